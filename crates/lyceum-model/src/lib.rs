@@ -1,0 +1,18 @@
+//! The nouns of lyceum, and nothing that acts.
+//!
+//! No I/O, no clock, no randomness, no async: every other crate, and a build for the edge, shares these types.
+
+mod access;
+mod caller;
+mod error_code;
+mod slug;
+mod tier;
+
+pub use access::Access;
+pub use caller::Caller;
+pub use error_code::ErrorCode;
+pub use slug::{Domain, InvalidSlug, Scope, SourceName};
+pub use tier::Tier;
+
+#[cfg(test)]
+mod tests;

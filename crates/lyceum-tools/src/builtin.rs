@@ -1,0 +1,5 @@
+//! The tools that every deployment has.
+
+mod server_info;
+
+pub use server_info::{ServerFacts, ServerInfo};

@@ -1,0 +1,68 @@
+//! `server_info`: what this server is, what it offers and how fresh it is.
+
+use std::sync::Arc;
+
+use lyceum_content::{Catalog, Current, SourceStatus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Call, Effect, Error, Faults, Tool, mcp::SUPPORTED_VERSIONS};
+
+/// What the tool reports on.
+#[derive(Debug)]
+pub struct ServerFacts {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The services that are on, in the order of their names.
+    pub services: Vec<String>,
+    /// The catalog of this moment.
+    pub catalog: Arc<Current<Catalog>>,
+}
+
+/// The tool.
+#[derive(Debug)]
+pub struct ServerInfo;
+
+/// It takes no arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The name of the program.
+    name: &'static str,
+    /// The version of the program.
+    version: &'static str,
+    /// The MCP revisions that are spoken, newest first.
+    protocol_versions: Vec<String>,
+    /// The services that are on; each has an endpoint of its own at `/{service}/mcp`.
+    services: Vec<String>,
+    /// Where the knowledge comes from, and as of which commit and time.
+    sources: Vec<SourceStatus>,
+}
+
+impl Tool for ServerInfo {
+    const NAME: &'static str = "server_info";
+    const TITLE: &'static str = "Server information";
+    const DESCRIPTION: &'static str = "Tells what this server is: its version, the services that are on, and for \
+        each source of knowledge the commit that is served and when it was brought in. Use it to see how fresh \
+        answers are.";
+    const EFFECT: Effect = Effect::Reads;
+    const FAULTS: Faults = Faults::AsProtocolError;
+
+    type Service = ServerFacts;
+    type Args = Args;
+    type Output = Output;
+
+    async fn call(facts: &ServerFacts, _: &Call, Args {}: Args) -> Result<Output, Error> {
+        Ok(Output {
+            name: "lyceum",
+            version: facts.version,
+            protocol_versions: SUPPORTED_VERSIONS.iter().map(ToString::to_string).collect(),
+            services: facts.services.clone(),
+            sources: facts.catalog.get().sources.clone(),
+        })
+    }
+}

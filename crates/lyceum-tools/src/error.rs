@@ -1,0 +1,160 @@
+//! Why a call was refused or failed, and why a registry could not be built.
+
+use lyceum_model::{Domain, ErrorCode};
+
+use crate::{Denied, InvalidSchema, mcp::ClientCapabilities};
+
+/// Why a call was refused or failed. The text is for the caller.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No tool of that name is here for this caller.
+    #[error("no tool is named {name:?}; tools/list names those there are")]
+    ToolNotFound {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// No prompt of that name is here for this caller.
+    #[error("no prompt is named {name:?}; prompts/list names those there are")]
+    PromptNotFound {
+        /// The name that was asked for.
+        name: String,
+    },
+    /// No resource has that address, or none that this caller may read.
+    #[error("no resource has the address {uri:?}")]
+    ResourceNotFound {
+        /// The address that was asked for.
+        uri: String,
+    },
+    /// The gate stayed shut.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// An argument is missing or not what the schema asks for.
+    #[error("{message}")]
+    Invalid {
+        /// Where it is, such as `arguments.query`.
+        field: String,
+        /// What is wrong there; names the field.
+        message: String,
+    },
+    /// The work needs something that the client did not say it can do.
+    #[error("this needs a client that can answer {}", crate::mcp::describe(.needed))]
+    ClientCannot {
+        /// What is needed.
+        needed: Box<ClientCapabilities>,
+    },
+    /// A server that we depend on failed. Its own words stay in the log.
+    #[error("{domain} did not answer as expected; try again later")]
+    Upstream {
+        /// Whose server it was.
+        domain: Domain,
+        /// What it said, for the log.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A failure that the tool reports under one of our codes.
+    #[error("{message}")]
+    Failed {
+        /// The code clients see.
+        code: ErrorCode,
+        /// What happened and what to do, for the caller.
+        message: String,
+    },
+    /// A fault of ours. The detail stays in the log.
+    #[error("an unexpected error occurred")]
+    Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    /// The code clients see.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::ToolNotFound { .. } => ErrorCode::ToolNotFound,
+            Self::PromptNotFound { .. } | Self::ResourceNotFound { .. } => ErrorCode::NotFound,
+            Self::Denied(_) => ErrorCode::ScopeMissing,
+            Self::Invalid { .. } | Self::ClientCannot { .. } => ErrorCode::ValidationError,
+            Self::Upstream { .. } => ErrorCode::UpstreamError,
+            Self::Failed { code, .. } => *code,
+            Self::Internal(_) => ErrorCode::InternalError,
+        }
+    }
+
+    /// An argument that is not what was asked for; the message must name the field.
+    pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
+        Self::Invalid { field: field.into(), message: message.into() }
+    }
+
+    /// A fault of ours, with its cause for the log.
+    pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+        Self::Internal(source.into())
+    }
+
+    /// What a program may want to know beside the code: the field, or everything that is missing.
+    pub fn details(&self) -> Option<serde_json::Value> {
+        match self {
+            Self::Invalid { field, .. } => Some(serde_json::json!({ "field": field })),
+            Self::Denied(denied) => {
+                let mut details = serde_json::json!({ "missingScopes": denied.scopes });
+                if let (Some(tier), Some(map)) = (denied.tier, details.as_object_mut()) {
+                    map.insert("requiredTier".to_owned(), tier.as_str().into());
+                }
+                Some(details)
+            }
+            Self::ToolNotFound { name } | Self::PromptNotFound { name } => {
+                Some(serde_json::json!({ "name": name }))
+            }
+            Self::ResourceNotFound { uri } => Some(serde_json::json!({ "uri": uri })),
+            Self::ClientCannot { .. } | Self::Upstream { .. } | Self::Failed { .. } | Self::Internal(_) => {
+                None
+            }
+        }
+    }
+}
+
+/// Why a registry could not be built. The text is for whoever starts the server.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// Two entries have one name.
+    #[error(
+        "two {kind}s are named {name:?}, one of the service {first:?} and one of {second:?}; give one of the \
+         services a prefix in lyceum.toml, such as\n\n    [{second}]\n    prefix = \"{second}_\"\n"
+    )]
+    Duplicate {
+        /// Tool, prompt or resource.
+        kind: &'static str,
+        /// The name or address that both have.
+        name: String,
+        /// The service that had it first.
+        first: Domain,
+        /// The service that brought it again.
+        second: Domain,
+    },
+    /// A schema is not one that arguments can be checked against.
+    #[error("the tool {name:?} can't be registered")]
+    Schema {
+        /// The tool.
+        name: String,
+        /// What is wrong.
+        #[source]
+        source: InvalidSchema,
+    },
+    /// A tool's name can't be sent by every client.
+    #[error("{name:?} can't be a tool's name: write 1 to 128 of A-Z, a-z, 0-9, '_', '-' or '.'")]
+    ToolName {
+        /// The name.
+        name: String,
+    },
+    /// A scope's name can't be used.
+    #[error(
+        "{scope:?} is not a scope: write 1 to 64 of a-z, 0-9, '-', '_', '.' or ':', beginning with a letter"
+    )]
+    Scope {
+        /// The name.
+        scope: String,
+    },
+    /// A template is not one that addresses can be matched against.
+    #[error("{template:?} is not a resource template: write variables as {{name}}, or {{+name}} to span '/'")]
+    Template {
+        /// The template.
+        template: String,
+    },
+}

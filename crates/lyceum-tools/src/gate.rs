@@ -1,0 +1,32 @@
+//! The gate: the one place that decides what a caller may see and use.
+//!
+//! Listing and calling ask the same question, over MCP and REST alike.
+
+use lyceum_model::{Access, Caller, Scope, Tier};
+
+/// Why the gate stayed shut, with everything that is missing at once.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("access denied: this needs {}", needs(.tier, .scopes))]
+pub struct Denied {
+    /// The tier that is needed, where the caller's is too low.
+    pub tier: Option<Tier>,
+    /// The scopes that are needed and missing.
+    pub scopes: Vec<Scope>,
+}
+
+/// Lets the caller through, or says all that is missing.
+pub(crate) fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
+    let tier = (caller.tier() < access.tier).then_some(access.tier);
+    let scopes: Vec<Scope> = access.scopes.iter().filter(|scope| !caller.has(scope)).cloned().collect();
+    if tier.is_none() && scopes.is_empty() { Ok(()) } else { Err(Denied { tier, scopes }) }
+}
+
+fn needs(tier: &Option<Tier>, scopes: &[Scope]) -> String {
+    let tier = tier.map(|tier| format!("the tier {tier}"));
+    let scopes = match scopes {
+        [] => None,
+        [one] => Some(format!("the scope {one}")),
+        many => Some(format!("the scopes {}", many.iter().map(Scope::as_str).collect::<Vec<_>>().join(", "))),
+    };
+    tier.into_iter().chain(scopes).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,37 @@
+//! What may be done: one explicit registry of tools, resources and prompts; one gate that rules what a caller
+//! sees and calls; and the pure MCP dispatch over both.
+//!
+//! Nothing here knows HTTP, reads a clock or starts a task, so the same code can serve from a process or at the edge.
+
+mod builtin;
+mod call;
+mod error;
+mod gate;
+mod hub;
+mod input;
+pub mod mcp;
+mod page;
+mod prompt;
+mod registry;
+mod resource;
+mod schema;
+mod template;
+mod tool;
+mod view;
+
+pub use builtin::{ServerFacts, ServerInfo};
+pub use call::{Call, CallContext, LogLevel, Notices};
+pub use error::{Error, RegistryError};
+pub use gate::Denied;
+pub use hub::{Change, Hub};
+pub use input::{Input, NeedInput, Outcome};
+pub use page::{Page, PageFault};
+pub use prompt::PromptEntry;
+pub use registry::{Registry, RegistryBuilder};
+pub use resource::{Address, ResourceEntry, TemplateEntry};
+pub use schema::{InvalidSchema, schema_of};
+pub use tool::{Effect, Faults, Tool, ToolEntry, ToolSpec};
+pub use view::View;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! The modern era: every request carries what is needed to answer it, so answering is a function.
+
+use futures::FutureExt;
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CompleteRequestParams, ErrorData, GetPromptRequestParams,
+    InputRequiredResult, InputResponses, JsonObject, MetaObject, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, RequestMetaObject, ServerResult, SubscriptionsListenRequestParams,
+};
+
+use super::{
+    MODERN, Mcp, Mirror, Reply, Request, SUPPORTED_VERSIONS, error_data, reply::message, seal::binding, verbs,
+};
+use crate::{CallContext, Error, Input, NeedInput, Notices, Outcome, View, mcp::listen};
+
+/// How long a client may keep a list before it asks again; changes are told to those who listen.
+const LIST_TTL_MS: u64 = 60_000;
+
+/// What may be kept of a resource: nothing, for freshness is the promise.
+const READ_TTL_MS: u64 = 0;
+
+impl Mcp {
+    /// Answers one request of the modern era. Over HTTP its headers repeat parts of it, and must agree.
+    pub async fn answer(&self, view: View, request: Request, mirror: Option<&Mirror<'_>>) -> Reply {
+        if let Err(error) = check(&view, &request, mirror) {
+            return Reply::refused(error, Some(request.id));
+        }
+        match request.method.as_str() {
+            "subscriptions/listen" => self.listen(&view, request),
+            "tools/call" | "prompts/get" | "resources/read" => self.work(view, request).await,
+            "server/discover"
+            | "tools/list"
+            | "resources/list"
+            | "resources/templates/list"
+            | "prompts/list"
+            | "completion/complete" => {
+                let id = request.id.clone();
+                Reply::One(Box::new(message(self.look_up(&view, request), id)))
+            }
+            method => Reply::refused(no_method(method), Some(request.id)),
+        }
+    }
+
+    fn listen(&self, view: &View, mut request: Request) -> Reply {
+        match request.take_params::<SubscriptionsListenRequestParams>() {
+            Ok(params) => {
+                let wanted = params.notifications.supported_by(&self.capabilities());
+                Reply::Stream(listen::listen(&self.hub, view, wanted, request.id))
+            }
+            Err(error) => Reply::refused(error, Some(request.id)),
+        }
+    }
+
+    /// Answers that need no waiting.
+    fn look_up(&self, view: &View, mut request: Request) -> Result<ServerResult, ErrorData> {
+        let scope = if view.is_public() { CacheScope::Public } else { CacheScope::Private };
+        let method = std::mem::take(&mut request.method);
+        let mut result: ServerResult = match method.as_str() {
+            "server/discover" => self.discover().with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
+            "completion/complete" => {
+                let params: CompleteRequestParams = request.take_params()?;
+                verbs::complete(view, &params).map_err(|error| error_data(&error))?.into()
+            }
+            list => {
+                let cursor = request.take_params::<PaginatedRequestParams>()?.cursor;
+                list_page(view, list, cursor.as_deref(), scope).map_err(|error| error_data(&error))?
+            }
+        };
+        self.stamp(&mut result);
+        Ok(result)
+    }
+
+    /// Answers that are worked for, with notices on the way if the client asked for them.
+    async fn work(&self, view: View, request: Request) -> Reply {
+        let (notices, receiver) = Notices::requested(request.progress_token(), request.log_level());
+        let id = request.id.clone();
+        let mcp = self.clone();
+        let work = async move {
+            let mut result = mcp.perform(&view, request, notices).await;
+            if let Ok(result) = &mut result {
+                mcp.stamp(result);
+            }
+            message(result, id)
+        };
+        Reply::of_work(work.boxed(), receiver).await
+    }
+
+    async fn perform(
+        &self,
+        view: &View,
+        mut request: Request,
+        notices: Notices,
+    ) -> Result<ServerResult, ErrorData> {
+        let client = request.client().unwrap_or_default();
+        let asked = Asked::of(&mut request)?;
+        let bound_to = binding(view.caller(), &request.method, &asked.name, &asked.arguments);
+        let state = asked.state.as_deref().map(|sealed| self.seal.open(sealed, &bound_to)).transpose()?;
+        let input = Input { answers: asked.answers.unwrap_or_default(), state };
+        let context = CallContext { client: client.clone(), input, notices };
+        let outcome = match request.method.as_str() {
+            "tools/call" => verbs::call_tool(view, &asked.name, asked.arguments, context).await.map(done),
+            "prompts/get" => verbs::get_prompt(view, &asked.name, asked.arguments, context).await.map(done),
+            _ => verbs::read_resource(view, &asked.name, context).await.map(|outcome| {
+                let scope = if view.is_public() { CacheScope::Public } else { CacheScope::Private };
+                done(outcome.map(|result| result.with_ttl_ms(READ_TTL_MS).with_cache_scope(scope)))
+            }),
+        };
+        match outcome.map_err(|error| error_data(&error))? {
+            Outcome::Done(result) => Ok(result),
+            Outcome::NeedInput(need) => {
+                self.ask(need, &client, &bound_to).map_err(|error| error_data(&error))
+            }
+        }
+    }
+
+    /// Questions to the person behind the client, if the client said that it can put them.
+    fn ask(
+        &self,
+        need: NeedInput,
+        client: &rmcp::model::ClientCapabilities,
+        bound_to: &[u8],
+    ) -> Result<ServerResult, Error> {
+        need.check(client)?;
+        let state = need.state.map(|state| self.seal.close(&state, bound_to)).transpose()?;
+        let requests = (!need.requests.is_empty()).then_some(need.requests);
+        Ok(InputRequiredResult::new(requests, state).into())
+    }
+
+    /// Puts the server's name on an answer, as the specification asks of every one.
+    fn stamp(&self, result: &mut ServerResult) {
+        let meta = match result {
+            ServerResult::DiscoverResult(result) => &mut result.meta,
+            ServerResult::ListToolsResult(result) => &mut result.meta,
+            ServerResult::ListResourcesResult(result) => &mut result.meta,
+            ServerResult::ListResourceTemplatesResult(result) => &mut result.meta,
+            ServerResult::ListPromptsResult(result) => &mut result.meta,
+            ServerResult::CallToolResult(result) => &mut result.meta,
+            ServerResult::GetPromptResult(result) => &mut result.meta,
+            ServerResult::ReadResourceResult(result) => &mut result.meta,
+            ServerResult::CompleteResult(result) => &mut result.meta,
+            ServerResult::InputRequiredResult(result) => &mut result.meta,
+            _ => return,
+        };
+        let key = "io.modelcontextprotocol/serverInfo".to_owned();
+        meta.get_or_insert_with(MetaObject::new).insert(key, (*self.server_info).clone());
+    }
+}
+
+/// The common part of `tools/call`, `prompts/get` and `resources/read`.
+struct Asked {
+    name: String,
+    arguments: JsonObject,
+    answers: Option<InputResponses>,
+    state: Option<String>,
+}
+
+impl Asked {
+    fn of(request: &mut Request) -> Result<Self, ErrorData> {
+        Ok(match request.method.as_str() {
+            "tools/call" => {
+                let p: CallToolRequestParams = request.take_params()?;
+                let (answers, state) = (p.input_responses, p.request_state);
+                Self { name: p.name.into_owned(), arguments: p.arguments.unwrap_or_default(), answers, state }
+            }
+            "prompts/get" => {
+                let p: GetPromptRequestParams = request.take_params()?;
+                let (answers, state) = (p.input_responses, p.request_state);
+                Self { name: p.name, arguments: p.arguments.unwrap_or_default(), answers, state }
+            }
+            _ => {
+                let p: ReadResourceRequestParams = request.take_params()?;
+                let (answers, state) = (p.input_responses, p.request_state);
+                Self { name: p.uri, arguments: JsonObject::new(), answers, state }
+            }
+        })
+    }
+}
+
+fn list_page(
+    view: &View,
+    method: &str,
+    cursor: Option<&str>,
+    scope: CacheScope,
+) -> Result<ServerResult, Error> {
+    Ok(match method {
+        "tools/list" => {
+            verbs::list_tools(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into()
+        }
+        "resources/list" => {
+            verbs::list_resources(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into()
+        }
+        "resources/templates/list" => {
+            verbs::list_templates(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into()
+        }
+        _ => verbs::list_prompts(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
+    })
+}
+
+/// Every check that comes before the method, in the order that the specification's errors imply.
+fn check(view: &View, request: &Request, mirror: Option<&Mirror<'_>>) -> Result<(), ErrorData> {
+    let missing = RequestMetaObject::missing_required_keys(&request.meta, &MODERN);
+    if !missing.is_empty() {
+        let text = format!("params._meta: must carry {}", missing.join(" and "));
+        return Err(ErrorData::invalid_params(text, None));
+    }
+    let version = request.version().unwrap_or_default();
+    mirror.map_or(Ok(()), |mirror| mirror.check_version(version))?;
+    if version != MODERN.as_str() {
+        return Err(unsupported(version));
+    }
+    mirror.map_or(Ok(()), |mirror| mirror.check_names(request))?;
+    if let (Some(mirror), "tools/call") = (mirror, request.method.as_str())
+        && let Some(tool) = request.name().and_then(|name| view.tool(name))
+    {
+        mirror.check_arguments(request, tool.mirrored())?;
+    }
+    Ok(())
+}
+
+fn no_method(method: &str) -> ErrorData {
+    let text = format!("there is no method {:?} in MCP {MODERN}", printable(method));
+    ErrorData::new(super::RpcCode::METHOD_NOT_FOUND, text, None)
+}
+
+/// The error that names the versions that are spoken.
+pub fn unsupported(version: &str) -> ErrorData {
+    let supported: Vec<&str> = SUPPORTED_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
+    let data = serde_json::json!({ "requested": printable(version), "supported": supported });
+    ErrorData::new(super::RpcCode::UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", Some(data))
+}
+
+/// What a stranger sent, short enough to send back.
+fn printable(text: &str) -> String {
+    text.chars().take(100).collect()
+}
+
+fn done<T: Into<ServerResult>>(outcome: Outcome<T>) -> Outcome<ServerResult> {
+    outcome.map(Into::into)
+}

@@ -1,0 +1,130 @@
+//! `subscriptions/listen`: one long answer that tells of changes, in the modern era.
+
+use std::sync::Arc;
+
+use futures::{
+    StreamExt,
+    future::{Either, select},
+    stream::{self, BoxStream},
+};
+use rmcp::model::{
+    NotificationMetaObject, RequestId, ResourceUpdatedNotificationParam, ServerNotification,
+    SubscriptionFilter, SubscriptionsAcknowledgedNotificationParams, SubscriptionsListenResult,
+};
+use serde_json::{Value, json};
+use tokio::sync::{
+    broadcast::{self, error::RecvError},
+    watch,
+};
+
+use super::Message;
+use crate::{Change, Hub, View};
+
+/// How many addresses one subscription may name.
+const MOST_ADDRESSES: usize = 1_000;
+
+/// A subscription under way.
+struct Listening {
+    /// Keeps the channel open for as long as somebody listens.
+    _hub: Arc<Hub>,
+    changes: broadcast::Receiver<Change>,
+    closing: watch::Receiver<bool>,
+    wanted: SubscriptionFilter,
+    id: RequestId,
+    waiting: Vec<Message>,
+}
+
+/// Acknowledges what is accepted, then tells of each such change until the client leaves or the server stops.
+pub(crate) fn listen(
+    hub: &Arc<Hub>,
+    view: &View,
+    mut wanted: SubscriptionFilter,
+    id: RequestId,
+) -> BoxStream<'static, Message> {
+    if let Some(addresses) = &mut wanted.resource_subscriptions {
+        addresses.retain(|uri| view.has_resource(uri));
+        addresses.truncate(MOST_ADDRESSES);
+    }
+    let acknowledged = acknowledgement(&wanted, &id);
+    let (changes, closing) = (hub.changes(), hub.closing());
+    let listening = Listening { _hub: hub.clone(), changes, closing, wanted, id, waiting: Vec::new() };
+    stream::once(async { acknowledged }).chain(stream::unfold(Some(listening), next)).boxed()
+}
+
+async fn next(state: Option<Listening>) -> Option<(Message, Option<Listening>)> {
+    let mut listening = state?;
+    loop {
+        if let Some(message) = listening.waiting.pop() {
+            return Some((message, Some(listening)));
+        }
+        let change = {
+            let stop = std::pin::pin!(listening.closing.wait_for(|closing| *closing));
+            let change = std::pin::pin!(listening.changes.recv());
+            match select(stop, change).await {
+                Either::Left(_) => None,
+                Either::Right((change, _)) => Some(change),
+            }
+        };
+        match change {
+            Some(Ok(change)) => listening.waiting.extend(listening.notification(&change)),
+            // Too far behind to know what changed: everything that was asked for may have.
+            Some(Err(RecvError::Lagged(_))) => listening.waiting = listening.every_notification(),
+            Some(Err(RecvError::Closed)) | None => {
+                let result = SubscriptionsListenResult::complete(listening.id.clone());
+                return Some((Message::response(result.into(), listening.id), None));
+            }
+        }
+    }
+}
+
+impl Listening {
+    fn notification(&self, change: &Change) -> Option<Message> {
+        let wanted = &self.wanted;
+        let addresses = wanted.resource_subscriptions.as_deref().unwrap_or_default();
+        let accepted = match change {
+            Change::Tools => wanted.tools_list_changed == Some(true),
+            Change::Prompts => wanted.prompts_list_changed == Some(true),
+            Change::Resources => wanted.resources_list_changed == Some(true),
+            Change::Resource(uri) => addresses.contains(uri),
+        };
+        accepted.then(|| tagged(change, &self.id))
+    }
+
+    fn every_notification(&self) -> Vec<Message> {
+        let addresses = self.wanted.resource_subscriptions.iter().flatten();
+        let lists = [Change::Tools, Change::Prompts, Change::Resources];
+        let all = lists.into_iter().chain(addresses.map(|uri| Change::Resource(uri.clone())));
+        all.filter_map(|change| self.notification(&change)).collect()
+    }
+}
+
+/// The change on the wire, tagged with the subscription it belongs to.
+fn tagged(change: &Change, id: &RequestId) -> Message {
+    let (method, mut params) = match change {
+        Change::Tools => ("notifications/tools/list_changed", json!({})),
+        Change::Prompts => ("notifications/prompts/list_changed", json!({})),
+        Change::Resources => ("notifications/resources/list_changed", json!({})),
+        Change::Resource(uri) => {
+            let params = ResourceUpdatedNotificationParam::new(uri.clone());
+            ("notifications/resources/updated", serde_json::to_value(params).unwrap_or_default())
+        }
+    };
+    if let Value::Object(params) = &mut params {
+        params.insert("_meta".to_owned(), json!(subscription_meta(id)));
+    }
+    let notification = rmcp::model::CustomNotification::new(method, Some(params));
+    Message::notification(ServerNotification::CustomNotification(notification))
+}
+
+fn acknowledgement(accepted: &SubscriptionFilter, id: &RequestId) -> Message {
+    let params =
+        SubscriptionsAcknowledgedNotificationParams::new(accepted.clone()).with_meta(subscription_meta(id));
+    let notification = rmcp::model::SubscriptionsAcknowledgedNotification::new(params);
+    Message::notification(ServerNotification::SubscriptionsAcknowledgedNotification(notification))
+}
+
+fn subscription_meta(id: &RequestId) -> NotificationMetaObject {
+    let mut meta = NotificationMetaObject::default();
+    meta.0.insert("io.modelcontextprotocol/subscriptionId".to_owned(), json!(id));
+    meta
+}

@@ -1,0 +1,168 @@
+//! The HTTP headers that repeat parts of a request, so that proxies can route without reading bodies.
+//!
+//! They must say what the body says: a proxy and we must never act on two different requests.
+
+use std::{borrow::Cow, collections::BTreeSet};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use rmcp::model::{ErrorData, JsonObject};
+use serde_json::Value;
+
+use super::Request;
+use crate::InvalidSchema;
+
+/// A header as it came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Header<'a> {
+    /// It was not sent.
+    Absent,
+    /// It was sent once, as visible ASCII.
+    Text(&'a str),
+    /// It was sent more than once, or is not visible ASCII.
+    Unreadable,
+}
+
+/// Looks a header up by its name in lower case.
+pub struct Mirror<'a>(&'a (dyn Fn(&str) -> Header<'a> + Sync));
+
+impl<'a> Mirror<'a> {
+    /// The headers of one request.
+    pub fn new(lookup: &'a (dyn Fn(&str) -> Header<'a> + Sync)) -> Self {
+        Self(lookup)
+    }
+
+    pub(crate) fn check_version(&self, version: &str) -> Result<(), ErrorData> {
+        self.expect("mcp-protocol-version", "MCP-Protocol-Version", version)
+    }
+
+    /// `Mcp-Method` always, `Mcp-Name` where the request is about one thing.
+    pub(crate) fn check_names(&self, request: &Request) -> Result<(), ErrorData> {
+        self.expect("mcp-method", "Mcp-Method", &request.method)?;
+        match request.method.as_str() {
+            "tools/call" | "prompts/get" | "resources/read" => {
+                let name = request.name().unwrap_or_default();
+                self.expect_encoded("mcp-name", "Mcp-Name", &Value::from(name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// `Mcp-Param-…` for each argument that the tool's schema says is repeated.
+    pub(crate) fn check_arguments(
+        &self,
+        request: &Request,
+        mirrored: &[MirroredArgument],
+    ) -> Result<(), ErrorData> {
+        for argument in mirrored {
+            let header = format!("mcp-param-{}", argument.header.to_ascii_lowercase());
+            let shown = format!("Mcp-Param-{}", argument.header);
+            match argument.value_in(request.params.get("arguments")) {
+                Some(value) => self.expect_encoded(&header, &shown, value)?,
+                None if (self.0)(&header) == Header::Absent => {}
+                None => return Err(mismatch(&shown, "is sent, but the body has no such argument")),
+            }
+        }
+        Ok(())
+    }
+
+    fn expect(&self, header: &str, shown: &str, wanted: &str) -> Result<(), ErrorData> {
+        if self.text(header, shown)? == wanted {
+            return Ok(());
+        }
+        Err(mismatch(shown, "does not say what the body says"))
+    }
+
+    fn expect_encoded(&self, header: &str, shown: &str, wanted: &Value) -> Result<(), ErrorData> {
+        let sent = decode(self.text(header, shown)?).ok_or_else(|| mismatch(shown, "is not valid Base64"))?;
+        if says_the_same(&sent, wanted) {
+            return Ok(());
+        }
+        Err(mismatch(shown, "does not say what the body says"))
+    }
+
+    fn text(&self, header: &str, shown: &str) -> Result<&'a str, ErrorData> {
+        match (self.0)(header) {
+            Header::Text(text) => Ok(text.trim_matches([' ', '\t'])),
+            Header::Absent => Err(mismatch(shown, "is missing")),
+            Header::Unreadable => Err(mismatch(shown, "must be sent once, in visible ASCII")),
+        }
+    }
+}
+
+fn mismatch(header: &str, what: &str) -> ErrorData {
+    ErrorData::header_mismatch(format!("Header mismatch: {header} {what}"), None)
+}
+
+/// `=?base64?…?=` carries what a header can't; anything else is itself.
+fn decode(text: &str) -> Option<Cow<'_, str>> {
+    match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
+        None => Some(Cow::Borrowed(text)),
+        Some(encoded) => String::from_utf8(BASE64_STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned),
+    }
+}
+
+fn says_the_same(sent: &str, wanted: &Value) -> bool {
+    match wanted {
+        Value::String(text) => sent == text,
+        Value::Bool(truth) => sent == if *truth { "true" } else { "false" },
+        Value::Number(number) => sent.parse::<f64>().ok() == number.as_f64(),
+        Value::Null | Value::Array(_) | Value::Object(_) => false,
+    }
+}
+
+/// An argument that a tool's schema marks with `x-mcp-header`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct MirroredArgument {
+    path: Vec<String>,
+    header: String,
+}
+
+impl MirroredArgument {
+    /// Every marked argument of a schema; only those below a chain of `properties` count, as the specification says.
+    pub(crate) fn all(schema: &JsonObject) -> Result<Vec<Self>, InvalidSchema> {
+        let mut found = Vec::new();
+        collect(schema, &mut Vec::new(), &mut found)?;
+        let mut names = BTreeSet::new();
+        match found.iter().find(|argument| !names.insert(argument.header.to_ascii_lowercase())) {
+            Some(twice) => Err(InvalidSchema::Header { name: twice.header.clone() }),
+            None => Ok(found),
+        }
+    }
+
+    fn value_in<'v>(&self, arguments: Option<&'v Value>) -> Option<&'v Value> {
+        let start = arguments?;
+        let value = self.path.iter().try_fold(start, |value, key| value.get(key))?;
+        (!value.is_null()).then_some(value)
+    }
+}
+
+fn collect(
+    schema: &JsonObject,
+    path: &mut Vec<String>,
+    found: &mut Vec<MirroredArgument>,
+) -> Result<(), InvalidSchema> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, property) in properties.into_iter().flatten() {
+        let Some(property) = property.as_object() else { continue };
+        path.push(name.clone());
+        if let Some(header) = property.get("x-mcp-header") {
+            let header = header.as_str().unwrap_or_default().to_owned();
+            let simple = matches!(
+                property.get("type").and_then(Value::as_str),
+                Some("string" | "integer" | "boolean")
+            );
+            if !simple || !is_header_name(&header) {
+                return Err(InvalidSchema::Header { name: header });
+            }
+            found.push(MirroredArgument { path: path.clone(), header });
+        }
+        collect(property, path, found)?;
+        path.pop();
+    }
+    Ok(())
+}
+
+fn is_header_name(name: &str) -> bool {
+    let token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
+    !name.is_empty() && name.bytes().all(token)
+}

@@ -1,0 +1,73 @@
+//! What the server says of itself.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    DiscoverResult, Implementation, JsonObject, PromptsCapability, ResourcesCapability, ServerCapabilities,
+    ToolsCapability,
+};
+use serde_json::Value;
+
+use super::{SUPPORTED_VERSIONS, Seal};
+use crate::Hub;
+
+/// Who the server is.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// Name, title, version.
+    pub implementation: Implementation,
+    /// What a model should know before it uses the tools.
+    pub instructions: String,
+}
+
+/// The protocol over one hub.
+#[derive(Debug, Clone)]
+pub struct Mcp {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) identity: Arc<Identity>,
+    /// The implementation as JSON, for the `_meta` of every answer.
+    pub(crate) server_info: Arc<Value>,
+    pub(crate) seal: Seal,
+}
+
+impl Mcp {
+    /// Speaks for `hub` under that name.
+    pub fn new(hub: Arc<Hub>, identity: Identity, seal: Seal) -> Self {
+        let server_info = Arc::new(serde_json::to_value(&identity.implementation).unwrap_or_default());
+        Self { hub, identity: Arc::new(identity), server_info, seal }
+    }
+
+    /// The hub it speaks for.
+    pub fn hub(&self) -> &Arc<Hub> {
+        &self.hub
+    }
+
+    /// Who the server is.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// What can be asked of the server, the same in every era.
+    pub fn capabilities(&self) -> ServerCapabilities {
+        let mut tools = ToolsCapability::default();
+        tools.list_changed = Some(true);
+        let mut prompts = PromptsCapability::default();
+        prompts.list_changed = Some(true);
+        let mut resources = ResourcesCapability::default();
+        resources.list_changed = Some(true);
+        resources.subscribe = Some(true);
+        let mut capabilities = ServerCapabilities::default();
+        capabilities.tools = Some(tools);
+        capabilities.prompts = Some(prompts);
+        capabilities.resources = Some(resources);
+        capabilities.completions = Some(JsonObject::new());
+        capabilities.logging = Some(JsonObject::new());
+        capabilities
+    }
+
+    pub(crate) fn discover(&self) -> DiscoverResult {
+        let mut result = DiscoverResult::new(SUPPORTED_VERSIONS.to_vec(), self.capabilities());
+        result.instructions = Some(self.identity.instructions.clone());
+        result
+    }
+}

@@ -1,0 +1,51 @@
+//! Lists in pages: a cursor names the last entry seen, so that it stays good while the list changes.
+
+use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
+
+/// How many entries one page holds.
+const PAGE_SIZE: usize = 100;
+
+/// The cursor is not one of ours.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("cursor: not a cursor of this server; leave it out to begin at the first page")]
+pub struct PageFault;
+
+/// Some entries, and where to go on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The entries of this page.
+    pub entries: Vec<T>,
+    /// The cursor of the next page, if there is one.
+    pub next: Option<String>,
+}
+
+impl<T> Page<T> {
+    /// Takes the page that follows `cursor` from entries in the order of their keys.
+    pub(crate) fn take<'a>(
+        entries: impl Iterator<Item = (&'a str, T)>,
+        cursor: Option<&str>,
+    ) -> Result<Self, PageFault> {
+        let after = cursor.map(decode).transpose()?;
+        let mut rest =
+            entries.skip_while(|(key, _)| after.as_deref().is_some_and(|after| *key <= after)).peekable();
+        let mut page = Vec::new();
+        let mut last = None;
+        while page.len() < PAGE_SIZE
+            && let Some((key, entry)) = rest.next()
+        {
+            last = Some(key);
+            page.push(entry);
+        }
+        let next = if rest.peek().is_some() { last.map(encode) } else { None };
+        Ok(Self { entries: page, next })
+    }
+}
+
+fn encode(key: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(key)
+}
+
+fn decode(cursor: &str) -> Result<String, PageFault> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).map_err(|_| PageFault)?;
+    String::from_utf8(bytes).map_err(|_| PageFault)
+}

@@ -1,0 +1,144 @@
+//! The registry: everything that is offered, named one by one. Nothing is registered by magic.
+//!
+//! A registry is an immutable snapshot in the order of names, so that lists are the same on every call.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use lyceum_model::{Access, Domain};
+
+use crate::{Change, PromptEntry, RegistryError, ResourceEntry, TemplateEntry, Tool, ToolEntry};
+
+/// Everything that is offered, at one moment.
+#[derive(Debug, Default)]
+pub struct Registry {
+    pub(crate) tools: BTreeMap<String, ToolEntry>,
+    pub(crate) resources: BTreeMap<String, ResourceEntry>,
+    pub(crate) templates: BTreeMap<String, TemplateEntry>,
+    pub(crate) prompts: BTreeMap<String, PromptEntry>,
+    services: BTreeSet<Domain>,
+    is_public: bool,
+}
+
+impl Registry {
+    /// Begins an empty one.
+    pub fn builder() -> RegistryBuilder {
+        RegistryBuilder::default()
+    }
+
+    /// The services that offer something.
+    pub fn services(&self) -> impl Iterator<Item = &Domain> {
+        self.services.iter()
+    }
+
+    /// The service of that name, if it offers something.
+    pub fn service(&self, name: &str) -> Option<&Domain> {
+        self.services.get(name)
+    }
+
+    /// Whether every caller sees the same.
+    pub(crate) fn is_public(&self) -> bool {
+        self.is_public
+    }
+
+    /// Which lists differ from those of another registry.
+    pub(crate) fn changes_from(&self, before: &Self) -> Vec<Change> {
+        let same_tools =
+            self.tools.values().map(ToolEntry::wire).eq(before.tools.values().map(ToolEntry::wire));
+        let same_prompts = self
+            .prompts
+            .values()
+            .map(|entry| &entry.wire)
+            .eq(before.prompts.values().map(|entry| &entry.wire));
+        let same_resources = self
+            .resources
+            .values()
+            .map(|entry| &entry.wire)
+            .eq(before.resources.values().map(|entry| &entry.wire))
+            && self
+                .templates
+                .values()
+                .map(|entry| &entry.wire)
+                .eq(before.templates.values().map(|entry| &entry.wire));
+        [(same_tools, Change::Tools), (same_prompts, Change::Prompts), (same_resources, Change::Resources)]
+            .into_iter()
+            .filter_map(|(same, change)| (!same).then_some(change))
+            .collect()
+    }
+
+    fn accesses(&self) -> impl Iterator<Item = &Access> {
+        let tools = self.tools.values().map(|entry| &entry.spec().access);
+        let resources = self.resources.values().map(|entry| &entry.access);
+        let templates = self.templates.values().map(|entry| &entry.access);
+        let prompts = self.prompts.values().map(|entry| &entry.access);
+        tools.chain(resources).chain(templates).chain(prompts)
+    }
+}
+
+/// A registry in the making. The first fault stops it, and says how to mend it.
+#[derive(Debug, Default)]
+pub struct RegistryBuilder {
+    registry: Registry,
+}
+
+impl RegistryBuilder {
+    /// Adds a tool that belongs to `domain` and works on `service`.
+    pub fn tool<T: Tool>(self, domain: &Domain, service: &Arc<T::Service>) -> Result<Self, RegistryError> {
+        self.tool_entry(ToolEntry::of::<T>(domain, service.clone())?)
+    }
+
+    /// Adds a tool that was made at run time.
+    pub fn tool_entry(mut self, tool: ToolEntry) -> Result<Self, RegistryError> {
+        let name = tool.spec().name.clone();
+        if let Some(first) = self.registry.tools.get(&name) {
+            return Err(duplicate("tool", name, &first.spec().access, &tool.spec().access));
+        }
+        self.registry.tools.insert(name, tool);
+        Ok(self)
+    }
+
+    /// Adds a resource.
+    pub fn resource(mut self, resource: ResourceEntry) -> Result<Self, RegistryError> {
+        let uri = resource.wire.uri.clone();
+        if let Some(first) = self.registry.resources.get(&uri) {
+            return Err(duplicate("resource", uri, &first.access, &resource.access));
+        }
+        self.registry.resources.insert(uri, resource);
+        Ok(self)
+    }
+
+    /// Adds a family of resources.
+    pub fn template(mut self, template: TemplateEntry) -> Result<Self, RegistryError> {
+        let uri = template.wire.uri_template.clone();
+        if let Some(first) = self.registry.templates.get(&uri) {
+            return Err(duplicate("resource template", uri, &first.access, &template.access));
+        }
+        self.registry.templates.insert(uri, template);
+        Ok(self)
+    }
+
+    /// Adds a prompt.
+    pub fn prompt(mut self, prompt: PromptEntry) -> Result<Self, RegistryError> {
+        let name = prompt.wire.name.clone();
+        if let Some(first) = self.registry.prompts.get(&name) {
+            return Err(duplicate("prompt", name, &first.access, &prompt.access));
+        }
+        self.registry.prompts.insert(name, prompt);
+        Ok(self)
+    }
+
+    /// The finished registry.
+    pub fn build(mut self) -> Registry {
+        let services = self.registry.accesses().map(|access| access.domain.clone()).collect();
+        let is_public = self.registry.accesses().all(Access::is_public);
+        self.registry.services = services;
+        self.registry.is_public = is_public;
+        self.registry
+    }
+}
+
+fn duplicate(kind: &'static str, name: String, first: &Access, second: &Access) -> RegistryError {
+    RegistryError::Duplicate { kind, name, first: first.domain.clone(), second: second.domain.clone() }
+}

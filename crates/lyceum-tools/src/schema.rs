@@ -1,0 +1,105 @@
+//! JSON Schema 2020-12: made from Rust types, and used to check arguments before a tool runs.
+
+use jsonschema::{Validator, error::ValidationErrorKind};
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde_json::Value;
+
+use crate::{Error, mcp::JsonObject};
+
+/// How many faults of one call are told at once.
+const MOST_FAULTS: usize = 5;
+
+/// A schema that can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidSchema {
+    /// It is not valid JSON Schema, or refers to something outside itself.
+    #[error("its schema is not valid JSON Schema 2020-12: {0}")]
+    Malformed(String),
+    /// Arguments and structured answers are objects.
+    #[error("its input schema must be of type \"object\"")]
+    NotAnObject,
+    /// An `x-mcp-header` is not one that clients can send.
+    #[error("its x-mcp-header {name:?} must be a header name, used once, on a string, integer or boolean")]
+    Header {
+        /// The name as written.
+        name: String,
+    },
+}
+
+/// The schema of a type, without the parts that only cost tokens (`$schema`, the type's Rust name).
+pub fn schema_of<T: JsonSchema>() -> JsonObject {
+    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    let mut object = match Value::from(schema) {
+        Value::Object(object) => object,
+        _ => JsonObject::new(),
+    };
+    object.remove("$schema");
+    object.remove("title");
+    object
+}
+
+/// A schema that is ready to check arguments.
+#[derive(Debug)]
+pub(crate) struct ArgumentCheck(Validator);
+
+impl ArgumentCheck {
+    pub(crate) fn new(schema: &JsonObject) -> Result<Self, InvalidSchema> {
+        if schema.get("type") != Some(&Value::from("object")) {
+            return Err(InvalidSchema::NotAnObject);
+        }
+        jsonschema::draft202012::options()
+            .build(&Value::Object(schema.clone()))
+            .map(Self)
+            .map_err(|error| InvalidSchema::Malformed(error.to_string()))
+    }
+
+    /// Passes arguments that fit; else names each field that does not.
+    pub(crate) fn check(&self, arguments: &Value) -> Result<(), Error> {
+        if self.0.is_valid(arguments) {
+            return Ok(());
+        }
+        let faults: Vec<(String, String)> = self
+            .0
+            .iter_errors(arguments)
+            .take(MOST_FAULTS)
+            .map(|fault| {
+                let field = field_of(&fault);
+                let message = format!("{field}: {}", shortened(&fault.to_string()));
+                (field, message)
+            })
+            .collect();
+        let field = faults.first().map_or_else(|| "arguments".to_owned(), |(field, _)| field.clone());
+        let message = faults.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ");
+        Err(Error::Invalid { field, message })
+    }
+}
+
+/// `arguments.filter.tags.0`: where the fault is, and for a missing property the property itself.
+fn field_of(fault: &jsonschema::ValidationError<'_>) -> String {
+    let mut field = String::from("arguments");
+    for part in fault.instance_path().as_str().split('/').skip(1) {
+        field.push('.');
+        field.push_str(&part.replace("~1", "/").replace("~0", "~"));
+    }
+    match fault.kind() {
+        ValidationErrorKind::Required { property } => {
+            field.push('.');
+            field.push_str(property.as_str().unwrap_or_default());
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            field.push('.');
+            field.push_str(unexpected.first().map_or("", String::as_str));
+        }
+        _ => {}
+    }
+    field
+}
+
+/// Messages quote the value; a large one would fill the answer.
+fn shortened(text: &str) -> String {
+    const MOST: usize = 300;
+    match text.char_indices().nth(MOST) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,181 @@
+//! The view: what one caller sees of one registry. Every door works through it.
+
+use std::{panic::AssertUnwindSafe, sync::Arc};
+
+use futures::FutureExt;
+use lyceum_model::{Access, Caller, Domain};
+
+use crate::{
+    Call, CallContext, Error, Faults, Outcome, Page, PageFault, PromptEntry, Registry, ResourceEntry,
+    TemplateEntry, ToolEntry, gate,
+    mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult},
+    prompt::PromptArguments,
+    resource::Address,
+};
+
+/// What one caller sees of one registry: of all services, or of one alone.
+#[derive(Debug, Clone)]
+pub struct View {
+    registry: Arc<Registry>,
+    caller: Arc<Caller>,
+    service: Option<Domain>,
+}
+
+impl View {
+    /// All services together.
+    pub fn of_all(registry: Arc<Registry>, caller: Arc<Caller>) -> Self {
+        Self { registry, caller, service: None }
+    }
+
+    /// One service alone; nothing when no service has that name.
+    pub fn of_service(registry: Arc<Registry>, caller: Arc<Caller>, service: &str) -> Option<Self> {
+        let service = registry.service(service)?.clone();
+        Some(Self { registry, caller, service: Some(service) })
+    }
+
+    /// Who looks.
+    pub fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    /// Whether every caller would see the same.
+    pub fn is_public(&self) -> bool {
+        self.registry.is_public()
+    }
+
+    /// Every tool this caller may use.
+    pub fn tools(&self) -> impl Iterator<Item = &ToolEntry> {
+        self.registry.tools.values().filter(|tool| self.shows(&tool.spec().access))
+    }
+
+    /// A page of the tools.
+    pub fn tool_page(&self, cursor: Option<&str>) -> Result<Page<&ToolEntry>, PageFault> {
+        Page::take(self.tools().map(|tool| (tool.spec().name.as_str(), tool)), cursor)
+    }
+
+    /// A page of the resources.
+    pub fn resource_page(&self, cursor: Option<&str>) -> Result<Page<&ResourceEntry>, PageFault> {
+        let entries = self.registry.resources.iter().filter(|(_, entry)| self.shows(&entry.access));
+        Page::take(entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
+    }
+
+    /// A page of the resource templates.
+    pub fn template_page(&self, cursor: Option<&str>) -> Result<Page<&TemplateEntry>, PageFault> {
+        let entries = self.registry.templates.iter().filter(|(_, entry)| self.shows(&entry.access));
+        Page::take(entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
+    }
+
+    /// A page of the prompts.
+    pub fn prompt_page(&self, cursor: Option<&str>) -> Result<Page<&PromptEntry>, PageFault> {
+        let entries = self.registry.prompts.iter().filter(|(_, entry)| self.shows(&entry.access));
+        Page::take(entries.map(|(name, entry)| (name.as_str(), entry)), cursor)
+    }
+
+    /// How faults of that tool are told.
+    pub fn faults_of(&self, name: &str) -> Faults {
+        self.registry.tools.get(name).map_or(Faults::AsProtocolError, |tool| tool.spec().faults)
+    }
+
+    /// Whether there is a tool of that name.
+    pub fn has_tool(&self, name: &str) -> bool {
+        self.tool(name).is_some()
+    }
+
+    /// The tool of that name in this view, whether or not the gate lets this caller use it.
+    pub(crate) fn tool(&self, name: &str) -> Option<&ToolEntry> {
+        self.registry.tools.get(name).filter(|tool| self.holds(&tool.spec().access))
+    }
+
+    /// Calls a tool: finds it, asks the gate, checks the arguments, does the work.
+    pub async fn call(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        context: CallContext,
+    ) -> Result<Outcome<CallToolResult>, Error> {
+        let tool = self.tool(name).ok_or_else(|| Error::ToolNotFound { name: name.to_owned() })?;
+        gate::permit(&self.caller, &tool.spec().access)?;
+        contain(tool.run(Call::new(self.caller.clone(), context), arguments)).await
+    }
+
+    /// Reads a resource. What the caller may not read is not there.
+    pub async fn read(&self, uri: &str, context: CallContext) -> Result<Outcome<ReadResourceResult>, Error> {
+        let call = Call::new(self.caller.clone(), context);
+        if let Some(entry) = self.registry.resources.get(uri).filter(|entry| self.shows(&entry.access)) {
+            let address = Address { uri: uri.to_owned(), variables: Default::default() };
+            return contain(entry.read(call, address)).await;
+        }
+        for entry in self.registry.templates.values().filter(|entry| self.shows(&entry.access)) {
+            if let Some(variables) = entry.template.matches(uri) {
+                return contain(entry.read(call, Address { uri: uri.to_owned(), variables })).await;
+            }
+        }
+        Err(Error::ResourceNotFound { uri: uri.to_owned() })
+    }
+
+    /// Writes a prompt. What the caller may not use is not there.
+    pub async fn prompt(
+        &self,
+        name: &str,
+        arguments: PromptArguments,
+        context: CallContext,
+    ) -> Result<Outcome<GetPromptResult>, Error> {
+        let entry = self.prompt_entry(name).ok_or_else(|| Error::PromptNotFound { name: name.to_owned() })?;
+        contain(entry.write(Call::new(self.caller.clone(), context), arguments)).await
+    }
+
+    /// What a prompt's argument could be, given what is typed so far.
+    pub fn complete_prompt(&self, name: &str, argument: &str, typed: &str) -> Result<Vec<String>, Error> {
+        let entry = self.prompt_entry(name).ok_or_else(|| Error::PromptNotFound { name: name.to_owned() })?;
+        entry.complete(argument, typed).ok_or_else(|| unknown_argument(argument))
+    }
+
+    /// What a template's variable could be, given what is typed so far.
+    pub fn complete_template(
+        &self,
+        template: &str,
+        variable: &str,
+        typed: &str,
+    ) -> Result<Vec<String>, Error> {
+        let entry = self.registry.templates.get(template).filter(|entry| self.shows(&entry.access));
+        let entry = entry.ok_or_else(|| Error::ResourceNotFound { uri: template.to_owned() })?;
+        entry.complete(variable, typed).ok_or_else(|| unknown_argument(variable))
+    }
+
+    /// Whether there is a resource under that address for this caller.
+    pub(crate) fn has_resource(&self, uri: &str) -> bool {
+        let fixed = self.registry.resources.get(uri).is_some_and(|entry| self.shows(&entry.access));
+        let fits = |entry: &TemplateEntry| self.shows(&entry.access) && entry.template.matches(uri).is_some();
+        fixed || self.registry.templates.values().any(fits)
+    }
+
+    fn prompt_entry(&self, name: &str) -> Option<&PromptEntry> {
+        self.registry.prompts.get(name).filter(|entry| self.shows(&entry.access))
+    }
+
+    fn holds(&self, access: &Access) -> bool {
+        self.service.as_ref().is_none_or(|service| *service == access.domain)
+    }
+
+    fn shows(&self, access: &Access) -> bool {
+        self.holds(access) && gate::permit(&self.caller, access).is_ok()
+    }
+}
+
+fn unknown_argument(name: &str) -> Error {
+    Error::invalid("argument.name", format!("argument.name: there is no argument {name:?}"))
+}
+
+/// Turns a panic of the work into a fault of ours, for none may reach a client or take others down, and logs
+/// faults that are not the caller's.
+async fn contain<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, Error> {
+    let result = AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(Error::internal(format!("panicked: {}", text.unwrap_or_default())))
+    });
+    if let Err(error @ (Error::Internal(cause) | Error::Upstream { source: cause, .. })) = &result {
+        tracing::error!(error.code = %error.code(), error.cause = %cause, "a call failed");
+    }
+    result
+}

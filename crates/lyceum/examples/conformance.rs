@@ -1,0 +1,33 @@
+//! The fixtures of the MCP conformance suite behind the real router and edge, so that it is our transport which is
+//! tested. Also the server of `cargo xtask bench http`.
+
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Parser;
+use lyceum::{
+    App,
+    config::{Config, Overrides},
+};
+use lyceum_content::{Catalog, Current};
+
+#[derive(Parser)]
+struct Args {
+    /// The address and port to listen on.
+    #[arg(long, default_value = "127.0.0.1:0")]
+    listen: String,
+    /// The folder for what must survive a restart.
+    #[arg(long)]
+    data_dir: Option<PathBuf>,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let config =
+        Config::load(&Overrides { config: None, listen: Some(args.listen), data_dir: args.data_dir })?;
+    lyceum::init_telemetry("info")?;
+    let listening = lyceum::listen(&config).await?;
+    let hub = lyceum_testkit::fixture_hub()?;
+    let app = App::with_hub(config, listening.addr, hub, Arc::new(Current::new(Catalog::default())));
+    lyceum::until_stopped(app, listening).await
+}

@@ -1,0 +1,80 @@
+//! The command line.
+
+mod check;
+mod serve;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    config::{self, Config, Overrides},
+    telemetry,
+};
+
+pub use serve::{Listening, listen, until_stopped};
+
+/// Turns Git repositories of knowledge into what AI assistants can use.
+#[derive(Parser)]
+#[command(name = "lyceum", version, about, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// The configuration file [default: lyceum.toml, if it is there]
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The folder for what must survive a restart
+    #[arg(long, global = true, value_name = "FOLDER")]
+    data_dir: Option<PathBuf>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve MCP and REST over HTTP
+    Serve {
+        /// The address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
+        #[arg(long, value_name = "ADDRESS")]
+        listen: Option<String>,
+    },
+    /// Serve MCP on standard input and output
+    Stdio,
+    /// Check the configuration, and say everything that is wrong with it
+    Check,
+    /// Print the JSON schema of lyceum.toml
+    #[command(hide = true)]
+    Schema,
+}
+
+/// Runs the program.
+pub fn run() -> ExitCode {
+    match execute(Cli::parse()) {
+        Ok(code) => code,
+        Err(error) => {
+            // Not a log line: whoever typed the command reads this.
+            eprintln!("lyceum: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
+    let listen = match &cli.command {
+        Command::Serve { listen } => listen.clone(),
+        Command::Stdio | Command::Check | Command::Schema => None,
+    };
+    let overrides = Overrides { config: cli.config, listen, data_dir: cli.data_dir };
+    match cli.command {
+        Command::Check => check::check(&overrides),
+        Command::Schema => check::schema(),
+        Command::Serve { .. } => {
+            let config = Config::load(&overrides)?;
+            telemetry::init(&config::log_filter())?;
+            serve::serve(config)
+        }
+        Command::Stdio => {
+            let config = Config::load(&overrides)?;
+            telemetry::init(&config::log_filter())?;
+            serve::stdio(config)
+        }
+    }
+}

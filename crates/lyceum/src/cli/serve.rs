@@ -1,0 +1,131 @@
+//! `lyceum serve` and `lyceum stdio`: the process from start to end.
+
+use std::{
+    io::{IsTerminal, Write},
+    net::SocketAddr,
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::Context;
+use tokio::{net::TcpListener, signal};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    app::App,
+    config::{AuthMode, Config},
+    http,
+    mcp::serve_stdio,
+};
+
+/// How often sessions that nobody will come back for are removed from disk.
+const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+
+/// How long background tasks may take to end.
+const TASKS_END_WITHIN: Duration = Duration::from_secs(5);
+
+/// A listener and the address it got.
+#[derive(Debug)]
+pub struct Listening {
+    /// The listener.
+    pub listener: TcpListener,
+    /// Its address, with the port that was picked.
+    pub addr: SocketAddr,
+}
+
+/// Takes the address that the configuration names.
+pub async fn listen(config: &Config) -> anyhow::Result<Listening> {
+    let address = config.listen;
+    let listener = TcpListener::bind(address).await.with_context(|| {
+        format!("can't listen on {address}; is another server there? choose another with --listen, such as 127.0.0.1:0")
+    })?;
+    let addr = listener.local_addr()?;
+    Ok(Listening { listener, addr })
+}
+
+/// Serves until the process is told to stop, then stops in good order.
+pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()> {
+    let stop = CancellationToken::new();
+    let (signalled, sweeping) = (stop.clone(), app.clone());
+    let mut terminate = terminations()?;
+    app.tasks.spawn(async move {
+        terminate.recv().await;
+        signalled.cancel();
+    });
+    app.tasks.spawn(async move {
+        loop {
+            sweeping.legacy.sweep().await;
+            tokio::time::sleep(SWEEP_EVERY).await;
+        }
+    });
+    tracing::info!(addr = %listening.addr, url = app.public_url(), "listening");
+    http::serve(app.clone(), listening.listener, stop).await;
+    app.tasks.finish(TASKS_END_WITHIN).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+#[tokio::main]
+pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
+    let listening = listen(&config).await?;
+    if config.auth == AuthMode::Open && !listening.addr.ip().is_loopback() {
+        tracing::warn!(
+            "everyone who can reach {} may do everything (auth.mode = \"open\"); put a gate before it, or listen on 127.0.0.1",
+            listening.addr
+        );
+    }
+    let app = App::new(config, listening.addr)?;
+    greet(&app)?;
+    until_stopped(app, listening).await?;
+    Ok(ExitCode::SUCCESS)
+}
+
+#[tokio::main]
+pub(super) async fn stdio(config: Config) -> anyhow::Result<ExitCode> {
+    let addr = config.listen;
+    let app = App::new(config, addr)?;
+    let mut terminate = terminations()?;
+    tokio::select! {
+        served = serve_stdio(&app) => served.context("standard input or output broke")?,
+        () = terminate.recv() => {}
+    }
+    app.tasks.finish(TASKS_END_WITHIN).await;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Says where to go next, to a person at a terminal.
+fn greet(app: &App) -> std::io::Result<()> {
+    let mut out = std::io::stdout();
+    if !out.is_terminal() {
+        return Ok(());
+    }
+    let url = app.public_url();
+    writeln!(out, "lyceum is at {url}\n\nConnect a client to {url}/mcp, for example:\n")?;
+    writeln!(out, "    claude mcp add --transport http lyceum {url}/mcp\n")
+}
+
+/// The ways in which a process is told to stop.
+struct Terminations {
+    #[cfg(unix)]
+    terminate: signal::unix::Signal,
+}
+
+fn terminations() -> anyhow::Result<Terminations> {
+    Ok(Terminations {
+        #[cfg(unix)]
+        terminate: signal::unix::signal(signal::unix::SignalKind::terminate())?,
+    })
+}
+
+impl Terminations {
+    /// Waits for Ctrl-C or SIGTERM.
+    async fn recv(&mut self) {
+        #[cfg(unix)]
+        tokio::select! {
+            _ = signal::ctrl_c() => {}
+            _ = self.terminate.recv() => {}
+        }
+        #[cfg(not(unix))]
+        let _ = signal::ctrl_c().await;
+    }
+}

@@ -1,0 +1,132 @@
+//! The configuration: `lyceum.toml`, the environment and flags → a raw form → a validated [`Config`].
+//!
+//! Every fault is told at once, with its place and what to write. Nothing else in the program reads the environment.
+
+mod check;
+mod document;
+mod environment;
+mod fault;
+mod raw;
+mod schema;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use lyceum_model::SourceName;
+
+pub use environment::log_filter;
+pub use fault::{Fault, Faults, Place};
+pub use raw::AuthMode;
+pub use schema::json_schema;
+
+use crate::http::{HostRule, Origin};
+use document::Document;
+
+/// A configuration that can be used as it is.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// What clients call the server, if not by the listen address: `https://mcp.example.org`, without a slash.
+    pub public_url: Option<String>,
+    /// The folder for what must survive a restart.
+    pub data_dir: PathBuf,
+    /// The web pages that may call.
+    pub allowed_origins: Vec<Origin>,
+    /// The names that the server may be called by.
+    pub hosts: HostRule,
+    /// How much of everything is allowed.
+    pub limits: Limits,
+    /// Who may call.
+    pub auth: AuthMode,
+    /// Where knowledge comes from.
+    pub sources: Vec<Source>,
+}
+
+/// How much of everything is allowed.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// The largest request body.
+    pub body_bytes: usize,
+    /// How long a client may take to send the head or the body of a request.
+    pub read: Duration,
+    /// How long a client may leave an answer unread.
+    pub write: Duration,
+    /// How long one call may work.
+    pub call: Duration,
+    /// How many connections may be open at once.
+    pub connections: usize,
+    /// How many sessions of older clients are held in memory.
+    pub sessions: usize,
+    /// How long an idle session stays in memory.
+    pub session_idle: Duration,
+    /// How long calls under way may take to finish at the end.
+    pub shutdown: Duration,
+}
+
+/// A source, as it is declared.
+#[derive(Debug, Clone)]
+pub struct Source {
+    /// Its name.
+    pub name: SourceName,
+    /// Where it is.
+    pub location: Location,
+}
+
+/// Where a source is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A Git repository.
+    Repository(String),
+    /// A folder.
+    Folder(PathBuf),
+}
+
+/// What the command line says over file and environment.
+#[derive(Debug, Clone, Default)]
+pub struct Overrides {
+    /// `--config`.
+    pub config: Option<PathBuf>,
+    /// `--listen`.
+    pub listen: Option<String>,
+    /// `--data-dir`.
+    pub data_dir: Option<PathBuf>,
+}
+
+impl Config {
+    /// Loads the file that is named, else `lyceum.toml` of the working folder if it is there, else the defaults;
+    /// then the environment and the flags over it.
+    pub fn load(overrides: &Overrides) -> Result<Self, Faults> {
+        let named = overrides.config.clone().or_else(environment::config_file);
+        let mut document = match named {
+            Some(file) => read(&file)?,
+            None if Path::new("lyceum.toml").is_file() => read(Path::new("lyceum.toml"))?,
+            None => Document::empty(),
+        };
+        environment::apply(&mut document);
+        if let Some(listen) = &overrides.listen {
+            document.set("server", "listen", listen.clone(), Place::Flag("--listen"));
+        }
+        if let Some(folder) = &overrides.data_dir {
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+            document.set("server", "data_dir", folder.display().to_string(), Place::Flag("--data-dir"));
+        }
+        check::check(&document)
+    }
+
+    /// Loads from text, as if it stood in that file; without environment and flags.
+    pub fn from_text(file: &Path, text: &str) -> Result<Self, Faults> {
+        check::check(&Document::parse(file, text).map_err(Faults)?)
+    }
+}
+
+fn read(file: &Path) -> Result<Document, Faults> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        let message = format!("can't be read: {error}; name another file with --config, or leave it out");
+        Faults(vec![Fault { place: Place::File(file.to_owned()), key: String::new(), message }])
+    })?;
+    Document::parse(file, &text).map_err(Faults)
+}

@@ -1,0 +1,123 @@
+//! A configuration before it means anything: plain JSON, and the place that each value came from.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Map, Value};
+use toml::{
+    Spanned,
+    de::{DeTable, DeValue},
+};
+
+use super::fault::{Fault, Place};
+
+/// Values, and where each came from by its JSON pointer.
+#[derive(Debug)]
+pub(super) struct Document {
+    pub values: Value,
+    places: BTreeMap<String, Place>,
+    file: PathBuf,
+}
+
+impl Document {
+    /// Nothing yet: every key has its default.
+    pub(super) fn empty() -> Self {
+        let file = PathBuf::from("lyceum.toml");
+        Self { values: Value::Object(Map::new()), places: BTreeMap::new(), file }
+    }
+
+    /// Reads TOML, with every syntax fault at once.
+    pub(super) fn parse(file: &Path, text: &str) -> Result<Self, Vec<Fault>> {
+        let (table, errors) = DeTable::parse_recoverable(text);
+        if !errors.is_empty() {
+            let fault = |error: &toml::de::Error| Fault {
+                place: line_at(file, text, error.span().map_or(0, |span| span.start)),
+                key: String::new(),
+                message: format!("this is not TOML: {}", error.message()),
+            };
+            return Err(errors.iter().map(fault).collect());
+        }
+        let mut reader = Reader { file, text, places: BTreeMap::new() };
+        let values = reader.table(table.get_ref(), "");
+        Ok(Self { values, places: reader.places, file: file.to_owned() })
+    }
+
+    /// Sets one value of a table, over what the file says.
+    pub(super) fn set(&mut self, table: &str, key: &str, value: String, place: Place) {
+        if let Value::Object(root) = &mut self.values
+            && let Value::Object(table) = root.entry(table).or_insert_with(|| Value::Object(Map::new()))
+        {
+            table.insert(key.to_owned(), Value::String(value));
+        }
+        self.places.insert(format!("/{table}/{key}"), place);
+    }
+
+    /// Where the value at that pointer came from, or the nearest thing around it.
+    pub(super) fn place(&self, pointer: &str) -> Place {
+        let mut pointer = pointer;
+        loop {
+            if let Some(place) = self.places.get(pointer) {
+                return place.clone();
+            }
+            match pointer.rsplit_once('/') {
+                Some((around, _)) => pointer = around,
+                None => return Place::File(self.file.clone()),
+            }
+        }
+    }
+
+    /// The folder that relative paths start from.
+    pub(super) fn folder(&self) -> &Path {
+        self.file.parent().unwrap_or(Path::new(""))
+    }
+}
+
+/// Turns spanned TOML into JSON and notes the lines.
+struct Reader<'a> {
+    file: &'a Path,
+    text: &'a str,
+    places: BTreeMap<String, Place>,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, table: &DeTable<'_>, at: &str) -> Value {
+        let mut object = Map::new();
+        for (key, value) in table {
+            let pointer = format!("{at}/{}", key.get_ref().replace('~', "~0").replace('/', "~1"));
+            self.places.insert(pointer.clone(), line_at(self.file, self.text, key.span().start));
+            let value = self.value(value, &pointer);
+            object.insert(key.get_ref().to_string(), value);
+        }
+        Value::Object(object)
+    }
+
+    fn value(&mut self, value: &Spanned<DeValue<'_>>, at: &str) -> Value {
+        match value.get_ref() {
+            DeValue::String(text) => Value::from(text.as_ref()),
+            DeValue::Boolean(truth) => Value::from(*truth),
+            DeValue::Integer(number) => {
+                i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
+            }
+            DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
+            DeValue::Datetime(time) => Value::from(time.to_string()),
+            DeValue::Table(table) => self.table(table, at),
+            DeValue::Array(items) => {
+                let mut list = Vec::new();
+                for (index, item) in items.iter().enumerate() {
+                    let pointer = format!("{at}/{index}");
+                    self.places.insert(pointer.clone(), line_at(self.file, self.text, item.span().start));
+                    list.push(self.value(item, &pointer));
+                }
+                Value::Array(list)
+            }
+        }
+    }
+}
+
+fn line_at(file: &Path, text: &str, offset: usize) -> Place {
+    let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
+    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    Place::Line { file: file.to_owned(), line }
+}

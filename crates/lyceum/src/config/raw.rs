@@ -1,0 +1,103 @@
+//! The configuration as people write it. Its JSON schema is the check, and is committed for editors to use.
+//!
+//! Every field is optional here: what is missing gets its default when the raw form becomes a `Config`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// The file `lyceum.toml`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Raw {
+    /// Where the server listens and what it is called.
+    pub server: Server,
+    /// How much of everything is allowed.
+    pub limits: Limits,
+    /// Who may call.
+    pub auth: Auth,
+    /// The Git repositories and folders that knowledge comes from.
+    pub source: Vec<Source>,
+}
+
+/// The table `[server]`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Server {
+    /// The address and port to listen on; port 0 picks a free one.
+    #[schemars(example = "127.0.0.1:8787")]
+    pub listen: Option<String>,
+    /// The URL that clients use, where it is not the listen address.
+    #[schemars(example = "https://mcp.example.org")]
+    pub public_url: Option<String>,
+    /// The folder for what must survive a restart.
+    #[schemars(example = "/var/lib/lyceum")]
+    pub data_dir: Option<String>,
+    /// The web pages that may call from a browser. Loopback pages may always call a loopback server.
+    #[schemars(example = ["https://app.example.org"])]
+    pub allowed_origins: Vec<String>,
+    /// Further names that the server is called by, beside those of `listen` and `public_url`.
+    #[schemars(example = ["lyceum.internal"])]
+    pub allowed_hosts: Vec<String>,
+}
+
+/// The table `[limits]`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Limits {
+    /// The largest request body, in bytes.
+    #[schemars(range(min = 1024, max = 1_073_741_824), example = 4_194_304)]
+    pub body_bytes: Option<u64>,
+    /// How long a client may take to send the head or the body of a request, in seconds.
+    #[schemars(range(min = 1, max = 3600), example = 10)]
+    pub read_seconds: Option<u64>,
+    /// How long a client may leave an answer unread before it is dropped, in seconds.
+    #[schemars(range(min = 1, max = 3600), example = 30)]
+    pub write_seconds: Option<u64>,
+    /// How long one call may work, in seconds.
+    #[schemars(range(min = 1, max = 86_400), example = 120)]
+    pub call_seconds: Option<u64>,
+    /// How many connections may be open at once.
+    #[schemars(range(min = 1, max = 1_000_000), example = 4096)]
+    pub connections: Option<u64>,
+    /// How many sessions of older clients are held in memory; the longest idle makes room, and comes back when used.
+    #[schemars(range(min = 1, max = 1_000_000), example = 1000)]
+    pub sessions: Option<u64>,
+    /// How long an idle session stays in memory, in seconds.
+    #[schemars(range(min = 1, max = 86_400), example = 300)]
+    pub session_idle_seconds: Option<u64>,
+    /// How long calls that are under way may take to finish when the server is told to stop, in seconds.
+    #[schemars(range(min = 0, max = 3600), example = 10)]
+    pub shutdown_seconds: Option<u64>,
+}
+
+/// The table `[auth]`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Auth {
+    /// Who may call.
+    #[schemars(example = &"open")]
+    pub mode: Option<AuthMode>,
+}
+
+/// Who may call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AuthMode {
+    /// Everyone who can reach the server may do everything. For one's own machine, or behind a gate of one's own.
+    Open,
+}
+
+/// One `[[source]]`: a Git repository (`url`) or a folder (`path`).
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Source {
+    /// A short name, unique among the sources.
+    #[schemars(example = &"kb")]
+    pub name: String,
+    /// The repository, as Git takes it.
+    #[schemars(example = "https://example.org/kb.git")]
+    pub url: Option<String>,
+    /// The folder.
+    #[schemars(example = "./kb")]
+    pub path: Option<String>,
+}

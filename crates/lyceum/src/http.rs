@@ -1,0 +1,23 @@
+//! HTTP: the listener, the edge that every request passes, and the plain endpoints.
+
+mod body;
+mod edge;
+mod error;
+mod health;
+mod host;
+mod log;
+mod origin;
+mod root;
+mod router;
+mod serve;
+mod tools;
+
+pub use edge::handle;
+pub use host::HostRule;
+pub use origin::Origin;
+pub use router::router;
+pub use serve::serve;
+
+pub(crate) use body::read_body;
+pub(crate) use error::{ApiError, status};
+pub(crate) use log::RequestIds;

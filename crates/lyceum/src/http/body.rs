@@ -1,0 +1,37 @@
+//! Request bodies: read whole, within a size and a time.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderMap, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use lyceum_model::ErrorCode;
+
+use super::ApiError;
+use crate::config::Limits;
+
+/// Reads a body. One that says it is too large is refused before a byte of it is read.
+pub(crate) async fn read_body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, ApiError> {
+    let said =
+        headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+    if said.is_some_and(|length| length > limits.body_bytes) {
+        return Err(too_large(limits));
+    }
+    match tokio::time::timeout(limits.read, Limited::new(body, limits.body_bytes).collect()).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limits)),
+        Ok(Err(_)) => Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole")),
+        Err(_) => Err(too_slow(limits.read)),
+    }
+}
+
+fn too_large(limits: &Limits) -> ApiError {
+    let message = format!("the body is larger than {} bytes (limits.body_bytes)", limits.body_bytes);
+    ApiError::new(ErrorCode::PayloadTooLarge, message)
+}
+
+fn too_slow(limit: Duration) -> ApiError {
+    let message = format!("the body did not arrive within {} s (limits.read_seconds)", limit.as_secs());
+    ApiError::new(ErrorCode::Timeout, message)
+}

@@ -1,0 +1,132 @@
+//! The edge: what every request passes before it reaches an endpoint, and every answer after.
+//!
+//! In order: an id, the log, the drain, `Host`, `Origin`, CORS, the caller; then the router, with panics contained.
+
+use std::{convert::Infallible, panic::AssertUnwindSafe, sync::Arc};
+
+use axum::{
+    Router,
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use futures::FutureExt;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use lyceum_model::ErrorCode;
+use tower_service::Service;
+
+use super::{ApiError, Origin, log::RequestLog};
+use crate::{app::App, mcp};
+
+const REQUEST_ID: &str = "x-request-id";
+
+/// Handles one request, whatever comes of it.
+pub async fn handle(
+    app: App,
+    mut router: Router,
+    mut request: Request<Body>,
+) -> Result<Response, Infallible> {
+    let id = app.request_ids.of(request.headers().get(REQUEST_ID));
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let mut log = RequestLog::begin(id.clone(), method, path, app.metrics.clone(), app.drain.enter());
+    let origin = request.headers().get(header::ORIGIN).cloned();
+    let mut response = match admit(&app, &request) {
+        Err(error) => refuse(&log.path, error),
+        Ok(()) if request.method() == Method::OPTIONS && origin.is_some() => {
+            StatusCode::NO_CONTENT.into_response()
+        }
+        Ok(()) => {
+            request.extensions_mut().insert(Arc::clone(&app.caller));
+            let work = AssertUnwindSafe(router.call(request)).catch_unwind();
+            work.await.map_or_else(|_| panicked(), |Ok(response)| response)
+        }
+    };
+    let headers = response.headers_mut();
+    headers.insert(REQUEST_ID, id);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Some(origin) = origin
+        && response.status() != StatusCode::FORBIDDEN
+    {
+        allow_origin(response.headers_mut(), origin);
+    }
+    log.status = response.status();
+    Ok(response.map(|body| log.until_end_of(body)))
+}
+
+/// Lets a request in, or says why not.
+fn admit(app: &App, request: &Request<Body>) -> Result<(), ApiError> {
+    let path = request.uri().path();
+    if app.drain.is_draining() && !is_probe(path) {
+        let message = "the server is about to stop; try again in a moment";
+        return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(1));
+    }
+    let host = host_of(request).map_err(|message| ApiError::new(ErrorCode::ValidationError, message))?;
+    if !app.config.hosts.allows(host) {
+        let message = "this server is not known by the name in Host; add it to server.allowed_hosts, or set server.public_url";
+        return Err(ApiError::new(ErrorCode::Forbidden, message));
+    }
+    match request.headers().get(header::ORIGIN) {
+        Some(origin) if !is_discovery(path) && !origin_is_allowed(app, origin) => {
+            let message = "pages of this origin may not call; add it to server.allowed_origins";
+            Err(ApiError::new(ErrorCode::Forbidden, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The host that the request names: once, in the header or in the target.
+fn host_of(request: &Request<Body>) -> Result<&str, &'static str> {
+    let mut sent = request.headers().get_all(header::HOST).iter();
+    match (sent.next(), sent.next()) {
+        (Some(host), None) => host.to_str().map_err(|_| "Host: must be visible ASCII"),
+        (Some(_), Some(_)) => Err("Host: must be sent once"),
+        (None, _) => request.uri().host().ok_or("Host: is missing"),
+    }
+}
+
+fn origin_is_allowed(app: &App, origin: &HeaderValue) -> bool {
+    let Some(origin) = origin.to_str().ok().and_then(Origin::parse) else { return false };
+    let config = &app.config;
+    config.allowed_origins.contains(&origin) || (config.listen.ip().is_loopback() && origin.is_loopback())
+}
+
+/// Answers an allowed page needs before a browser lets it read ours.
+fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
+    if headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
+        return;
+    }
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.append(header::VARY, HeaderValue::from_static("Origin"));
+    let fixed = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE, OPTIONS"),
+        (
+            header::ACCESS_CONTROL_ALLOW_HEADERS,
+            "Authorization, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
+             Mcp-Session-Id, X-Request-ID",
+        ),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Mcp-Session-Id, X-Request-ID"),
+        (header::ACCESS_CONTROL_MAX_AGE, "600"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}
+
+/// Probes are answered to the last.
+fn is_probe(path: &str) -> bool {
+    matches!(path, "/livez" | "/readyz" | "/health" | "/metrics")
+}
+
+/// What says where the server is may be read by any page.
+fn is_discovery(path: &str) -> bool {
+    path.starts_with("/.well-known/") || path.ends_with("/mcp/server-card")
+}
+
+/// A refusal, in the words of the endpoint that was meant.
+fn refuse(path: &str, error: ApiError) -> Response {
+    if path.ends_with("/mcp") { mcp::refusal(&error) } else { error.into_response() }
+}
+
+fn panicked() -> Response {
+    tracing::error!("a handler panicked");
+    ApiError::new(ErrorCode::InternalError, "an unexpected error occurred").into_response()
+}

@@ -1,0 +1,75 @@
+//! Our codes as HTTP answers, by one table: `{ error: { code, message, details?, retry_after? } }`.
+
+use axum::{
+    Json,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use lyceum_model::ErrorCode;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The table.
+pub(crate) fn status(code: ErrorCode) -> StatusCode {
+    match code {
+        ErrorCode::ValidationError
+        | ErrorCode::InvalidPath
+        | ErrorCode::InvalidQuery
+        | ErrorCode::InvalidLimit => StatusCode::BAD_REQUEST,
+        ErrorCode::Unauthorized => StatusCode::UNAUTHORIZED,
+        ErrorCode::Forbidden | ErrorCode::ScopeMissing => StatusCode::FORBIDDEN,
+        ErrorCode::ToolNotFound | ErrorCode::NotFound => StatusCode::NOT_FOUND,
+        ErrorCode::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+        ErrorCode::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorCode::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+        ErrorCode::InternalError | ErrorCode::SearchError => StatusCode::INTERNAL_SERVER_ERROR,
+        ErrorCode::UpstreamError => StatusCode::BAD_GATEWAY,
+        ErrorCode::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+    }
+}
+
+/// A failed request.
+#[derive(Debug, Serialize)]
+pub(crate) struct ApiError {
+    pub code: ErrorCode,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Value>,
+    /// Seconds after which the same request may work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
+}
+
+impl ApiError {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), details: None, retry_after: None }
+    }
+
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+}
+
+impl From<&lyceum_tools::Error> for ApiError {
+    fn from(error: &lyceum_tools::Error) -> Self {
+        Self { details: error.details(), ..Self::new(error.code(), error.to_string()) }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        #[derive(Serialize)]
+        struct Body {
+            error: ApiError,
+        }
+        let status = status(self.code);
+        let retry_after = self.retry_after;
+        let mut response = (status, Json(Body { error: self })).into_response();
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}

@@ -1,0 +1,123 @@
+//! One line and one measurement for each request, written when its answer is complete.
+
+use std::{
+    pin::Pin,
+    sync::atomic::{AtomicU64, Ordering},
+    task::{Context, Poll},
+    time::Instant,
+};
+
+use axum::body::Body;
+use bytes::Bytes;
+use http::{HeaderValue, Method, StatusCode};
+use http_body::{Body as HttpBody, Frame, SizeHint};
+
+use crate::{drain::InFlight, telemetry::Metrics};
+
+/// What is known of a request while it is under way. Dropping it writes the line.
+pub(super) struct RequestLog {
+    pub id: HeaderValue,
+    pub method: Method,
+    pub path: String,
+    pub status: StatusCode,
+    started: Instant,
+    metrics: Metrics,
+    _in_flight: InFlight,
+}
+
+impl RequestLog {
+    pub(super) fn begin(
+        id: HeaderValue,
+        method: Method,
+        path: String,
+        metrics: Metrics,
+        in_flight: InFlight,
+    ) -> Self {
+        // A request that is dropped before it has a status was given up by the client.
+        let status = CLIENT_CLOSED_REQUEST;
+        Self { id, method, path, status, started: Instant::now(), metrics, _in_flight: in_flight }
+    }
+
+    /// Keeps the log open until a streamed body has ended; a body that is ready is as good as sent.
+    pub(super) fn until_end_of(self, body: Body) -> Body {
+        if body.size_hint().exact().is_some() {
+            return body;
+        }
+        Body::new(LoggedBody { body, _log: self })
+    }
+}
+
+/// The status of nginx for a client that went away, since HTTP has none.
+const CLIENT_CLOSED_REQUEST: StatusCode = match StatusCode::from_u16(499) {
+    Ok(status) => status,
+    Err(_) => StatusCode::BAD_REQUEST,
+};
+
+impl Drop for RequestLog {
+    fn drop(&mut self) {
+        let elapsed = self.started.elapsed();
+        let status = self.status.as_u16();
+        tracing::info!(
+            request_id = self.id.to_str().unwrap_or_default(),
+            method = self.method.as_str(),
+            path = self.path,
+            status,
+            duration_ms = elapsed.as_secs_f64() * 1000.0,
+            "request"
+        );
+        self.metrics.request(&self.method, &self.path, status, elapsed);
+    }
+}
+
+/// A body that carries the log along.
+struct LoggedBody {
+    body: Body,
+    _log: RequestLog,
+}
+
+impl HttpBody for LoggedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Makes ids for requests that bring none: a random part for this process, and a count.
+#[derive(Debug)]
+pub(crate) struct RequestIds {
+    process: u32,
+    count: AtomicU64,
+}
+
+impl RequestIds {
+    pub(crate) fn new() -> Self {
+        // Without randomness the ids are still unique within the process.
+        Self { process: getrandom::u32().unwrap_or_default(), count: AtomicU64::new(1) }
+    }
+
+    /// The id that came, if it is one that is safe to log and send back; else a new one.
+    pub(super) fn of(&self, sent: Option<&HeaderValue>) -> HeaderValue {
+        let safe = |b: &u8| b.is_ascii_alphanumeric() || b"-_.:/+=@".contains(b);
+        match sent {
+            Some(id) if (1..=128).contains(&id.len()) && id.as_bytes().iter().all(safe) => id.clone(),
+            _ => {
+                let count = self.count.fetch_add(1, Ordering::Relaxed);
+                HeaderValue::try_from(format!("{:08x}-{count:08x}", self.process))
+                    .unwrap_or(HeaderValue::from_static("unknown"))
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! The web pages that may call. `Origin` is checked only when it is sent: programs send none.
+
+use std::net::IpAddr;
+
+use http::Uri;
+
+/// Where a page comes from: scheme, host and port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    scheme: String,
+    host: String,
+    port: u16,
+}
+
+impl Origin {
+    /// Parses `https://app.example.org` or `http://localhost:3000`; nothing else has a place in an origin.
+    pub fn parse(text: &str) -> Option<Self> {
+        let uri: Uri = text.parse().ok()?;
+        let scheme = uri.scheme_str()?.to_ascii_lowercase();
+        let default = match scheme.as_str() {
+            "http" => 80,
+            "https" => 443,
+            _ => return None,
+        };
+        let authority = uri.authority()?.as_str();
+        let bare = text.strip_prefix(&scheme)?.strip_prefix("://")? == authority && !authority.contains('@');
+        let host = uri.host()?.to_ascii_lowercase();
+        bare.then(|| Self { scheme, host, port: uri.port_u16().unwrap_or(default) })
+    }
+
+    /// Whether the page was served by this very machine.
+    pub fn is_loopback(&self) -> bool {
+        let address = self.host.trim_matches(['[', ']']).parse::<IpAddr>();
+        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    }
+}

@@ -1,0 +1,35 @@
+//! Every route, in one place.
+
+use axum::{
+    Router,
+    response::IntoResponse,
+    routing::{any, get, post},
+};
+use lyceum_model::ErrorCode;
+
+use super::{ApiError, health, root, tools};
+use crate::{app::App, mcp};
+
+/// The routes of this deployment.
+pub fn router(app: App) -> Router {
+    Router::new()
+        .route("/", get(root::page))
+        .route("/mcp", any(mcp::endpoint))
+        .route("/{service}/mcp", any(mcp::service_endpoint))
+        .route("/mcp/server-card", get(mcp::server_card))
+        .route("/{service}/mcp/server-card", get(mcp::service_server_card))
+        .route("/.well-known/ai-catalog.json", get(mcp::ai_catalog))
+        .route("/tools", get(tools::list))
+        .route("/tools/{name}/call", post(tools::call))
+        .route("/health", get(health::health))
+        .route("/livez", get(health::live))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics))
+        .fallback(async || {
+            ApiError::new(ErrorCode::NotFound, "there is nothing at this path").into_response()
+        })
+        .method_not_allowed_fallback(async || {
+            ApiError::new(ErrorCode::MethodNotAllowed, "this path does not take this method").into_response()
+        })
+        .with_state(app)
+}

@@ -1,0 +1,93 @@
+//! Tools by REST: `GET /tools` and `POST /tools/{name}/call`. The same view and the same verbs as over MCP.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json,
+    body::Body,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use http::HeaderMap;
+use lyceum_model::{Caller, ErrorCode, Scope, Tier};
+use lyceum_tools::{CallContext, Outcome, ToolEntry, View, mcp::JsonObject};
+use serde::{Deserialize, Serialize};
+
+use super::{ApiError, read_body};
+use crate::app::App;
+
+#[derive(Serialize)]
+struct ToolList<'a> {
+    tools: Vec<Listed<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'a> {
+    name: &'a str,
+    title: &'a str,
+    description: &'a str,
+    domain: &'a str,
+    required_scopes: &'a [Scope],
+    tier: Tier,
+    input_schema: &'a JsonObject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'a JsonObject>,
+}
+
+/// What a call is sent with.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallBody {
+    #[serde(default)]
+    arguments: JsonObject,
+}
+
+pub(super) async fn list(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+    let view = View::of_all(app.mcp.hub().registry(), caller);
+    Json(ToolList { tools: view.tools().map(listed).collect() }).into_response()
+}
+
+pub(super) async fn call(
+    State(app): State<App>,
+    Extension(caller): Extension<Arc<Caller>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let bytes = read_body(&headers, body, &app.config.limits).await?;
+    let body: CallBody = if bytes.is_empty() {
+        CallBody { arguments: JsonObject::new() }
+    } else {
+        serde_json::from_slice(&bytes).map_err(|error| invalid_body(&error))?
+    };
+    let view = View::of_all(app.mcp.hub().registry(), caller);
+    let work = view.call(&name, body.arguments, CallContext::default());
+    match app.within_limit(work).await {
+        Ok(Outcome::Done(result)) => Ok(Json(result).into_response()),
+        Ok(Outcome::NeedInput(_)) => {
+            let message = "this tool asks questions while it works; call it over MCP";
+            Err(ApiError::new(ErrorCode::ValidationError, message))
+        }
+        Err(error) => Err(ApiError::from(&error)),
+    }
+}
+
+fn listed(tool: &ToolEntry) -> Listed<'_> {
+    let spec = tool.spec();
+    Listed {
+        name: &spec.name,
+        title: &spec.title,
+        description: &spec.description,
+        domain: spec.access.domain.as_str(),
+        required_scopes: &spec.access.scopes,
+        tier: spec.access.tier,
+        input_schema: &spec.input_schema,
+        output_schema: spec.output_schema.as_ref(),
+    }
+}
+
+fn invalid_body(error: &serde_json::Error) -> ApiError {
+    let message = format!("the body must be JSON of the form {{\"arguments\": {{…}}}}: {error}");
+    ApiError::new(ErrorCode::ValidationError, message)
+}

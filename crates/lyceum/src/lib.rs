@@ -1,0 +1,16 @@
+//! Doors and process: configuration, command line, HTTP, MCP, stdio, telemetry.
+//!
+//! A handler here parses, calls one function below, and shapes the answer; a rule found in a door is a bug.
+
+mod app;
+mod cli;
+pub mod config;
+mod drain;
+pub mod http;
+mod mcp;
+mod tasks;
+mod telemetry;
+
+pub use app::App;
+pub use cli::{Listening, listen, run, until_stopped};
+pub use telemetry::init as init_telemetry;

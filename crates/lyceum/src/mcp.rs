@@ -1,0 +1,185 @@
+//! The MCP doors: one URL for both eras, a service alone at its own URL, and stdio.
+//!
+//! The modern era (2026-07-28) is answered by `lyceum_tools::mcp` without a session. Older clients get a session,
+//! held by `rmcp` and adapted onto the same verbs. Which era a request belongs to is read from the request itself.
+
+mod card;
+mod legacy;
+mod modern;
+mod session;
+mod sse;
+mod stdio;
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json,
+    body::Body,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header, request::Parts};
+use lyceum_model::{Caller, Domain, ErrorCode};
+use lyceum_tools::{
+    View,
+    mcp::{ErrorData, Incoming, MODERN, Message, ProtocolVersion, Refusal, SUPPORTED_VERSIONS},
+};
+
+pub(crate) use card::{ai_catalog, server_card, service_server_card};
+pub(crate) use legacy::{Legacy, Shared};
+pub(crate) use stdio::serve_stdio;
+
+use crate::{
+    app::App,
+    http::{ApiError, read_body},
+};
+
+/// Log directives for the library behind older sessions: it reports each normal end of a stream as an error.
+pub(crate) const QUIET: [&str; 2] = ["rmcp=warn", "rmcp::service=off"];
+
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+const SESSION_ID: &str = "mcp-session-id";
+
+/// The service that a request is for, where it is for one alone.
+#[derive(Debug, Clone)]
+pub(crate) struct OnlyService(Option<Domain>);
+
+/// `/mcp`: every service.
+pub(crate) async fn endpoint(
+    State(app): State<App>,
+    Extension(caller): Extension<Arc<Caller>>,
+    mut request: Request<Body>,
+) -> Response {
+    request.extensions_mut().insert(OnlyService(None));
+    let view = View::of_all(app.mcp.hub().registry(), caller);
+    answer(app, view, request).await
+}
+
+/// `/{service}/mcp`: one service alone.
+pub(crate) async fn service_endpoint(
+    State(app): State<App>,
+    Extension(caller): Extension<Arc<Caller>>,
+    Path(service): Path<String>,
+    mut request: Request<Body>,
+) -> Response {
+    let registry = app.mcp.hub().registry();
+    let Some(domain) = registry.service(&service).cloned() else {
+        return refusal(&ApiError::new(
+            ErrorCode::NotFound,
+            "no service of this name is on; GET /health names them",
+        ));
+    };
+    let Some(view) = View::of_service(registry, caller, &service) else {
+        return refusal(&ApiError::new(
+            ErrorCode::NotFound,
+            "no service of this name is on; GET /health names them",
+        ));
+    };
+    request.extensions_mut().insert(OnlyService(Some(domain)));
+    answer(app, view, request).await
+}
+
+async fn answer(app: App, view: View, request: Request<Body>) -> Response {
+    match *request.method() {
+        Method::POST => post(app, view, request).await,
+        // The stream and the end of a session; without a session there is neither.
+        Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
+            app.legacy.handle(request).await
+        }
+        _ => {
+            let error = ApiError::new(ErrorCode::MethodNotAllowed, "send messages by POST");
+            let mut response = refusal(&error);
+            response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("POST"));
+            response
+        }
+    }
+}
+
+async fn post(app: App, view: View, request: Request<Body>) -> Response {
+    let (parts, body) = request.into_parts();
+    if !is_json(&parts.headers) {
+        let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
+        return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal { error, id: None });
+    }
+    let bytes = match read_body(&parts.headers, body, &app.config.limits).await {
+        Ok(bytes) => bytes,
+        Err(error) => return refusal(&error),
+    };
+    let incoming = match Incoming::parse(&bytes) {
+        Ok(incoming) => incoming,
+        Err(refusal) => return rpc_error(StatusCode::BAD_REQUEST, refusal),
+    };
+    match era(&parts.headers, &incoming) {
+        Era::Legacy => older(app, parts, bytes, incoming).await,
+        Era::Modern => match incoming {
+            Incoming::Request(request) => modern::answer(&app, view, request, &parts.headers).await,
+            Incoming::Notification { .. } => StatusCode::ACCEPTED.into_response(),
+            Incoming::Response => {
+                let error =
+                    ErrorData::invalid_request("answers are not taken: send them as inputResponses", None);
+                rpc_error(StatusCode::BAD_REQUEST, Refusal { error, id: None })
+            }
+        },
+    }
+}
+
+/// Hands a message of an older era to its session.
+async fn older(app: App, parts: Parts, bytes: Bytes, incoming: Incoming) -> Response {
+    let opens = matches!(&incoming, Incoming::Request(request) if request.method == "initialize");
+    if !opens && !parts.headers.contains_key(SESSION_ID) {
+        let text = format!(
+            "there is no session: send initialize first, or speak {MODERN} with MCP-Protocol-Version and params._meta"
+        );
+        let id = match incoming {
+            Incoming::Request(request) => Some(request.id),
+            Incoming::Notification { .. } | Incoming::Response => None,
+        };
+        return rpc_error(
+            StatusCode::BAD_REQUEST,
+            Refusal { error: ErrorData::invalid_request(text, None), id },
+        );
+    }
+    app.legacy.handle(Request::from_parts(parts, Body::from(bytes))).await
+}
+
+enum Era {
+    Modern,
+    Legacy,
+}
+
+/// A request that names a version in its body, or any version but the older ones in its header, is modern.
+fn era(headers: &HeaderMap, incoming: &Incoming) -> Era {
+    let in_body = matches!(incoming, Incoming::Request(request) if request.version().is_some());
+    let in_header = headers.get(PROTOCOL_VERSION).is_some_and(|version| {
+        !SUPPORTED_VERSIONS
+            .iter()
+            .any(|known| *known != MODERN && known.as_str().as_bytes() == version.as_bytes())
+    });
+    if in_body || in_header { Era::Modern } else { Era::Legacy }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// A refusal before any message was read, as a JSON-RPC error without an id.
+pub(crate) fn refusal(error: &ApiError) -> Response {
+    let failed = lyceum_tools::Error::Failed { code: error.code, message: error.message.clone() };
+    let data = lyceum_tools::mcp::error_data(&failed);
+    let mut response = rpc_error(crate::http::status(error.code), Refusal { error: data, id: None });
+    if let Some(seconds) = error.retry_after {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    response
+}
+
+fn rpc_error(status: StatusCode, refusal: Refusal) -> Response {
+    (status, Json(Message::error(refusal.error, refusal.id))).into_response()
+}
+
+/// Whether a version is one of the older ones that are spoken.
+fn is_older(version: &ProtocolVersion) -> bool {
+    *version != MODERN && SUPPORTED_VERSIONS.contains(version)
+}

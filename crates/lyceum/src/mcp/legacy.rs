@@ -1,0 +1,61 @@
+//! The older eras (2025-11-25, 2025-06-18, 2025-03-26): `rmcp` holds the session, our verbs do the work.
+//!
+//! A tool that asks a question ends its call with the question (see `lyceum_tools::NeedInput`). Here the question is
+//! put over the open session, and the call is made again with the answer: tools are written once, for every era.
+
+mod ask;
+mod handler;
+
+use std::sync::Arc;
+
+use axum::{body::Body, response::Response};
+use http::Request;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::CancellationToken;
+
+use super::session::{SessionFiles, Sessions};
+use crate::config::Config;
+
+pub(super) use handler::Session;
+pub(crate) use handler::Shared;
+
+/// The door for older clients over HTTP.
+#[derive(Clone)]
+pub(crate) struct Legacy {
+    service: StreamableHttpService<Session, Sessions>,
+    files: Arc<SessionFiles>,
+    stop: CancellationToken,
+}
+
+impl Legacy {
+    pub(crate) fn new(shared: Shared, config: &Config) -> Self {
+        let files = Arc::new(SessionFiles::new(&config.data_dir, &config.limits));
+        let stop = CancellationToken::new();
+        // Host, Origin and size were checked at the edge, once for every endpoint.
+        let mut settings = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_max_request_body_bytes(config.limits.body_bytes)
+            .with_cancellation_token(stop.clone());
+        settings.session_store = Some(files.clone());
+        let sessions = Arc::new(Sessions::new(&config.limits));
+        let service =
+            StreamableHttpService::new(move || Ok(Session::new(shared.clone())), sessions, settings);
+        Self { service, files, stop }
+    }
+
+    pub(crate) async fn handle(&self, request: Request<Body>) -> Response {
+        self.service.handle(request).await.map(Body::new)
+    }
+
+    /// Removes sessions on disk that nobody will come back for.
+    pub(crate) async fn sweep(&self) {
+        if let Err(error) = self.files.sweep(std::time::SystemTime::now()).await {
+            tracing::warn!(%error, "old sessions could not be removed");
+        }
+    }
+
+    /// Ends the streams of every session; clients come back with the same session later.
+    pub(crate) fn stop(&self) {
+        self.stop.cancel();
+    }
+}

@@ -1,0 +1,331 @@
+//! One session of an older client: each request is a verb over the view of whoever sent it.
+
+#![expect(deprecated, reason = "older clients still subscribe to resources and set log levels")]
+
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    future::Future,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use lyceum_model::{Caller, ErrorCode};
+use lyceum_tools::{
+    CallContext, Change, Error, Input, LogLevel, Notices, Outcome, View,
+    mcp::{self, Mcp, error_data},
+};
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, Extensions,
+        GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ReadResourceRequestParams, ReadResourceResponse, ResourceUpdatedNotificationParam, ServerConfig,
+        SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
+    },
+    service::{NotificationContext, Peer, RequestContext},
+};
+use serde::Deserialize;
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{super::OnlyService, ask::ask};
+use crate::{app::too_late, tasks::Tasks, telemetry::Metrics};
+
+/// How many rounds of questions one call may take.
+const MOST_ROUNDS: usize = 8;
+
+/// How many addresses one session may subscribe to.
+const MOST_SUBSCRIPTIONS: usize = 1_000;
+
+/// What every session works with.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub mcp: Mcp,
+    pub metrics: Metrics,
+    pub tasks: Tasks,
+    /// How long one call may work.
+    pub limit: Duration,
+    /// Who calls where the transport does not say: over stdio, the owner of the machine.
+    pub caller: Arc<Caller>,
+}
+
+/// One session.
+#[derive(Clone)]
+pub(in crate::mcp) struct Session {
+    shared: Shared,
+    state: Arc<Mutex<State>>,
+}
+
+struct State {
+    log_level: LogLevel,
+    subscriptions: BTreeSet<String>,
+}
+
+impl Session {
+    pub(in crate::mcp) fn new(shared: Shared) -> Self {
+        let state = State { log_level: LogLevel::Info, subscriptions: BTreeSet::new() };
+        Self { shared, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// The view of whoever sent this request: the caller and the service come with each one, not with the session.
+    fn view(&self, extensions: &Extensions) -> Result<View, ErrorData> {
+        let registry = self.shared.mcp.hub().registry();
+        let parts = extensions.get::<http::request::Parts>();
+        let caller =
+            parts.and_then(|parts| parts.extensions.get::<Arc<Caller>>()).unwrap_or(&self.shared.caller);
+        match parts.and_then(|parts| parts.extensions.get::<OnlyService>()) {
+            Some(OnlyService(Some(service))) => View::of_service(registry, caller.clone(), service.as_str())
+                .ok_or_else(|| ErrorData::invalid_request("this service is no longer on", None)),
+            _ => Ok(View::of_all(registry, caller.clone())),
+        }
+    }
+
+    fn with_state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Does the work, with its notices sent as they come, its questions asked, and its time limited.
+    async fn perform<T, W>(
+        &self,
+        context: &RequestContext<RoleServer>,
+        work: impl Fn(CallContext) -> W,
+    ) -> Result<T, ErrorData>
+    where
+        W: Future<Output = Result<Outcome<T>, Error>>,
+    {
+        let level = self.with_state(|state| state.log_level);
+        let (notices, receiver) = Notices::requested(context.meta.get_progress_token(), Some(level));
+        let client = context.client_capabilities().unwrap_or_default();
+        let rounds = async move {
+            let mut input = Input::default();
+            for _ in 0..MOST_ROUNDS {
+                let call = CallContext { client: client.clone(), input, notices: notices.clone() };
+                let outcome = tokio::time::timeout(self.shared.limit, work(call)).await;
+                match outcome.unwrap_or_else(|_| Err(too_late())).map_err(|error| error_data(&error))? {
+                    Outcome::Done(answer) => return Ok(answer),
+                    Outcome::NeedInput(need) => {
+                        need.check(&client).map_err(told)?;
+                        let state = need.state.clone();
+                        input = Input { answers: ask(&context.peer, need).await?, state };
+                    }
+                }
+            }
+            Err(ErrorData::internal_error("the call asked more questions than are allowed", None))
+        };
+        let forwarding = async {
+            let Some(mut receiver) = receiver else { return };
+            while let Some(notice) = receiver.recv().await {
+                let _client_may_be_gone = context.peer.send_notification(notice.into_notification()).await;
+            }
+        };
+        tokio::select! {
+            (result, ()) = async { tokio::join!(rounds, forwarding) } => result,
+            () = context.ct.cancelled() => Err(ErrorData::invalid_request("the request was cancelled", None)),
+        }
+    }
+}
+
+impl ServerHandler for Session {
+    fn get_info(&self) -> ServerConfig {
+        let identity = self.shared.mcp.identity();
+        let mut info = ServerConfig::new(self.shared.mcp.capabilities());
+        info.server_info = identity.implementation.clone();
+        info.instructions = Some(identity.instructions.clone());
+        info
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        mcp::SUPPORTED_VERSIONS.into_iter().filter(super::super::is_older).collect()
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let mut result = mcp::list_tools(&self.view(&context.extensions)?, cursor(&request)).map_err(told)?;
+        for tool in &mut result.tools {
+            // Before 2026-07-28 an answer could only be an object.
+            tool.output_schema.take_if(|schema| schema.get("type").is_none_or(|kind| kind != "object"));
+        }
+        Ok(result)
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let view = self.view(&context.extensions)?;
+        let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
+        let operation = self.shared.metrics.begin(&view, "tools/call", Some(&name));
+        let result =
+            self.perform(&context, |call| mcp::call_tool(&view, &name, arguments.clone(), call)).await;
+        operation.finish(match &result {
+            Err(_) => "protocol_error",
+            Ok(result) if result.is_error == Some(true) => "tool_error",
+            Ok(_) => "",
+        });
+        let mut result = result?;
+        result.structured_content.take_if(|content| !content.is_object());
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        mcp::list_resources(&self.view(&context.extensions)?, cursor(&request)).map_err(told)
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        mcp::list_templates(&self.view(&context.extensions)?, cursor(&request)).map_err(told)
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let view = self.view(&context.extensions)?;
+        let result = self.perform(&context, |call| mcp::read_resource(&view, &request.uri, call)).await;
+        result.map(ReadResourceResponse::from).map_err(|mut error| {
+            // Older clients know this fault by a code of its own.
+            if is_not_found(&error) {
+                error.code = rmcp::model::ErrorCode::RESOURCE_NOT_FOUND;
+            }
+            error
+        })
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        mcp::list_prompts(&self.view(&context.extensions)?, cursor(&request)).map_err(told)
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let view = self.view(&context.extensions)?;
+        let arguments = request.arguments.unwrap_or_default();
+        let result = self
+            .perform(&context, |call| mcp::get_prompt(&view, &request.name, arguments.clone(), call))
+            .await;
+        result.map(GetPromptResponse::from)
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        mcp::complete(&self.view(&context.extensions)?, &request).map_err(told)
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let level =
+            serde_json::to_value(request.level).ok().and_then(|level| LogLevel::deserialize(level).ok());
+        let level = level.ok_or_else(|| ErrorData::invalid_params("level: there is no such level", None))?;
+        self.with_state(|state| state.log_level = level);
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.with_state(|state| {
+            if state.subscriptions.len() >= MOST_SUBSCRIPTIONS {
+                let text = format!("a session can subscribe to {MOST_SUBSCRIPTIONS} resources at most");
+                return Err(ErrorData::invalid_params(text, None));
+            }
+            state.subscriptions.insert(request.uri);
+            Ok(())
+        })
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.with_state(|state| state.subscriptions.remove(&request.uri));
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let session = self.clone();
+        self.shared.tasks.spawn(async move { session.tell_changes(context.peer).await });
+    }
+}
+
+impl Session {
+    /// Tells the client of changes until it is gone.
+    async fn tell_changes(&self, peer: Peer<RoleServer>) {
+        let mut changes = self.shared.mcp.hub().changes();
+        while !peer.is_transport_closed() {
+            let sent = match tokio::time::timeout(Duration::from_secs(30), changes.recv()).await {
+                // Time to look whether the client is still there.
+                Err(_) => Ok(()),
+                Ok(Ok(change)) => self.tell(&peer, change).await,
+                Ok(Err(RecvError::Lagged(_))) => self.tell_everything(&peer).await,
+                Ok(Err(RecvError::Closed)) => return,
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn tell(&self, peer: &Peer<RoleServer>, change: Change) -> Result<(), rmcp::ServiceError> {
+        match change {
+            Change::Tools => peer.notify_tool_list_changed().await,
+            Change::Prompts => peer.notify_prompt_list_changed().await,
+            Change::Resources => peer.notify_resource_list_changed().await,
+            Change::Resource(uri) if self.with_state(|state| state.subscriptions.contains(&uri)) => {
+                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
+            }
+            Change::Resource(_) => Ok(()),
+        }
+    }
+
+    async fn tell_everything(&self, peer: &Peer<RoleServer>) -> Result<(), rmcp::ServiceError> {
+        for change in [Change::Tools, Change::Prompts, Change::Resources] {
+            self.tell(peer, change).await?;
+        }
+        for uri in self.with_state(|state| state.subscriptions.clone()) {
+            self.tell(peer, Change::Resource(uri)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn cursor(request: &Option<PaginatedRequestParams>) -> Option<&str> {
+    request.as_ref().and_then(|request| request.cursor.as_deref())
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
+fn told(error: Error) -> ErrorData {
+    error_data(&error)
+}
+
+fn is_not_found(error: &ErrorData) -> bool {
+    let code = error.data.as_ref().and_then(|data| data.get("error_code")).and_then(|code| code.as_str());
+    code == Some(ErrorCode::NotFound.as_str())
+}

@@ -1,0 +1,121 @@
+//! The modern era over HTTP: one POST, one answer, as JSON or as a stream of events.
+
+use std::time::Instant;
+
+use axum::{
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use futures::StreamExt;
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use lyceum_tools::{
+    View,
+    mcp::{Header, Message, Mirror, Reply, Request, RequestId, RpcCode, error_data},
+};
+
+use super::sse;
+use crate::{
+    app::{self, App},
+    telemetry::Operation,
+};
+
+/// Answers one request.
+pub(super) async fn answer(app: &App, view: View, request: Request, headers: &HeaderMap) -> Response {
+    let accepts = Accepts::of(headers);
+    let operation = app.metrics.begin(&view, &request.method, request.name());
+    let (id, listens) = (request.id.clone(), request.method == "subscriptions/listen");
+    if listens && !accepts.events {
+        return StatusCode::NOT_ACCEPTABLE.into_response();
+    }
+    let lookup = |name: &str| look_up(headers, name);
+    let mirror = Mirror::new(&lookup);
+    let deadline = Instant::now() + app.config.limits.call;
+    let reply = tokio::time::timeout_at(deadline.into(), app.mcp.answer(view, request, Some(&mirror))).await;
+    match reply.unwrap_or_else(|_| Reply::One(Box::new(too_late(id.clone())))) {
+        Reply::Refused(message) => json(status(&message, StatusCode::BAD_REQUEST), &message),
+        Reply::One(message) => {
+            operation.end(&message);
+            if accepts.json { json(status(&message, StatusCode::OK), &message) } else { sse::one(&message) }
+        }
+        Reply::Stream(messages) if listens => sse::response(sse::events(messages.map(Some))),
+        Reply::Stream(messages) => {
+            let messages = sse::until(messages, deadline, operation, too_late(id));
+            if accepts.events { sse::response(sse::events(messages)) } else { last_of(messages).await }
+        }
+    }
+}
+
+/// What the client said it can read; saying nothing means JSON.
+struct Accepts {
+    json: bool,
+    events: bool,
+}
+
+impl Accepts {
+    fn of(headers: &HeaderMap) -> Self {
+        let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
+        let any = accept.contains("*/*");
+        let events = any || accept.contains("text/event-stream");
+        Self { json: any || accept.contains("application/json") || !events, events }
+    }
+}
+
+fn look_up<'h>(headers: &'h HeaderMap, name: &str) -> Header<'h> {
+    let mut sent = headers.get_all(name).iter();
+    match (sent.next(), sent.next()) {
+        (None, _) => Header::Absent,
+        (Some(value), None) => value.to_str().map_or(Header::Unreadable, Header::Text),
+        (Some(_), Some(_)) => Header::Unreadable,
+    }
+}
+
+/// For a client that takes no stream: the answer alone, without the notices before it.
+async fn last_of(messages: impl futures::Stream<Item = Option<Message>>) -> Response {
+    let last =
+        messages.filter_map(async |message| message).fold(None, async |_, message| Some(message)).await;
+    last.map_or_else(
+        || StatusCode::NO_CONTENT.into_response(),
+        |message| json(status(&message, StatusCode::OK), &message),
+    )
+}
+
+/// The codes that the specification ties to a status; any other answer has the status of its place.
+fn status(message: &Message, otherwise: StatusCode) -> StatusCode {
+    match message {
+        Message::Error(error) => match error.error.code {
+            RpcCode::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+            RpcCode::HEADER_MISMATCH
+            | RpcCode::MISSING_REQUIRED_CLIENT_CAPABILITY
+            | RpcCode::UNSUPPORTED_PROTOCOL_VERSION => StatusCode::BAD_REQUEST,
+            _ => otherwise,
+        },
+        _ => otherwise,
+    }
+}
+
+fn json(status: StatusCode, message: &Message) -> Response {
+    let mut response = Response::new(Body::from(serde_json::to_vec(message).unwrap_or_default()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// The answer to a call that took too long.
+pub(super) fn too_late(id: RequestId) -> Message {
+    Message::error(error_data(&app::too_late()), Some(id))
+}
+
+impl Operation {
+    /// Measures an operation by its answer.
+    pub(super) fn end(self, message: &Message) {
+        self.finish(match message {
+            Message::Error(_) => "protocol_error",
+            Message::Response(response) if is_tool_error(&response.result) => "tool_error",
+            _ => "",
+        });
+    }
+}
+
+fn is_tool_error(result: &rmcp::model::ServerResult) -> bool {
+    matches!(result, rmcp::model::ServerResult::CallToolResult(result) if result.is_error == Some(true))
+}

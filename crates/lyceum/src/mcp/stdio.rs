@@ -1,0 +1,252 @@
+//! MCP over standard input and output, both eras on one pipe.
+//!
+//! Each line is one message. A modern request is answered by itself; anything else belongs to the one older session
+//! that a process has. Lines go out whole, one writer at a time; log lines go to stderr.
+
+use std::{collections::HashMap, sync::Arc};
+
+use futures::{SinkExt, StreamExt, channel::mpsc};
+use lyceum_model::Caller;
+use lyceum_tools::{
+    View,
+    mcp::{Incoming, Mcp, Message, Refusal, Reply, Request},
+};
+use rmcp::{ServiceExt, model::ClientJsonRpcMessage};
+use tokio::{
+    io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::legacy::{Session, Shared};
+use crate::{app::App, config::Limits};
+
+/// How many messages may wait for a slow reader.
+const WAITING_MESSAGES: usize = 64;
+
+/// How many modern requests may be worked on at once.
+const MOST_AT_ONCE: usize = 64;
+
+/// Serves until standard input ends.
+pub(crate) async fn serve_stdio(app: &App) -> std::io::Result<()> {
+    serve(app, BufReader::new(tokio::io::stdin()), tokio::io::stdout()).await
+}
+
+async fn serve(
+    app: &App,
+    input: impl AsyncBufRead + Unpin,
+    output: impl AsyncWrite + Unpin,
+) -> std::io::Result<()> {
+    let (sender, receiver) = mpsc::channel(WAITING_MESSAGES);
+    let reading = async {
+        let result = read(app, input, sender).await;
+        app.mcp.hub().close();
+        result
+    };
+    let (read, written) = tokio::join!(reading, write(output, receiver));
+    read.and(written)
+}
+
+/// Writes each message as one line.
+async fn write(
+    mut output: impl AsyncWrite + Unpin,
+    mut messages: mpsc::Receiver<Message>,
+) -> std::io::Result<()> {
+    while let Some(message) = messages.next().await {
+        let mut line = serde_json::to_vec(&message)?;
+        line.push(b'\n');
+        output.write_all(&line).await?;
+        output.flush().await?;
+    }
+    Ok(())
+}
+
+/// Reads lines to the end and sees every request through.
+async fn read(
+    app: &App,
+    mut input: impl AsyncBufRead + Unpin,
+    output: mpsc::Sender<Message>,
+) -> std::io::Result<()> {
+    let mut door = Door::new(app, output);
+    let mut line = Vec::new();
+    while read_line(&mut input, &mut line, &app.config.limits).await? {
+        door.take(&line).await;
+    }
+    door.finish().await;
+    Ok(())
+}
+
+/// Reads one line; false at the end of input. What is longer than the limit is cut, and then is not JSON.
+async fn read_line(
+    input: &mut (impl AsyncBufRead + Unpin),
+    line: &mut Vec<u8>,
+    limits: &Limits,
+) -> std::io::Result<bool> {
+    line.clear();
+    let most = u64::try_from(limits.body_bytes).unwrap_or(u64::MAX);
+    let read = (&mut *input).take(most).read_until(b'\n', line).await?;
+    if read > 0 && line.last() != Some(&b'\n') {
+        skip_line(input).await?;
+    }
+    Ok(read > 0)
+}
+
+async fn skip_line(input: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<()> {
+    loop {
+        let part = input.fill_buf().await?;
+        let end = part.iter().position(|byte| *byte == b'\n');
+        let (used, done) = end.map_or((part.len(), part.is_empty()), |at| (at + 1, true));
+        input.consume(used);
+        if done {
+            return Ok(());
+        }
+    }
+}
+
+/// Takes lines and sends each where it belongs.
+struct Door {
+    mcp: Mcp,
+    caller: Arc<Caller>,
+    limit: std::time::Duration,
+    output: mpsc::Sender<Message>,
+    /// Lines for the older session.
+    older: mpsc::Sender<ClientJsonRpcMessage>,
+    work: JoinSet<String>,
+    /// What is under way, by the id of its request, to be cancelled.
+    running: HashMap<String, CancellationToken>,
+}
+
+impl Door {
+    fn new(app: &App, output: mpsc::Sender<Message>) -> Self {
+        let (older, lines) = mpsc::channel(WAITING_MESSAGES);
+        let limit = app.config.limits.call;
+        let shared = Shared {
+            mcp: app.mcp.clone(),
+            metrics: app.metrics.clone(),
+            tasks: app.tasks.clone(),
+            limit,
+            caller: app.caller.clone(),
+        };
+        let to_client = output.clone();
+        app.tasks.spawn(async move {
+            if let Ok(session) = Session::new(shared).serve((to_client, lines)).await {
+                let _ended = session.waiting().await;
+            }
+        });
+        let (mcp, caller) = (app.mcp.clone(), app.caller.clone());
+        Self { mcp, caller, limit, output, older, work: JoinSet::new(), running: HashMap::new() }
+    }
+
+    async fn take(&mut self, line: &[u8]) {
+        self.forget_finished();
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        match Incoming::parse(line) {
+            Err(Refusal { error, id }) => self.send(Message::error(error, id)).await,
+            Ok(Incoming::Request(request)) if is_modern(&request) => self.start(request).await,
+            Ok(incoming) => {
+                self.cancel(&incoming, line);
+                self.hand_over(line, incoming).await;
+            }
+        }
+    }
+
+    /// Begins a modern request, once there is a place for it.
+    async fn start(&mut self, request: Request) {
+        while self.work.len() >= MOST_AT_ONCE
+            && let Some(finished) = self.work.join_next().await
+        {
+            self.running.remove(&finished.unwrap_or_default());
+        }
+        let stop = CancellationToken::new();
+        let key = request.id.to_string();
+        self.running.insert(key.clone(), stop.clone());
+        let view = View::of_all(self.mcp.hub().registry(), self.caller.clone());
+        let (mcp, limit, mut output) = (self.mcp.clone(), self.limit, self.output.clone());
+        self.work.spawn(async move {
+            let answering = answer(&mcp, view, request, limit, &mut output);
+            tokio::select! {
+                () = answering => {}
+                () = stop.cancelled() => {}
+            }
+            key
+        });
+    }
+
+    /// `notifications/cancelled` ends a modern request; the older session looks after its own.
+    fn cancel(&self, incoming: &Incoming, line: &[u8]) {
+        if matches!(incoming, Incoming::Notification { method } if method == "notifications/cancelled")
+            && let Ok(value) = serde_json::from_slice::<serde_json::Value>(line)
+            && let Some(id) = value.pointer("/params/requestId")
+            && let Some(stop) = self.running.get(id.as_str().unwrap_or(&id.to_string()))
+        {
+            stop.cancel();
+        }
+    }
+
+    /// Gives a line to the older session.
+    async fn hand_over(&mut self, line: &[u8], incoming: Incoming) {
+        match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+            Ok(message) => {
+                let _session_may_be_over = self.older.send(message).await;
+            }
+            Err(error) => {
+                if let Incoming::Request(request) = incoming {
+                    let error = rmcp::ErrorData::invalid_params(format!("params: {error}"), None);
+                    self.send(Message::error(error, Some(request.id))).await;
+                }
+            }
+        }
+    }
+
+    async fn send(&mut self, message: Message) {
+        let _client_may_be_gone = self.output.send(message).await;
+    }
+
+    fn forget_finished(&mut self) {
+        while let Some(finished) = self.work.try_join_next() {
+            self.running.remove(&finished.unwrap_or_default());
+        }
+    }
+
+    /// Input has ended: what is under way may finish, and streams are ended.
+    async fn finish(mut self) {
+        self.mcp.hub().close();
+        self.older.close_channel();
+        while self.work.join_next().await.is_some() {}
+    }
+}
+
+/// A request that says which version it speaks, or asks what there is to speak, is modern.
+fn is_modern(request: &Request) -> bool {
+    request.version().is_some() || request.method == "server/discover"
+}
+
+async fn answer(
+    mcp: &Mcp,
+    view: View,
+    request: Request,
+    limit: std::time::Duration,
+    output: &mut mpsc::Sender<Message>,
+) {
+    let (id, listens) = (request.id.clone(), request.method == "subscriptions/listen");
+    let work = async {
+        match mcp.answer(view, request, None).await {
+            Reply::Refused(message) | Reply::One(message) => {
+                let _client_may_be_gone = output.send(*message).await;
+            }
+            Reply::Stream(mut messages) => {
+                while let Some(message) = messages.next().await {
+                    let _client_may_be_gone = output.send(message).await;
+                }
+            }
+        }
+    };
+    if listens {
+        return work.await;
+    }
+    if tokio::time::timeout(limit, work).await.is_err() {
+        let _client_may_be_gone = output.send(super::modern::too_late(id)).await;
+    }
+}

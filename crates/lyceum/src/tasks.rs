@@ -1,0 +1,34 @@
+//! Every background task is started here, so that the end can wait for all of them.
+
+use std::{future::Future, time::Duration};
+
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+/// The background tasks of this process. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tasks {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Tasks {
+    /// Starts a task that ends with the server at the latest.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tracker.spawn(async move {
+            tokio::select! {
+                () = work => {}
+                () = stop.cancelled() => {}
+            }
+        });
+    }
+
+    /// Ends every task and waits for it.
+    pub(crate) async fn finish(&self, limit: Duration) {
+        self.stop.cancel();
+        self.tracker.close();
+        if tokio::time::timeout(limit, self.tracker.wait()).await.is_err() {
+            tracing::warn!("background tasks did not end in time");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What a reader must know to judge the figures: when, on what, and which versions.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::Options;
+use crate::peers::install::Tools;
+use crate::repo::Repo;
+
+/// Facts as `name: value` lines.
+pub(super) fn facts(repo: &Repo, tools: &Tools, options: &Options) -> Result<Vec<(&'static str, String)>> {
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let commit = said_by(repo, "git", &["rev-parse", "--short", "HEAD"]).unwrap_or_else(|| "none yet".into());
+    let node =
+        said_by(repo, &tools.node().to_string_lossy(), &["--version"]).context("Node gives no version")?;
+    let packages = ["server", "node"].map(|name| package(tools, name));
+    let [server, adapter] = packages;
+    Ok(vec![
+        ("date", said_by(repo, "date", &["-u", "+%F"]).context("`date` does not answer")?),
+        ("machine", format!("{}, {cores} cores shared by server and load", processor())),
+        ("kernel", fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()),
+        (
+            "load",
+            format!("wrk, 1 thread, 64 connections, median of {} × {} s", options.rounds, options.seconds),
+        ),
+        ("lyceum", format!("{} at commit {commit}, release build", env!("CARGO_PKG_VERSION"))),
+        ("compiler", said_by(repo, "rustc", &["--version"]).context("`rustc` does not answer")?),
+        ("TypeScript SDK", format!("server {}, node {} on Node {node}", server?, adapter?)),
+        ("Python SDK", format!("{} on uvicorn, 1 worker", python_sdk(repo)?)),
+    ])
+}
+
+/// The first line a program writes, if it can be run.
+fn said_by(repo: &Repo, program: &str, words: &[&str]) -> Option<String> {
+    let output = repo.command(program).args(words).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_owned())
+}
+
+fn processor() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model =
+        text.lines().find(|line| line.starts_with("model name")).and_then(|line| line.split_once(": "));
+    model.map_or("unknown processor", |(_, name)| name).to_owned()
+}
+
+fn package(tools: &Tools, name: &str) -> Result<String> {
+    let path = tools.package(&format!("@modelcontextprotocol/{name}/package.json"));
+    let text = fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
+    let version =
+        serde_json::from_str::<Value>(&text)?.get("version").and_then(Value::as_str).map(str::to_owned);
+    version.with_context(|| format!("no version in {}", path.display()))
+}
+
+fn python_sdk(repo: &Repo) -> Result<String> {
+    let text = fs::read_to_string(repo.path("tests/peers/requirements.txt"))?;
+    let line = text.lines().find_map(|line| line.strip_prefix("mcp=="));
+    line.map(|version| format!("mcp {version}")).context("tests/peers/requirements.txt does not pin mcp")
+}

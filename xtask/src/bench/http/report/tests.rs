@@ -1,0 +1,42 @@
+//! Tests of the table and its place.
+
+use std::time::Duration;
+
+use super::{CEILING, EMPTY_PAGE, Report, Row, Start, TYPESCRIPT, median, replaced};
+
+fn row(name: &'static str, per_second: f64) -> Row {
+    Row { name, per_second, p50: 1500.0, p99: 12_000.0, resident_kib: 15 * 1024 }
+}
+
+#[test]
+fn ratios_are_to_the_ceiling_and_to_typescript() {
+    let rows = vec![row(CEILING, 20_000.0), row("lyceum, modern JSON", 16_000.0), row(TYPESCRIPT, 1_600.0)];
+    let start = Start { first_answer: Duration::from_millis(42), idle_kib: 14_000 };
+    let shown = Report { rows, start, facts: vec![("date", "2026-11-15".to_owned())] }.to_string();
+    assert!(
+        shown.contains("| lyceum, modern JSON | 16000 | 1.50 | 12.00 | 0.80 | 10.0 | 15 MiB |"),
+        "{shown}"
+    );
+    assert!(
+        shown.contains("first answer 42 ms after its start (median of 10), idle memory 14 MiB."),
+        "{shown}"
+    );
+    assert!(shown.ends_with("- date: 2026-11-15\n"), "{shown}");
+}
+
+#[test]
+fn only_the_section_between_the_markers_changes() {
+    let page = "# B\n<!-- bench:http -->\nold\n<!-- /bench:http -->\nrest\n";
+    let new = "# B\n<!-- bench:http -->\n\nnew\n\n<!-- /bench:http -->\nrest\n";
+    assert_eq!(replaced(page, "new\n").as_deref(), Some(new));
+    assert_eq!(replaced(new, "new").as_deref(), Some(new));
+    assert!(replaced(EMPTY_PAGE, "new").is_some());
+    assert_eq!(replaced("no markers", "new"), None);
+}
+
+#[test]
+fn the_median_is_a_value_that_occurred() {
+    assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+    assert_eq!(median(vec![4.0, 1.0]), Some(1.0));
+    assert_eq!(median(Vec::new()), None);
+}

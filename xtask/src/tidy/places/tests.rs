@@ -1,0 +1,40 @@
+//! Tests of the rule of places.
+
+use super::faults;
+use crate::tidy::file;
+
+#[track_caller]
+fn check(path: &str, line: &str, allowed: bool) {
+    let found = faults(&[file(path, &format!("//! A file.\n{line}\n"))]);
+    assert_eq!(found.is_empty(), allowed, "{path}: {line}: {found:?}");
+    assert!(allowed || found[0].starts_with(&format!("{path}:2: ")), "{found:?}");
+}
+
+#[test]
+fn rmcp_is_named_in_its_three_modules_only() {
+    check("crates/lyceum-tools/src/mcp.rs", "use rmcp::model;", true);
+    check("crates/lyceum-tools/src/mcp/answer.rs", "use rmcp::model;", true);
+    check("crates/lyceum-tools/src/upstream/http.rs", "use rmcp::model;", true);
+    check("crates/lyceum/src/mcp/legacy.rs", "use rmcp::service;", true);
+    check("crates/lyceum/src/http.rs", "use rmcp::model;", false);
+    check("crates/lyceum/src/mcp_router.rs", "use rmcp::model;", false);
+    check("crates/lyceum/tests/it/modern.rs", "use rmcp::model;", false);
+    check("crates/lyceum/src/http.rs", "let armcpx = crmcp + rmcp_version;", true);
+}
+
+#[test]
+fn the_environment_is_read_in_the_configuration_only() {
+    check("crates/lyceum/src/config.rs", "std::env::var(name)", true);
+    check("crates/lyceum/src/config/environment.rs", "env::vars_os()", true);
+    check("crates/lyceum/src/app.rs", "std::env::var(\"HOME\")", false);
+    check("crates/lyceum-tools/src/gate.rs", "env::vars()", false);
+    check("crates/lyceum/examples/bare_echo.rs", "env::var_os(\"X\")", false);
+    check("crates/lyceum/src/app.rs", "let v = env!(\"CARGO_PKG_VERSION\"); let env::variant = 1;", true);
+}
+
+#[test]
+fn tests_may_read_the_environment() {
+    check("crates/lyceum/tests/it/main.rs", "std::env::var(\"X\")", true);
+    check("crates/lyceum/src/app/tests.rs", "std::env::var(\"X\")", true);
+    check("crates/lyceum-testkit/src/peer.rs", "std::env::var(\"X\")", true);
+}
