@@ -5,6 +5,7 @@
 //! and the upstream client name that crate.
 
 mod answer;
+mod encode;
 mod error;
 mod listen;
 mod message;
@@ -18,7 +19,7 @@ mod wire;
 
 pub use answer::unsupported;
 pub use error::{error_data, failed_result};
-pub use message::{Incoming, Refusal, Request};
+pub use message::{Incoming, Meta, Refusal, Request};
 pub use mirror::{Header, Mirror};
 pub use notice::Notice;
 pub use reply::{Message, Reply};

@@ -25,7 +25,7 @@ async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let config =
         Config::load(&Overrides { config: None, listen: Some(args.listen), data_dir: args.data_dir })?;
-    lyceum::init_telemetry("info")?;
+    let _logging = lyceum::init_telemetry("info")?;
     let listening = lyceum::listen(&config).await?;
     let hub = lyceum_testkit::fixture_hub()?;
     let app = App::with_hub(config, listening.addr, hub, Arc::new(Current::new(Catalog::default())));

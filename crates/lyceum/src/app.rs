@@ -64,7 +64,7 @@ impl App {
 
     /// The same doors before another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>, catalog: Arc<Current<Catalog>>) -> Self {
-        let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION")).with_title("lyceum");
+        let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
         let identity = Identity { implementation, instructions: INSTRUCTIONS.to_owned() };
         let mcp = Mcp::new(hub, identity, Seal::new(random_key()));
         let caller = Arc::new(match config.auth {
@@ -79,7 +79,7 @@ impl App {
             caller: Arc::new(Caller::anonymous()),
         };
         let legacy = Legacy::new(shared, &config);
-        let (drain, request_ids) = (Drain::new(), RequestIds::new());
+        let (drain, request_ids) = (Drain::default(), RequestIds::new());
         Self(Arc::new(Parts {
             config,
             addr,

@@ -68,12 +68,12 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Schema => check::schema(),
         Command::Serve { .. } => {
             let config = Config::load(&overrides)?;
-            telemetry::init(&config::log_filter())?;
+            let _logging = telemetry::init(&config::log_filter())?;
             serve::serve(config)
         }
         Command::Stdio => {
             let config = Config::load(&overrides)?;
-            telemetry::init(&config::log_filter())?;
+            let _logging = telemetry::init(&config::log_filter())?;
             serve::stdio(config)
         }
     }

@@ -130,3 +130,6 @@ fn read(file: &Path) -> Result<Document, Faults> {
     })?;
     Document::parse(file, &text).map_err(Faults)
 }
+
+#[cfg(test)]
+mod tests;

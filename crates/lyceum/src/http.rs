@@ -21,3 +21,6 @@ pub use serve::serve;
 pub(crate) use body::read_body;
 pub(crate) use error::{ApiError, status};
 pub(crate) use log::RequestIds;
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header, request::Parts};
 use lyceum_model::{Caller, Domain, ErrorCode};
 use lyceum_tools::{
     View,
@@ -38,8 +38,8 @@ use crate::{
 /// Log directives for the library behind older sessions: it reports each normal end of a stream as an error.
 pub(crate) const QUIET: [&str; 2] = ["rmcp=warn", "rmcp::service=off"];
 
-const PROTOCOL_VERSION: &str = "mcp-protocol-version";
-const SESSION_ID: &str = "mcp-session-id";
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// The service that a request is for, where it is for one alone.
 #[derive(Debug, Clone)]
@@ -140,7 +140,13 @@ async fn older(app: App, parts: Parts, bytes: Bytes, incoming: Incoming) -> Resp
             Refusal { error: ErrorData::invalid_request(text, None), id },
         );
     }
-    app.legacy.handle(Request::from_parts(parts, Body::from(bytes))).await
+    let session = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    match (session, incoming) {
+        (Some(session), Incoming::Request(request)) if request.method == "tools/call" => {
+            app.legacy.call(&session, parts, bytes).await
+        }
+        _ => app.legacy.handle(Request::from_parts(parts, Body::from(bytes))).await,
+    }
 }
 
 enum Era {

@@ -1,14 +1,17 @@
 //! The modern era: every request carries what is needed to answer it, so answering is a function.
 
+use std::collections::BTreeMap;
+
 use futures::FutureExt;
+use lyceum_model::Caller;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CompleteRequestParams, ErrorData, GetPromptRequestParams,
-    InputRequiredResult, InputResponses, JsonObject, MetaObject, PaginatedRequestParams, ProtocolVersion,
-    ReadResourceRequestParams, RequestMetaObject, ServerResult, SubscriptionsListenRequestParams,
+    CacheScope, ClientCapabilities, CompleteRequestParams, ErrorData, InputRequiredResult, JsonObject,
+    PaginatedRequestParams, ProtocolVersion, ServerResult, SubscriptionsListenRequestParams,
 };
+use serde_json::Value;
 
 use super::{
-    MODERN, Mcp, Mirror, Reply, Request, SUPPORTED_VERSIONS, error_data, reply::message, seal::binding, verbs,
+    MODERN, Mcp, Mirror, Reply, Request, SUPPORTED_VERSIONS, error_data, reply::message, seal::Binding, verbs,
 };
 use crate::{CallContext, Error, Input, NeedInput, Notices, Outcome, View, mcp::listen};
 
@@ -20,7 +23,7 @@ const READ_TTL_MS: u64 = 0;
 
 impl Mcp {
     /// Answers one request of the modern era. Over HTTP its headers repeat parts of it, and must agree.
-    pub async fn answer(&self, view: View, request: Request, mirror: Option<&Mirror<'_>>) -> Reply {
+    pub async fn answer(&self, view: View, request: Box<Request>, mirror: Option<&Mirror<'_>>) -> Reply {
         if let Err(error) = check(&view, &request, mirror) {
             return Reply::refused(error, Some(request.id));
         }
@@ -40,7 +43,7 @@ impl Mcp {
         }
     }
 
-    fn listen(&self, view: &View, mut request: Request) -> Reply {
+    fn listen(&self, view: &View, mut request: Box<Request>) -> Reply {
         match request.take_params::<SubscriptionsListenRequestParams>() {
             Ok(params) => {
                 let wanted = params.notifications.supported_by(&self.capabilities());
@@ -51,10 +54,10 @@ impl Mcp {
     }
 
     /// Answers that need no waiting.
-    fn look_up(&self, view: &View, mut request: Request) -> Result<ServerResult, ErrorData> {
+    fn look_up(&self, view: &View, mut request: Box<Request>) -> Result<ServerResult, ErrorData> {
         let scope = if view.is_public() { CacheScope::Public } else { CacheScope::Private };
         let method = std::mem::take(&mut request.method);
-        let mut result: ServerResult = match method.as_str() {
+        Ok(match method.as_str() {
             "server/discover" => self.discover().with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
             "completion/complete" => {
                 let params: CompleteRequestParams = request.take_params()?;
@@ -64,21 +67,17 @@ impl Mcp {
                 let cursor = request.take_params::<PaginatedRequestParams>()?.cursor;
                 list_page(view, list, cursor.as_deref(), scope).map_err(|error| error_data(&error))?
             }
-        };
-        self.stamp(&mut result);
-        Ok(result)
+        })
     }
 
     /// Answers that are worked for, with notices on the way if the client asked for them.
-    async fn work(&self, view: View, request: Request) -> Reply {
-        let (notices, receiver) = Notices::requested(request.progress_token(), request.log_level());
+    async fn work(&self, view: View, request: Box<Request>) -> Reply {
+        let (notices, receiver) =
+            Notices::requested(request.meta.progress_token.clone(), request.meta.log_level);
         let id = request.id.clone();
         let mcp = self.clone();
         let work = async move {
-            let mut result = mcp.perform(&view, request, notices).await;
-            if let Ok(result) = &mut result {
-                mcp.stamp(result);
-            }
+            let result = mcp.perform(&view, request, notices).await;
             message(result, id)
         };
         Reply::of_work(work.boxed(), receiver).await
@@ -87,14 +86,18 @@ impl Mcp {
     async fn perform(
         &self,
         view: &View,
-        mut request: Request,
+        mut request: Box<Request>,
         notices: Notices,
     ) -> Result<ServerResult, ErrorData> {
-        let client = request.client().unwrap_or_default();
+        let client = request.meta.client.take().unwrap_or_default();
         let asked = Asked::of(&mut request)?;
-        let bound_to = binding(view.caller(), &request.method, &asked.name, &asked.arguments);
-        let state = asked.state.as_deref().map(|sealed| self.seal.open(sealed, &bound_to)).transpose()?;
-        let input = Input { answers: asked.answers.unwrap_or_default(), state };
+        let bound_to = Binding::new(&request.method, &asked.name, &asked.arguments);
+        let state = asked
+            .state
+            .as_deref()
+            .map(|sealed| self.seal.open(sealed, view.caller(), &bound_to))
+            .transpose()?;
+        let input = Input { answers: asked.answers, state };
         let context = CallContext { client: client.clone(), input, notices };
         let outcome = match request.method.as_str() {
             "tools/call" => verbs::call_tool(view, &asked.name, asked.arguments, context).await.map(done),
@@ -107,7 +110,7 @@ impl Mcp {
         match outcome.map_err(|error| error_data(&error))? {
             Outcome::Done(result) => Ok(result),
             Outcome::NeedInput(need) => {
-                self.ask(need, &client, &bound_to).map_err(|error| error_data(&error))
+                self.ask(need, &client, view.caller(), &bound_to).map_err(|error| error_data(&error))
             }
         }
     }
@@ -116,32 +119,14 @@ impl Mcp {
     fn ask(
         &self,
         need: NeedInput,
-        client: &rmcp::model::ClientCapabilities,
-        bound_to: &[u8],
+        client: &ClientCapabilities,
+        caller: &Caller,
+        bound_to: &Binding,
     ) -> Result<ServerResult, Error> {
         need.check(client)?;
-        let state = need.state.map(|state| self.seal.close(&state, bound_to)).transpose()?;
+        let state = need.state.map(|state| self.seal.close(&state, caller, bound_to)).transpose()?;
         let requests = (!need.requests.is_empty()).then_some(need.requests);
         Ok(InputRequiredResult::new(requests, state).into())
-    }
-
-    /// Puts the server's name on an answer, as the specification asks of every one.
-    fn stamp(&self, result: &mut ServerResult) {
-        let meta = match result {
-            ServerResult::DiscoverResult(result) => &mut result.meta,
-            ServerResult::ListToolsResult(result) => &mut result.meta,
-            ServerResult::ListResourcesResult(result) => &mut result.meta,
-            ServerResult::ListResourceTemplatesResult(result) => &mut result.meta,
-            ServerResult::ListPromptsResult(result) => &mut result.meta,
-            ServerResult::CallToolResult(result) => &mut result.meta,
-            ServerResult::GetPromptResult(result) => &mut result.meta,
-            ServerResult::ReadResourceResult(result) => &mut result.meta,
-            ServerResult::CompleteResult(result) => &mut result.meta,
-            ServerResult::InputRequiredResult(result) => &mut result.meta,
-            _ => return,
-        };
-        let key = "io.modelcontextprotocol/serverInfo".to_owned();
-        meta.get_or_insert_with(MetaObject::new).insert(key, (*self.server_info).clone());
     }
 }
 
@@ -149,29 +134,38 @@ impl Mcp {
 struct Asked {
     name: String,
     arguments: JsonObject,
-    answers: Option<InputResponses>,
+    answers: BTreeMap<String, Value>,
     state: Option<String>,
 }
 
 impl Asked {
     fn of(request: &mut Request) -> Result<Self, ErrorData> {
-        Ok(match request.method.as_str() {
-            "tools/call" => {
-                let p: CallToolRequestParams = request.take_params()?;
-                let (answers, state) = (p.input_responses, p.request_state);
-                Self { name: p.name.into_owned(), arguments: p.arguments.unwrap_or_default(), answers, state }
+        let field = if request.method == "resources/read" { "uri" } else { "name" };
+        let params = &mut request.params;
+        let name = text(params, field)?
+            .ok_or_else(|| ErrorData::invalid_params(format!("params.{field}: is missing"), None))?;
+        let arguments = match params.remove("arguments") {
+            None | Some(Value::Null) => JsonObject::new(),
+            Some(Value::Object(arguments)) => arguments,
+            Some(_) => return Err(ErrorData::invalid_params("params.arguments: must be an object", None)),
+        };
+        let answers = match params.remove("inputResponses") {
+            None | Some(Value::Null) => BTreeMap::new(),
+            Some(Value::Object(answers)) => answers.into_iter().collect(),
+            Some(_) => {
+                return Err(ErrorData::invalid_params("params.inputResponses: must be an object", None));
             }
-            "prompts/get" => {
-                let p: GetPromptRequestParams = request.take_params()?;
-                let (answers, state) = (p.input_responses, p.request_state);
-                Self { name: p.name, arguments: p.arguments.unwrap_or_default(), answers, state }
-            }
-            _ => {
-                let p: ReadResourceRequestParams = request.take_params()?;
-                let (answers, state) = (p.input_responses, p.request_state);
-                Self { name: p.uri, arguments: JsonObject::new(), answers, state }
-            }
-        })
+        };
+        Ok(Self { name, arguments, answers, state: text(params, "requestState")? })
+    }
+}
+
+/// A parameter that is text, if it is there.
+fn text(params: &mut JsonObject, field: &str) -> Result<Option<String>, ErrorData> {
+    match params.remove(field) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(ErrorData::invalid_params(format!("params.{field}: must be a string"), None)),
     }
 }
 
@@ -197,7 +191,7 @@ fn list_page(
 
 /// Every check that comes before the method, in the order that the specification's errors imply.
 fn check(view: &View, request: &Request, mirror: Option<&Mirror<'_>>) -> Result<(), ErrorData> {
-    let missing = RequestMetaObject::missing_required_keys(&request.meta, &MODERN);
+    let missing = request.meta.missing();
     if !missing.is_empty() {
         let text = format!("params._meta: must carry {}", missing.join(" and "));
         return Err(ErrorData::invalid_params(text, None));

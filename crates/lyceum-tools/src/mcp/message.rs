@@ -1,20 +1,35 @@
 //! Bytes → one JSON-RPC message, with the faults that the specification names.
+//!
+//! A good message is read in one pass, straight into what is needed of it. Only a message that does not fit is read
+//! again, slowly, to say what is wrong with it.
 
-use rmcp::model::{ClientCapabilities, ErrorData, JsonObject, ProgressToken, RequestId, RequestMetaObject};
-use serde::Deserialize;
+mod diagnosis;
+mod params;
+
+use std::borrow::Cow;
+
+use rmcp::model::{ErrorData, JsonObject, RequestId};
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, IgnoredAny},
+};
 use serde_json::Value;
 
-use crate::LogLevel;
+pub use params::Meta;
+
+use params::Params;
 
 /// A message from a client.
 #[derive(Debug)]
 pub enum Incoming {
     /// It wants an answer.
-    Request(Request),
+    Request(Box<Request>),
     /// It wants none.
     Notification {
         /// What it is about.
         method: String,
+        /// The parameters.
+        params: JsonObject,
     },
     /// It is an answer to a question of ours; only older sessions have any.
     Response,
@@ -29,8 +44,8 @@ pub struct Request {
     pub method: String,
     /// The parameters, without `_meta`.
     pub params: JsonObject,
-    /// `params._meta`.
-    pub meta: RequestMetaObject,
+    /// What `params._meta` says.
+    pub meta: Meta,
 }
 
 /// Why bytes are not a message.
@@ -42,55 +57,45 @@ pub struct Refusal {
     pub id: Option<RequestId>,
 }
 
+/// A message as it stands on the wire.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    jsonrpc: Cow<'a, str>,
+    /// Absent in a notification; null is not an id.
+    #[serde(default, deserialize_with = "present")]
+    id: Option<RequestId>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(default)]
+    params: Params,
+    result: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+}
+
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RequestId>, D::Error> {
+    RequestId::deserialize(deserializer).map(Some)
+}
+
 impl Incoming {
     /// Reads one message.
     pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
-        let value: Value = serde_json::from_slice(bytes).map_err(|error| {
-            Refusal::new(ErrorData::parse_error(format!("the body is not JSON: {error}"), None))
-        })?;
-        let object = match value {
-            Value::Object(object) => object,
-            Value::Array(_) => {
-                return Err(Refusal::invalid("batches are not supported: send one message a request"));
-            }
-            _ => return Err(Refusal::invalid("a message is a JSON object")),
+        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(bytes) else {
+            return Err(diagnosis::diagnose(bytes));
         };
-        Self::from_object(object)
-    }
-
-    fn from_object(mut object: JsonObject) -> Result<Self, Refusal> {
-        let id = match object.remove("id") {
-            None => None,
-            Some(id) => Some(
-                RequestId::deserialize(&id)
-                    .map_err(|_| Refusal::invalid("id: must be a string or an integer"))?,
-            ),
-        };
-        let refuse = |message: &'static str| Refusal { id: id.clone(), ..Refusal::invalid(message) };
-        if object.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-            return Err(refuse("jsonrpc: must be \"2.0\""));
+        if envelope.jsonrpc != "2.0" {
+            return Err(diagnosis::diagnose(bytes));
         }
-        if object.contains_key("result") || object.contains_key("error") {
+        if envelope.result.is_some() || envelope.error.is_some() {
             return Ok(Self::Response);
         }
-        let method = match object.remove("method") {
-            Some(Value::String(method)) => method,
-            Some(_) => return Err(refuse("method: must be a string")),
-            None => return Err(refuse("method: is missing")),
+        let Some(method) = envelope.method.map(Cow::into_owned) else {
+            return Err(diagnosis::diagnose(bytes));
         };
-        let mut params = match object.remove("params") {
-            None => JsonObject::new(),
-            Some(Value::Object(params)) => params,
-            Some(_) => return Err(refuse("params: must be an object")),
-        };
-        let meta = match params.remove("_meta") {
-            None => JsonObject::new(),
-            Some(Value::Object(meta)) => meta,
-            Some(_) => return Err(refuse("params._meta: must be an object")),
-        };
-        Ok(match id {
-            Some(id) => Self::Request(Request { id, method, params, meta: RequestMetaObject::from(meta) }),
-            None => Self::Notification { method },
+        let Params { meta, rest: params } = envelope.params;
+        Ok(match envelope.id {
+            Some(id) => Self::Request(Box::new(Request { id, method, params, meta })),
+            None => Self::Notification { method, params },
         })
     }
 }
@@ -98,7 +103,7 @@ impl Incoming {
 impl Request {
     /// The revision that the request says it speaks; `None` is how older eras look.
     pub fn version(&self) -> Option<&str> {
-        self.meta.get("io.modelcontextprotocol/protocolVersion").and_then(Value::as_str)
+        self.meta.version.as_deref()
     }
 
     /// What the request is about: the tool or prompt, or the address to read.
@@ -107,32 +112,9 @@ impl Request {
         self.params.get(field).and_then(Value::as_str)
     }
 
-    /// What the client said it can do.
-    pub(crate) fn client(&self) -> Option<ClientCapabilities> {
-        self.meta.client_capabilities()
-    }
-
-    pub(crate) fn progress_token(&self) -> Option<ProgressToken> {
-        self.meta.get_progress_token()
-    }
-
-    pub(crate) fn log_level(&self) -> Option<LogLevel> {
-        self.meta.get("io.modelcontextprotocol/logLevel").and_then(|level| LogLevel::deserialize(level).ok())
-    }
-
     /// The parameters as the method's own type.
-    pub(crate) fn take_params<T: for<'de> Deserialize<'de>>(&mut self) -> Result<T, ErrorData> {
+    pub(crate) fn take_params<T: DeserializeOwned>(&mut self) -> Result<T, ErrorData> {
         T::deserialize(Value::Object(std::mem::take(&mut self.params)))
             .map_err(|error| ErrorData::invalid_params(format!("params: {error}"), None))
-    }
-}
-
-impl Refusal {
-    fn new(error: ErrorData) -> Self {
-        Self { error, id: None }
-    }
-
-    fn invalid(message: &'static str) -> Self {
-        Self::new(ErrorData::invalid_request(message, None))
     }
 }

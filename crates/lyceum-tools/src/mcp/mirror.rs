@@ -22,26 +22,29 @@ pub enum Header<'a> {
     Unreadable,
 }
 
-/// Looks a header up by its name in lower case.
-pub struct Mirror<'a>(&'a (dyn Fn(&str) -> Header<'a> + Sync));
+/// The headers of one request.
+pub struct Mirror<'a> {
+    /// `MCP-Protocol-Version`.
+    pub version: Header<'a>,
+    /// `Mcp-Method`.
+    pub method: Header<'a>,
+    /// `Mcp-Name`.
+    pub name: Header<'a>,
+    /// Any other, by its name in lower case.
+    pub other: &'a (dyn Fn(&str) -> Header<'a> + Sync),
+}
 
-impl<'a> Mirror<'a> {
-    /// The headers of one request.
-    pub fn new(lookup: &'a (dyn Fn(&str) -> Header<'a> + Sync)) -> Self {
-        Self(lookup)
-    }
-
+impl Mirror<'_> {
     pub(crate) fn check_version(&self, version: &str) -> Result<(), ErrorData> {
-        self.expect("mcp-protocol-version", "MCP-Protocol-Version", version)
+        self.version.expect("MCP-Protocol-Version", version)
     }
 
     /// `Mcp-Method` always, `Mcp-Name` where the request is about one thing.
     pub(crate) fn check_names(&self, request: &Request) -> Result<(), ErrorData> {
-        self.expect("mcp-method", "Mcp-Method", &request.method)?;
+        self.method.expect("Mcp-Method", &request.method)?;
         match request.method.as_str() {
             "tools/call" | "prompts/get" | "resources/read" => {
-                let name = request.name().unwrap_or_default();
-                self.expect_encoded("mcp-name", "Mcp-Name", &Value::from(name))
+                self.name.expect_encoded("Mcp-Name", |sent| sent == request.name().unwrap_or_default())
             }
             _ => Ok(()),
         }
@@ -54,37 +57,39 @@ impl<'a> Mirror<'a> {
         mirrored: &[MirroredArgument],
     ) -> Result<(), ErrorData> {
         for argument in mirrored {
-            let header = format!("mcp-param-{}", argument.header.to_ascii_lowercase());
+            let header = (self.other)(&format!("mcp-param-{}", argument.header.to_ascii_lowercase()));
             let shown = format!("Mcp-Param-{}", argument.header);
             match argument.value_in(request.params.get("arguments")) {
-                Some(value) => self.expect_encoded(&header, &shown, value)?,
-                None if (self.0)(&header) == Header::Absent => {}
+                Some(value) => header.expect_encoded(&shown, |sent| says_the_same(sent, value))?,
+                None if header == Header::Absent => {}
                 None => return Err(mismatch(&shown, "is sent, but the body has no such argument")),
             }
         }
         Ok(())
     }
+}
 
-    fn expect(&self, header: &str, shown: &str, wanted: &str) -> Result<(), ErrorData> {
-        if self.text(header, shown)? == wanted {
+impl<'a> Header<'a> {
+    fn expect(self, shown: &str, wanted: &str) -> Result<(), ErrorData> {
+        if self.text(shown)? == wanted {
             return Ok(());
         }
         Err(mismatch(shown, "does not say what the body says"))
     }
 
-    fn expect_encoded(&self, header: &str, shown: &str, wanted: &Value) -> Result<(), ErrorData> {
-        let sent = decode(self.text(header, shown)?).ok_or_else(|| mismatch(shown, "is not valid Base64"))?;
-        if says_the_same(&sent, wanted) {
+    fn expect_encoded(self, shown: &str, agrees: impl FnOnce(&str) -> bool) -> Result<(), ErrorData> {
+        let sent = decode(self.text(shown)?).ok_or_else(|| mismatch(shown, "is not valid Base64"))?;
+        if agrees(&sent) {
             return Ok(());
         }
         Err(mismatch(shown, "does not say what the body says"))
     }
 
-    fn text(&self, header: &str, shown: &str) -> Result<&'a str, ErrorData> {
-        match (self.0)(header) {
-            Header::Text(text) => Ok(text.trim_matches([' ', '\t'])),
-            Header::Absent => Err(mismatch(shown, "is missing")),
-            Header::Unreadable => Err(mismatch(shown, "must be sent once, in visible ASCII")),
+    fn text(self, shown: &str) -> Result<&'a str, ErrorData> {
+        match self {
+            Self::Text(text) => Ok(text.trim_matches([' ', '\t'])),
+            Self::Absent => Err(mismatch(shown, "is missing")),
+            Self::Unreadable => Err(mismatch(shown, "must be sent once, in visible ASCII")),
         }
     }
 }

@@ -22,20 +22,33 @@ impl Seal {
         Self(RequestStateCodec::new_unchecked(key))
     }
 
-    pub(crate) fn close(&self, state: &Value, bound_to: &[u8]) -> Result<String, Error> {
-        let options = SealOptions::new().associated_data(bound_to).ttl(GOOD_FOR);
+    pub(crate) fn close(&self, state: &Value, caller: &Caller, bound_to: &Binding) -> Result<String, Error> {
+        let data = bound_to.data(caller);
+        let options = SealOptions::new().associated_data(&data).ttl(GOOD_FOR);
         self.0.seal_json_with(state, &options).map_err(Error::internal)
     }
 
-    pub(crate) fn open(&self, sealed: &str, bound_to: &[u8]) -> Result<Value, ErrorData> {
-        self.0.open_json_with(sealed, bound_to).map_err(|_| {
+    pub(crate) fn open(&self, sealed: &str, caller: &Caller, bound_to: &Binding) -> Result<Value, ErrorData> {
+        self.0.open_json_with(sealed, &bound_to.data(caller)).map_err(|_| {
             let text = "requestState: is not one that this server gave for this call, or is too old; call again without it";
             ErrorData::invalid_params(text, None)
         })
     }
 }
 
-/// What a state is bound to: the caller, the method, the name and the arguments.
-pub(crate) fn binding(caller: &Caller, method: &str, name: &str, arguments: &JsonObject) -> Vec<u8> {
-    serde_json::to_vec(&(caller.subject(), method, name, arguments)).unwrap_or_default()
+/// What a state is bound to beside its caller: the method, the name and the arguments.
+pub(crate) struct Binding {
+    method: String,
+    name: String,
+    arguments: JsonObject,
+}
+
+impl Binding {
+    pub(crate) fn new(method: &str, name: &str, arguments: &JsonObject) -> Self {
+        Self { method: method.to_owned(), name: name.to_owned(), arguments: arguments.clone() }
+    }
+
+    fn data(&self, caller: &Caller) -> Vec<u8> {
+        serde_json::to_vec(&(caller.subject(), &self.method, &self.name, &self.arguments)).unwrap_or_default()
+    }
 }

@@ -6,9 +6,8 @@ use rmcp::model::{
     DiscoverResult, Implementation, JsonObject, PromptsCapability, ResourcesCapability, ServerCapabilities,
     ToolsCapability,
 };
-use serde_json::Value;
 
-use super::{SUPPORTED_VERSIONS, Seal};
+use super::{Message, SUPPORTED_VERSIONS, Seal, encode::Stamp};
 use crate::Hub;
 
 /// Who the server is.
@@ -25,16 +24,15 @@ pub struct Identity {
 pub struct Mcp {
     pub(crate) hub: Arc<Hub>,
     pub(crate) identity: Arc<Identity>,
-    /// The implementation as JSON, for the `_meta` of every answer.
-    pub(crate) server_info: Arc<Value>,
+    stamp: Arc<Stamp>,
     pub(crate) seal: Seal,
 }
 
 impl Mcp {
     /// Speaks for `hub` under that name.
     pub fn new(hub: Arc<Hub>, identity: Identity, seal: Seal) -> Self {
-        let server_info = Arc::new(serde_json::to_value(&identity.implementation).unwrap_or_default());
-        Self { hub, identity: Arc::new(identity), server_info, seal }
+        let server_info = serde_json::to_value(&identity.implementation).unwrap_or_default();
+        Self { hub, identity: Arc::new(identity), stamp: Arc::new(Stamp::new(server_info)), seal }
     }
 
     /// The hub it speaks for.
@@ -45,6 +43,11 @@ impl Mcp {
     /// Who the server is.
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// A message of the modern era as compact JSON, with the server's name on an answer.
+    pub fn encode(&self, message: Message) -> Vec<u8> {
+        self.stamp.encode(message)
     }
 
     /// What can be asked of the server, the same in every era.

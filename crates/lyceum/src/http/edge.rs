@@ -10,14 +10,14 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::FutureExt;
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use lyceum_model::ErrorCode;
 use tower_service::Service;
 
 use super::{ApiError, Origin, log::RequestLog};
 use crate::{app::App, mcp};
 
-const REQUEST_ID: &str = "x-request-id";
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Handles one request, whatever comes of it.
 pub async fn handle(
@@ -40,9 +40,7 @@ pub async fn handle(
             work.await.map_or_else(|_| panicked(), |Ok(response)| response)
         }
     };
-    let headers = response.headers_mut();
-    headers.insert(REQUEST_ID, id);
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response.headers_mut().insert(REQUEST_ID, id);
     if let Some(origin) = origin
         && response.status() != StatusCode::FORBIDDEN
     {

@@ -115,9 +115,17 @@ impl RequestIds {
             Some(id) if (1..=128).contains(&id.len()) && id.as_bytes().iter().all(safe) => id.clone(),
             _ => {
                 let count = self.count.fetch_add(1, Ordering::Relaxed);
-                HeaderValue::try_from(format!("{:08x}-{count:08x}", self.process))
-                    .unwrap_or(HeaderValue::from_static("unknown"))
+                let id: Vec<u8> = hex(u64::from(self.process)).chain([b'-']).chain(hex(count)).collect();
+                HeaderValue::try_from(id).unwrap_or(HeaderValue::from_static("unknown"))
             }
         }
     }
+}
+
+/// The last eight hex digits of a number.
+fn hex(number: u64) -> impl Iterator<Item = u8> {
+    (0..8).rev().map(move |place| match (number >> (4 * place)) & 0xf {
+        digit @ 0..=9 => b'0' + digit as u8,
+        digit => b'a' + (digit as u8 - 10),
+    })
 }

@@ -4,12 +4,14 @@
 //! put over the open session, and the call is made again with the answer: tools are written once, for every era.
 
 mod ask;
+mod call;
 mod handler;
 
 use std::sync::Arc;
 
 use axum::{body::Body, response::Response};
-use http::Request;
+use bytes::Bytes;
+use http::{Request, request::Parts};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +25,7 @@ pub(crate) use handler::Shared;
 #[derive(Clone)]
 pub(crate) struct Legacy {
     service: StreamableHttpService<Session, Sessions>,
+    sessions: Arc<Sessions>,
     files: Arc<SessionFiles>,
     stop: CancellationToken,
 }
@@ -39,12 +42,21 @@ impl Legacy {
         settings.session_store = Some(files.clone());
         let sessions = Arc::new(Sessions::new(&config.limits));
         let service =
-            StreamableHttpService::new(move || Ok(Session::new(shared.clone())), sessions, settings);
-        Self { service, files, stop }
+            StreamableHttpService::new(move || Ok(Session::new(shared.clone())), sessions.clone(), settings);
+        Self { service, sessions, files, stop }
     }
 
     pub(crate) async fn handle(&self, request: Request<Body>) -> Response {
-        self.service.handle(request).await.map(Body::new)
+        // Its future is tens of kilobytes; boxed, the futures around it stay small enough to be moved for nothing.
+        Box::pin(self.service.handle(request)).await.map(Body::new)
+    }
+
+    /// Answers a call of a tool in a session.
+    pub(crate) async fn call(&self, session: &str, parts: Parts, bytes: Bytes) -> Response {
+        match call::call(&self.sessions, &self.stop, session.into(), parts, &bytes).await {
+            Ok(response) => response,
+            Err(parts) => self.handle(Request::from_parts(parts, Body::from(bytes))).await,
+        }
     }
 
     /// Removes sessions on disk that nobody will come back for.

@@ -7,40 +7,58 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::StreamExt;
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, StatusCode,
+    header::{self, AsHeaderName},
+};
 use lyceum_tools::{
     View,
     mcp::{Header, Message, Mirror, Reply, Request, RequestId, RpcCode, error_data},
 };
 
-use super::sse;
+use super::{PROTOCOL_VERSION, sse};
 use crate::{
     app::{self, App},
     telemetry::Operation,
 };
 
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
 /// Answers one request.
-pub(super) async fn answer(app: &App, view: View, request: Request, headers: &HeaderMap) -> Response {
+pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers: &HeaderMap) -> Response {
     let accepts = Accepts::of(headers);
     let operation = app.metrics.begin(&view, &request.method, request.name());
     let (id, listens) = (request.id.clone(), request.method == "subscriptions/listen");
     if listens && !accepts.events {
         return StatusCode::NOT_ACCEPTABLE.into_response();
     }
-    let lookup = |name: &str| look_up(headers, name);
-    let mirror = Mirror::new(&lookup);
+    let mirror = Mirror {
+        version: look_up(headers, PROTOCOL_VERSION),
+        method: look_up(headers, METHOD),
+        name: look_up(headers, NAME),
+        other: &|name| look_up(headers, name),
+    };
     let deadline = Instant::now() + app.config.limits.call;
     let reply = tokio::time::timeout_at(deadline.into(), app.mcp.answer(view, request, Some(&mirror))).await;
     match reply.unwrap_or_else(|_| Reply::One(Box::new(too_late(id.clone())))) {
-        Reply::Refused(message) => json(status(&message, StatusCode::BAD_REQUEST), &message),
+        Reply::Refused(message) => json(app, status(&message, StatusCode::BAD_REQUEST), *message),
         Reply::One(message) => {
             operation.end(&message);
-            if accepts.json { json(status(&message, StatusCode::OK), &message) } else { sse::one(&message) }
+            if accepts.json {
+                json(app, status(&message, StatusCode::OK), *message)
+            } else {
+                sse::one(&app.mcp, *message)
+            }
         }
-        Reply::Stream(messages) if listens => sse::response(sse::events(messages.map(Some))),
+        Reply::Stream(messages) if listens => sse::response(sse::events(app.mcp.clone(), messages)),
         Reply::Stream(messages) => {
             let messages = sse::until(messages, deadline, operation, too_late(id));
-            if accepts.events { sse::response(sse::events(messages)) } else { last_of(messages).await }
+            if accepts.events {
+                sse::response(sse::events(app.mcp.clone(), messages))
+            } else {
+                last_of(app, messages).await
+            }
         }
     }
 }
@@ -60,7 +78,7 @@ impl Accepts {
     }
 }
 
-fn look_up<'h>(headers: &'h HeaderMap, name: &str) -> Header<'h> {
+fn look_up<'h>(headers: &'h HeaderMap, name: impl AsHeaderName) -> Header<'h> {
     let mut sent = headers.get_all(name).iter();
     match (sent.next(), sent.next()) {
         (None, _) => Header::Absent,
@@ -70,12 +88,11 @@ fn look_up<'h>(headers: &'h HeaderMap, name: &str) -> Header<'h> {
 }
 
 /// For a client that takes no stream: the answer alone, without the notices before it.
-async fn last_of(messages: impl futures::Stream<Item = Option<Message>>) -> Response {
-    let last =
-        messages.filter_map(async |message| message).fold(None, async |_, message| Some(message)).await;
+async fn last_of(app: &App, messages: impl futures::Stream<Item = Message>) -> Response {
+    let last = messages.fold(None, async |_, message| Some(message)).await;
     last.map_or_else(
         || StatusCode::NO_CONTENT.into_response(),
-        |message| json(status(&message, StatusCode::OK), &message),
+        |message| json(app, status(&message, StatusCode::OK), message),
     )
 }
 
@@ -93,8 +110,8 @@ fn status(message: &Message, otherwise: StatusCode) -> StatusCode {
     }
 }
 
-fn json(status: StatusCode, message: &Message) -> Response {
-    let mut response = Response::new(Body::from(serde_json::to_vec(message).unwrap_or_default()));
+fn json(app: &App, status: StatusCode, message: Message) -> Response {
+    let mut response = Response::new(Body::from(app.mcp.encode(message)));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

@@ -12,12 +12,15 @@ use futures::{
     stream::{self, BoxStream},
 };
 use http::{HeaderValue, header};
-use lyceum_tools::mcp::Message;
+use lyceum_tools::mcp::{Mcp, Message};
 
 use crate::telemetry::Operation;
 
 /// How long a stream may be silent before a comment is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// What is sent then: a line that clients pass over.
+pub(super) const COMMENT: &[u8] = b":\n\n";
 
 /// A stream of events as an answer.
 pub(super) fn response(body: Body) -> Response {
@@ -31,22 +34,32 @@ pub(super) fn response(body: Body) -> Response {
 }
 
 /// One message as a whole stream.
-pub(super) fn one(message: &Message) -> Response {
-    response(Body::from(event(message)))
+pub(super) fn one(mcp: &Mcp, message: Message) -> Response {
+    response(Body::from(event(mcp, message)))
 }
 
-/// Messages as events; `None` stands for silence, and becomes a comment.
-pub(super) fn events(messages: impl Stream<Item = Option<Message>> + Send + 'static) -> Body {
-    let messages = Box::pin(messages);
-    let frames = stream::unfold(messages, |mut messages| async move {
-        let frame = match tokio::time::timeout(KEEP_ALIVE, messages.next()).await {
-            Ok(None) => return None,
-            Ok(Some(Some(message))) => event(&message),
-            Ok(Some(None)) | Err(_) => Bytes::from_static(b":\n\n"),
-        };
-        Some((Ok::<_, Infallible>(frame), messages))
+/// Messages as events.
+pub(super) fn events(mcp: Mcp, messages: impl Stream<Item = Message> + Send + 'static) -> Body {
+    let frames = with_keep_alive(messages).map(move |message| {
+        let frame = message.map_or_else(|| Bytes::from_static(COMMENT), |message| event(&mcp, message));
+        Ok::<_, Infallible>(frame)
     });
     Body::from_stream(frames)
+}
+
+/// The items of a stream, and `None` each time it was silent for long.
+pub(super) fn with_keep_alive<T>(
+    items: impl Stream<Item = T> + Send + 'static,
+) -> impl Stream<Item = Option<T>> + Send
+where
+    T: Send + 'static,
+{
+    stream::unfold(Box::pin(items), |mut items| async move {
+        match tokio::time::timeout(KEEP_ALIVE, items.next()).await {
+            Ok(item) => Some((Some(item?), items)),
+            Err(_) => Some((None, items)),
+        }
+    })
 }
 
 /// The messages of one call, ended by `too_late` where the answer does not come in time. Measures the call.
@@ -55,7 +68,7 @@ pub(super) fn until(
     deadline: Instant,
     operation: Operation,
     too_late: Message,
-) -> impl Stream<Item = Option<Message>> + Send {
+) -> impl Stream<Item = Message> + Send {
     let state = Some((messages, operation, too_late));
     stream::unfold(state, move |state| async move {
         let (mut messages, operation, too_late) = state?;
@@ -64,18 +77,15 @@ pub(super) fn until(
             Err(_) => too_late.clone(),
         };
         if matches!(message, Message::Notification(_)) {
-            return Some((Some(message), Some((messages, operation, too_late))));
+            return Some((message, Some((messages, operation, too_late))));
         }
         operation.end(&message);
-        Some((Some(message), None))
+        Some((message, None))
     })
 }
 
-fn event(message: &Message) -> Bytes {
-    let mut text = Vec::with_capacity(256);
-    text.extend_from_slice(b"data: ");
-    // JSON of our own types; compact, so without line breaks.
-    let _written = serde_json::to_writer(&mut text, message);
-    text.extend_from_slice(b"\n\n");
-    Bytes::from(text)
+fn event(mcp: &Mcp, message: Message) -> Bytes {
+    // Compact JSON has no line breaks.
+    let json = mcp.encode(message);
+    Bytes::from([b"data: ", json.as_slice(), b"\n\n"].concat())
 }

@@ -5,7 +5,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use futures::{SinkExt, StreamExt, channel::mpsc};
+use futures::{SinkExt, StreamExt, channel::mpsc, future::ready};
 use lyceum_model::Caller;
 use lyceum_tools::{
     View,
@@ -50,10 +50,9 @@ async fn serve(
 /// Writes each message as one line.
 async fn write(
     mut output: impl AsyncWrite + Unpin,
-    mut messages: mpsc::Receiver<Message>,
+    mut lines: mpsc::Receiver<Vec<u8>>,
 ) -> std::io::Result<()> {
-    while let Some(message) = messages.next().await {
-        let mut line = serde_json::to_vec(&message)?;
+    while let Some(mut line) = lines.next().await {
         line.push(b'\n');
         output.write_all(&line).await?;
         output.flush().await?;
@@ -65,7 +64,7 @@ async fn write(
 async fn read(
     app: &App,
     mut input: impl AsyncBufRead + Unpin,
-    output: mpsc::Sender<Message>,
+    output: mpsc::Sender<Vec<u8>>,
 ) -> std::io::Result<()> {
     let mut door = Door::new(app, output);
     let mut line = Vec::new();
@@ -108,7 +107,7 @@ struct Door {
     mcp: Mcp,
     caller: Arc<Caller>,
     limit: std::time::Duration,
-    output: mpsc::Sender<Message>,
+    output: mpsc::Sender<Vec<u8>>,
     /// Lines for the older session.
     older: mpsc::Sender<ClientJsonRpcMessage>,
     work: JoinSet<String>,
@@ -117,7 +116,7 @@ struct Door {
 }
 
 impl Door {
-    fn new(app: &App, output: mpsc::Sender<Message>) -> Self {
+    fn new(app: &App, output: mpsc::Sender<Vec<u8>>) -> Self {
         let (older, lines) = mpsc::channel(WAITING_MESSAGES);
         let limit = app.config.limits.call;
         let shared = Shared {
@@ -127,7 +126,10 @@ impl Door {
             limit,
             caller: app.caller.clone(),
         };
-        let to_client = output.clone();
+        let encode = |message: Message| {
+            ready(Ok::<_, mpsc::SendError>(serde_json::to_vec(&message).unwrap_or_default()))
+        };
+        let to_client = output.clone().with(encode);
         app.tasks.spawn(async move {
             if let Ok(session) = Session::new(shared).serve((to_client, lines)).await {
                 let _ended = session.waiting().await;
@@ -146,14 +148,14 @@ impl Door {
             Err(Refusal { error, id }) => self.send(Message::error(error, id)).await,
             Ok(Incoming::Request(request)) if is_modern(&request) => self.start(request).await,
             Ok(incoming) => {
-                self.cancel(&incoming, line);
+                self.cancel(&incoming);
                 self.hand_over(line, incoming).await;
             }
         }
     }
 
     /// Begins a modern request, once there is a place for it.
-    async fn start(&mut self, request: Request) {
+    async fn start(&mut self, request: Box<Request>) {
         while self.work.len() >= MOST_AT_ONCE
             && let Some(finished) = self.work.join_next().await
         {
@@ -175,10 +177,10 @@ impl Door {
     }
 
     /// `notifications/cancelled` ends a modern request; the older session looks after its own.
-    fn cancel(&self, incoming: &Incoming, line: &[u8]) {
-        if matches!(incoming, Incoming::Notification { method } if method == "notifications/cancelled")
-            && let Ok(value) = serde_json::from_slice::<serde_json::Value>(line)
-            && let Some(id) = value.pointer("/params/requestId")
+    fn cancel(&self, incoming: &Incoming) {
+        if let Incoming::Notification { method, params } = incoming
+            && method == "notifications/cancelled"
+            && let Some(id) = params.get("requestId")
             && let Some(stop) = self.running.get(id.as_str().unwrap_or(&id.to_string()))
         {
             stop.cancel();
@@ -201,7 +203,7 @@ impl Door {
     }
 
     async fn send(&mut self, message: Message) {
-        let _client_may_be_gone = self.output.send(message).await;
+        let _client_may_be_gone = self.output.send(self.mcp.encode(message)).await;
     }
 
     fn forget_finished(&mut self) {
@@ -226,19 +228,19 @@ fn is_modern(request: &Request) -> bool {
 async fn answer(
     mcp: &Mcp,
     view: View,
-    request: Request,
+    request: Box<Request>,
     limit: std::time::Duration,
-    output: &mut mpsc::Sender<Message>,
+    output: &mut mpsc::Sender<Vec<u8>>,
 ) {
     let (id, listens) = (request.id.clone(), request.method == "subscriptions/listen");
     let work = async {
         match mcp.answer(view, request, None).await {
             Reply::Refused(message) | Reply::One(message) => {
-                let _client_may_be_gone = output.send(*message).await;
+                let _client_may_be_gone = output.send(mcp.encode(*message)).await;
             }
             Reply::Stream(mut messages) => {
                 while let Some(message) = messages.next().await {
-                    let _client_may_be_gone = output.send(message).await;
+                    let _client_may_be_gone = output.send(mcp.encode(message)).await;
                 }
             }
         }
@@ -247,6 +249,6 @@ async fn answer(
         return work.await;
     }
     if tokio::time::timeout(limit, work).await.is_err() {
-        let _client_may_be_gone = output.send(super::modern::too_late(id)).await;
+        let _client_may_be_gone = output.send(mcp.encode(super::modern::too_late(id))).await;
     }
 }

@@ -1,1 +1,17 @@
-//! End-to-end tests.
+//! End-to-end tests: the real server on a port of its own, spoken to over the wire.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected must fail, and JSON is read by index"
+)]
+
+mod app;
+mod bad_input;
+mod doors;
+mod errors;
+mod process;
+mod sessions;
+mod shutdown;
+mod stdio;

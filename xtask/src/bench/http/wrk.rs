@@ -73,7 +73,23 @@ fn script(request: &Request) -> String {
     let headers =
         request.headers.iter().map(|(name, value)| format!("wrk.headers[{}] = {}\n", lua(name), lua(value)));
     let headers: String = headers.collect();
-    format!("wrk.method = {}\nwrk.body = {}\n{headers}{DONE}", lua(request.method), lua(&request.body))
+    let counting = counting(request).unwrap_or_default();
+    format!(
+        "wrk.method = {}\nwrk.body = {}\n{headers}{counting}{DONE}",
+        lua(request.method),
+        lua(&request.body)
+    )
+}
+
+/// Within one session every request must have an id of its own; nothing where there is no session.
+fn counting(request: &Request) -> Option<String> {
+    request.headers.iter().find(|(name, _)| *name == "Mcp-Session-Id")?;
+    let (before, after) = request.body.split_once("\"id\":1,")?;
+    let (before, after) = (lua(&format!("{before}\"id\":")), lua(&format!(",{after}")));
+    Some(format!(
+        "local id = 0\nrequest = function()\n  id = id + 1\n  \
+         return wrk.format(nil, nil, nil, {before} .. id .. {after})\nend\n"
+    ))
 }
 
 /// A Lua string; JSON's escapes of quotes and backslashes mean the same there, and nothing else occurs here.

@@ -26,3 +26,15 @@ fn the_figures_are_found_among_the_other_lines() {
     assert!((measured.per_second() - 100.0).abs() < f64::EPSILON);
     assert!(parse("unable to connect").is_none());
 }
+
+#[test]
+fn requests_of_one_session_are_counted() {
+    let headers = vec![("Mcp-Session-Id", "abc".to_owned())];
+    let body = r#"{"id":1,"jsonrpc":"2.0"}"#.to_owned();
+    let request = Request { method: "POST", path: "/mcp", headers, body };
+    assert!(
+        script(&request).contains(r#""{\"id\":" .. id .. ",\"jsonrpc\":\"2.0\"}""#),
+        "{}",
+        script(&request)
+    );
+}

@@ -1,0 +1,73 @@
+//! The parameters of a message: `_meta` as what is needed of it, the rest as plain JSON.
+
+use std::fmt;
+
+use rmcp::model::{ClientCapabilities, JsonObject, ProgressToken};
+use serde::{
+    Deserialize, Deserializer,
+    de::{MapAccess, Visitor},
+};
+use serde_json::Value;
+
+use crate::LogLevel;
+
+/// What `params._meta` says.
+#[derive(Debug, Clone, Default, Deserialize)]
+pub struct Meta {
+    /// The revision that the request speaks.
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    pub version: Option<String>,
+    /// What the client can do.
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub client: Option<ClientCapabilities>,
+    /// How much of the log the client wants.
+    #[serde(rename = "io.modelcontextprotocol/logLevel")]
+    pub log_level: Option<LogLevel>,
+    /// Under which name the client wants to hear of progress.
+    #[serde(rename = "progressToken")]
+    pub progress_token: Option<ProgressToken>,
+}
+
+impl Meta {
+    /// What a modern request must carry and this one does not.
+    pub(crate) fn missing(&self) -> Vec<&'static str> {
+        let version = self.version.is_none().then_some("io.modelcontextprotocol/protocolVersion");
+        let client = self.client.is_none().then_some("io.modelcontextprotocol/clientCapabilities");
+        version.into_iter().chain(client).collect()
+    }
+}
+
+/// Parameters, taken apart while they are read.
+#[derive(Debug, Default)]
+pub(super) struct Params {
+    pub meta: Meta,
+    pub rest: JsonObject,
+}
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Params;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params, A::Error> {
+                let mut params = Params::default();
+                while let Some(key) = map.next_key::<String>()? {
+                    if key == "_meta" {
+                        params.meta = map.next_value()?;
+                    } else {
+                        params.rest.insert(key, map.next_value::<Value>()?);
+                    }
+                }
+                Ok(params)
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
+}

@@ -1,0 +1,99 @@
+//! What can be registered; what can't says at start-up how to mend it.
+
+use std::error::Error as _;
+
+use lyceum_model::{Access, Domain};
+
+use super::{SHELF, family, prompt, resource, said, spec, tool};
+use crate::{Registry, RegistryError, ToolEntry, ToolSpec, mcp::WirePrompt};
+
+const ATTIC: Domain = Domain::from_static("attic");
+
+/// An error with its cause, as whoever starts the server reads it.
+pub(super) fn told(error: &RegistryError) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+#[test]
+fn two_tools_with_one_name_are_an_error_that_says_what_to_write() {
+    let builder = Registry::builder().tool_entry(tool(spec("search"))).unwrap();
+    let again = ToolSpec { access: Access::public(ATTIC), ..spec("search") };
+    insta::assert_snapshot!(told(&builder.tool_entry(tool(again)).unwrap_err()), @r#"
+    two tools are named "search", one of the service "shelf" and one of "attic"; give one of the services a prefix in lyceum.toml, such as
+
+        [attic]
+        prefix = "attic_"
+    "#);
+}
+
+#[test]
+fn two_tools_of_one_service_are_not_told_apart_by_a_prefix() {
+    let builder = Registry::builder().tool_entry(tool(spec("search"))).unwrap();
+    let error = told(&builder.tool_entry(tool(spec("search"))).unwrap_err());
+    insta::assert_snapshot!(error, @r#"two tools of the service "shelf" are named "search"; give one of them another name"#);
+}
+
+#[test]
+fn two_prompts_with_one_name_are_an_error_that_says_what_to_write() {
+    let wire = || WirePrompt::new("greet", None::<&str>, None);
+    let builder = Registry::builder().prompt(prompt(Access::public(SHELF), wire())).unwrap();
+    let again = prompt(Access::public(ATTIC), wire());
+    insta::assert_snapshot!(told(&builder.prompt(again).unwrap_err()), @r#"
+    two prompts are named "greet", one of the service "shelf" and one of "attic"; give one of the services a prefix in lyceum.toml, such as
+
+        [attic]
+        prefix = "attic_"
+    "#);
+}
+
+#[test]
+fn two_resources_with_one_address_are_an_error_that_says_what_to_write() {
+    let builder = Registry::builder().resource(resource(Access::public(SHELF), "kb://a")).unwrap();
+    let again = resource(Access::public(ATTIC), "kb://a");
+    insta::assert_snapshot!(told(&builder.resource(again).unwrap_err()), @r#"two resources are named "kb://a", one of the service "shelf" and one of "attic"; give one of them another address"#);
+}
+
+#[test]
+fn two_templates_with_one_address_are_an_error_that_says_what_to_write() {
+    let entry = |domain| family(Access::public(domain), "kb://{id}").unwrap();
+    let builder = Registry::builder().template(entry(SHELF)).unwrap();
+    insta::assert_snapshot!(told(&builder.template(entry(ATTIC)).unwrap_err()), @r#"two resource templates are named "kb://{id}", one of the service "shelf" and one of "attic"; give one of them another address"#);
+}
+
+#[test]
+fn a_name_that_two_kinds_share_is_no_clash() {
+    let prompt = prompt(Access::public(SHELF), WirePrompt::new("search", None::<&str>, None));
+    let registry =
+        Registry::builder().tool_entry(tool(spec("search"))).unwrap().prompt(prompt).unwrap().build();
+    assert_eq!(registry.services().map(Domain::as_str).collect::<Vec<_>>(), ["shelf"]);
+}
+
+#[track_caller]
+fn check_name(name: &str, accepted: bool) {
+    let entry = ToolEntry::new(spec(name), |_, _| async { said("") });
+    match entry {
+        Ok(_) => assert!(accepted, "{name:?} was taken"),
+        Err(error) => {
+            assert!(!accepted, "{error}");
+            let text =
+                format!("{name:?} can't be a tool's name: write 1 to 128 of A-Z, a-z, 0-9, '_', '-' or '.'");
+            assert_eq!(told(&error), text);
+        }
+    }
+}
+
+#[test]
+fn a_tool_has_a_name_that_every_client_can_send() {
+    check_name("search_knowledge", true);
+    check_name("A-z.0_9", true);
+    check_name(&"a".repeat(128), true);
+    check_name(&"a".repeat(129), false);
+    check_name("", false);
+    check_name("two words", false);
+    check_name("a/b", false);
+    check_name("straße", false);
+    check_name("a\n", false);
+}

@@ -1,0 +1,57 @@
+//! Resources: read by their address or by way of a template, and not found otherwise.
+
+use lyceum_model::Access;
+use serde_json::{Value, json};
+
+use super::{Client, SHELF, family, resource};
+use crate::Registry;
+
+/// One fixed resource, and a family whose template fits its address too.
+fn client() -> Client {
+    let rows = family(Access::public(SHELF), "shelf://{row}").unwrap();
+    let rows = rows.completed_by(|variable, typed| vec![format!("{variable}={typed}")]);
+    let builder = Registry::builder().resource(resource(Access::public(SHELF), "shelf://top")).unwrap();
+    Client::of(builder.template(rows).unwrap().build())
+}
+
+async fn check(uri: &str, text: &str) {
+    let answer = client().ask("resources/read", json!({ "uri": uri })).await;
+    let contents = json!([{ "uri": uri, "text": text, "mimeType": "text/plain" }]);
+    assert_eq!(answer["contents"], contents);
+}
+
+#[tokio::test]
+async fn a_resource_is_read_by_its_address_before_any_template() {
+    check("shelf://top", "shelf://top").await;
+    check("shelf://7", r#"{"row":"7"}"#).await;
+}
+
+#[tokio::test]
+async fn an_unknown_address_is_not_found_and_named() {
+    let answer = client().ask("resources/read", json!({ "uri": "shelf://7/8" })).await;
+    insta::assert_json_snapshot!(answer, @r#"
+    {
+      "error": {
+        "code": -32602,
+        "data": {
+          "error_code": "NOT_FOUND",
+          "uri": "shelf://7/8"
+        },
+        "message": "no resource has the address \"shelf://7/8\""
+      }
+    }
+    "#);
+}
+
+async fn complete(template: &str, variable: &str) -> Value {
+    let reference = json!({ "type": "ref/resource", "uri": template });
+    let params = json!({ "ref": reference, "argument": { "name": variable, "value": "4" } });
+    client().ask("completion/complete", params).await
+}
+
+#[tokio::test]
+async fn a_variable_of_a_template_is_completed() {
+    assert_eq!(complete("shelf://{row}", "row").await["completion"]["values"], json!(["row=4"]));
+    assert_eq!(complete("shelf://{row}", "column").await["error"]["data"]["error_code"], "VALIDATION_ERROR");
+    assert_eq!(complete("shelf://{other}", "row").await["error"]["data"]["error_code"], "NOT_FOUND");
+}

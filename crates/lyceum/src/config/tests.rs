@@ -1,0 +1,18 @@
+//! A configuration means what it says, and says everything that is wrong with it at once.
+
+mod committed;
+mod faults;
+mod precedence;
+mod values;
+
+use std::path::Path;
+
+use super::Config;
+
+/// The file that the texts of these tests stand in.
+const FILE: &str = "/etc/lyceum/lyceum.toml";
+
+#[track_caller]
+fn load(text: &str) -> Config {
+    Config::from_text(Path::new(FILE), text).unwrap_or_else(|faults| panic!("{text}\n{faults}"))
+}

@@ -1,0 +1,53 @@
+//! What is committed beside the code: the schema that editors use, and the examples that people copy.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::config::{Config, json_schema};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every example, with its text.
+fn examples() -> Vec<(PathBuf, String)> {
+    let entries = fs::read_dir(repository().join("examples")).unwrap();
+    let files = entries.map(|entry| entry.unwrap().path());
+    let examples: Vec<_> = files.map(|file| (file.clone(), fs::read_to_string(&file).unwrap())).collect();
+    assert!(!examples.is_empty());
+    examples
+}
+
+#[test]
+fn the_committed_schema_is_the_one_that_is_checked_against() {
+    let committed = fs::read_to_string(repository().join("docs/lyceum.schema.json")).unwrap_or_default();
+    assert!(
+        committed == format!("{:#}\n", json_schema()),
+        "the schema changed; update it with: cargo run -p lyceum -- schema > docs/lyceum.schema.json"
+    );
+}
+
+#[test]
+fn every_example_is_good() {
+    for (file, text) in examples() {
+        if let Err(faults) = Config::from_text(&file, &text) {
+            panic!("{faults}");
+        }
+    }
+}
+
+#[test]
+fn every_key_is_shown_in_an_example() {
+    let schema = json_schema();
+    let tables =
+        schema["$defs"].as_object().unwrap().values().filter_map(|table| table["properties"].as_object());
+    let keys: Vec<&String> = tables.flat_map(|properties| properties.keys()).collect();
+    assert!(keys.len() > 10, "{keys:?}");
+    let shown: String = examples().into_iter().map(|(_, text)| text).collect();
+    for key in keys {
+        let is_shown = |line: &str| line.trim_start_matches("# ").starts_with(&format!("{key} = "));
+        assert!(shown.lines().any(is_shown), "no example shows {key}");
+    }
+}

@@ -1,0 +1,216 @@
+//! Faults: each with its file and line, its key, and what to write instead; all of them at once.
+
+use std::path::Path;
+
+use crate::config::Config;
+
+fn told(text: &str) -> String {
+    match Config::from_text(Path::new("lyceum.toml"), text) {
+        Ok(config) => panic!("{text}\nwas taken as {config:?}"),
+        Err(faults) => faults.to_string(),
+    }
+}
+
+/// The text has this fault and no other.
+#[track_caller]
+fn check(text: &str, fault: &str) {
+    assert_eq!(told(text), format!("the configuration has 1 fault\n  lyceum.toml:{fault}"), "{text}");
+}
+
+#[test]
+fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
+    check("[server]\nlisen = \"a\"", "2: server.lisen: there is no such key; did you mean listen?");
+    check("\n[servr]", "2: servr: there is no such key; did you mean server?");
+    check("[auth]\nfoo = 1", "2: auth.foo: there is no such key; the keys here are mode");
+    check("sources = 1", "1: sources: there is no such key; did you mean source?");
+    let keys = "auth, limits, server, source";
+    check("[database]", &format!("1: database: there is no such key; the keys here are {keys}"));
+    let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nbrunch = \"main\"";
+    check(text, "4: source.0.brunch: there is no such key; the keys here are name, path, url");
+}
+
+#[test]
+fn a_key_with_a_slash_is_found_on_its_line() {
+    check("[auth]\n\n\"a/b\" = 1", "3: auth.a/b: there is no such key; the keys here are mode");
+}
+
+#[test]
+fn a_value_of_another_type_is_a_fault_with_an_example() {
+    let listen = "must be a string; write for example listen = \"127.0.0.1:8787\"";
+    check("[server]\n\nlisten = 8787", &format!("3: server.listen: {listen}"));
+    check("server = { listen = true }", &format!("1: server.listen: {listen}"));
+    let sessions = "must be an integer; write for example sessions = 1000";
+    check("[limits]\nsessions = \"many\"", &format!("2: limits.sessions: {sessions}"));
+    check("[limits]\nsessions = 1.5", &format!("2: limits.sessions: {sessions}"));
+    let origins = "must be an array; write for example allowed_origins = [\"https://app.example.org\"]";
+    check("[server]\nallowed_origins = \"a\"", &format!("2: server.allowed_origins: {origins}"));
+    check("[server]\nallowed_origins = [\n  5,\n]", "3: server.allowed_origins.0: must be a string");
+}
+
+#[test]
+fn a_table_is_called_a_table() {
+    check("server = 5", "1: server: must be a table; write [server] and its keys below it");
+    check("source = 5", "1: source: must be a list of tables; write [[source]] and its keys below it");
+}
+
+#[test]
+fn a_number_out_of_its_range_is_a_fault_with_an_example() {
+    let body = "write for example body_bytes = 4194304";
+    check(
+        "[limits]\nbody_bytes = 10",
+        &format!("2: limits.body_bytes: 10 is less than the minimum of 1024; {body}"),
+    );
+    check(
+        "[limits]\nbody_bytes = 1_073_741_825",
+        &format!("2: limits.body_bytes: 1073741825 is greater than the maximum of 1073741824; {body}"),
+    );
+    check(
+        "[limits]\ncall_seconds = -1",
+        "2: limits.call_seconds: -1 is less than the minimum of 1; write for example call_seconds = 120",
+    );
+}
+
+#[test]
+fn a_number_that_no_number_can_hold_is_a_fault() {
+    let sessions = "2: limits.sessions: must be an integer; write for example sessions = 1000";
+    check("[limits]\nsessions = 99999999999999999999", sessions);
+    check("[limits]\nsessions = nan", sessions);
+}
+
+#[test]
+fn a_choice_that_there_is_not_is_a_fault_with_one_that_there_is() {
+    let mode = "is not one of the values there are; write for example mode = \"open\"";
+    check("[auth]\nmode = \"closed\"", &format!("2: auth.mode: {mode}"));
+}
+
+#[test]
+fn an_address_is_an_address_and_a_port() {
+    for text in ["everywhere", "127.0.0.1", "8787", "example.org:80", "127.0.0.1:99999", ""] {
+        let fault = "is not an address and a port; write for example listen = \"127.0.0.1:8787\"";
+        check(&format!("[server]\nlisten = {text:?}"), &format!("2: server.listen: {text:?} {fault}"));
+    }
+}
+
+#[track_caller]
+fn check_public_url(text: &str) {
+    let fault = "is not the root of a site; write for example public_url = \"https://mcp.example.org\"";
+    check(&format!("[server]\npublic_url = {text:?}"), &format!("2: server.public_url: {text:?} {fault}"));
+}
+
+#[test]
+fn a_public_url_is_the_root_of_a_site() {
+    check_public_url("mcp.example.org");
+    check_public_url("ftp://mcp.example.org");
+    check_public_url("https://");
+    check_public_url("https://mcp.example.org/lyceum");
+    check_public_url("https://mcp.example.org/?a=b");
+    check_public_url("https://mcp.example.org//");
+    check_public_url("");
+}
+
+#[test]
+fn a_public_url_has_no_fragment_no_password_and_a_port_that_exists() {
+    check_public_url("https://mcp.example.org/#top");
+    check_public_url("https://ada:secret@mcp.example.org");
+    check_public_url("https://mcp.example.org:99999");
+}
+
+#[test]
+fn an_origin_is_scheme_host_and_port() {
+    let fault = "is not an origin; write scheme, host and port only, such as \"https://app.example.org\"";
+    let text = "[server]\nallowed_origins = [\n  \"https://a.example\",\n  \"b.example\",\n]";
+    check(text, &format!("4: server.allowed_origins.1: \"b.example\" {fault}"));
+}
+
+#[test]
+fn a_host_is_a_name_alone() {
+    let fault = "is not a host name; write it without scheme and port, such as \"lyceum.internal\"";
+    for text in ["http://a", "a:80", "*.example.org", "a b", ""] {
+        let fault = format!("2: server.allowed_hosts.0: {text:?} {fault}");
+        check(&format!("[server]\nallowed_hosts = [{text:?}]"), &fault);
+    }
+}
+
+#[test]
+fn a_source_has_a_name_of_its_own_and_one_place() {
+    let missing = "1: source.0: name is missing; write for example name = \"kb\"";
+    check("[[source]]\npath = \"kb\"", missing);
+    let place = "write either url (a Git repository) or path (a folder)";
+    check("[[source]]\nname = \"kb\"", &format!("1: source.0: {place}"));
+    check(
+        "[[source]]\nname = \"kb\"\npath = \"kb\"\nurl = \"https://example.org/kb.git\"",
+        &format!("1: source.0: {place}"),
+    );
+    check(
+        "[[source]]\nname = \"kb\"\npath = \"a\"\n\n[[source]]\nname = \"kb\"\npath = \"b\"",
+        "6: source.1.name: \"kb\" is the name of an earlier source; give each its own",
+    );
+    let name = "write 1 to 64 of a-z, 0-9, '-', '_', '.' or ':', beginning with a letter";
+    check(
+        "[[source]]\nname = \"My KB\"\npath = \"kb\"",
+        &format!("2: source.0.name: \"My KB\" is not a source name: {name}"),
+    );
+}
+
+#[test]
+fn what_is_not_toml_is_told_with_its_line() {
+    insta::assert_snapshot!(told("[server]\nlisten = 127.0.0.1\n\n[limits\nsessions = = 5\n"), @r"
+    the configuration has 4 faults
+      lyceum.toml:2: this is not TOML: invalid float, expected nothing
+      lyceum.toml:4: this is not TOML: unclosed table, expected `]`
+      lyceum.toml:5: this is not TOML: extra `=`, expected nothing
+      lyceum.toml:5: this is not TOML: unexpected key or value, expected newline, `#`
+    ");
+    insta::assert_snapshot!(told("[server]\nlisten = \"a\"\nlisten = \"b\"\n"), @r"
+    the configuration has 1 fault
+      lyceum.toml:3: this is not TOML: duplicate key
+    ");
+}
+
+#[test]
+fn every_fault_is_told_at_once() {
+    let text = r#"
+[server]
+lisen = "127.0.0.1:8787"
+listen = "everywhere"
+public_url = "https://example.org/lyceum"
+data_dir = 5
+allowed_origins = ["https://app.example.org", "app.example.org", 7]
+
+[limits]
+body_bytes = 10
+
+[database]
+kind = "postgres"
+
+[auth]
+mode = "closed"
+
+[[source]]
+url = "https://example.org/kb.git"
+
+[[source]]
+name = "kb"
+url = "https://example.org/kb.git"
+path = "./kb"
+
+[[source]]
+name = "kb"
+path = "./kb"
+"#;
+    insta::assert_snapshot!(told(text), @r#"
+    the configuration has 12 faults
+      lyceum.toml:3: server.lisen: there is no such key; did you mean listen?
+      lyceum.toml:4: server.listen: "everywhere" is not an address and a port; write for example listen = "127.0.0.1:8787"
+      lyceum.toml:5: server.public_url: "https://example.org/lyceum" is not the root of a site; write for example public_url = "https://mcp.example.org"
+      lyceum.toml:6: server.data_dir: must be a string; write for example data_dir = "/var/lib/lyceum"
+      lyceum.toml:7: server.allowed_origins.1: "app.example.org" is not an origin; write scheme, host and port only, such as "https://app.example.org"
+      lyceum.toml:7: server.allowed_origins.2: must be a string
+      lyceum.toml:10: limits.body_bytes: 10 is less than the minimum of 1024; write for example body_bytes = 4194304
+      lyceum.toml:12: database: there is no such key; the keys here are auth, limits, server, source
+      lyceum.toml:16: auth.mode: is not one of the values there are; write for example mode = "open"
+      lyceum.toml:18: source.0: name is missing; write for example name = "kb"
+      lyceum.toml:21: source.1: write either url (a Git repository) or path (a folder)
+      lyceum.toml:27: source.2.name: "kb" is the name of an earlier source; give each its own
+    "#);
+}

@@ -1,0 +1,98 @@
+//! What a good configuration means.
+
+use std::{path::Path, time::Duration};
+
+use super::load;
+use crate::{
+    config::{AuthMode, Location},
+    http::Origin,
+};
+
+#[test]
+fn an_empty_file_is_good_for_ones_own_machine() {
+    let config = load("");
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8787");
+    assert_eq!(config.public_url, None);
+    assert_eq!(config.allowed_origins, []);
+    assert_eq!(config.auth, AuthMode::Open);
+    assert!(config.sources.is_empty());
+    assert!(config.hosts.allows("localhost:8787"));
+    insta::assert_debug_snapshot!(config.limits, @r"
+    Limits {
+        body_bytes: 4194304,
+        read: 10s,
+        write: 30s,
+        call: 120s,
+        connections: 4096,
+        sessions: 1000,
+        session_idle: 300s,
+        shutdown: 10s,
+    }
+    ");
+}
+
+#[test]
+fn what_is_written_is_meant() {
+    let config = load(
+        r#"
+        [server]
+        listen = "localhost:9000"
+        public_url = "https://mcp.example.org/"
+        data_dir = "/var/lib/lyceum"
+        allowed_origins = ["https://app.example.org"]
+        allowed_hosts = ["Lyceum.internal"]
+        [limits]
+        body_bytes = 1_024
+        read_seconds = 0x10
+        shutdown_seconds = 0
+        [auth]
+        mode = "open"
+        "#,
+    );
+    assert_eq!(config.listen.to_string(), "127.0.0.1:9000");
+    assert_eq!(config.public_url.as_deref(), Some("https://mcp.example.org"));
+    assert_eq!(config.data_dir, Path::new("/var/lib/lyceum"));
+    assert_eq!(config.allowed_origins, [Origin::parse("https://app.example.org").unwrap()]);
+    assert!(config.hosts.allows("mcp.example.org") && config.hosts.allows("lyceum.internal:9000"));
+    assert!(!config.hosts.allows("app.example.org"));
+    assert_eq!(config.limits.body_bytes, 1024);
+    assert_eq!(config.limits.read, Duration::from_secs(16));
+    assert_eq!(config.limits.shutdown, Duration::ZERO);
+}
+
+#[track_caller]
+fn check_listen(text: &str, address: &str) {
+    assert_eq!(load(&format!("server.listen = {text:?}")).listen.to_string(), address);
+}
+
+#[test]
+fn localhost_is_an_address_too() {
+    check_listen("localhost:80", "127.0.0.1:80");
+    check_listen("0.0.0.0:0", "0.0.0.0:0");
+    check_listen("[::1]:8787", "[::1]:8787");
+}
+
+#[test]
+fn a_relative_path_starts_at_the_folder_of_the_file() {
+    let config = load("server.data_dir = \"data\"\n[[source]]\nname = \"kb\"\npath = \"../kb\"");
+    assert_eq!(config.data_dir, Path::new("/etc/lyceum/data"));
+    assert_eq!(config.sources[0].location, Location::Folder("/etc/lyceum/../kb".into()));
+}
+
+#[test]
+fn sources_keep_their_order() {
+    let config = load(
+        r#"
+        [[source]]
+        name = "wiki"
+        url = "https://example.org/wiki.git"
+        [[source]]
+        name = "kb"
+        path = "/srv/kb"
+        "#,
+    );
+    let sources: Vec<_> =
+        config.sources.iter().map(|source| (source.name.as_str(), source.location.clone())).collect();
+    let wiki = Location::Repository("https://example.org/wiki.git".to_owned());
+    assert_eq!(sources, [("wiki", wiki), ("kb", Location::Folder("/srv/kb".into()))]);
+}

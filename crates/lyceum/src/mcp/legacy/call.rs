@@ -1,0 +1,98 @@
+//! `tools/call` in a session, the request that there are most of, without the detours of the general way.
+//!
+//! The general way reads a message as any of twenty kinds and always answers by a stream of three events. Here it is
+//! read as what it is, and answered by one JSON body when the tool is quick and silent. A call that takes longer, or
+//! reports progress, or asks a question, gets its stream, with ids to resume it by.
+
+use std::{convert::Infallible, fmt::Write, time::Duration};
+
+use axum::{
+    Json,
+    body::Body,
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use futures::{Stream, StreamExt, stream};
+use http::{StatusCode, request::Parts};
+use rmcp::{
+    model::{CallToolRequest, ClientJsonRpcMessage, ClientRequest, JsonRpcRequest},
+    transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager},
+};
+use tokio_util::sync::CancellationToken;
+
+use super::super::{session::Sessions, sse};
+
+/// How long a call may take before its client is given a stream to wait on.
+const QUICK: Duration = Duration::from_millis(100);
+
+/// Answers a call in a session that is in memory; gives the request back where it is not.
+pub(super) async fn call(
+    sessions: &Sessions,
+    stop: &CancellationToken,
+    session: SessionId,
+    parts: Parts,
+    bytes: &Bytes,
+) -> Result<Response, Parts> {
+    if !matches!(sessions.has_session(&session).await, Ok(true)) {
+        return Err(parts);
+    }
+    let Ok(mut request) = serde_json::from_slice::<JsonRpcRequest<CallToolRequest>>(bytes) else {
+        return Err(parts);
+    };
+    request.request.extensions.insert(parts);
+    let message = ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(request.request), request.id);
+    match sessions.create_stream(&session, message).await {
+        Ok(messages) => Ok(quick_or_stream(messages.boxed(), stop.clone()).await),
+        // It ended this very moment; the client is told, and comes back.
+        Err(_) => Ok(StatusCode::NOT_FOUND.into_response()),
+    }
+}
+
+/// One JSON body if the answer comes at once and alone, else the events.
+async fn quick_or_stream(
+    mut messages: stream::BoxStream<'static, ServerSseMessage>,
+    stop: CancellationToken,
+) -> Response {
+    let mut before = Vec::new();
+    let deadline = tokio::time::Instant::now() + QUICK;
+    while let Ok(Some(event)) = tokio::time::timeout_at(deadline, messages.next()).await {
+        match &event.message {
+            // The event that opens a stream, and says how to resume it.
+            None => before.push(event),
+            Some(message) if is_answer(message) => return Json(&**message).into_response(),
+            Some(_) => {
+                before.push(event);
+                break;
+            }
+        }
+    }
+    let events = stream::iter(before).chain(messages).take_until(stop.cancelled_owned());
+    sse::response(body(events))
+}
+
+fn is_answer(message: &rmcp::model::ServerJsonRpcMessage) -> bool {
+    use rmcp::model::JsonRpcMessage;
+    matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_))
+}
+
+fn body(events: impl Stream<Item = ServerSseMessage> + Send + 'static) -> Body {
+    let frames = sse::with_keep_alive(events).map(|event| {
+        let frame = event.map_or_else(|| Bytes::from_static(sse::COMMENT), |event| frame(&event));
+        Ok::<_, Infallible>(frame)
+    });
+    Body::from_stream(frames)
+}
+
+fn frame(event: &ServerSseMessage) -> Bytes {
+    let mut text = String::new();
+    // Writing to a string can't fail.
+    if let Some(id) = &event.event_id {
+        let _written = writeln!(text, "id: {id}");
+    }
+    if let Some(retry) = event.retry {
+        let _written = writeln!(text, "retry: {}", retry.as_millis());
+    }
+    let data = event.message.as_deref().map(|message| serde_json::to_string(message).unwrap_or_default());
+    let _written = write!(text, "data: {}\n\n", data.unwrap_or_default());
+    Bytes::from(text)
+}

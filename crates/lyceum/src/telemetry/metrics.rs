@@ -1,0 +1,145 @@
+//! Metrics, under the names that OpenTelemetry gives them.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use http::Method;
+use lyceum_tools::View;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{
+        family::Family,
+        histogram::{Histogram, exponential_buckets},
+    },
+    registry::{Registry, Unit},
+};
+
+/// The metrics of this process. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Metrics(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    registry: Registry,
+    requests: Family<RequestLabels, Histogram>,
+    operations: Family<OperationLabels, Histogram>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    http_request_method: &'static str,
+    http_route: &'static str,
+    http_response_status_code: u16,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OperationLabels {
+    mcp_method_name: &'static str,
+    gen_ai_tool_name: String,
+    error_type: &'static str,
+}
+
+impl Metrics {
+    pub(crate) fn new() -> Self {
+        let mut registry = Registry::default();
+        let requests = Family::new_with_constructor(histogram as fn() -> Histogram);
+        let operations = Family::new_with_constructor(histogram as fn() -> Histogram);
+        let (help, unit) = ("Duration of HTTP requests, until the answer is complete", Unit::Seconds);
+        registry.register_with_unit("http_server_request_duration", help, unit, requests.clone());
+        let (help, unit) = ("Duration of MCP operations", Unit::Seconds);
+        registry.register_with_unit("mcp_server_operation_duration", help, unit, operations.clone());
+        Self(Arc::new(Inner { registry, requests, operations }))
+    }
+
+    pub(crate) fn request(&self, method: &Method, path: &str, status: u16, elapsed: Duration) {
+        let labels = RequestLabels {
+            http_request_method: known_method(method),
+            http_route: route(path),
+            http_response_status_code: status,
+        };
+        self.0.requests.get_or_create(&labels).observe(elapsed.as_secs_f64());
+    }
+
+    /// Begins to measure an MCP operation. Only tools that exist become labels: strangers must not make any.
+    pub(crate) fn begin(&self, view: &View, method: &str, name: Option<&str>) -> Operation {
+        let tool =
+            name.filter(|name| method == "tools/call" && view.has_tool(name)).unwrap_or_default().to_owned();
+        Operation { metrics: self.clone(), method: known_mcp_method(method), tool, started: Instant::now() }
+    }
+
+    pub(crate) fn encode(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string can't fail.
+        let _written = encode(&mut text, &self.0.registry);
+        text
+    }
+}
+
+/// An MCP operation under way.
+#[derive(Debug)]
+pub(crate) struct Operation {
+    metrics: Metrics,
+    method: &'static str,
+    tool: String,
+    started: Instant,
+}
+
+impl Operation {
+    /// Measures it; `error_type` is empty where all went well.
+    pub(crate) fn finish(self, error_type: &'static str) {
+        let labels =
+            OperationLabels { mcp_method_name: self.method, gen_ai_tool_name: self.tool, error_type };
+        self.metrics.0.operations.get_or_create(&labels).observe(self.started.elapsed().as_secs_f64());
+    }
+}
+
+/// From 50 µs to 26 s, each twice the one before.
+fn histogram() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_05, 2.0, 20))
+}
+
+fn known_method(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::POST => "POST",
+        Method::DELETE => "DELETE",
+        Method::HEAD => "HEAD",
+        Method::OPTIONS => "OPTIONS",
+        Method::PUT => "PUT",
+        _ => "other",
+    }
+}
+
+fn known_mcp_method(method: &str) -> &'static str {
+    match method {
+        "tools/call" => "tools/call",
+        "tools/list" => "tools/list",
+        "prompts/get" => "prompts/get",
+        "prompts/list" => "prompts/list",
+        "resources/read" => "resources/read",
+        "resources/list" => "resources/list",
+        "resources/templates/list" => "resources/templates/list",
+        "completion/complete" => "completion/complete",
+        "server/discover" => "server/discover",
+        _ => "other",
+    }
+}
+
+/// The route of a path, from a closed list.
+fn route(path: &str) -> &'static str {
+    match path {
+        "/" => "/",
+        "/mcp" => "/mcp",
+        "/tools" => "/tools",
+        "/health" => "/health",
+        "/livez" => "/livez",
+        "/readyz" => "/readyz",
+        "/metrics" => "/metrics",
+        _ if path.starts_with("/tools/") => "/tools/{name}/call",
+        _ if path.ends_with("/mcp") => "/{service}/mcp",
+        _ if path.ends_with("/mcp/server-card") => "/{service}/mcp/server-card",
+        _ => "other",
+    }
+}

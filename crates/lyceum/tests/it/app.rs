@@ -1,0 +1,165 @@
+//! The server under test: the real listener, edge and doors, over a registry of the test's choice, in a folder that
+//! is thrown away.
+
+mod answer;
+mod older;
+mod request;
+mod toolbox;
+
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+
+use http::{HeaderValue, header};
+use hyper_util::rt::TokioIo;
+use lyceum::{App, config::Config};
+use lyceum_content::{Catalog, Current};
+use lyceum_tools::Hub;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    task::JoinHandle,
+};
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
+
+pub(crate) use answer::{Answer, Live};
+pub(crate) use older::Older;
+pub(crate) use request::{MODERN, Request, body_of, call, get, message, modern, post};
+pub(crate) use toolbox::{Waiting, fixture, hub, object, registry, spec, tool, waiting};
+
+/// How long anything may take before a test has failed. Long, for the machine may be busy.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server under test.
+pub(crate) struct TestApp {
+    pub(crate) addr: SocketAddr,
+    stop: CancellationToken,
+    served: JoinHandle<()>,
+    _folder: Option<TempDir>,
+}
+
+/// The lines of `lyceum.toml` that a test cares for.
+#[derive(Default, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) server: &'static str,
+    pub(crate) limits: &'static str,
+}
+
+impl Settings {
+    pub(crate) fn server(server: &'static str) -> Self {
+        Self { server, ..Self::default() }
+    }
+
+    pub(crate) fn limits(limits: &'static str) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    fn config(self, folder: &Path) -> Config {
+        let text = format!(
+            "[server]\nlisten = \"127.0.0.1:0\"\ndata_dir = {folder:?}\n{}\n[limits]\n{}\n",
+            self.server, self.limits
+        );
+        Config::from_text(Path::new("lyceum.toml"), &text).unwrap()
+    }
+}
+
+impl TestApp {
+    /// The fixture of the conformance suite, as it comes.
+    pub(crate) async fn start() -> Self {
+        Self::with(fixture(), Settings::default()).await
+    }
+
+    /// Another registry, or other settings.
+    pub(crate) async fn with(hub: Arc<Hub>, settings: Settings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self::at(folder.path(), hub, settings).await.holding(folder)
+    }
+
+    /// The same in a folder that outlives the server.
+    pub(crate) async fn at(folder: &Path, hub: Arc<Hub>, settings: Settings) -> Self {
+        let catalog = Arc::new(Current::new(Catalog::default()));
+        Self::serve(settings.config(folder), |config, addr| App::with_hub(config, addr, hub, catalog)).await
+    }
+
+    /// What users get: the services of the configuration.
+    pub(crate) async fn product(settings: Settings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = settings.config(folder.path());
+        Self::serve(config, |config, addr| App::new(config, addr).unwrap()).await.holding(folder)
+    }
+
+    async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
+        let listening = lyceum::listen(&config).await.unwrap();
+        let (addr, stop) = (listening.addr, CancellationToken::new());
+        let app = build(config, addr);
+        let served = tokio::spawn(lyceum::http::serve(app, listening.listener, stop.clone()));
+        Self { addr, stop, served, _folder: None }
+    }
+
+    fn holding(mut self, folder: TempDir) -> Self {
+        self._folder = Some(folder);
+        self
+    }
+
+    /// Tells the server to stop, without waiting for it.
+    pub(crate) fn begin_stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Stops the server and waits until it has.
+    pub(crate) async fn stop(self) {
+        self.begin_stop();
+        within("the server stops", self.served).await.unwrap();
+    }
+
+    /// Sends a request on a connection of its own and reads the whole answer.
+    pub(crate) async fn send(&self, request: Request) -> Answer {
+        self.open(request).await.whole().await
+    }
+
+    /// Sends a request on a connection of its own; dropping what comes back hangs up.
+    pub(crate) async fn open(&self, mut request: Request) -> Live {
+        if !request.headers().contains_key(header::HOST) {
+            let host = HeaderValue::try_from(self.addr.to_string()).unwrap();
+            request.headers_mut().insert(header::HOST, host);
+        }
+        let stream = TokioIo::new(TcpStream::connect(self.addr).await.unwrap());
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.unwrap();
+        let connection = AbortOnDropHandle::new(tokio::spawn(async move {
+            // How a connection ended is seen in the answer.
+            let _ended = connection.await;
+        }));
+        let response = within("the head of the answer", sender.send_request(request)).await.unwrap();
+        Live::new(response, sender, connection)
+    }
+
+    /// A connection for what no client library would send.
+    pub(crate) async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.addr).await.unwrap()
+    }
+
+    /// Sends bytes as they are, and reads until the server hangs up.
+    pub(crate) async fn raw(&self, bytes: &[u8]) -> Answer {
+        let mut stream = self.connect().await;
+        stream.write_all(bytes).await.unwrap();
+        let mut text = Vec::new();
+        within("the server hangs up", stream.read_to_end(&mut text)).await.unwrap();
+        Answer::parse(&text)
+    }
+
+    /// Checks that a newcomer is served.
+    pub(crate) async fn serves_others(&self) {
+        let answer = self.send(get("/tools")).await;
+        assert_eq!(answer.status, 200, "others are no longer served");
+        let answer = self.send(modern("server/discover", &json!({}))).await;
+        assert_eq!(answer.status, 200, "others are no longer served");
+    }
+}
+
+/// Waits for what must happen soon.
+pub(crate) async fn within<T>(what: &str, event: impl Future<Output = T>) -> T {
+    match tokio::time::timeout(PATIENCE, event).await {
+        Ok(happened) => happened,
+        Err(_) => panic!("did not happen within {PATIENCE:?}: {what}"),
+    }
+}
