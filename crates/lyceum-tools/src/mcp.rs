@@ -17,7 +17,7 @@ mod server;
 mod verbs;
 mod wire;
 
-pub use answer::unsupported;
+pub use answer::{printable, unsupported};
 pub use error::{error_data, failed_result};
 pub use message::{Incoming, Meta, Refusal, Request};
 pub use mirror::{Header, Mirror};

@@ -88,7 +88,7 @@ fn field_of(fault: &jsonschema::ValidationError<'_>) -> String {
         }
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             field.push('.');
-            field.push_str(unexpected.first().map_or("", String::as_str));
+            field.push_str(&shortened(unexpected.first().map_or("", String::as_str)));
         }
         _ => {}
     }

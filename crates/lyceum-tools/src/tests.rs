@@ -95,11 +95,16 @@ impl Client {
         self.mcp.answer(self.view(), self.request(method, params), None).await
     }
 
+    /// A message as the client reads it.
+    fn read(&self, message: Message) -> Value {
+        serde_json::from_slice(&self.mcp.encode(message)).unwrap()
+    }
+
     /// Everything that comes back, to the end.
     async fn messages(&self, method: &str, params: Value) -> Vec<Value> {
         match self.reply(method, params).await {
-            Reply::Refused(message) | Reply::One(message) => vec![wire(&message)],
-            Reply::Stream(messages) => messages.map(|message| wire(&message)).collect().await,
+            Reply::Refused(message) | Reply::One(message) => vec![self.read(*message)],
+            Reply::Stream(messages) => messages.map(|message| self.read(message)).collect().await,
         }
     }
 
@@ -121,11 +126,6 @@ fn object(value: Value) -> JsonObject {
         Value::Object(object) => object,
         other => panic!("{other} is no object"),
     }
-}
-
-/// The message as clients read it.
-fn wire(message: &Message) -> Value {
-    serde_json::to_value(message).unwrap()
 }
 
 /// The result of a message without the server's name on it, or its error.

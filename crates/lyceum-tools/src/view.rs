@@ -8,7 +8,7 @@ use lyceum_model::{Access, Caller, Domain};
 use crate::{
     Call, CallContext, Error, Faults, Outcome, Page, PageFault, PromptEntry, Registry, ResourceEntry,
     TemplateEntry, ToolEntry, gate,
-    mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult},
+    mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult, printable},
     prompt::PromptArguments,
     resource::Address,
 };
@@ -93,7 +93,7 @@ impl View {
         arguments: JsonObject,
         context: CallContext,
     ) -> Result<Outcome<CallToolResult>, Error> {
-        let tool = self.tool(name).ok_or_else(|| Error::ToolNotFound { name: name.to_owned() })?;
+        let tool = self.tool(name).ok_or_else(|| Error::ToolNotFound { name: printable(name) })?;
         gate::permit(&self.caller, &tool.spec().access)?;
         contain(tool.run(Call::new(self.caller.clone(), context), arguments)).await
     }
@@ -110,7 +110,7 @@ impl View {
                 return contain(entry.read(call, Address { uri: uri.to_owned(), variables })).await;
             }
         }
-        Err(Error::ResourceNotFound { uri: uri.to_owned() })
+        Err(Error::ResourceNotFound { uri: printable(uri) })
     }
 
     /// Writes a prompt. What the caller may not use is not there.
@@ -120,14 +120,14 @@ impl View {
         arguments: PromptArguments,
         context: CallContext,
     ) -> Result<Outcome<GetPromptResult>, Error> {
-        let entry = self.prompt_entry(name).ok_or_else(|| Error::PromptNotFound { name: name.to_owned() })?;
+        let entry = self.prompt_entry(name).ok_or_else(|| Error::PromptNotFound { name: printable(name) })?;
         contain(entry.write(Call::new(self.caller.clone(), context), arguments)).await
     }
 
     /// What a prompt's argument could be, given what is typed so far.
     pub fn complete_prompt(&self, name: &str, argument: &str, typed: &str) -> Result<Vec<String>, Error> {
-        let entry = self.prompt_entry(name).ok_or_else(|| Error::PromptNotFound { name: name.to_owned() })?;
-        entry.complete(argument, typed).ok_or_else(|| unknown_argument(argument))
+        let entry = self.prompt_entry(name).ok_or_else(|| Error::PromptNotFound { name: printable(name) })?;
+        contain_now(|| entry.complete(argument, typed).ok_or_else(|| unknown_argument(argument)))
     }
 
     /// What a template's variable could be, given what is typed so far.
@@ -138,8 +138,8 @@ impl View {
         typed: &str,
     ) -> Result<Vec<String>, Error> {
         let entry = self.registry.templates.get(template).filter(|entry| self.shows(&entry.access));
-        let entry = entry.ok_or_else(|| Error::ResourceNotFound { uri: template.to_owned() })?;
-        entry.complete(variable, typed).ok_or_else(|| unknown_argument(variable))
+        let entry = entry.ok_or_else(|| Error::ResourceNotFound { uri: printable(template) })?;
+        contain_now(|| entry.complete(variable, typed).ok_or_else(|| unknown_argument(variable)))
     }
 
     /// Whether there is a resource under that address for this caller.
@@ -163,7 +163,7 @@ impl View {
 }
 
 fn unknown_argument(name: &str) -> Error {
-    Error::invalid("argument.name", format!("argument.name: there is no argument {name:?}"))
+    Error::invalid("argument.name", format!("argument.name: there is no argument {:?}", printable(name)))
 }
 
 /// Turns a panic of the work into a fault of ours, for none may reach a client or take others down, and logs
@@ -178,4 +178,10 @@ async fn contain<T>(work: impl Future<Output = Result<T, Error>>) -> Result<T, E
         tracing::error!(error.code = %error.code(), error.cause = %cause, "a call failed");
     }
     result
+}
+
+/// The same for work that does not wait.
+fn contain_now<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let waited = || Err(Error::internal("work that should not wait did"));
+    contain(async { work() }).now_or_never().unwrap_or_else(waited)
 }

@@ -14,6 +14,7 @@ use crate::{
     drain::Drain,
     http::RequestIds,
     mcp::{Legacy, Shared},
+    patience::within,
     tasks::Tasks,
     telemetry::Metrics,
 };
@@ -115,7 +116,7 @@ impl App {
         &self,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<T, Error> {
-        tokio::time::timeout(self.config.limits.call, work).await.unwrap_or_else(|_| Err(too_late()))
+        within(self.config.limits.call, work).await.unwrap_or_else(|_| Err(too_late()))
     }
 }
 

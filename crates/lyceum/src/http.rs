@@ -19,7 +19,7 @@ pub use router::router;
 pub use serve::serve;
 
 pub(crate) use body::read_body;
-pub(crate) use error::{ApiError, status};
+pub(crate) use error::ApiError;
 pub(crate) use log::RequestIds;
 
 #[cfg(test)]

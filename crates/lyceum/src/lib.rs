@@ -8,6 +8,7 @@ pub mod config;
 mod drain;
 pub mod http;
 mod mcp;
+mod patience;
 mod tasks;
 mod telemetry;
 

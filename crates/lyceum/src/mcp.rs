@@ -82,7 +82,8 @@ pub(crate) async fn service_endpoint(
 
 async fn answer(app: App, view: View, request: Request<Body>) -> Response {
     match *request.method() {
-        Method::POST => post(app, view, request).await,
+        // Boxed, for the layers around it move it many times.
+        Method::POST => Box::pin(post(app, view, request)).await,
         // The stream and the end of a session; without a session there is neither.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
             app.legacy.handle(request).await
@@ -174,7 +175,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 pub(crate) fn refusal(error: &ApiError) -> Response {
     let failed = lyceum_tools::Error::Failed { code: error.code, message: error.message.clone() };
     let data = lyceum_tools::mcp::error_data(&failed);
-    let mut response = rpc_error(crate::http::status(error.code), Refusal { error: data, id: None });
+    let mut response = rpc_error(error.status(), Refusal { error: data, id: None });
     if let Some(seconds) = error.retry_after {
         response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }

@@ -223,7 +223,7 @@ pub fn unsupported(version: &str) -> ErrorData {
 }
 
 /// What a stranger sent, short enough to send back.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     text.chars().take(100).collect()
 }
 

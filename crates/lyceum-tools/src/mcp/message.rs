@@ -83,7 +83,8 @@ impl Incoming {
         let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(bytes) else {
             return Err(diagnosis::diagnose(bytes));
         };
-        if envelope.jsonrpc != "2.0" {
+        // A derived reader also takes the values alone, as an array.
+        if envelope.jsonrpc != "2.0" || bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(diagnosis::diagnose(bytes));
         }
         if envelope.result.is_some() || envelope.error.is_some() {

@@ -91,9 +91,9 @@ impl Stream for Working {
         }
         match self.notices.poll_recv(cx) {
             Poll::Ready(Some(notice)) => Poll::Ready(Some(Message::notification(notice.into_notification()))),
-            Poll::Ready(None) => Poll::Ready(self.answer.take()),
-            Poll::Pending if self.work.is_none() => Poll::Ready(self.answer.take()),
-            Poll::Pending => Poll::Pending,
+            // Work that has let go of its channel has nothing more to report, but may still be under way.
+            Poll::Ready(None) | Poll::Pending if self.work.is_some() => Poll::Pending,
+            Poll::Ready(None) | Poll::Pending => Poll::Ready(self.answer.take()),
         }
     }
 }

@@ -5,7 +5,7 @@ use lyceum_model::{Access, Tier};
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::TryRecvError;
 
-use super::{Client, SHELF, access, family, prompt, resource, spec, tool, wire};
+use super::{Client, SHELF, access, family, prompt, resource, spec, tool};
 use crate::{
     Change, Hub, Registry, ToolSpec,
     mcp::{Message, Reply, WirePrompt},
@@ -65,15 +65,15 @@ fn a_tool_that_others_may_use_is_a_change_for_them() {
 async fn listen(client: &Client, wanted: Value) -> (Value, BoxStream<'static, Message>) {
     let reply = client.reply("subscriptions/listen", json!({ "notifications": wanted })).await;
     let Reply::Stream(mut messages) = reply else { panic!("{reply:?}") };
-    (wire(&messages.next().await.unwrap()), messages)
+    (client.read(messages.next().await.unwrap()), messages)
 }
 
 /// What is there to hear now, each as its method and, where there is one, its address.
-fn heard(messages: &mut BoxStream<'static, Message>) -> Vec<String> {
+fn heard(client: &Client, messages: &mut BoxStream<'static, Message>) -> Vec<String> {
     let next = || messages.next().now_or_never().flatten();
     std::iter::from_fn(next)
         .map(|message| {
-            let message = wire(&message);
+            let message = client.read(message);
             let method = message["method"].as_str().unwrap_or("the end");
             let about = message["params"]["uri"].as_str().unwrap_or_default();
             format!("{} {about}", method.trim_start_matches("notifications/")).trim_end().to_owned()
@@ -100,9 +100,9 @@ async fn a_listener_hears_what_it_asked_for_and_no_more() {
     client.hub().announce(Change::Resource("kb://d/1".to_owned()));
     client.hub().announce(Change::Resource("kb://d/2".to_owned()));
     let news = ["tools/list_changed", "prompts/list_changed", "resources/updated kb://d/1"];
-    assert_eq!(heard(&mut all), news);
-    assert_eq!(heard(&mut tools), ["tools/list_changed"]);
-    assert_eq!(heard(&mut nothing), Vec::<String>::new());
+    assert_eq!(heard(&client, &mut all), news);
+    assert_eq!(heard(&client, &mut tools), ["tools/list_changed"]);
+    assert_eq!(heard(&client, &mut nothing), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -130,7 +130,7 @@ async fn what_is_accepted_is_said_first_and_every_notice_names_its_subscription(
     }
     "#);
     client.hub().announce(Change::Resource("kb://c".to_owned()));
-    insta::assert_json_snapshot!(wire(&messages.next().await.unwrap()), @r#"
+    insta::assert_json_snapshot!(client.read(messages.next().await.unwrap()), @r#"
     {
       "jsonrpc": "2.0",
       "method": "notifications/resources/updated",
@@ -150,7 +150,7 @@ async fn what_may_not_be_read_can_not_be_listened_to() {
     let client = Client::of(Registry::builder().resource(secret).unwrap().build());
     let (_, mut messages) = listen(&client, json!({ "resourceSubscriptions": ["kb://secret"] })).await;
     client.hub().announce(Change::Resource("kb://secret".to_owned()));
-    assert_eq!(heard(&mut messages), Vec::<String>::new());
+    assert_eq!(heard(&client, &mut messages), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -160,7 +160,7 @@ async fn a_listener_that_lags_is_told_that_everything_may_have_changed() {
     for number in 0..1_000 {
         client.hub().announce(Change::Resource(format!("kb://{number}")));
     }
-    let mut told = heard(&mut messages);
+    let mut told = heard(&client, &mut messages);
     told.sort();
     let everything = [
         "prompts/list_changed",
@@ -177,7 +177,7 @@ async fn a_subscription_ends_with_a_result_when_the_server_stops() {
     let client = Client::of(registry(BEFORE));
     let (_, messages) = listen(&client, everything()).await;
     client.hub().close();
-    let messages: Vec<Value> = messages.map(|message| wire(&message)).collect().await;
+    let messages: Vec<Value> = messages.map(|message| client.read(message)).collect().await;
     insta::assert_json_snapshot!(messages, @r#"
     [
       {
@@ -199,5 +199,5 @@ async fn who_listens_after_the_server_was_told_to_stop_hears_the_end() {
     let client = Client::of(registry(BEFORE));
     client.hub().close();
     let (_, mut messages) = listen(&client, everything()).await;
-    assert_eq!(heard(&mut messages), ["the end"]);
+    assert_eq!(heard(&client, &mut messages), ["the end"]);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Client, object, spec, tool, tools, wire};
+use super::{Client, object, spec, tool, tools};
 use crate::{
     ToolSpec,
     mcp::{Header, Mirror, Reply},
@@ -43,7 +43,7 @@ async fn check_request(method: &str, params: Value, headers: &[(&str, &str)], re
     };
     match client.mcp.answer(client.view(), request, Some(&mirror)).await {
         Reply::Refused(message) => {
-            let error = &wire(&message)["error"];
+            let error = &client.read(*message)["error"];
             let text = refused.map(|reason| format!("Header mismatch: {reason}"));
             assert_eq!(error["message"].as_str(), text.as_deref(), "{headers:?}");
             assert_eq!(error["code"], -32020);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
-use super::{Client, said, spec, tool, tools, wire, working};
+use super::{Client, said, spec, tool, tools, working};
 use crate::{LogLevel, ToolEntry, mcp::Reply};
 
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -116,6 +116,16 @@ async fn a_call_that_says_nothing_is_answered_at_once() {
 }
 
 #[tokio::test]
+async fn a_call_that_takes_its_time_and_reports_nothing_is_answered() {
+    let slow = ToolEntry::new(spec("slow"), |_, _| async {
+        tokio::task::yield_now().await;
+        said("done")
+    });
+    let client = Client::of(tools([slow.unwrap()])).saying("progressToken", json!("p"));
+    assert_eq!(client.call("slow", json!({})).await, "done");
+}
+
+#[tokio::test]
 async fn nothing_comes_after_the_answer() {
     let kept = Arc::new(Mutex::new(None));
     let keep = kept.clone();
@@ -128,8 +138,8 @@ async fn nothing_comes_after_the_answer() {
     let Reply::Stream(mut messages) = client.reply("tools/call", json!({ "name": "leaky" })).await else {
         panic!("there is something to say before the answer");
     };
-    assert_eq!(wire(&messages.next().await.unwrap())["method"], "notifications/progress");
-    assert_eq!(super::said_in(&wire(&messages.next().await.unwrap())["result"]), "done");
+    assert_eq!(client.read(messages.next().await.unwrap())["method"], "notifications/progress");
+    assert_eq!(super::said_in(&client.read(messages.next().await.unwrap())["result"]), "done");
     kept.lock().unwrap().as_ref().unwrap().progress(2.0, None, None);
     let late = messages.next().now_or_never().expect("the stream is at its end");
     assert!(late.is_none(), "{late:?}");

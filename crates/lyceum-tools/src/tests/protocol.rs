@@ -104,8 +104,9 @@ async fn a_tool_is_listed_with_all_that_a_model_chooses_by() {
 
 /// The error of a request that does not get as far as its method.
 async fn refused(method: &str, params: Value) -> Value {
-    match client().reply(method, params).await {
-        Reply::Refused(message) => super::wire(&message)["error"].clone(),
+    let client = client();
+    match client.reply(method, params).await {
+        Reply::Refused(message) => client.read(*message)["error"].clone(),
         reply => panic!("{reply:?}"),
     }
 }

@@ -41,6 +41,19 @@ fn a_schema_that_is_none_is_refused() {
 }
 
 #[test]
+fn the_schema_of_the_answer_must_be_one_too() {
+    let refused = |schema: Value| {
+        let spec = ToolSpec { output_schema: Some(object(schema)), ..spec("find") };
+        ToolEntry::new(spec, |_, _| async { said("") }).err().map(|error| told(&error))
+    };
+    assert_eq!(refused(json!({ "type": "array", "items": { "type": "string" } })), None);
+    for schema in [json!({ "type": "text" }), json!({ "$ref": "https://example.org/schema.json" })] {
+        let error = refused(schema.clone()).unwrap_or_default();
+        assert!(error.contains("its schema is not valid JSON Schema 2020-12"), "{schema}: {error:?}");
+    }
+}
+
+#[test]
 fn a_schema_outside_is_refused_and_never_fetched() {
     let outside = TcpListener::bind("127.0.0.1:0").unwrap();
     outside.set_nonblocking(true).unwrap();

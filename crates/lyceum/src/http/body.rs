@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::{HeaderMap, header};
+use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use lyceum_model::ErrorCode;
 
 use super::ApiError;
-use crate::config::Limits;
+use crate::{config::Limits, patience::within};
 
 /// Reads a body. One that says it is too large is refused before a byte of it is read.
 pub(crate) async fn read_body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, ApiError> {
@@ -18,7 +18,7 @@ pub(crate) async fn read_body(headers: &HeaderMap, body: Body, limits: &Limits) 
     if said.is_some_and(|length| length > limits.body_bytes) {
         return Err(too_large(limits));
     }
-    match tokio::time::timeout(limits.read, Limited::new(body, limits.body_bytes).collect()).await {
+    match within(limits.read, Limited::new(body, limits.body_bytes).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limits)),
         Ok(Err(_)) => Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole")),
@@ -33,5 +33,6 @@ fn too_large(limits: &Limits) -> ApiError {
 
 fn too_slow(limit: Duration) -> ApiError {
     let message = format!("the body did not arrive within {} s (limits.read_seconds)", limit.as_secs());
-    ApiError::new(ErrorCode::Timeout, message)
+    // The client is late, not we: the table's 504 would blame something behind us.
+    ApiError::new(ErrorCode::Timeout, message).with_status(StatusCode::REQUEST_TIMEOUT)
 }

@@ -37,7 +37,7 @@ pub async fn handle(
         Ok(()) => {
             request.extensions_mut().insert(Arc::clone(&app.caller));
             let work = AssertUnwindSafe(router.call(request)).catch_unwind();
-            work.await.map_or_else(|_| panicked(), |Ok(response)| response)
+            work.await.map_or_else(|_| panicked(&log.path), |Ok(response)| response)
         }
     };
     response.headers_mut().insert(REQUEST_ID, id);
@@ -124,7 +124,7 @@ fn refuse(path: &str, error: ApiError) -> Response {
     if path.ends_with("/mcp") { mcp::refusal(&error) } else { error.into_response() }
 }
 
-fn panicked() -> Response {
+fn panicked(path: &str) -> Response {
     tracing::error!("a handler panicked");
-    ApiError::new(ErrorCode::InternalError, "an unexpected error occurred").into_response()
+    refuse(path, ApiError::new(ErrorCode::InternalError, "an unexpected error occurred"))
 }

@@ -36,6 +36,9 @@ pub(crate) struct ApiError {
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
+    /// The status where it is not that of the table.
+    #[serde(skip)]
+    pub status: Option<StatusCode>,
     /// Seconds after which the same request may work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
@@ -43,7 +46,17 @@ pub(crate) struct ApiError {
 
 impl ApiError {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), details: None, retry_after: None }
+        Self { code, message: message.into(), details: None, status: None, retry_after: None }
+    }
+
+    /// The status to answer with.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status.unwrap_or_else(|| status(self.code))
+    }
+
+    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = Some(status);
+        self
     }
 
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
@@ -64,7 +77,7 @@ impl IntoResponse for ApiError {
         struct Body {
             error: ApiError,
         }
-        let status = status(self.code);
+        let status = self.status();
         let retry_after = self.retry_after;
         let mut response = (status, Json(Body { error: self })).into_response();
         if let Some(seconds) = retry_after {

@@ -59,7 +59,7 @@ pub(super) async fn call(
     let body: CallBody = if bytes.is_empty() {
         CallBody { arguments: JsonObject::new() }
     } else {
-        serde_json::from_slice(&bytes).map_err(|error| invalid_body(&error))?
+        call_body(&bytes).map_err(|error| invalid_body(&error))?
     };
     let view = View::of_all(app.mcp.hub().registry(), caller);
     let work = view.call(&name, body.arguments, CallContext::default());
@@ -90,4 +90,10 @@ fn listed(tool: &ToolEntry) -> Listed<'_> {
 fn invalid_body(error: &serde_json::Error) -> ApiError {
     let message = format!("the body must be JSON of the form {{\"arguments\": {{…}}}}: {error}");
     ApiError::new(ErrorCode::ValidationError, message)
+}
+
+/// Read as an object first: a derived reader would also take the values alone, as an array.
+fn call_body(bytes: &[u8]) -> serde_json::Result<CallBody> {
+    let object: JsonObject = serde_json::from_slice(bytes)?;
+    CallBody::deserialize(serde_json::Value::Object(object))
 }

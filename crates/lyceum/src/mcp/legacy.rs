@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
-use http::{Request, request::Parts};
+use futures::StreamExt;
+use http::{Method, Request, request::Parts};
+use http_body_util::BodyExt;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
@@ -37,8 +39,7 @@ impl Legacy {
         // Host, Origin and size were checked at the edge, once for every endpoint.
         let mut settings = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
-            .with_max_request_body_bytes(config.limits.body_bytes)
-            .with_cancellation_token(stop.clone());
+            .with_max_request_body_bytes(config.limits.body_bytes);
         settings.session_store = Some(files.clone());
         let sessions = Arc::new(Sessions::new(&config.limits));
         let service =
@@ -47,13 +48,27 @@ impl Legacy {
     }
 
     pub(crate) async fn handle(&self, request: Request<Body>) -> Response {
+        let listens = request.method() == Method::GET;
+        let id = request.headers().get(super::SESSION_ID).and_then(|id| id.to_str().ok());
+        let busy = id.map(|id| self.sessions.enter(id));
         // Its future is tens of kilobytes; boxed, the futures around it stay small enough to be moved for nothing.
-        Box::pin(self.service.handle(request)).await.map(Body::new)
+        let response = Box::pin(self.service.handle(request)).await.map(Body::new);
+        if listens {
+            // A stream that only listens ends with the server; one that carries a call ends with its answer.
+            let stop = self.stop.clone().cancelled_owned();
+            return response.map(|body| Body::from_stream(body.into_data_stream().take_until(stop)));
+        }
+        response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                let _until_the_end = &busy;
+                frame
+            }))
+        })
     }
 
     /// Answers a call of a tool in a session.
     pub(crate) async fn call(&self, session: &str, parts: Parts, bytes: Bytes) -> Response {
-        match call::call(&self.sessions, &self.stop, session.into(), parts, &bytes).await {
+        match call::call(&self.sessions, session.into(), parts, &bytes).await {
             Ok(response) => response,
             Err(parts) => self.handle(Request::from_parts(parts, Body::from(bytes))).await,
         }

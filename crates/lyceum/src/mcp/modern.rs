@@ -1,7 +1,5 @@
 //! The modern era over HTTP: one POST, one answer, as JSON or as a stream of events.
 
-use std::time::Instant;
-
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
@@ -19,6 +17,7 @@ use lyceum_tools::{
 use super::{PROTOCOL_VERSION, sse};
 use crate::{
     app::{self, App},
+    patience::within,
     telemetry::Operation,
 };
 
@@ -39,8 +38,8 @@ pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers
         name: look_up(headers, NAME),
         other: &|name| look_up(headers, name),
     };
-    let deadline = Instant::now() + app.config.limits.call;
-    let reply = tokio::time::timeout_at(deadline.into(), app.mcp.answer(view, request, Some(&mirror))).await;
+    let limit = app.config.limits.call;
+    let reply = within(limit, app.mcp.answer(view, request, Some(&mirror))).await;
     match reply.unwrap_or_else(|_| Reply::One(Box::new(too_late(id.clone())))) {
         Reply::Refused(message) => json(app, status(&message, StatusCode::BAD_REQUEST), *message),
         Reply::One(message) => {
@@ -53,7 +52,7 @@ pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers
         }
         Reply::Stream(messages) if listens => sse::response(sse::events(app.mcp.clone(), messages)),
         Reply::Stream(messages) => {
-            let messages = sse::until(messages, deadline, operation, too_late(id));
+            let messages = sse::until(messages, operation.started() + limit, operation, too_late(id));
             if accepts.events {
                 sse::response(sse::events(app.mcp.clone(), messages))
             } else {

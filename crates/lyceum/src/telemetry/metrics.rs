@@ -87,6 +87,11 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
+    /// When it began.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     /// Measures it; `error_type` is empty where all went well.
     pub(crate) fn finish(self, error_type: &'static str) {
         let labels =

@@ -1,11 +1,11 @@
 //! The parameters of a message: `_meta` as what is needed of it, the rest as plain JSON.
 
-use std::fmt;
+use std::{fmt, marker::PhantomData};
 
 use rmcp::model::{ClientCapabilities, JsonObject, ProgressToken};
 use serde::{
     Deserialize, Deserializer,
-    de::{MapAccess, Visitor},
+    de::{MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ impl<'de> Deserialize<'de> for Params {
                 let mut params = Params::default();
                 while let Some(key) = map.next_key::<String>()? {
                     if key == "_meta" {
-                        params.meta = map.next_value()?;
+                        params.meta = map.next_value::<Named<Meta>>()?.0;
                     } else {
                         params.rest.insert(key, map.next_value::<Value>()?);
                     }
@@ -69,5 +69,28 @@ impl<'de> Deserialize<'de> for Params {
         }
 
         deserializer.deserialize_map(Fields)
+    }
+}
+
+/// A value whose fields stand under their names: a derived reader would also take them alone, as an array.
+struct Named<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+
+        deserializer.deserialize_map(Fields(PhantomData)).map(Self)
     }
 }

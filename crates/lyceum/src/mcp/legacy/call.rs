@@ -6,6 +6,10 @@
 
 use std::{convert::Infallible, fmt::Write, time::Duration};
 
+use super::super::{
+    session::{Busy, Sessions},
+    sse,
+};
 use axum::{
     Json,
     body::Body,
@@ -18,9 +22,6 @@ use rmcp::{
     model::{CallToolRequest, ClientJsonRpcMessage, ClientRequest, JsonRpcRequest},
     transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager},
 };
-use tokio_util::sync::CancellationToken;
-
-use super::super::{session::Sessions, sse};
 
 /// How long a call may take before its client is given a stream to wait on.
 const QUICK: Duration = Duration::from_millis(100);
@@ -28,11 +29,11 @@ const QUICK: Duration = Duration::from_millis(100);
 /// Answers a call in a session that is in memory; gives the request back where it is not.
 pub(super) async fn call(
     sessions: &Sessions,
-    stop: &CancellationToken,
     session: SessionId,
     parts: Parts,
     bytes: &Bytes,
 ) -> Result<Response, Parts> {
+    let busy = sessions.enter(&session);
     if !matches!(sessions.has_session(&session).await, Ok(true)) {
         return Err(parts);
     }
@@ -42,17 +43,14 @@ pub(super) async fn call(
     request.request.extensions.insert(parts);
     let message = ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(request.request), request.id);
     match sessions.create_stream(&session, message).await {
-        Ok(messages) => Ok(quick_or_stream(messages.boxed(), stop.clone()).await),
+        Ok(messages) => Ok(quick_or_stream(messages.boxed(), busy).await),
         // It ended this very moment; the client is told, and comes back.
         Err(_) => Ok(StatusCode::NOT_FOUND.into_response()),
     }
 }
 
 /// One JSON body if the answer comes at once and alone, else the events.
-async fn quick_or_stream(
-    mut messages: stream::BoxStream<'static, ServerSseMessage>,
-    stop: CancellationToken,
-) -> Response {
+async fn quick_or_stream(mut messages: stream::BoxStream<'static, ServerSseMessage>, busy: Busy) -> Response {
     let mut before = Vec::new();
     let deadline = tokio::time::Instant::now() + QUICK;
     while let Ok(Some(event)) = tokio::time::timeout_at(deadline, messages.next()).await {
@@ -66,7 +64,10 @@ async fn quick_or_stream(
             }
         }
     }
-    let events = stream::iter(before).chain(messages).take_until(stop.cancelled_owned());
+    // Not ended by the stop of the server: what is under way may finish.
+    let events = stream::iter(before).chain(messages).inspect(move |_| {
+        let _until_the_end = &busy;
+    });
     sse::response(body(events))
 }
 

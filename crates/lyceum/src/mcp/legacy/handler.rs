@@ -18,11 +18,11 @@ use lyceum_tools::{
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, Extensions,
-        GetPromptRequestParams, GetPromptResponse, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
-        ReadResourceRequestParams, ReadResourceResponse, ResourceUpdatedNotificationParam, ServerConfig,
-        SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
+        CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
+        CustomResult, Extensions, GetPromptRequestParams, GetPromptResponse, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ResourceUpdatedNotificationParam,
+        ServerConfig, SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
     },
     service::{NotificationContext, Peer, RequestContext},
 };
@@ -30,7 +30,7 @@ use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{super::OnlyService, ask::ask};
-use crate::{app::too_late, tasks::Tasks, telemetry::Metrics};
+use crate::{app::too_late, patience::within, tasks::Tasks, telemetry::Metrics};
 
 /// How many rounds of questions one call may take.
 const MOST_ROUNDS: usize = 8;
@@ -101,7 +101,7 @@ impl Session {
             let mut input = Input::default();
             for _ in 0..MOST_ROUNDS {
                 let call = CallContext { client: client.clone(), input, notices: notices.clone() };
-                let outcome = tokio::time::timeout(self.shared.limit, work(call)).await;
+                let outcome = within(self.shared.limit, work(call)).await;
                 match outcome.unwrap_or_else(|_| Err(too_late())).map_err(|error| error_data(&error))? {
                     Outcome::Done(answer) => return Ok(answer),
                     Outcome::NeedInput(need) => {
@@ -267,6 +267,15 @@ impl ServerHandler for Session {
     ) -> Result<(), ErrorData> {
         self.with_state(|state| state.subscriptions.remove(&request.uri));
         Ok(())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let text = format!("there is no method {:?}", mcp::printable(&request.method));
+        Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, text, None))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -1,0 +1,120 @@
+//! Which sessions are in memory, and which have a request under way and so keep their place.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rmcp::transport::streamable_http_server::session::SessionId;
+use tokio::sync::Notify;
+
+/// How long a session that makes room may take to be gone.
+const LEAVES_WITHIN: Duration = Duration::from_secs(5);
+
+/// Who is in memory, and who has a request under way.
+#[derive(Debug, Default)]
+pub(super) struct Places {
+    state: Mutex<State>,
+    left: Notify,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    held: HashMap<SessionId, Place>,
+    /// How many requests of a session are under way; also of sessions that do not exist.
+    busy: HashMap<SessionId, usize>,
+}
+
+#[derive(Debug)]
+struct Place {
+    used: Instant,
+    phase: Phase,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The handshake is not over.
+    Opening,
+    Open,
+    /// It makes room, and must be gone before it can come back.
+    Leaving,
+}
+
+/// A request of a session under way: while it is, the session keeps its place.
+#[derive(Debug)]
+pub(in crate::mcp) struct Busy {
+    places: Arc<Places>,
+    id: SessionId,
+}
+
+impl Places {
+    fn with<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Gives a session a place, in that phase.
+    pub(super) fn hold(&self, id: &SessionId, phase: Phase) {
+        self.with(|state| state.held.insert(id.clone(), Place { used: Instant::now(), phase }));
+    }
+
+    /// Notes that a request of a session has begun.
+    pub(super) fn enter(self: &Arc<Self>, id: SessionId) -> Busy {
+        self.with(|state| *state.busy.entry(id.clone()).or_default() += 1);
+        Busy { places: self.clone(), id }
+    }
+
+    /// Gives the place of a session free.
+    pub(super) fn leave(&self, id: &SessionId) {
+        self.with(|state| state.held.remove(id));
+        self.left.notify_waiters();
+    }
+
+    fn is_leaving(&self, id: &SessionId) -> bool {
+        self.with(|state| state.held.get(id).is_some_and(|place| place.phase == Phase::Leaving))
+    }
+
+    /// Picks the longest idle session to leave, where there is no place left.
+    pub(super) fn make_leave(&self, most: usize) -> Option<SessionId> {
+        self.with(|State { held, busy }| {
+            if held.values().filter(|place| place.phase != Phase::Leaving).count() < most {
+                return None;
+            }
+            let idle =
+                held.iter_mut().filter(|(id, place)| place.phase == Phase::Open && !busy.contains_key(*id));
+            let (id, place) = idle.min_by_key(|(_, place)| place.used)?;
+            place.phase = Phase::Leaving;
+            Some(id.clone())
+        })
+    }
+
+    /// Waits until a session that makes room is gone.
+    pub(super) async fn gone(&self, id: &SessionId) {
+        let gone = async {
+            loop {
+                let left = self.left.notified();
+                if !self.is_leaving(id) {
+                    return;
+                }
+                left.await;
+            }
+        };
+        let _in_time = tokio::time::timeout(LEAVES_WITHIN, gone).await;
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.places.with(|State { held, busy }| {
+            if let Some(place) = held.get_mut(&self.id) {
+                place.used = Instant::now();
+            }
+            if let Some(count) = busy.get_mut(&self.id) {
+                *count -= 1;
+                if *count == 0 {
+                    busy.remove(&self.id);
+                }
+            }
+        });
+    }
+}
