@@ -114,12 +114,9 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// Two entries have one name.
-    #[error(
-        "two {kind}s are named {name:?}, one of the service {first:?} and one of {second:?}; give one of the \
-         services a prefix in lyceum.toml, such as\n\n    [{second}]\n    prefix = \"{second}_\"\n"
-    )]
+    #[error("{}", duplicate(.kind, .name, .first.as_str(), .second.as_str()))]
     Duplicate {
-        /// Tool, prompt or resource.
+        /// Tool, prompt, resource or resource template.
         kind: &'static str,
         /// The name or address that both have.
         name: String,
@@ -157,4 +154,19 @@ pub enum RegistryError {
         /// The template.
         template: String,
     },
+}
+
+/// Says what to write: a prefix tells two services apart, but neither two things of one service nor addresses.
+fn duplicate(kind: &str, name: &str, first: &str, second: &str) -> String {
+    let whose = format!("one of the service {first:?} and one of {second:?}");
+    match kind {
+        _ if first == second => {
+            format!("two {kind}s of the service {first:?} are named {name:?}; give one of them another name")
+        }
+        "tool" | "prompt" => format!(
+            "two {kind}s are named {name:?}, {whose}; give one of the services a prefix in lyceum.toml, such as\n\n    \
+             [{second}]\n    prefix = \"{second}_\"\n"
+        ),
+        _ => format!("two {kind}s are named {name:?}, {whose}; give one of them another address"),
+    }
 }

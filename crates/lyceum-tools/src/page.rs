@@ -20,12 +20,13 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Takes the page that follows `cursor` from entries in the order of their keys.
+    /// Takes the page of a list that follows `cursor` from entries in the order of their keys.
     pub(crate) fn take<'a>(
+        list: &str,
         entries: impl Iterator<Item = (&'a str, T)>,
         cursor: Option<&str>,
     ) -> Result<Self, PageFault> {
-        let after = cursor.map(decode).transpose()?;
+        let after = cursor.map(|cursor| decode(list, cursor)).transpose()?;
         let mut rest =
             entries.skip_while(|(key, _)| after.as_deref().is_some_and(|after| *key <= after)).peekable();
         let mut page = Vec::new();
@@ -36,16 +37,19 @@ impl<T> Page<T> {
             last = Some(key);
             page.push(entry);
         }
-        let next = if rest.peek().is_some() { last.map(encode) } else { None };
+        let next = if rest.peek().is_some() { last.map(|key| encode(list, key)) } else { None };
         Ok(Self { entries: page, next })
     }
 }
 
-fn encode(key: &str) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(key)
+/// `tools:search`: the list is named, so that a cursor of another list or server is not taken for one of this.
+fn encode(list: &str, key: &str) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(format!("{list}:{key}"))
 }
 
-fn decode(cursor: &str) -> Result<String, PageFault> {
+fn decode(list: &str, cursor: &str) -> Result<String, PageFault> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).map_err(|_| PageFault)?;
-    String::from_utf8(bytes).map_err(|_| PageFault)
+    let text = String::from_utf8(bytes).map_err(|_| PageFault)?;
+    let key = text.strip_prefix(list).and_then(|rest| rest.strip_prefix(':'));
+    key.map(str::to_owned).ok_or(PageFault)
 }

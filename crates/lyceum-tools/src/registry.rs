@@ -45,23 +45,16 @@ impl Registry {
 
     /// Which lists differ from those of another registry.
     pub(crate) fn changes_from(&self, before: &Self) -> Vec<Change> {
-        let same_tools =
-            self.tools.values().map(ToolEntry::wire).eq(before.tools.values().map(ToolEntry::wire));
-        let same_prompts = self
-            .prompts
-            .values()
-            .map(|entry| &entry.wire)
-            .eq(before.prompts.values().map(|entry| &entry.wire));
-        let same_resources = self
-            .resources
-            .values()
-            .map(|entry| &entry.wire)
-            .eq(before.resources.values().map(|entry| &entry.wire))
-            && self
-                .templates
-                .values()
-                .map(|entry| &entry.wire)
-                .eq(before.templates.values().map(|entry| &entry.wire));
+        // The terms count too: a tool that is now for members only is gone for everyone else.
+        let same_tools = (self.tools.values().map(|tool| (tool.wire(), &tool.spec().access)))
+            .eq(before.tools.values().map(|tool| (tool.wire(), &tool.spec().access)));
+        let same_prompts = (self.prompts.values().map(|entry| (&entry.wire, &entry.access)))
+            .eq(before.prompts.values().map(|entry| (&entry.wire, &entry.access)));
+        let same_resources = (self.resources.values().map(|entry| (&entry.wire, &entry.access)))
+            .eq(before.resources.values().map(|entry| (&entry.wire, &entry.access)));
+        let same_templates = (self.templates.values().map(|entry| (&entry.wire, &entry.access)))
+            .eq(before.templates.values().map(|entry| (&entry.wire, &entry.access)));
+        let same_resources = same_resources && same_templates;
         [(same_tools, Change::Tools), (same_prompts, Change::Prompts), (same_resources, Change::Resources)]
             .into_iter()
             .filter_map(|(same, change)| (!same).then_some(change))

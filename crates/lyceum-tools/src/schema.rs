@@ -1,6 +1,6 @@
 //! JSON Schema 2020-12: made from Rust types, and used to check arguments before a tool runs.
 
-use jsonschema::{Validator, error::ValidationErrorKind};
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ pub enum InvalidSchema {
     /// It is not valid JSON Schema, or refers to something outside itself.
     #[error("its schema is not valid JSON Schema 2020-12: {0}")]
     Malformed(String),
-    /// Arguments and structured answers are objects.
+    /// Arguments are an object.
     #[error("its input schema must be of type \"object\"")]
     NotAnObject,
     /// An `x-mcp-header` is not one that clients can send.
@@ -38,6 +38,12 @@ pub fn schema_of<T: JsonSchema>() -> JsonObject {
     object
 }
 
+/// A schema that is ready for use. Nothing outside it is ever fetched: the features that could are off.
+pub(crate) fn compiled(schema: &JsonObject) -> Result<Validator, InvalidSchema> {
+    let schema = Value::Object(schema.clone());
+    jsonschema::draft202012::new(&schema).map_err(|error| InvalidSchema::Malformed(error.to_string()))
+}
+
 /// A schema that is ready to check arguments.
 #[derive(Debug)]
 pub(crate) struct ArgumentCheck(Validator);
@@ -47,10 +53,7 @@ impl ArgumentCheck {
         if schema.get("type") != Some(&Value::from("object")) {
             return Err(InvalidSchema::NotAnObject);
         }
-        jsonschema::draft202012::options()
-            .build(&Value::Object(schema.clone()))
-            .map(Self)
-            .map_err(|error| InvalidSchema::Malformed(error.to_string()))
+        compiled(schema).map(Self)
     }
 
     /// Passes arguments that fit; else names each field that does not.
@@ -58,24 +61,37 @@ impl ArgumentCheck {
         if self.0.is_valid(arguments) {
             return Ok(());
         }
-        let faults: Vec<(String, String)> = self
-            .0
-            .iter_errors(arguments)
-            .take(MOST_FAULTS)
-            .map(|fault| {
-                let field = field_of(&fault);
-                let message = format!("{field}: {}", shortened(&fault.to_string()));
-                (field, message)
-            })
-            .collect();
+        let mut faults = Vec::new();
+        self.0.iter_errors(arguments).take(MOST_FAULTS).for_each(|fault| tell(&fault, &mut faults));
+        faults.truncate(MOST_FAULTS);
         let field = faults.first().map_or_else(|| "arguments".to_owned(), |(field, _)| field.clone());
         let message = faults.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ");
         Err(Error::Invalid { field, message })
     }
 }
 
+/// Notes the field and the message of a fault. A value that fits none of several schemas is judged by the one that
+/// was meant, where only one takes values of its type: something optional is "this, or null".
+fn tell(fault: &ValidationError<'_>, told: &mut Vec<(String, String)>) {
+    if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
+        fault.kind()
+    {
+        let is_of_another_type = |inner: &ValidationError<'_>| {
+            matches!(inner.kind(), ValidationErrorKind::Type { .. })
+                && inner.instance_path() == fault.instance_path()
+        };
+        let mut meant = context.iter().filter(|branch| !branch.iter().any(is_of_another_type));
+        if let (Some(branch), None) = (meant.next(), meant.next()) {
+            return branch.iter().for_each(|inner| tell(inner, told));
+        }
+    }
+    let field = shortened(&field_of(fault));
+    let message = format!("{field}: {}", shortened(&fault.to_string()));
+    told.push((field, message));
+}
+
 /// `arguments.filter.tags.0`: where the fault is, and for a missing property the property itself.
-fn field_of(fault: &jsonschema::ValidationError<'_>) -> String {
+fn field_of(fault: &ValidationError<'_>) -> String {
     let mut field = String::from("arguments");
     for part in fault.instance_path().as_str().split('/').skip(1) {
         field.push('.');
@@ -88,14 +104,14 @@ fn field_of(fault: &jsonschema::ValidationError<'_>) -> String {
         }
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             field.push('.');
-            field.push_str(&shortened(unexpected.first().map_or("", String::as_str)));
+            field.push_str(unexpected.first().map_or("", String::as_str));
         }
         _ => {}
     }
     field
 }
 
-/// Messages quote the value; a large one would fill the answer.
+/// Messages quote names and values; a large one would fill the answer.
 fn shortened(text: &str) -> String {
     const MOST: usize = 300;
     match text.char_indices().nth(MOST) {

@@ -2,7 +2,7 @@
 //!
 //! Only these two forms of RFC 6570 are taken; they are the ones that can be matched backwards without guessing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A template that addresses can be matched against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,12 +17,15 @@ enum Part {
 }
 
 impl Template {
-    /// Parses a template; nothing when a brace is open, a name is empty, or two variables touch.
+    /// Parses a template; nothing when a brace stands alone, a name is empty or stands twice, or two variables touch.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;
         while let Some((literal, tail)) = rest.split_once('{') {
             let (inside, after) = tail.split_once('}')?;
+            if literal.contains('}') {
+                return None;
+            }
             if !literal.is_empty() {
                 parts.push(Part::Literal(literal.to_owned()));
             } else if matches!(parts.last(), Some(Part::Variable { .. })) {
@@ -37,7 +40,10 @@ impl Template {
         if !rest.is_empty() {
             parts.push(Part::Literal(rest.to_owned()));
         }
-        Some(Self { parts })
+        let template = Self { parts };
+        let names: BTreeSet<&str> = template.variables().collect();
+        let unique = names.len() == template.variables().count();
+        unique.then_some(template)
     }
 
     /// The names of the variables, in their order.

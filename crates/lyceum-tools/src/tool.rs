@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     Call, Error, Outcome, RegistryError,
     mcp::{CallToolResult, JsonObject, MirroredArgument, WireTool},
-    schema::{ArgumentCheck, schema_of},
+    schema::{ArgumentCheck, compiled, schema_of},
 };
 
 /// A tool, whole. The schemas come from `Args` and `Output`; the gate has run before `call`.
@@ -135,10 +135,10 @@ impl ToolEntry {
         if !is_tool_name(&spec.name) {
             return Err(RegistryError::ToolName { name: spec.name });
         }
-        let check = ArgumentCheck::new(&spec.input_schema)
-            .map_err(|source| RegistryError::Schema { name: spec.name.clone(), source })?;
-        let mirrored = MirroredArgument::all(&spec.input_schema)
-            .map_err(|source| RegistryError::Schema { name: spec.name.clone(), source })?;
+        let refused = |source| RegistryError::Schema { name: spec.name.clone(), source };
+        let check = ArgumentCheck::new(&spec.input_schema).map_err(refused)?;
+        let mirrored = MirroredArgument::all(&spec.input_schema).map_err(refused)?;
+        spec.output_schema.as_ref().map(compiled).transpose().map_err(refused)?;
         let wire = crate::mcp::wire_tool(&spec);
         Ok(Self {
             spec,

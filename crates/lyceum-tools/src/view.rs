@@ -13,6 +13,9 @@ use crate::{
     resource::Address,
 };
 
+/// The longest address that is looked up: matching one against templates takes more than its length in time.
+const LONGEST_ADDRESS: usize = 8 * 1024;
+
 /// What one caller sees of one registry: of all services, or of one alone.
 #[derive(Debug, Clone)]
 pub struct View {
@@ -50,25 +53,25 @@ impl View {
 
     /// A page of the tools.
     pub fn tool_page(&self, cursor: Option<&str>) -> Result<Page<&ToolEntry>, PageFault> {
-        Page::take(self.tools().map(|tool| (tool.spec().name.as_str(), tool)), cursor)
+        Page::take("tools", self.tools().map(|tool| (tool.spec().name.as_str(), tool)), cursor)
     }
 
     /// A page of the resources.
     pub fn resource_page(&self, cursor: Option<&str>) -> Result<Page<&ResourceEntry>, PageFault> {
         let entries = self.registry.resources.iter().filter(|(_, entry)| self.shows(&entry.access));
-        Page::take(entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
+        Page::take("resources", entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
     }
 
     /// A page of the resource templates.
     pub fn template_page(&self, cursor: Option<&str>) -> Result<Page<&TemplateEntry>, PageFault> {
         let entries = self.registry.templates.iter().filter(|(_, entry)| self.shows(&entry.access));
-        Page::take(entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
+        Page::take("templates", entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
     }
 
     /// A page of the prompts.
     pub fn prompt_page(&self, cursor: Option<&str>) -> Result<Page<&PromptEntry>, PageFault> {
         let entries = self.registry.prompts.iter().filter(|(_, entry)| self.shows(&entry.access));
-        Page::take(entries.map(|(name, entry)| (name.as_str(), entry)), cursor)
+        Page::take("prompts", entries.map(|(name, entry)| (name.as_str(), entry)), cursor)
     }
 
     /// How faults of that tool are told.
@@ -100,6 +103,9 @@ impl View {
 
     /// Reads a resource. What the caller may not read is not there.
     pub async fn read(&self, uri: &str, context: CallContext) -> Result<Outcome<ReadResourceResult>, Error> {
+        if uri.len() > LONGEST_ADDRESS {
+            return Err(Error::ResourceNotFound { uri: printable(uri) });
+        }
         let call = Call::new(self.caller.clone(), context);
         if let Some(entry) = self.registry.resources.get(uri).filter(|entry| self.shows(&entry.access)) {
             let address = Address { uri: uri.to_owned(), variables: Default::default() };

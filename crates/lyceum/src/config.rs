@@ -10,6 +10,7 @@ mod raw;
 mod schema;
 
 use std::{
+    ffi::OsString,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
@@ -101,18 +102,27 @@ impl Config {
     /// then the environment and the flags over it.
     pub fn load(overrides: &Overrides) -> Result<Self, Faults> {
         let named = overrides.config.clone().or_else(environment::config_file);
-        let mut document = match named {
+        let document = match named {
             Some(file) => read(&file)?,
             None if Path::new("lyceum.toml").is_file() => read(Path::new("lyceum.toml"))?,
             None => Document::empty(),
         };
-        environment::apply(&mut document);
+        Self::of(document, environment::variable, overrides)
+    }
+
+    /// What the file says, the environment over it, and the flags over both.
+    fn of(
+        mut document: Document,
+        variable: impl Fn(&str) -> Option<OsString>,
+        overrides: &Overrides,
+    ) -> Result<Self, Faults> {
+        environment::apply(&mut document, variable);
         if let Some(listen) = &overrides.listen {
             document.set("server", "listen", listen.clone(), Place::Flag("--listen"));
         }
         if let Some(folder) = &overrides.data_dir {
-            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-            document.set("server", "data_dir", folder.display().to_string(), Place::Flag("--data-dir"));
+            let folder = environment::from_here(folder).display().to_string();
+            document.set("server", "data_dir", folder, Place::Flag("--data-dir"));
         }
         check::check(&document)
     }

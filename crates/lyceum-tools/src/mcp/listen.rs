@@ -42,8 +42,8 @@ pub(crate) fn listen(
     id: RequestId,
 ) -> BoxStream<'static, Message> {
     if let Some(addresses) = &mut wanted.resource_subscriptions {
-        addresses.retain(|uri| view.has_resource(uri));
         addresses.truncate(MOST_ADDRESSES);
+        addresses.retain(|uri| view.has_resource(uri));
     }
     let acknowledged = acknowledgement(&wanted, &id);
     let (changes, closing) = (hub.changes(), hub.closing());

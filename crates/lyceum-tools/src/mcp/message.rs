@@ -69,12 +69,15 @@ struct Envelope<'a> {
     method: Option<Cow<'a, str>>,
     #[serde(default)]
     params: Params,
+    #[serde(default, deserialize_with = "present")]
     result: Option<IgnoredAny>,
+    #[serde(default, deserialize_with = "present")]
     error: Option<IgnoredAny>,
 }
 
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RequestId>, D::Error> {
-    RequestId::deserialize(deserializer).map(Some)
+/// What is there counts, even if it is null.
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 impl Incoming {

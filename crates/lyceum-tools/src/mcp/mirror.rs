@@ -110,7 +110,12 @@ fn says_the_same(sent: &str, wanted: &Value) -> bool {
     match wanted {
         Value::String(text) => sent == text,
         Value::Bool(truth) => sent == if *truth { "true" } else { "false" },
-        Value::Number(number) => sent.parse::<f64>().ok() == number.as_f64(),
+        Value::Number(number) => match (number.as_i128(), sent.parse::<i128>()) {
+            (Some(number), Ok(sent)) => number == sent,
+            // `42.0` is 42; but beyond this an `f64` no longer tells neighbours apart, and only the digits count.
+            (Some(number), Err(_)) if number.unsigned_abs() > 1 << f64::MANTISSA_DIGITS => false,
+            _ => sent.parse::<f64>().ok() == number.as_f64(),
+        },
         Value::Null | Value::Array(_) | Value::Object(_) => false,
     }
 }

@@ -82,6 +82,10 @@ impl Stream for Working {
     type Item = Message;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Message>> {
+        if self.work.is_none() && self.answer.is_none() {
+            // The answer was the last message, even if something the work left behind still has notices to send.
+            return Poll::Ready(None);
+        }
         if let Some(work) = self.work.as_mut()
             && let Poll::Ready(answer) = work.as_mut().poll(cx)
         {

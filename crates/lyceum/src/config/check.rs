@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration}
 use http::Uri;
 use lyceum_model::SourceName;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::{
     AuthMode, Config, Limits, Location, Source,
@@ -20,50 +21,68 @@ use crate::http::{HostRule, Origin};
 const DEFAULT_LISTEN: &str = "127.0.0.1:8787";
 
 pub(super) fn check(document: &Document) -> Result<Config, Faults> {
-    let mut faults = schema::faults(document);
-    if faults.is_empty() {
-        match Raw::deserialize(&document.values) {
-            Ok(raw) => return Checker { document, faults: Vec::new() }.config(raw),
-            Err(error) => faults.push(Fault {
-                place: document.place(""),
-                key: String::new(),
-                message: error.to_string(),
-            }),
+    let mut checker = Checker { document, faults: schema::faults(document) };
+    let checked = checker.checked();
+    let raw = Raw::deserialize(&document.values);
+    match (checker.faults.is_empty(), raw) {
+        (true, Ok(raw)) => Ok(Config {
+            listen: checked.listen,
+            public_url: checked.public_url,
+            data_dir: checked.data_dir,
+            allowed_origins: checked.allowed_origins,
+            hosts: checked.hosts,
+            limits: limits(&raw.limits),
+            auth: raw.auth.mode.unwrap_or(AuthMode::Open),
+            sources: checked.sources,
+        }),
+        (true, Err(error)) => {
+            let (place, key) = (document.place(""), String::new());
+            Err(Faults(vec![Fault { place, key, message: error.to_string() }]))
+        }
+        (false, _) => {
+            checker.faults.sort();
+            Err(Faults(checker.faults))
         }
     }
-    faults.sort();
-    Err(Faults(faults))
 }
 
-/// Collects faults while values are made; a value that is at fault gets a stand-in that is never used.
+/// What the schema alone can't promise.
+struct Checked {
+    listen: SocketAddr,
+    public_url: Option<String>,
+    data_dir: PathBuf,
+    allowed_origins: Vec<Origin>,
+    hosts: HostRule,
+    sources: Vec<Source>,
+}
+
+/// Adds to the faults of the schema while values are made. It looks at whatever is of the right type, so that
+/// every fault is told at once; a value that is at fault gets a stand-in that is never used.
 struct Checker<'a> {
     document: &'a Document,
     faults: Vec<Fault>,
 }
 
-impl Checker<'_> {
-    fn config(mut self, raw: Raw) -> Result<Config, Faults> {
-        let listen = self.listen(raw.server.listen.as_deref());
-        let public_url = raw.server.public_url.as_deref().and_then(|url| self.public_url(url));
-        let origins = self.origins(&raw.server.allowed_origins);
-        let hosts = self.hosts(listen, public_url.as_deref(), &raw.server.allowed_hosts);
-        let sources = self.sources(&raw.source);
-        let data_dir =
-            raw.server.data_dir.map_or_else(environment::default_data_dir, |folder| self.path(&folder));
-        if !self.faults.is_empty() {
-            self.faults.sort();
-            return Err(Faults(self.faults));
-        }
-        Ok(Config {
-            listen,
-            public_url,
-            data_dir,
-            allowed_origins: origins,
-            hosts,
-            limits: limits(&raw.limits),
-            auth: raw.auth.mode.unwrap_or(AuthMode::Open),
-            sources,
-        })
+impl<'a> Checker<'a> {
+    fn checked(&mut self) -> Checked {
+        let listen = self.listen(self.text("/server/listen"));
+        let public_url = self.text("/server/public_url").and_then(|url| self.public_url(url));
+        let hosts = self.hosts(listen, public_url.as_deref());
+        let data_dir = self.text("/server/data_dir");
+        let data_dir = data_dir.map_or_else(environment::default_data_dir, |folder| self.path(folder));
+        let (allowed_origins, sources) = (self.origins(), self.sources());
+        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources }
+    }
+
+    /// The text at that pointer, where there is one.
+    fn text(&self, pointer: &str) -> Option<&'a str> {
+        self.document.values.pointer(pointer).and_then(Value::as_str)
+    }
+
+    /// The pointers of a list's items.
+    fn items(&self, pointer: &'static str) -> impl Iterator<Item = String> + use<> {
+        let count = self.document.values.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len);
+        (0..count).map(move |index| format!("{pointer}/{index}"))
     }
 
     fn listen(&mut self, written: Option<&str>) -> SocketAddr {
@@ -82,15 +101,9 @@ impl Checker<'_> {
     }
 
     fn public_url(&mut self, text: &str) -> Option<String> {
-        let uri = text.parse::<Uri>().ok();
-        let good = uri.as_ref().is_some_and(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https"))
-                && uri.host().is_some()
-                && uri.path() == "/"
-                && uri.query().is_none()
-        });
-        if good {
-            return Some(text.trim_end_matches('/').to_owned());
+        let root = text.strip_suffix('/').unwrap_or(text);
+        if Origin::parse(root).is_some() {
+            return Some(root.to_owned());
         }
         let message = format!(
             "{text:?} is not the root of a site; write for example public_url = \"https://mcp.example.org\""
@@ -99,13 +112,14 @@ impl Checker<'_> {
         None
     }
 
-    fn origins(&mut self, written: &[String]) -> Vec<Origin> {
+    fn origins(&mut self) -> Vec<Origin> {
         let mut origins = Vec::new();
-        for (index, text) in written.iter().enumerate() {
+        for at in self.items("/server/allowed_origins") {
+            let Some(text) = self.text(&at) else { continue };
             match Origin::parse(text) {
                 Some(origin) => origins.push(origin),
                 None => self.fault(
-                    &format!("/server/allowed_origins/{index}"),
+                    &at,
                     format!("{text:?} is not an origin; write scheme, host and port only, such as \"https://app.example.org\""),
                 ),
             }
@@ -113,46 +127,45 @@ impl Checker<'_> {
         origins
     }
 
-    fn hosts(&mut self, listen: SocketAddr, public_url: Option<&str>, further: &[String]) -> HostRule {
-        for (index, name) in further.iter().enumerate() {
+    fn hosts(&mut self, listen: SocketAddr, public_url: Option<&str>) -> HostRule {
+        let public =
+            public_url.and_then(|url| url.parse::<Uri>().ok()).and_then(|uri| uri.host().map(str::to_owned));
+        let mut names: Vec<String> = public.into_iter().collect();
+        for at in self.items("/server/allowed_hosts") {
+            let Some(name) = self.text(&at) else { continue };
             if name.is_empty() || name.contains(['/', ':', ' ', '*']) {
                 let message = format!(
                     "{name:?} is not a host name; write it without scheme and port, such as \"lyceum.internal\""
                 );
-                self.fault(&format!("/server/allowed_hosts/{index}"), message);
+                self.fault(&at, message);
             }
+            names.push(name.to_owned());
         }
-        let public =
-            public_url.and_then(|url| url.parse::<Uri>().ok()).and_then(|uri| uri.host().map(str::to_owned));
-        HostRule::new(listen, public.into_iter().chain(further.iter().cloned()))
+        HostRule::new(listen, names)
     }
 
-    fn sources(&mut self, written: &[raw::Source]) -> Vec<Source> {
-        let mut sources = Vec::new();
+    fn sources(&mut self) -> Vec<Source> {
         let mut names = BTreeSet::new();
-        for (index, source) in written.iter().enumerate() {
-            let at = format!("/source/{index}");
-            if !names.insert(source.name.clone()) {
-                self.fault(
-                    &format!("{at}/name"),
-                    format!("{:?} is the name of an earlier source; give each its own", source.name),
-                );
+        let items = self.items("/source");
+        items.filter_map(|at| self.source(&at, &mut names)).collect()
+    }
+
+    fn source(&mut self, at: &str, names: &mut BTreeSet<&'a str>) -> Option<Source> {
+        let written = self.document.values.pointer(at)?.as_object()?;
+        let name = self.text(&format!("{at}/name")).and_then(|text| {
+            if !names.insert(text) {
+                let message = format!("{text:?} is the name of an earlier source; give each its own");
+                self.fault(&format!("{at}/name"), message);
             }
-            let name = SourceName::parse(&source.name)
-                .map_err(|error| self.fault(&format!("{at}/name"), error.to_string()));
-            let location = match (&source.url, &source.path) {
-                (Some(url), None) => Some(Location::Repository(url.clone())),
-                (None, Some(path)) => Some(Location::Folder(self.path(path))),
-                _ => {
-                    self.fault(&at, "write either url (a Git repository) or path (a folder)".to_owned());
-                    None
-                }
-            };
-            if let (Ok(name), Some(location)) = (name, location) {
-                sources.push(Source { name, location });
-            }
+            let name = SourceName::parse(text);
+            name.map_err(|error| self.fault(&format!("{at}/name"), error.to_string())).ok()
+        });
+        if written.contains_key("url") == written.contains_key("path") {
+            self.fault(at, "write either url (a Git repository) or path (a folder)".to_owned());
         }
-        sources
+        let repository = self.text(&format!("{at}/url")).map(|url| Location::Repository(url.to_owned()));
+        let folder = self.text(&format!("{at}/path")).map(|path| Location::Folder(self.path(path)));
+        Some(Source { name: name?, location: repository.or(folder)? })
     }
 
     /// Relative paths start at the folder of the file they stand in.

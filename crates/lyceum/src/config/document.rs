@@ -37,7 +37,9 @@ impl Document {
                 key: String::new(),
                 message: format!("this is not TOML: {}", error.message()),
             };
-            return Err(errors.iter().map(fault).collect());
+            let mut faults: Vec<Fault> = errors.iter().map(fault).collect();
+            faults.sort();
+            return Err(faults);
         }
         let mut reader = Reader { file, text, places: BTreeMap::new() };
         let values = reader.table(table.get_ref(), "");
@@ -85,7 +87,7 @@ impl Reader<'_> {
     fn table(&mut self, table: &DeTable<'_>, at: &str) -> Value {
         let mut object = Map::new();
         for (key, value) in table {
-            let pointer = format!("{at}/{}", key.get_ref().replace('~', "~0").replace('/', "~1"));
+            let pointer = format!("{at}/{}", escaped(key.get_ref()));
             self.places.insert(pointer.clone(), line_at(self.file, self.text, key.span().start));
             let value = self.value(value, &pointer);
             object.insert(key.get_ref().to_string(), value);
@@ -97,10 +99,13 @@ impl Reader<'_> {
         match value.get_ref() {
             DeValue::String(text) => Value::from(text.as_ref()),
             DeValue::Boolean(truth) => Value::from(*truth),
-            DeValue::Integer(number) => {
-                i64::from_str_radix(number.as_str(), number.radix()).map_or(Value::Null, Value::from)
-            }
-            DeValue::Float(number) => number.as_str().parse::<f64>().map_or(Value::Null, Value::from),
+            // What JSON has no number for stays text, so that it is a fault and not the default.
+            DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
+                .map_or_else(|_| Value::from(number.as_str()), Value::from),
+            DeValue::Float(number) => match number.as_str().parse::<f64>() {
+                Ok(float) if float.is_finite() => Value::from(float),
+                _ => Value::from(number.as_str()),
+            },
             DeValue::Datetime(time) => Value::from(time.to_string()),
             DeValue::Table(table) => self.table(table, at),
             DeValue::Array(items) => {
@@ -114,6 +119,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// A key as it stands in a JSON pointer.
+pub(super) fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn line_at(file: &Path, text: &str, offset: usize) -> Place {

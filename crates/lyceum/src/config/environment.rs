@@ -1,6 +1,10 @@
 //! The environment: read here, once, and nowhere else.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use super::{document::Document, fault::Place};
 
@@ -11,18 +15,29 @@ const VARIABLES: [(&str, &str, &str); 3] = [
     ("LYCEUM_DATA_DIR", "server", "data_dir"),
 ];
 
+/// Reads a variable; one that is set to nothing counts as not set.
+pub(super) fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
 /// Puts the environment over what the file says.
-pub(super) fn apply(document: &mut Document) {
-    for (variable, table, key) in VARIABLES {
-        if let Ok(value) = env::var(variable) {
-            document.set(table, key, value, Place::Variable(variable));
+pub(super) fn apply(document: &mut Document, variable: impl Fn(&str) -> Option<OsString>) {
+    for (name, table, key) in VARIABLES {
+        if let Some(value) = variable(name) {
+            let value = if key == "data_dir" { from_here(value.as_ref()).into() } else { value };
+            document.set(table, key, value.to_string_lossy().into_owned(), Place::Variable(name));
         }
     }
 }
 
+/// A path that does not stand in the file starts at the working folder.
+pub(super) fn from_here(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// The file that `LYCEUM_CONFIG` names.
 pub(super) fn config_file() -> Option<PathBuf> {
-    env::var_os("LYCEUM_CONFIG").map(PathBuf::from)
+    variable("LYCEUM_CONFIG").map(PathBuf::from)
 }
 
 /// What is logged: `LYCEUM_LOG`, in the form `info` or `lyceum=debug,info`.
@@ -32,7 +47,7 @@ pub fn log_filter() -> String {
 
 /// The platform's folder for data of this user; the working folder where there is none.
 pub(super) fn default_data_dir() -> PathBuf {
-    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable = |name: &str| variable(name).map(PathBuf::from);
     let base = if cfg!(windows) {
         variable("LOCALAPPDATA")
     } else if cfg!(target_os = "macos") {

@@ -90,6 +90,7 @@ pub enum AuthMode {
 /// One `[[source]]`: a Git repository (`url`) or a folder (`path`).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(super) struct Source {
     /// A short name, unique among the sources.
     #[schemars(example = &"kb")]

@@ -6,7 +6,11 @@ use jsonschema::{
 };
 use serde_json::Value;
 
-use super::{document::Document, fault::Fault, raw::Raw};
+use super::{
+    document::{Document, escaped},
+    fault::Fault,
+    raw::Raw,
+};
 
 /// The JSON schema of `lyceum.toml`, for editors.
 pub fn json_schema() -> Value {
@@ -38,7 +42,8 @@ fn explain(document: &Document, schema: &Value, error: &ValidationError<'_>) -> 
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
             let known = keys_at(schema, &pointer);
-            let unknown = |key: &String| fault(&format!("{pointer}/{key}"), unknown_key(key, &known));
+            let unknown =
+                |key: &String| fault(&format!("{pointer}/{}", escaped(key)), unknown_key(key, &known));
             unexpected.iter().map(unknown).collect()
         }
         ValidationErrorKind::Required { property } => {
@@ -47,14 +52,14 @@ fn explain(document: &Document, schema: &Value, error: &ValidationError<'_>) -> 
             vec![fault(&pointer, format!("{key} is missing{}", write_this(key, example)))]
         }
         ValidationErrorKind::Type { kind } => {
-            let wanted = match kind {
-                TypeKind::Single(one) => one.to_string(),
+            let wanted: Vec<String> = match kind {
+                TypeKind::Single(one) => vec![one.to_string()],
+                // Nobody can write null in TOML; it only says that the key may be left out.
                 TypeKind::Multiple(many) => {
-                    many.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or ")
+                    many.iter().map(|one| one.to_string()).filter(|one| one != "null").collect()
                 }
             };
-            let wanted = wanted.replace(" or null", "");
-            vec![fault(&pointer, format!("must be {}{}", article(&wanted), suggestion(schema, &pointer)))]
+            vec![fault(&pointer, wrong_type(schema, &pointer, &wanted.join(" or ")))]
         }
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
             vec![fault(
@@ -63,6 +68,18 @@ fn explain(document: &Document, schema: &Value, error: &ValidationError<'_>) -> 
             )]
         }
         _ => vec![fault(&pointer, format!("{error}{}", suggestion(schema, &pointer)))],
+    }
+}
+
+fn wrong_type(schema: &Value, pointer: &str, wanted: &str) -> String {
+    let (key, example) = (dotted(pointer), example_at(schema, pointer));
+    match (wanted, example) {
+        ("object", _) => format!("must be a table; write [{key}] and its keys below it"),
+        ("array", None) => format!("must be a list of tables; write [[{key}]] and its keys below it"),
+        (_, example) => {
+            let key = pointer.rsplit('/').next().unwrap_or_default();
+            format!("must be {}{}", article(wanted), write_this(key, example))
+        }
     }
 }
 

@@ -22,10 +22,15 @@ impl Origin {
             "https" => 443,
             _ => return None,
         };
-        let authority = uri.authority()?.as_str();
-        let bare = text.strip_prefix(&scheme)?.strip_prefix("://")? == authority && !authority.contains('@');
-        let host = uri.host()?.to_ascii_lowercase();
-        bare.then(|| Self { scheme, host, port: uri.port_u16().unwrap_or(default) })
+        let (authority, host) = (uri.authority()?.as_str(), uri.host()?);
+        let is_bare = text.strip_prefix(&scheme)?.strip_prefix("://")? == authority;
+        // No user before the host, and no pattern in it: such an origin is never sent.
+        let is_name = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte));
+        let port = match authority.strip_prefix(host)? {
+            "" => default,
+            port => port.strip_prefix(':')?.parse().ok()?,
+        };
+        (is_bare && is_name).then(|| Self { scheme, host: host.to_ascii_lowercase(), port })
     }
 
     /// Whether the page was served by this very machine.

@@ -5,7 +5,7 @@ use std::{fmt, marker::PhantomData};
 use rmcp::model::{ClientCapabilities, JsonObject, ProgressToken};
 use serde::{
     Deserialize, Deserializer,
-    de::{MapAccess, Visitor, value::MapAccessDeserializer},
+    de::{Error, MapAccess, Visitor, value::MapAccessDeserializer},
 };
 use serde_json::Value;
 
@@ -59,7 +59,9 @@ impl<'de> Deserialize<'de> for Params {
                 let mut params = Params::default();
                 while let Some(key) = map.next_key::<String>()? {
                     if key == "_meta" {
-                        params.meta = map.next_value::<Named<Meta>>()?.0;
+                        let meta = map.next_value::<Named<Meta>>();
+                        params.meta =
+                            meta.map_err(|error| A::Error::custom(format_args!("_meta: {error}")))?.0;
                     } else {
                         params.rest.insert(key, map.next_value::<Value>()?);
                     }

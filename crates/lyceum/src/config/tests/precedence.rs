@@ -1,70 +1,60 @@
 //! The file, the environment over it, and flags over both.
 
-use std::{fs, path::PathBuf};
+use std::path::Path;
 
-use crate::config::{Config, Overrides, Place, check, document::Document};
+use crate::config::{Config, Faults, Overrides, document::Document};
 
-/// A file that says where to listen and where to keep data.
-fn document() -> Document {
+/// What the file says with those variables and flags over it.
+fn load(variables: &[(&str, &str)], overrides: &Overrides) -> Result<Config, Faults> {
     let text = "[server]\nlisten = \"127.0.0.1:1\"\ndata_dir = \"data\"\n";
-    Document::parse("/etc/lyceum/lyceum.toml".as_ref(), text).unwrap()
+    let document = Document::parse("/etc/lyceum/lyceum.toml".as_ref(), text).unwrap();
+    let variable = |name: &str| {
+        let found = variables.iter().find(|(variable, _)| *variable == name);
+        found.map(|(_, value)| value.into())
+    };
+    Config::of(document, variable, overrides)
 }
 
 #[test]
-fn what_is_set_last_counts() {
-    let mut document = document();
-    document.set("server", "listen", "127.0.0.1:2".to_owned(), Place::Variable("LYCEUM_LISTEN"));
-    assert_eq!(check::check(&document).unwrap().listen.port(), 2);
-    document.set("server", "listen", "127.0.0.1:3".to_owned(), Place::Flag("--listen"));
-    assert_eq!(check::check(&document).unwrap().listen.port(), 3);
+fn the_environment_counts_over_the_file_and_a_flag_over_both() {
+    let flags = Overrides { listen: Some("127.0.0.1:3".to_owned()), ..Overrides::default() };
+    let listen = [("LYCEUM_LISTEN", "127.0.0.1:2")];
+    assert_eq!(load(&[], &Overrides::default()).unwrap().listen.port(), 1);
+    assert_eq!(load(&listen, &Overrides::default()).unwrap().listen.port(), 2);
+    assert_eq!(load(&listen, &flags).unwrap().listen.port(), 3);
 }
 
 #[test]
 fn a_fault_names_the_variable_or_the_flag_that_it_came_from() {
-    let mut document = document();
-    document.set("server", "listen", "here".to_owned(), Place::Variable("LYCEUM_LISTEN"));
-    document.set("server", "public_url", "there".to_owned(), Place::Flag("--public-url"));
-    insta::assert_snapshot!(check::check(&document).unwrap_err(), @r#"
+    let variables = [("LYCEUM_LISTEN", "here"), ("LYCEUM_PUBLIC_URL", "there")];
+    insta::assert_snapshot!(load(&variables, &Overrides::default()).unwrap_err(), @r#"
     the configuration has 2 faults
       the environment variable LYCEUM_LISTEN: server.listen: "here" is not an address and a port; write for example listen = "127.0.0.1:8787"
-      the flag --public-url: server.public_url: "there" is not the root of a site; write for example public_url = "https://mcp.example.org"
+      the environment variable LYCEUM_PUBLIC_URL: server.public_url: "there" is not the root of a site; write for example public_url = "https://mcp.example.org"
+    "#);
+    let flags = Overrides { listen: Some("nowhere".to_owned()), ..Overrides::default() };
+    insta::assert_snapshot!(load(&[], &flags).unwrap_err(), @r#"
+    the configuration has 1 fault
+      the flag --listen: server.listen: "nowhere" is not an address and a port; write for example listen = "127.0.0.1:8787"
     "#);
 }
 
 #[test]
-fn a_variable_needs_no_file() {
-    let mut document = Document::empty();
-    document.set("server", "data_dir", "/srv".to_owned(), Place::Variable("LYCEUM_DATA_DIR"));
-    assert_eq!(check::check(&document).unwrap().data_dir, PathBuf::from("/srv"));
-}
-
-/// A folder with the file `lyceum.toml` that says this.
-fn folder_with(text: &str) -> (tempfile::TempDir, Overrides) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("lyceum.toml");
-    fs::write(&file, text).unwrap();
-    (folder, Overrides { config: Some(file), ..Overrides::default() })
-}
-
-#[test]
-fn a_flag_counts_over_the_file_and_its_path_starts_where_it_was_typed() {
-    let text = "[server]\nlisten = \"127.0.0.1:1\"\ndata_dir = \"data\"\n";
-    let (_folder, overrides) = folder_with(text);
-    let listen = Some("127.0.0.1:3".to_owned());
-    let config = Config::load(&Overrides { listen, data_dir: Some("here".into()), ..overrides }).unwrap();
-    assert_eq!(config.listen.port(), 3);
-    assert_eq!(config.data_dir, std::env::current_dir().unwrap().join("here"));
+fn a_path_starts_where_it_was_written() {
+    let here = std::env::current_dir().unwrap();
+    assert_eq!(load(&[], &Overrides::default()).unwrap().data_dir, Path::new("/etc/lyceum/data"));
+    let variable = [("LYCEUM_DATA_DIR", "variable")];
+    assert_eq!(load(&variable, &Overrides::default()).unwrap().data_dir, here.join("variable"));
+    let flags = Overrides { data_dir: Some("flag".into()), ..Overrides::default() };
+    assert_eq!(load(&variable, &flags).unwrap().data_dir, here.join("flag"));
 }
 
 #[test]
 fn a_file_that_is_named_must_be_there() {
-    let (folder, _) = folder_with("");
-    let absent = folder.path().join("absent.toml");
-    let overrides = Overrides { config: Some(absent.clone()), ..Overrides::default() };
-    let told = Config::load(&overrides).unwrap_err().to_string();
-    let told = told.replace(&absent.display().to_string(), "absent.toml");
-    insta::assert_snapshot!(told, @r"
+    let absent = Path::new("/absent/lyceum.toml");
+    let overrides = Overrides { config: Some(absent.to_owned()), ..Overrides::default() };
+    insta::assert_snapshot!(Config::load(&overrides).unwrap_err(), @r"
     the configuration has 1 fault
-      absent.toml: can't be read: No such file or directory (os error 2); name another file with --config, or leave it out
+      /absent/lyceum.toml: can't be read: No such file or directory (os error 2); name another file with --config, or leave it out
     ");
 }
