@@ -49,11 +49,10 @@ pub(crate) struct OnlyService(Option<Domain>);
 pub(crate) async fn endpoint(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
-    mut request: Request<Body>,
+    request: Request<Body>,
 ) -> Response {
-    request.extensions_mut().insert(OnlyService(None));
     let view = View::of_all(app.mcp.hub().registry(), caller);
-    answer(app, view, request).await
+    answer(app, view, OnlyService(None), request).await
 }
 
 /// `/{service}/mcp`: one service alone.
@@ -61,31 +60,24 @@ pub(crate) async fn service_endpoint(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
     Path(service): Path<String>,
-    mut request: Request<Body>,
+    request: Request<Body>,
 ) -> Response {
     let registry = app.mcp.hub().registry();
-    let Some(domain) = registry.service(&service).cloned() else {
-        return refusal(&ApiError::new(
-            ErrorCode::NotFound,
-            "no service of this name is on; GET /health names them",
-        ));
+    let domain = registry.service(&service).cloned();
+    let (Some(domain), Some(view)) = (domain, View::of_service(registry, caller, &service)) else {
+        let message = "no service of this name is on; GET /health names them";
+        return refusal(&ApiError::new(ErrorCode::NotFound, message));
     };
-    let Some(view) = View::of_service(registry, caller, &service) else {
-        return refusal(&ApiError::new(
-            ErrorCode::NotFound,
-            "no service of this name is on; GET /health names them",
-        ));
-    };
-    request.extensions_mut().insert(OnlyService(Some(domain)));
-    answer(app, view, request).await
+    answer(app, view, OnlyService(Some(domain)), request).await
 }
 
-async fn answer(app: App, view: View, request: Request<Body>) -> Response {
+async fn answer(app: App, view: View, service: OnlyService, mut request: Request<Body>) -> Response {
     match *request.method() {
         // Boxed, for the layers around it move it many times.
-        Method::POST => Box::pin(post(app, view, request)).await,
+        Method::POST => Box::pin(post(app, view, service, request)).await,
         // The stream and the end of a session; without a session there is neither.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
+            request.extensions_mut().insert(service);
             app.legacy.handle(request).await
         }
         _ => {
@@ -97,8 +89,8 @@ async fn answer(app: App, view: View, request: Request<Body>) -> Response {
     }
 }
 
-async fn post(app: App, view: View, request: Request<Body>) -> Response {
-    let (parts, body) = request.into_parts();
+async fn post(app: App, view: View, service: OnlyService, request: Request<Body>) -> Response {
+    let (mut parts, body) = request.into_parts();
     if !is_json(&parts.headers) {
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
         return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal { error, id: None });
@@ -112,7 +104,10 @@ async fn post(app: App, view: View, request: Request<Body>) -> Response {
         Err(refusal) => return rpc_error(StatusCode::BAD_REQUEST, refusal),
     };
     match era(&parts.headers, &incoming) {
-        Era::Legacy => older(app, parts, bytes, incoming).await,
+        Era::Legacy => {
+            parts.extensions.insert(service);
+            older(app, parts, bytes, incoming).await
+        }
         Era::Modern => match incoming {
             Incoming::Request(request) => modern::answer(&app, view, request, &parts.headers).await,
             Incoming::Notification { .. } => StatusCode::ACCEPTED.into_response(),

@@ -75,11 +75,11 @@ impl Mcp {
         let (notices, receiver) =
             Notices::requested(request.meta.progress_token.clone(), request.meta.log_level);
         let id = request.id.clone();
-        let mcp = self.clone();
-        let work = async move {
-            let result = mcp.perform(&view, request, notices).await;
-            message(result, id)
+        let Some(receiver) = receiver else {
+            return Reply::One(Box::new(message(self.perform(&view, request, notices).await, id)));
         };
+        let mcp = self.clone();
+        let work = async move { message(mcp.perform(&view, request, notices).await, id) };
         Reply::of_work(work.boxed(), receiver).await
     }
 

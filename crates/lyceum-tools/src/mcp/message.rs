@@ -83,7 +83,9 @@ fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> R
 impl Incoming {
     /// Reads one message.
     pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
-        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(bytes) else {
+        // Text that is known to be UTF-8 as a whole is read faster than bytes.
+        let text = str::from_utf8(bytes).unwrap_or_default();
+        let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
             return Err(diagnosis::diagnose(bytes));
         };
         // A derived reader also takes the values alone, as an array.

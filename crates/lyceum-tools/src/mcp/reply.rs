@@ -34,14 +34,8 @@ impl Reply {
         Self::Refused(Box::new(Message::error(error, id)))
     }
 
-    /// Waits for the work, and streams only when it has something to say before it ends.
-    pub(crate) async fn of_work(
-        work: BoxFuture<'static, Message>,
-        notices: Option<mpsc::Receiver<Notice>>,
-    ) -> Self {
-        let Some(notices) = notices else {
-            return Self::One(Box::new(work.await));
-        };
+    /// Waits for work that may report, and streams only when it has something to say before it ends.
+    pub(crate) async fn of_work(work: BoxFuture<'static, Message>, notices: mpsc::Receiver<Notice>) -> Self {
         let mut working = Working { work: Some(work), notices, answer: None };
         match working.next().await {
             Some(first) if matches!(first, Message::Notification(_)) => {

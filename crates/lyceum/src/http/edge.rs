@@ -27,15 +27,15 @@ pub async fn handle(
 ) -> Result<Response, Infallible> {
     let id = app.request_ids.of(request.headers().get(REQUEST_ID));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let mut log = RequestLog::begin(id.clone(), method, path, app.metrics.clone(), app.drain.enter());
+    let mut log = RequestLog::begin(app, id.clone(), method, path);
     let origin = request.headers().get(header::ORIGIN).cloned();
-    let mut response = match admit(&app, &request) {
+    let mut response = match admit(&log.app, &request) {
         Err(error) => refuse(&log.path, error),
         Ok(()) if request.method() == Method::OPTIONS && origin.is_some() => {
             StatusCode::NO_CONTENT.into_response()
         }
         Ok(()) => {
-            request.extensions_mut().insert(Arc::clone(&app.caller));
+            request.extensions_mut().insert(Arc::clone(&log.app.caller));
             let work = AssertUnwindSafe(router.call(request)).catch_unwind();
             work.await.map_or_else(|_| panicked(&log.path), |Ok(response)| response)
         }

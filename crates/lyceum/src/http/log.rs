@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
-use crate::{drain::InFlight, telemetry::Metrics};
+use crate::app::App;
 
 /// What is known of a request while it is under way. Dropping it writes the line.
 pub(super) struct RequestLog {
@@ -20,22 +20,15 @@ pub(super) struct RequestLog {
     pub method: Method,
     pub path: String,
     pub status: StatusCode,
+    pub app: App,
     started: Instant,
-    metrics: Metrics,
-    _in_flight: InFlight,
 }
 
 impl RequestLog {
-    pub(super) fn begin(
-        id: HeaderValue,
-        method: Method,
-        path: String,
-        metrics: Metrics,
-        in_flight: InFlight,
-    ) -> Self {
+    pub(super) fn begin(app: App, id: HeaderValue, method: Method, path: String) -> Self {
+        app.drain.enter();
         // A request that is dropped before it has a status was given up by the client.
-        let status = CLIENT_CLOSED_REQUEST;
-        Self { id, method, path, status, started: Instant::now(), metrics, _in_flight: in_flight }
+        Self { id, method, path, status: CLIENT_CLOSED_REQUEST, app, started: Instant::now() }
     }
 
     /// Keeps the log open until a streamed body has ended; a body that is ready is as good as sent.
@@ -65,7 +58,8 @@ impl Drop for RequestLog {
             duration_ms = elapsed.as_secs_f64() * 1000.0,
             "request"
         );
-        self.metrics.request(&self.method, &self.path, status, elapsed);
+        self.app.metrics.request(&self.method, &self.path, status, elapsed);
+        self.app.drain.leave();
     }
 }
 

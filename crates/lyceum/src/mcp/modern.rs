@@ -18,7 +18,7 @@ use super::{PROTOCOL_VERSION, sse};
 use crate::{
     app::{self, App},
     patience::within,
-    telemetry::Operation,
+    telemetry::{Metrics, Operation},
 };
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -43,7 +43,7 @@ pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers
     match reply.unwrap_or_else(|_| Reply::One(Box::new(too_late(id.clone())))) {
         Reply::Refused(message) => json(app, status(&message, StatusCode::BAD_REQUEST), *message),
         Reply::One(message) => {
-            operation.end(&message);
+            operation.end(&app.metrics, &message);
             if accepts.json {
                 json(app, status(&message, StatusCode::OK), *message)
             } else {
@@ -52,7 +52,7 @@ pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers
         }
         Reply::Stream(messages) if listens => sse::response(sse::events(app.mcp.clone(), messages)),
         Reply::Stream(messages) => {
-            let messages = sse::until(messages, operation.started() + limit, operation, too_late(id));
+            let messages = sse::until(messages, app.metrics.clone(), operation, limit, too_late(id));
             if accepts.events {
                 sse::response(sse::events(app.mcp.clone(), messages))
             } else {
@@ -123,12 +123,13 @@ pub(super) fn too_late(id: RequestId) -> Message {
 
 impl Operation {
     /// Measures an operation by its answer.
-    pub(super) fn end(self, message: &Message) {
-        self.finish(match message {
+    pub(super) fn end(self, metrics: &Metrics, message: &Message) {
+        let error_type = match message {
             Message::Error(_) => "protocol_error",
             Message::Response(response) if is_tool_error(&response.result) => "tool_error",
             _ => "",
-        });
+        };
+        self.finish(metrics, error_type);
     }
 }
 

@@ -1,9 +1,6 @@
 //! Messages as server-sent events: one compact `data:` line each, a comment now and then so that nobody hangs up.
 
-use std::{
-    convert::Infallible,
-    time::{Duration, Instant},
-};
+use std::{convert::Infallible, time::Duration};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
@@ -14,7 +11,7 @@ use futures::{
 use http::{HeaderValue, header};
 use lyceum_tools::mcp::{Mcp, Message};
 
-use crate::telemetry::Operation;
+use crate::telemetry::{Metrics, Operation};
 
 /// How long a stream may be silent before a comment is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -65,21 +62,23 @@ where
 /// The messages of one call, ended by `too_late` where the answer does not come in time. Measures the call.
 pub(super) fn until(
     messages: BoxStream<'static, Message>,
-    deadline: Instant,
+    metrics: Metrics,
     operation: Operation,
+    limit: Duration,
     too_late: Message,
 ) -> impl Stream<Item = Message> + Send {
-    let state = Some((messages, operation, too_late));
+    let deadline = operation.started() + limit;
+    let state = Some((messages, metrics, operation, too_late));
     stream::unfold(state, move |state| async move {
-        let (mut messages, operation, too_late) = state?;
+        let (mut messages, metrics, operation, too_late) = state?;
         let message = match tokio::time::timeout_at(deadline.into(), messages.next()).await {
             Ok(message) => message?,
             Err(_) => too_late.clone(),
         };
         if matches!(message, Message::Notification(_)) {
-            return Some((message, Some((messages, operation, too_late))));
+            return Some((message, Some((messages, metrics, operation, too_late))));
         }
-        operation.end(&message);
+        operation.end(&metrics, &message);
         Some((message, None))
     })
 }

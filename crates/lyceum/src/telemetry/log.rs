@@ -13,7 +13,27 @@ use super::writer::LogWriter;
 
 thread_local! {
     /// The line in the making; kept, so that a line costs no allocation.
-    static LINE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static LINE: RefCell<Line> = const { RefCell::new(Line { text: Vec::new(), second: None, clock: String::new() }) };
+}
+
+struct Line {
+    text: Vec<u8>,
+    /// The second that `clock` shows: the calendar is asked once a second, not for every line.
+    second: Option<i64>,
+    clock: String,
+}
+
+impl Line {
+    fn begin(&mut self, now: Timestamp, level: Level) {
+        if self.second != Some(now.as_second()) {
+            self.second = Some(now.as_second());
+            self.clock = now.strftime("%Y-%m-%dT%H:%M:%S").to_string();
+        }
+        self.text.clear();
+        let micros = now.subsec_microsecond();
+        // Writing to memory can't fail.
+        let _written = write!(self.text, r#"{{"timestamp":"{}.{micros:06}Z","level":"{level}""#, self.clock);
+    }
 }
 
 /// Turns events into lines.
@@ -25,13 +45,13 @@ impl<S: Subscriber> Layer<S> for JsonLines {
         LINE.with(|line| {
             // A value that logs while it is written would find the line taken; such an event is left out.
             let Ok(mut line) = line.try_borrow_mut() else { return };
-            line.clear();
-            let now = Timestamp::now();
-            let _written = write!(line, r#"{{"timestamp":"{now:.6}","level":"{level}""#);
-            event.record(&mut Fields(&mut line));
-            let _written = write!(line, r#","target":"{}"}}"#, event.metadata().target());
-            line.push(b'\n');
-            self.0.write(&line);
+            line.begin(Timestamp::now(), level);
+            let text = &mut line.text;
+            event.record(&mut Fields(text));
+            text.extend_from_slice(b",\"target\":\"");
+            text.extend_from_slice(event.metadata().target().as_bytes());
+            text.extend_from_slice(b"\"}\n");
+            self.0.write(text);
         });
         if level <= Level::WARN {
             self.0.flush();

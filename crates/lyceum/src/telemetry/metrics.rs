@@ -66,7 +66,7 @@ impl Metrics {
     pub(crate) fn begin(&self, view: &View, method: &str, name: Option<&str>) -> Operation {
         let tool =
             name.filter(|name| method == "tools/call" && view.has_tool(name)).unwrap_or_default().to_owned();
-        Operation { metrics: self.clone(), method: known_mcp_method(method), tool, started: Instant::now() }
+        Operation { method: known_mcp_method(method), tool, started: Instant::now() }
     }
 
     pub(crate) fn encode(&self) -> String {
@@ -80,7 +80,6 @@ impl Metrics {
 /// An MCP operation under way.
 #[derive(Debug)]
 pub(crate) struct Operation {
-    metrics: Metrics,
     method: &'static str,
     tool: String,
     started: Instant,
@@ -93,10 +92,10 @@ impl Operation {
     }
 
     /// Measures it; `error_type` is empty where all went well.
-    pub(crate) fn finish(self, error_type: &'static str) {
+    pub(crate) fn finish(self, metrics: &Metrics, error_type: &'static str) {
         let labels =
             OperationLabels { mcp_method_name: self.method, gen_ai_tool_name: self.tool, error_type };
-        self.metrics.0.operations.get_or_create(&labels).observe(self.started.elapsed().as_secs_f64());
+        metrics.0.operations.get_or_create(&labels).observe(self.started.elapsed().as_secs_f64());
     }
 }
 

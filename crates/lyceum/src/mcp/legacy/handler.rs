@@ -162,11 +162,12 @@ impl ServerHandler for Session {
         let operation = self.shared.metrics.begin(&view, "tools/call", Some(&name));
         let result =
             self.perform(&context, |call| mcp::call_tool(&view, &name, arguments.clone(), call)).await;
-        operation.finish(match &result {
+        let error_type = match &result {
             Err(_) => "protocol_error",
             Ok(result) if result.is_error == Some(true) => "tool_error",
             Ok(_) => "",
-        });
+        };
+        operation.finish(&self.shared.metrics, error_type);
         let mut result = result?;
         result.structured_content.take_if(|content| !content.is_object());
         Ok(result.into())
