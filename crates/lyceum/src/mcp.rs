@@ -41,18 +41,18 @@ pub(crate) const QUIET: [&str; 2] = ["rmcp=warn", "rmcp::service=off"];
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The service that a request is for, where it is for one alone.
+/// How a request came in: who sent it, and for which service where it is for one alone. Sessions of older clients
+/// read it from each request, for a session is no proof of anything.
 #[derive(Debug, Clone)]
-pub(crate) struct OnlyService(Option<Domain>);
+pub(crate) struct Entrance {
+    caller: Arc<Caller>,
+    service: Option<Domain>,
+}
 
 /// `/mcp`: every service.
-pub(crate) async fn endpoint(
-    State(app): State<App>,
-    Extension(caller): Extension<Arc<Caller>>,
-    request: Request<Body>,
-) -> Response {
-    let view = View::of_all(app.mcp.hub().registry(), caller);
-    answer(app, view, OnlyService(None), request).await
+pub(crate) async fn endpoint(app: App, caller: Arc<Caller>, request: Request<Body>) -> Response {
+    let view = View::of_all(app.mcp.hub().registry(), caller.clone());
+    answer(app, view, Entrance { caller, service: None }, request).await
 }
 
 /// `/{service}/mcp`: one service alone.
@@ -64,20 +64,20 @@ pub(crate) async fn service_endpoint(
 ) -> Response {
     let registry = app.mcp.hub().registry();
     let domain = registry.service(&service).cloned();
-    let (Some(domain), Some(view)) = (domain, View::of_service(registry, caller, &service)) else {
+    let Some(view) = View::of_service(registry, caller.clone(), &service) else {
         let message = "no service of this name is on; GET /health names them";
         return refusal(&ApiError::new(ErrorCode::NotFound, message));
     };
-    answer(app, view, OnlyService(Some(domain)), request).await
+    answer(app, view, Entrance { caller, service: domain }, request).await
 }
 
-async fn answer(app: App, view: View, service: OnlyService, mut request: Request<Body>) -> Response {
+async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<Body>) -> Response {
     match *request.method() {
         // Boxed, for the layers around it move it many times.
-        Method::POST => Box::pin(post(app, view, service, request)).await,
+        Method::POST => Box::pin(post(app, view, entrance, request)).await,
         // The stream and the end of a session; without a session there is neither.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
-            request.extensions_mut().insert(service);
+            request.extensions_mut().insert(entrance);
             app.legacy.handle(request).await
         }
         _ => {
@@ -89,7 +89,7 @@ async fn answer(app: App, view: View, service: OnlyService, mut request: Request
     }
 }
 
-async fn post(app: App, view: View, service: OnlyService, request: Request<Body>) -> Response {
+async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) -> Response {
     let (mut parts, body) = request.into_parts();
     if !is_json(&parts.headers) {
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
@@ -105,7 +105,7 @@ async fn post(app: App, view: View, service: OnlyService, request: Request<Body>
     };
     match era(&parts.headers, &incoming) {
         Era::Legacy => {
-            parts.extensions.insert(service);
+            parts.extensions.insert(entrance);
             older(app, parts, bytes, incoming).await
         }
         Era::Modern => match incoming {

@@ -2,7 +2,7 @@
 //!
 //! In order: an id, the log, the drain, `Host`, `Origin`, CORS, the caller; then the router, with panics contained.
 
-use std::{convert::Infallible, panic::AssertUnwindSafe, sync::Arc};
+use std::{convert::Infallible, panic::AssertUnwindSafe};
 
 use axum::{
     Router,
@@ -20,11 +20,7 @@ use crate::{app::App, mcp};
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Handles one request, whatever comes of it.
-pub async fn handle(
-    app: App,
-    mut router: Router,
-    mut request: Request<Body>,
-) -> Result<Response, Infallible> {
+pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<Response, Infallible> {
     let id = app.request_ids.of(request.headers().get(REQUEST_ID));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut log = RequestLog::begin(app, id.clone(), method, path);
@@ -35,9 +31,8 @@ pub async fn handle(
             StatusCode::NO_CONTENT.into_response()
         }
         Ok(()) => {
-            request.extensions_mut().insert(Arc::clone(&log.app.caller));
-            let work = AssertUnwindSafe(router.call(request)).catch_unwind();
-            work.await.map_or_else(|_| panicked(&log.path), |Ok(response)| response)
+            let work = AssertUnwindSafe(route(log.app.clone(), router, request)).catch_unwind();
+            work.await.unwrap_or_else(|_| panicked(&log.path))
         }
     };
     response.headers_mut().insert(REQUEST_ID, id);
@@ -48,6 +43,17 @@ pub async fn handle(
     }
     log.status = response.status();
     Ok(response.map(|body| log.until_end_of(body)))
+}
+
+/// Sends a request to its endpoint, together with who sends it.
+async fn route(app: App, mut router: Router, mut request: Request<Body>) -> Response {
+    let caller = app.caller.clone();
+    // Most requests are for the one URL, and the router would cost a tenth of such a request.
+    if request.uri().path() == "/mcp" {
+        return mcp::endpoint(app, caller, request).await;
+    }
+    request.extensions_mut().insert(caller);
+    router.call(request).await.unwrap_or_else(|never| match never {})
 }
 
 /// Lets a request in, or says why not.

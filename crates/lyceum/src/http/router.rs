@@ -10,11 +10,11 @@ use lyceum_model::ErrorCode;
 use super::{ApiError, health, root, tools};
 use crate::{app::App, mcp};
 
-/// The routes of this deployment.
+/// The routes of this deployment, all but `/mcp`.
 pub fn router(app: App) -> Router {
     Router::new()
         .route("/", get(root::page))
-        .route("/mcp", any(mcp::endpoint))
+        // `/mcp` itself is answered at the edge, before the router.
         .route("/{service}/mcp", any(mcp::service_endpoint))
         .route("/mcp/server-card", get(mcp::server_card))
         .route("/{service}/mcp/server-card", get(mcp::service_server_card))

@@ -20,6 +20,8 @@ const EMPTY_PAGE: &str = "# Benchmarks\n\nWritten by `cargo xtask bench http --w
 /// The medians of one contender.
 pub(super) struct Row {
     name: &'static str,
+    /// Answers per second, round by round.
+    speeds: Vec<f64>,
     per_second: f64,
     p50: f64,
     p99: f64,
@@ -41,29 +43,37 @@ impl Row {
             median(rounds.iter().map(figure).collect())
                 .context("no round was measured: use --rounds 1 or more")
         };
-        let per_second = each(Measured::per_second)?;
         Ok(Self {
             name,
-            per_second,
+            speeds: rounds.iter().map(Measured::per_second).collect(),
+            per_second: each(Measured::per_second)?,
             p50: each(|m| m.p50 as f64)?,
             p99: each(|m| m.p99 as f64)?,
             resident_kib,
         })
     }
+
+    /// How many times as fast it is: the median of the rounds, each compared with itself, for a noisy machine slows
+    /// neighbours alike.
+    fn times(&self, other: Option<&Self>) -> f64 {
+        let other = other.map_or(&[] as &[f64], |row| &row.speeds);
+        median(self.speeds.iter().zip(other).map(|(mine, theirs)| mine / theirs).collect())
+            .unwrap_or(f64::NAN)
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let speed_of =
-            |name| self.rows.iter().find(|row| row.name == name).map_or(f64::NAN, |row| row.per_second);
-        let (ceiling, typescript) = (speed_of(CEILING), speed_of(TYPESCRIPT));
+        let find = |name| self.rows.iter().find(|row| row.name == name);
+        let (ceiling, typescript) = (find(CEILING), find(TYPESCRIPT));
         writeln!(
             out,
             "| server | req/s | p50 ms | p99 ms | of the ceiling | × TypeScript | memory after load |"
         )?;
         writeln!(out, "|---|--:|--:|--:|--:|--:|--:|")?;
-        for Row { name, per_second, p50, p99, resident_kib } in &self.rows {
-            let (share, times) = (per_second / ceiling, per_second / typescript);
+        for row in &self.rows {
+            let Row { name, per_second, p50, p99, resident_kib, .. } = row;
+            let (share, times) = (row.times(ceiling), row.times(typescript));
             let (p50, p99, memory) = (p50 / 1000.0, p99 / 1000.0, mib(*resident_kib));
             writeln!(
                 out,

@@ -29,7 +29,7 @@ use rmcp::{
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 
-use super::{super::OnlyService, ask::ask};
+use super::{super::Entrance, ask::ask};
 use crate::{app::too_late, patience::within, tasks::Tasks, telemetry::Metrics};
 
 /// How many rounds of questions one call may take.
@@ -72,12 +72,13 @@ impl Session {
     fn view(&self, extensions: &Extensions) -> Result<View, ErrorData> {
         let registry = self.shared.mcp.hub().registry();
         let parts = extensions.get::<http::request::Parts>();
-        let caller =
-            parts.and_then(|parts| parts.extensions.get::<Arc<Caller>>()).unwrap_or(&self.shared.caller);
-        match parts.and_then(|parts| parts.extensions.get::<OnlyService>()) {
-            Some(OnlyService(Some(service))) => View::of_service(registry, caller.clone(), service.as_str())
-                .ok_or_else(|| ErrorData::invalid_request("this service is no longer on", None)),
-            _ => Ok(View::of_all(registry, caller.clone())),
+        match parts.and_then(|parts| parts.extensions.get::<Entrance>()) {
+            None => Ok(View::of_all(registry, self.shared.caller.clone())),
+            Some(Entrance { caller, service: None }) => Ok(View::of_all(registry, caller.clone())),
+            Some(Entrance { caller, service: Some(service) }) => {
+                View::of_service(registry, caller.clone(), service.as_str())
+                    .ok_or_else(|| ErrorData::invalid_request("this service is no longer on", None))
+            }
         }
     }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use super::{CEILING, EMPTY_PAGE, Report, Row, Start, TYPESCRIPT, median, replaced};
 
 fn row(name: &'static str, per_second: f64) -> Row {
-    Row { name, per_second, p50: 1500.0, p99: 12_000.0, resident_kib: 15 * 1024 }
+    let speeds = vec![per_second / 2.0, per_second, per_second];
+    Row { name, speeds, per_second, p50: 1500.0, p99: 12_000.0, resident_kib: 15 * 1024 }
 }
 
 #[test]
@@ -22,6 +23,15 @@ fn ratios_are_to_the_ceiling_and_to_typescript() {
         "{shown}"
     );
     assert!(shown.ends_with("- date: 2026-11-15\n"), "{shown}");
+}
+
+#[test]
+fn a_ratio_compares_what_ran_side_by_side() {
+    let mut fast = row("lyceum", 0.0);
+    let mut slow = row(CEILING, 0.0);
+    (fast.speeds, slow.speeds) = (vec![90.0, 40.0, 8.0], vec![100.0, 50.0, 10.0]);
+    assert!((fast.times(Some(&slow)) - 0.8).abs() < 1e-9);
+    assert!(fast.times(None).is_nan());
 }
 
 #[test]
