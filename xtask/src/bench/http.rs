@@ -97,16 +97,23 @@ fn rows(repo: &Repo, options: &Options, tools: &Tools, programs: &Programs) -> R
         running.push((contender, server, Vec::new()));
     }
     for round in 1..=options.rounds {
+        // Whoever comes after a slow one finds another machine than whoever comes after a fast one: each takes each
+        // place in turn.
+        running.rotate_left(1);
         for (contender, server, measured) in &mut running {
             let one = measure(contender, server, &scratch, Duration::from_secs(options.seconds))?;
             println!("round {round}: {:<28} {:>8.0} req/s", contender.name, one.per_second());
             measured.push(one);
         }
     }
-    let row = |(contender, server, measured): (&Contender, Server, Vec<Measured>)| {
-        Row::of(contender.name, &measured, server.resident_kib()?)
+    let row = |contender: &Contender| {
+        let (_, server, measured) = running
+            .iter()
+            .find(|(one, _, _)| one.name == contender.name)
+            .with_context(|| format!("{} was not measured", contender.name))?;
+        Row::of(contender.name, measured, server.resident_kib()?)
     };
-    running.into_iter().map(row).collect()
+    CONTENDERS.iter().map(row).collect()
 }
 
 /// Checks that the answer is right, then loads the server with the same request.
