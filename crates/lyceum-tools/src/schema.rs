@@ -35,6 +35,10 @@ pub fn schema_of<T: JsonSchema>() -> JsonObject {
     };
     object.remove("$schema");
     object.remove("title");
+    if object.get("type") == Some(&Value::from("object")) {
+        // Some clients refuse a schema that does not say that there are no properties.
+        object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+    }
     object
 }
 
@@ -62,7 +66,10 @@ impl ArgumentCheck {
             return Ok(());
         }
         let mut faults = Vec::new();
-        self.0.iter_errors(arguments).take(MOST_FAULTS).for_each(|fault| tell(&fault, &mut faults));
+        self.0
+            .iter_errors(arguments)
+            .take(MOST_FAULTS)
+            .for_each(|fault| tell(arguments, &fault, &mut faults));
         faults.truncate(MOST_FAULTS);
         let field = faults.first().map_or_else(|| "arguments".to_owned(), |(field, _)| field.clone());
         let message = faults.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ");
@@ -72,7 +79,7 @@ impl ArgumentCheck {
 
 /// Notes the field and the message of a fault. A value that fits none of several schemas is judged by the one that
 /// was meant, where only one takes values of its type: something optional is "this, or null".
-fn tell(fault: &ValidationError<'_>, told: &mut Vec<(String, String)>) {
+fn tell(arguments: &Value, fault: &ValidationError<'_>, told: &mut Vec<(String, String)>) {
     if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
         fault.kind()
     {
@@ -82,12 +89,25 @@ fn tell(fault: &ValidationError<'_>, told: &mut Vec<(String, String)>) {
         };
         let mut meant = context.iter().filter(|branch| !branch.iter().any(is_of_another_type));
         if let (Some(branch), None) = (meant.next(), meant.next()) {
-            return branch.iter().for_each(|inner| tell(inner, told));
+            return branch.iter().for_each(|inner| tell(arguments, inner, told));
         }
     }
-    let field = shortened(&field_of(fault));
-    let message = format!("{field}: {}", shortened(&fault.to_string()));
+    let mut field = field_of(fault);
+    let mut what = fault.to_string();
+    if let Some(key) = unwanted(arguments, fault) {
+        field = format!("{field}.{key}");
+        "there is no such argument".clone_into(&mut what);
+    }
+    let field = shortened(&field);
+    let message = format!("{field}: {}", shortened(&what));
     told.push((field, message));
+}
+
+/// The key that an object which takes none was given; the fault itself only tells its value.
+fn unwanted<'a>(arguments: &'a Value, fault: &ValidationError<'_>) -> Option<&'a String> {
+    matches!(fault.kind(), ValidationErrorKind::FalseSchema).then_some(())?;
+    let object = arguments.pointer(fault.instance_path().as_str())?.as_object()?;
+    object.iter().find_map(|(key, value)| (*value == **fault.instance()).then_some(key))
 }
 
 /// `arguments.filter.tags.0`: where the fault is, and for a missing property the property itself.

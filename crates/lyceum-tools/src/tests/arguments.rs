@@ -192,3 +192,18 @@ async fn arguments_that_are_no_object_are_refused_by_the_protocol() {
         assert_eq!(answer["error"]["code"], -32602, "{arguments}: {answer}");
     }
 }
+
+#[tokio::test]
+async fn an_argument_of_a_tool_that_takes_none_is_named() {
+    for schema in [
+        json!({ "type": "object", "additionalProperties": false }),
+        json!({ "type": "object", "properties": {}, "additionalProperties": false }),
+    ] {
+        let check = crate::schema::ArgumentCheck::new(&object(schema)).unwrap();
+        let Err(Error::Invalid { field, message }) = check.check(&json!({ "x": 1 })) else {
+            panic!("an argument that there is not was taken");
+        };
+        assert_eq!(field, "arguments.x");
+        assert!(message.starts_with("arguments.x: "), "{message}");
+    }
+}
