@@ -149,7 +149,10 @@ impl View {
     }
 
     /// Whether there is a resource under that address for this caller.
-    pub(crate) fn has_resource(&self, uri: &str) -> bool {
+    pub fn has_resource(&self, uri: &str) -> bool {
+        if uri.len() > LONGEST_ADDRESS {
+            return false;
+        }
         let fixed = self.registry.resources.get(uri).is_some_and(|entry| self.shows(&entry.access));
         let fits = |entry: &TemplateEntry| self.shows(&entry.access) && entry.template.matches(uri).is_some();
         fixed || self.registry.templates.values().any(fits)

@@ -26,6 +26,11 @@ pub fn init(filter: &str) -> anyhow::Result<Logging> {
     }
     let writer = LogWriter::start()?;
     tracing_subscriber::registry().with(filter).with(JsonLines(writer.clone())).init();
+    // A panic that is contained is still told, as a line like any other.
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "{}", panic.payload_as_str().unwrap_or("a panic without words"));
+    }));
     Ok(Logging(writer))
 }
 

@@ -18,9 +18,6 @@ use crate::{
     mcp::serve_stdio,
 };
 
-/// How often sessions that nobody will come back for are removed from disk.
-const SWEEP_EVERY: Duration = Duration::from_secs(3600);
-
 /// How long background tasks may take to end.
 const TASKS_END_WITHIN: Duration = Duration::from_secs(5);
 
@@ -46,17 +43,11 @@ pub async fn listen(config: &Config) -> anyhow::Result<Listening> {
 /// Serves until the process is told to stop, then stops in good order.
 pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
-    let (signalled, sweeping) = (stop.clone(), app.clone());
+    let signalled = stop.clone();
     let mut terminate = terminations()?;
     app.tasks.spawn(async move {
         terminate.recv().await;
         signalled.cancel();
-    });
-    app.tasks.spawn(async move {
-        loop {
-            sweeping.legacy.sweep().await;
-            tokio::time::sleep(SWEEP_EVERY).await;
-        }
     });
     tracing::info!(addr = %listening.addr, url = app.public_url(), "listening");
     http::serve(app.clone(), listening.listener, stop).await;
@@ -80,17 +71,22 @@ pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-#[tokio::main]
-pub(super) async fn stdio(config: Config) -> anyhow::Result<ExitCode> {
+pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
     let addr = config.listen;
     let app = App::new(config, addr)?;
-    let mut terminate = terminations()?;
-    tokio::select! {
-        served = serve_stdio(&app) => served.context("standard input or output broke")?,
-        () = terminate.recv() => {}
-    }
-    app.tasks.finish(TASKS_END_WITHIN).await;
-    Ok(ExitCode::SUCCESS)
+    let runtime = tokio::runtime::Runtime::new()?;
+    let served: anyhow::Result<()> = runtime.block_on(async {
+        let mut terminate = terminations()?;
+        tokio::select! {
+            served = serve_stdio(&app) => served.context("standard input or output broke")?,
+            () = terminate.recv() => {}
+        }
+        app.tasks.finish(TASKS_END_WITHIN).await;
+        Ok(())
+    });
+    // A read of standard input can't be called off; waiting for it would keep the process alive.
+    runtime.shutdown_background();
+    served.map(|()| ExitCode::SUCCESS)
 }
 
 /// Says where to go next, to a person at a terminal.

@@ -25,9 +25,11 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut log = RequestLog::begin(app, id.clone(), method, path);
     let origin = request.headers().get(header::ORIGIN).cloned();
+    let welcome = origin.filter(|origin| is_discovery(&log.path) || origin_is_allowed(&log.app, origin));
+    let asked = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     let mut response = match admit(&log.app, &request) {
         Err(error) => refuse(&log.path, error),
-        Ok(()) if request.method() == Method::OPTIONS && origin.is_some() => {
+        Ok(()) if request.method() == Method::OPTIONS && welcome.is_some() => {
             StatusCode::NO_CONTENT.into_response()
         }
         Ok(()) => {
@@ -36,10 +38,8 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
         }
     };
     response.headers_mut().insert(REQUEST_ID, id);
-    if let Some(origin) = origin
-        && response.status() != StatusCode::FORBIDDEN
-    {
-        allow_origin(response.headers_mut(), origin);
+    if let Some(origin) = welcome {
+        allow_origin(response.headers_mut(), origin, asked);
     }
     log.status = response.status();
     Ok(response.map(|body| log.until_end_of(body)))
@@ -94,7 +94,7 @@ fn origin_is_allowed(app: &App, origin: &HeaderValue) -> bool {
 }
 
 /// Answers an allowed page needs before a browser lets it read ours.
-fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
+fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue, asked: Option<HeaderValue>) {
     if headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
         return;
     }
@@ -112,6 +112,10 @@ fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
+    }
+    // An allowed page may send any header, such as the `Mcp-Param-…` of a tool's own choice.
+    if let Some(asked) = asked {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked);
     }
 }
 

@@ -18,18 +18,23 @@ use crate::app::App;
 /// How long to wait after an accept that failed, for example because no file handle is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
+/// How long answers that are ready may take to be written, however short the limit.
+const LEAST_SHUTDOWN: Duration = Duration::from_secs(1);
+
 /// Serves until `stop`, then lets what is under way finish within the limit.
 pub async fn serve(app: App, listener: TcpListener, stop: CancellationToken) {
     let router = router(app.clone());
     let places = Arc::new(Semaphore::new(app.config.limits.connections));
     let connections = TaskTracker::new();
     let ended = CancellationToken::new();
+    app.tasks.spawn(app.legacy.clone().look_after(app.config.limits.session_idle));
     let accepting = accept(&app, &router, &listener, &places, &connections, &ended);
     tokio::pin!(accepting);
     tokio::select! {
         () = &mut accepting => {}
         () = stop.cancelled() => {}
     }
+    let deadline = tokio::time::Instant::now() + app.config.limits.shutdown.max(LEAST_SHUTDOWN);
     // New connections are still taken, so that readiness can be seen to be gone while calls finish.
     app.begin_drain();
     let finished = app.drain.finished();
@@ -44,7 +49,7 @@ pub async fn serve(app: App, listener: TcpListener, stop: CancellationToken) {
     ended.cancel();
     connections.close();
     // Answers that are ready are still written; whoever does not read them is left behind.
-    let _cut_off = tokio::time::timeout(Duration::from_secs(1), connections.wait()).await;
+    let _cut_off = tokio::time::timeout_at(deadline, connections.wait()).await;
 }
 
 async fn accept(

@@ -7,7 +7,10 @@ mod ask;
 mod call;
 mod handler;
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
 
 use axum::{body::Body, response::Response};
 use bytes::Bytes;
@@ -22,6 +25,12 @@ use crate::config::Config;
 
 pub(super) use handler::Session;
 pub(crate) use handler::Shared;
+
+/// How often idle sessions are looked for, at least.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// How often sessions that nobody will come back for are removed from disk.
+const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
 /// The door for older clients over HTTP.
 #[derive(Clone)]
@@ -56,7 +65,12 @@ impl Legacy {
         if listens {
             // A stream that only listens ends with the server; one that carries a call ends with its answer.
             let stop = self.stop.clone().cancelled_owned();
-            return response.map(|body| Body::from_stream(body.into_data_stream().take_until(stop)));
+            let listening = move |frame| {
+                let _until_the_end = &busy;
+                frame
+            };
+            return response
+                .map(|body| Body::from_stream(body.into_data_stream().map(listening).take_until(stop)));
         }
         response.map(|body| {
             Body::new(body.map_frame(move |frame| {
@@ -74,10 +88,19 @@ impl Legacy {
         }
     }
 
-    /// Removes sessions on disk that nobody will come back for.
-    pub(crate) async fn sweep(&self) {
-        if let Err(error) = self.files.sweep(std::time::SystemTime::now()).await {
-            tracing::warn!(%error, "old sessions could not be removed");
+    /// Looks after the sessions for as long as the server runs: idle ones leave memory, old ones leave the disk.
+    pub(crate) async fn look_after(self, idle: Duration) {
+        let mut swept = None::<Instant>;
+        loop {
+            self.sessions.end_idle().await;
+            if swept.is_none_or(|at| at.elapsed() >= SWEEP_EVERY) {
+                swept = Some(Instant::now());
+                let held = |id: &str| self.sessions.holds(id);
+                if let Err(error) = self.files.sweep(SystemTime::now(), held).await {
+                    tracing::warn!(%error, "old sessions could not be removed");
+                }
+            }
+            tokio::time::sleep((idle / 4).min(LOOK_EVERY)).await;
         }
     }
 

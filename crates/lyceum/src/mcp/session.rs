@@ -6,7 +6,7 @@
 mod files;
 mod places;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures::Stream;
 use rmcp::{
@@ -29,18 +29,34 @@ pub(super) struct Sessions {
     local: LocalSessionManager,
     places: Arc<Places>,
     most: usize,
+    idle: Duration,
 }
 
 impl Sessions {
     pub(super) fn new(limits: &Limits) -> Self {
         let mut local = LocalSessionManager::default();
-        local.session_config.keep_alive = Some(limits.session_idle);
-        Self { local, places: Arc::default(), most: limits.sessions }
+        // Its own timer knows neither calls under way nor open streams; `end_idle` does.
+        local.session_config.keep_alive = None;
+        Self { local, places: Arc::default(), most: limits.sessions, idle: limits.session_idle }
     }
 
     /// Notes that a request of a session has begun.
     pub(super) fn enter(&self, id: &str) -> Busy {
         self.places.enter(id.into())
+    }
+
+    /// Ends the sessions in memory that nobody used for long; they come back from their files.
+    pub(super) async fn end_idle(&self) {
+        for id in self.places.make_idle_leave(self.idle) {
+            if let Err(error) = self.close_session(&id).await {
+                tracing::warn!(%error, "an idle session could not be ended");
+            }
+        }
+    }
+
+    /// Whether a session is in memory.
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.places.holds(id)
     }
 
     /// Ends the longest idle session in memory when there is no place left.
@@ -114,7 +130,9 @@ impl SessionManager for Sessions {
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
         self.make_room().await?;
         let outcome = self.local.restore_session(id.clone()).await?;
-        self.places.hold(&id, Phase::Opening);
+        if matches!(outcome, RestoreOutcome::Restored(_)) {
+            self.places.hold(&id, Phase::Opening);
+        }
         Ok(outcome)
     }
 }

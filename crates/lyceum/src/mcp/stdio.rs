@@ -6,12 +6,13 @@
 use std::{collections::HashMap, sync::Arc};
 
 use futures::{SinkExt, StreamExt, channel::mpsc, future::ready};
-use lyceum_model::Caller;
+use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{
     View,
-    mcp::{Incoming, Mcp, Message, Refusal, Reply, Request},
+    mcp::{Incoming, Mcp, Message, Refusal, Reply, Request, RequestId, error_data},
 };
 use rmcp::{ServiceExt, model::ClientJsonRpcMessage};
+use serde::Deserialize;
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
     task::JoinSet,
@@ -43,8 +44,7 @@ async fn serve(
         app.mcp.hub().close();
         result
     };
-    let (read, written) = tokio::join!(reading, write(output, receiver));
-    read.and(written)
+    tokio::try_join!(reading, write(output, receiver)).map(|_| ())
 }
 
 /// Writes each message as one line.
@@ -110,9 +110,11 @@ struct Door {
     output: mpsc::Sender<Vec<u8>>,
     /// Lines for the older session.
     older: mpsc::Sender<ClientJsonRpcMessage>,
-    work: JoinSet<String>,
+    work: JoinSet<RequestId>,
     /// What is under way, by the id of its request, to be cancelled.
-    running: HashMap<String, CancellationToken>,
+    running: HashMap<RequestId, CancellationToken>,
+    /// Whether the older session has been opened; before that it takes nothing but requests.
+    opened: bool,
 }
 
 impl Door {
@@ -136,7 +138,16 @@ impl Door {
             }
         });
         let (mcp, caller) = (app.mcp.clone(), app.caller.clone());
-        Self { mcp, caller, limit, output, older, work: JoinSet::new(), running: HashMap::new() }
+        Self {
+            mcp,
+            caller,
+            limit,
+            output,
+            older,
+            work: JoinSet::new(),
+            running: HashMap::new(),
+            opened: false,
+        }
     }
 
     async fn take(&mut self, line: &[u8]) {
@@ -154,15 +165,15 @@ impl Door {
         }
     }
 
-    /// Begins a modern request, once there is a place for it.
+    /// Begins a modern request, if there is a place for it: to wait for one would keep a cancellation from being read.
     async fn start(&mut self, request: Box<Request>) {
-        while self.work.len() >= MOST_AT_ONCE
-            && let Some(finished) = self.work.join_next().await
-        {
-            self.running.remove(&finished.unwrap_or_default());
+        if self.work.len() >= MOST_AT_ONCE {
+            let message = format!("{MOST_AT_ONCE} requests are under way; wait for one to end, or cancel it");
+            let error = lyceum_tools::Error::Failed { code: ErrorCode::Unavailable, message };
+            return self.send(Message::error(error_data(&error), Some(request.id))).await;
         }
         let stop = CancellationToken::new();
-        let key = request.id.to_string();
+        let key = request.id.clone();
         self.running.insert(key.clone(), stop.clone());
         let view = View::of_all(self.mcp.hub().registry(), self.caller.clone());
         let (mcp, limit, mut output) = (self.mcp.clone(), self.limit, self.output.clone());
@@ -180,25 +191,29 @@ impl Door {
     fn cancel(&self, incoming: &Incoming) {
         if let Incoming::Notification { method, params } = incoming
             && method == "notifications/cancelled"
-            && let Some(id) = params.get("requestId")
-            && let Some(stop) = self.running.get(id.as_str().unwrap_or(&id.to_string()))
+            && let Some(Ok(id)) = params.get("requestId").map(RequestId::deserialize)
+            && let Some(stop) = self.running.get(&id)
         {
             stop.cancel();
         }
     }
 
-    /// Gives a line to the older session.
+    /// Gives a line to the older session, if there is one to take it.
     async fn hand_over(&mut self, line: &[u8], incoming: Incoming) {
-        match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-            Ok(message) => {
-                let _session_may_be_over = self.older.send(message).await;
-            }
-            Err(error) => {
-                if let Incoming::Request(request) = incoming {
-                    let error = rmcp::ErrorData::invalid_params(format!("params: {error}"), None);
-                    self.send(Message::error(error, Some(request.id))).await;
-                }
-            }
+        let request = match incoming {
+            Incoming::Request(request) => Some(request),
+            Incoming::Notification { .. } | Incoming::Response => None,
+        };
+        self.opened |= request.as_ref().is_some_and(|request| request.method == "initialize");
+        if request.is_none() && !self.opened {
+            return;
+        }
+        let refused = match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
+            Ok(message) => self.older.send(message).await.err().map(|_| "the session is over".to_owned()),
+            Err(error) => Some(format!("params: {error}")),
+        };
+        if let (Some(text), Some(request)) = (refused, request) {
+            self.send(Message::error(rmcp::ErrorData::invalid_params(text, None), Some(request.id))).await;
         }
     }
 
@@ -208,7 +223,9 @@ impl Door {
 
     fn forget_finished(&mut self) {
         while let Some(finished) = self.work.try_join_next() {
-            self.running.remove(&finished.unwrap_or_default());
+            if let Ok(id) = finished {
+                self.running.remove(&id);
+            }
         }
     }
 

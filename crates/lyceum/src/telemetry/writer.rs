@@ -5,15 +5,18 @@
 
 use std::{
     io::{self, Write},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
 /// How long a line may wait.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// How much may wait; past that, whoever writes the next line writes it all.
-const MOST_BYTES: usize = 256 * 1024;
+/// How much may wait: seconds of a busy server.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// Log lines on their way to stderr. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -24,6 +27,7 @@ struct Buffers {
     waiting: Mutex<Vec<u8>>,
     /// Held while stderr is written to, so that lines keep their order and nobody waits for it to add one.
     writing: Mutex<Vec<u8>>,
+    left_out: AtomicU64,
 }
 
 impl LogWriter {
@@ -40,22 +44,28 @@ impl LogWriter {
         Ok(writer)
     }
 
-    /// Adds a line.
+    /// Adds a line. Where stderr is not read and too much waits, lines are left out and counted instead.
     pub(super) fn write(&self, line: &[u8]) {
-        let full = {
-            let mut waiting = lock(&self.0.waiting);
-            waiting.extend_from_slice(line);
-            waiting.len() > MOST_BYTES
-        };
-        if full {
-            self.flush();
+        let mut waiting = lock(&self.0.waiting);
+        if waiting.len() + line.len() > MOST_BYTES {
+            self.0.left_out.fetch_add(1, Ordering::Relaxed);
+            return;
         }
+        waiting.extend_from_slice(line);
     }
 
-    /// Writes all that waits.
+    /// Writes all that waits, unless that is being done already.
     pub(super) fn flush(&self) {
-        let mut writing = lock(&self.0.writing);
+        let Ok(mut writing) = self.0.writing.try_lock() else { return };
         std::mem::swap(&mut *writing, &mut *lock(&self.0.waiting));
+        let left_out = self.0.left_out.swap(0, Ordering::Relaxed);
+        if left_out > 0 {
+            // Writing to memory can't fail.
+            let _written = writeln!(
+                writing,
+                r#"{{"level":"WARN","message":"log lines were left out, for stderr was not read","count":{left_out}}}"#
+            );
+        }
         if !writing.is_empty() {
             // Nothing can be said where stderr is gone.
             let _stderr_may_be_gone = io::stderr().write_all(&writing);

@@ -96,7 +96,7 @@ impl Session {
         W: Future<Output = Result<Outcome<T>, Error>>,
     {
         let level = self.with_state(|state| state.log_level);
-        let (notices, receiver) = Notices::requested(context.meta.get_progress_token(), Some(level));
+        let (notices, mut receiver) = Notices::requested(context.meta.get_progress_token(), Some(level));
         let client = context.client_capabilities().unwrap_or_default();
         let rounds = async move {
             let mut input = Input::default();
@@ -115,15 +115,24 @@ impl Session {
             Err(ErrorData::internal_error("the call asked more questions than are allowed", None))
         };
         let forwarding = async {
-            let Some(mut receiver) = receiver else { return };
-            while let Some(notice) = receiver.recv().await {
-                let _client_may_be_gone = context.peer.send_notification(notice.into_notification()).await;
+            if let Some(receiver) = &mut receiver {
+                while let Some(notice) = receiver.recv().await {
+                    let _client_may_be_gone =
+                        context.peer.send_notification(notice.into_notification()).await;
+                }
             }
+            std::future::pending::<()>().await;
         };
-        tokio::select! {
-            (result, ()) = async { tokio::join!(rounds, forwarding) } => result,
+        let result = tokio::select! {
+            result = rounds => result,
+            () = forwarding => Err(ErrorData::internal_error("the notices ended before the work", None)),
             () = context.ct.cancelled() => Err(ErrorData::invalid_request("the request was cancelled", None)),
+        };
+        // What was said before the answer goes before it; whoever kept the call does not hold the answer back.
+        while let Some(Ok(notice)) = receiver.as_mut().map(tokio::sync::mpsc::Receiver::try_recv) {
+            let _client_may_be_gone = context.peer.send_notification(notice.into_notification()).await;
         }
+        result
     }
 }
 
@@ -197,13 +206,7 @@ impl ServerHandler for Session {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let view = self.view(&context.extensions)?;
         let result = self.perform(&context, |call| mcp::read_resource(&view, &request.uri, call)).await;
-        result.map(ReadResourceResponse::from).map_err(|mut error| {
-            // Older clients know this fault by a code of its own.
-            if is_not_found(&error) {
-                error.code = rmcp::model::ErrorCode::RESOURCE_NOT_FOUND;
-            }
-            error
-        })
+        result.map(ReadResourceResponse::from).map_err(as_older)
     }
 
     async fn list_prompts(
@@ -250,8 +253,12 @@ impl ServerHandler for Session {
     async fn subscribe(
         &self,
         request: SubscribeRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        if !self.view(&context.extensions)?.has_resource(&request.uri) {
+            let uri = mcp::printable(&request.uri);
+            return Err(as_older(told(Error::ResourceNotFound { uri })));
+        }
         self.with_state(|state| {
             if state.subscriptions.len() >= MOST_SUBSCRIPTIONS {
                 let text = format!("a session can subscribe to {MOST_SUBSCRIPTIONS} resources at most");
@@ -336,7 +343,11 @@ fn told(error: Error) -> ErrorData {
     error_data(&error)
 }
 
-fn is_not_found(error: &ErrorData) -> bool {
+/// Older clients know a resource that is not there by a code of its own.
+fn as_older(mut error: ErrorData) -> ErrorData {
     let code = error.data.as_ref().and_then(|data| data.get("error_code")).and_then(|code| code.as_str());
-    code == Some(ErrorCode::NotFound.as_str())
+    if code == Some(ErrorCode::NotFound.as_str()) {
+        error.code = rmcp::model::ErrorCode::RESOURCE_NOT_FOUND;
+    }
+    error
 }

@@ -17,6 +17,9 @@ const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How many sessions are kept on disk for each one in memory.
 const KEPT_PER_PLACE: usize = 10;
 
+/// The largest session that is kept: clients say a few hundred bytes of themselves.
+const LARGEST: usize = 16 * 1024;
+
 /// What clients said in `initialize`, a file each.
 #[derive(Debug)]
 pub(in crate::mcp) struct SessionFiles {
@@ -35,21 +38,31 @@ impl SessionFiles {
         ours.then(|| self.folder.join(format!("{id}.json")))
     }
 
-    /// Removes sessions that nobody used for long, and the oldest where there are too many.
-    pub(in crate::mcp) async fn sweep(&self, now: SystemTime) -> io::Result<()> {
+    /// Removes sessions that nobody used for long, and the oldest where there are too many; none that is in memory.
+    pub(in crate::mcp) async fn sweep(&self, now: SystemTime, held: impl Fn(&str) -> bool) -> io::Result<()> {
         let mut kept = Vec::new();
         let mut entries = match tokio::fs::read_dir(&self.folder).await {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries?,
         };
         while let Some(entry) = entries.next_entry().await? {
-            kept.push((entry.metadata().await?.modified()?, entry.path()));
+            let path = entry.path();
+            let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            // A file that is gone by now was removed by its client.
+            if let Ok(used) = entry.metadata().await.and_then(|file| file.modified())
+                && !held(id)
+            {
+                kept.push((used, path));
+            }
         }
         kept.sort();
         let too_many = kept.len().saturating_sub(self.most);
         for (index, (used, path)) in kept.iter().enumerate() {
             if index < too_many || now.duration_since(*used).is_ok_and(|age| age > KEPT_FOR) {
-                tokio::fs::remove_file(path).await?;
+                match tokio::fs::remove_file(path).await {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
             }
         }
         Ok(())
@@ -73,9 +86,13 @@ impl SessionStore for SessionFiles {
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let Some(file) = self.file(id) else { return Ok(()) };
+        let text = serde_json::to_vec(state)?;
+        if text.len() > LARGEST {
+            return Err(format!("what the client said of itself is larger than {LARGEST} bytes").into());
+        }
         tokio::fs::create_dir_all(&self.folder).await?;
         let unfinished = file.with_extension("new");
-        tokio::fs::write(&unfinished, serde_json::to_vec(state)?).await?;
+        tokio::fs::write(&unfinished, text).await?;
         tokio::fs::rename(&unfinished, &file).await?;
         Ok(())
     }

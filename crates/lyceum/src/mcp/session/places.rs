@@ -88,6 +88,25 @@ impl Places {
         })
     }
 
+    /// Picks every session to leave that has nothing under way and was not used for that long.
+    pub(super) fn make_idle_leave(&self, idle: Duration) -> Vec<SessionId> {
+        self.with(|State { held, busy }| {
+            let mut leaving = Vec::new();
+            for (id, place) in held.iter_mut() {
+                if place.phase == Phase::Open && !busy.contains_key(id) && place.used.elapsed() >= idle {
+                    place.phase = Phase::Leaving;
+                    leaving.push(id.clone());
+                }
+            }
+            leaving
+        })
+    }
+
+    /// Whether a session is in memory.
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.with(|state| state.held.contains_key(id))
+    }
+
     /// Waits until a session that makes room is gone.
     pub(super) async fn gone(&self, id: &SessionId) {
         let gone = async {

@@ -11,7 +11,7 @@ use lyceum_tools::{
 use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
+    net::{TcpSocket, TcpStream},
 };
 
 use crate::app::{
@@ -128,14 +128,19 @@ async fn a_listener_that_stops_reading_is_dropped() {
     let template = TemplateEntry::new(access, wire, empty).unwrap();
     let hub = Arc::new(Hub::new(Registry::builder().template(template).unwrap().build()));
     let app = TestApp::with(hub.clone(), ONE_SECOND).await;
-    let uri = format!("large://{}", "x".repeat(256 * 1024));
-    let wanted = json!({ "notifications": { "resourceSubscriptions": [uri.clone()] } });
-    let mut unread = send_and_leave(app.connect().await, modern("subscriptions/listen", &wanted)).await;
+    let uris: Vec<String> = (0..200).map(|number| format!("large://{number}{}", "x".repeat(7_000))).collect();
+    let wanted = json!({ "notifications": { "resourceSubscriptions": uris.clone() } });
+    // A small window, so that the little that fits between the two ends is soon full.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 * 1024).unwrap();
+    let stream = within("a connection", socket.connect(app.addr)).await.unwrap();
+    let mut unread = send_and_leave(stream, modern("subscriptions/listen", &wanted)).await;
     let mut head = [0; 15];
     within("the stream begins", unread.read_exact(&mut head)).await.unwrap();
     assert_eq!(&head, b"HTTP/1.1 200 OK");
-    for _ in 0..200 {
+    for uri in uris.iter().cycle().take(1_000) {
         hub.announce(Change::Resource(uri.clone()));
+        tokio::task::yield_now().await;
     }
     app.serves_others().await;
     drop(unread);

@@ -22,6 +22,7 @@ async fn the_tools_of_the_product_are_listed() {
           "inputSchema": {
             "additionalProperties": false,
             "description": "It takes no arguments.",
+            "properties": {},
             "type": "object"
           },
           "name": "server_info",

@@ -84,13 +84,17 @@ async fn a_session_ended_after_a_restart_is_over() {
 }
 
 #[tokio::test]
-async fn a_session_goes_on_after_it_was_idle() {
+async fn an_idle_session_goes_on_and_one_that_listens_is_not_idle() {
     let app = TestApp::with(fixture(), Settings::limits("session_idle_seconds = 1")).await;
-    let session = Older::open(&app, "2025-11-25").await;
-    // The stream ends when the idle session leaves memory, and that is what is waited for.
-    let mut stream = app.open(session.stream()).await;
-    assert_eq!(stream.event().await, None);
-    check_goes_on(&app, &session).await;
+    let idle = Older::open(&app, "2025-11-25").await;
+    let listening = Older::open(&app, "2025-11-25").await;
+    let mut stream = app.open(listening.stream()).await;
+    // Nothing tells from outside that a session has left memory: the time itself is what is waited for.
+    tokio::time::sleep(std::time::Duration::from_millis(1_700)).await;
+    app.send(call("test_trigger_tool_change", &json!({}))).await;
+    assert_eq!(stream.event().await.unwrap()["method"], "notifications/tools/list_changed");
+    check_goes_on(&app, &idle).await;
+    check_goes_on(&app, &listening).await;
     app.stop().await;
 }
 

@@ -58,3 +58,26 @@ async fn a_request_before_the_handshake_is_refused_and_the_handshake_still_works
     assert_eq!(greeting["result"]["serverInfo"]["name"], "lyceum");
     program.close_in_silence().await;
 }
+
+#[tokio::test]
+async fn a_notification_before_the_handshake_does_not_stand_in_its_way() {
+    let mut program = Program::start();
+    let cancelled =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 9 } });
+    program.write(&cancelled.to_string()).await;
+    program.write(&json!({ "jsonrpc": "2.0", "id": 5, "result": {} }).to_string()).await;
+    let greeting = program.ask(&initialize(1)).await;
+    assert_eq!(greeting["result"]["serverInfo"]["name"], "lyceum");
+    program.close_in_silence().await;
+}
+
+#[tokio::test]
+async fn the_program_ends_when_it_is_told_to_although_its_input_is_open() {
+    let mut program = Program::start();
+    program.ask(&initialize(1)).await;
+    let id = program.child.id().unwrap().to_string();
+    let told = tokio::process::Command::new("kill").args(["-TERM", &id]).status().await.unwrap();
+    assert!(told.success());
+    let ended = crate::app::within("the program ends", program.child.wait()).await.unwrap();
+    assert_eq!(ended.code(), Some(0));
+}
