@@ -128,9 +128,13 @@ impl Session {
             () = forwarding => Err(ErrorData::internal_error("the notices ended before the work", None)),
             () = context.ct.cancelled() => Err(ErrorData::invalid_request("the request was cancelled", None)),
         };
-        // What was said before the answer goes before it; whoever kept the call does not hold the answer back.
-        while let Some(Ok(notice)) = receiver.as_mut().map(tokio::sync::mpsc::Receiver::try_recv) {
-            let _client_may_be_gone = context.peer.send_notification(notice.into_notification()).await;
+        // What was said before the answer goes before it; whoever kept the call can neither hold the answer back nor
+        // add to it.
+        if let Some(receiver) = &mut receiver {
+            receiver.close();
+            while let Ok(notice) = receiver.try_recv() {
+                let _client_may_be_gone = context.peer.send_notification(notice.into_notification()).await;
+            }
         }
         result
     }
