@@ -5,12 +5,14 @@
 mod access;
 mod caller;
 mod error_code;
+mod rel_path;
 mod slug;
 mod tier;
 
 pub use access::Access;
 pub use caller::Caller;
 pub use error_code::ErrorCode;
+pub use rel_path::{InvalidPath, RelPath};
 pub use slug::{Domain, InvalidSlug, Scope, SourceName};
 pub use tier::Tier;
 

@@ -24,9 +24,11 @@ const LAYERS: &[(&str, MayUse)] = &[
     ("lyceum-source", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
     ("lyceum-search", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
     ("lyceum-auth", Only(&["lyceum-model", "lyceum-store"])),
+    ("lyceum-sandbox", Only(&["lyceum-model"])),
+    ("lyceum-tools", Only(&["lyceum-model", "lyceum-content"])),
     (
-        "lyceum-tools",
-        Only(&["lyceum-model", "lyceum-content", "lyceum-store", "lyceum-source", "lyceum-search"]),
+        "lyceum-skills",
+        Only(&["lyceum-model", "lyceum-content", "lyceum-source", "lyceum-sandbox", "lyceum-tools"]),
     ),
     ("lyceum-agent", Only(&["lyceum-model", "lyceum-store", "lyceum-tools"])),
     (
@@ -38,7 +40,9 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-source",
             "lyceum-search",
             "lyceum-auth",
+            "lyceum-sandbox",
             "lyceum-tools",
+            "lyceum-skills",
             "lyceum-agent",
         ]),
     ),

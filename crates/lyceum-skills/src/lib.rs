@@ -1,0 +1,1 @@
+//! The skills service: the six tools, the Agent Skills extension, and the events that tell how skills are used.
