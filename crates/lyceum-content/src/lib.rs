@@ -1,9 +1,11 @@
-//! Bytes to nouns, without I/O: what is known of the sources, as one immutable snapshot.
+//! Bytes to nouns, without I/O: what the files of a source mean, as immutable snapshots.
 //!
-//! The parsers (frontmatter, skills, ontology, chunks) move in here with the services that need them.
+//! Frontmatter and skills are read here; further parsers (ontology, chunks) move in with the services that need them.
 
 mod catalog;
 mod current;
+pub mod frontmatter;
+pub mod skill;
 
 pub use catalog::{Catalog, SourceState, SourceStatus};
 pub use current::Current;

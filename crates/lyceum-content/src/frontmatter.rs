@@ -1,0 +1,105 @@
+//! Frontmatter: the YAML between two lines of `---` at the head of a markdown file.
+//!
+//! Whoever writes a file in a repository decides what stands here, so every size is bounded: neither a bomb of
+//! aliases nor 40 KB of brackets takes more than a moment.
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// The largest frontmatter, in bytes.
+const LARGEST: usize = 64 * 1024;
+
+/// A markdown file, taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parts<'a> {
+    /// The fields of the frontmatter, as they were written.
+    pub fields: Map<String, Value>,
+    /// What follows it.
+    pub body: &'a str,
+}
+
+/// Why a file has no frontmatter that can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FrontmatterFault {
+    /// The file does not begin with `---`.
+    #[error("it has no frontmatter; begin the file with a line of --- and the fields")]
+    Missing,
+    /// The first line names another language than YAML; such code is never run.
+    #[error("its frontmatter is not YAML but {0:?}; begin it with a plain line of ---")]
+    Language(String),
+    /// There is no second `---`.
+    #[error("its frontmatter has no end; close it with a line of ---")]
+    Unclosed,
+    /// It is larger than anyone needs.
+    #[error("its frontmatter is larger than 64 KiB")]
+    TooLarge,
+    /// It is not YAML, or YAML that takes too much to read.
+    #[error("its frontmatter is not YAML that can be read: {0}")]
+    Yaml(String),
+    /// It is YAML, but not a list of fields.
+    #[error("its frontmatter is not a list of fields; write lines such as \"description: …\"")]
+    NotFields,
+}
+
+/// Takes a markdown file apart.
+pub fn parse(text: &str) -> Result<Parts<'_>, FrontmatterFault> {
+    let (yaml, body) = split(text)?;
+    match yaml_value::<Value>(yaml).map_err(FrontmatterFault::Yaml)? {
+        Value::Object(fields) => Ok(Parts { fields, body }),
+        Value::Null => Ok(Parts { fields: Map::new(), body }),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Err(FrontmatterFault::NotFields)
+        }
+    }
+}
+
+/// Reads YAML within tight limits: `yes` is a word, duplicate keys are faults.
+pub fn yaml_value<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        // YAML 1.2 as clients read it, which compare what we send with the file itself.
+        merge_keys: serde_saphyr::options::MergeKeyPolicy::AsOrdinary,
+        budget: serde_saphyr::budget! {
+            max_depth: 32,
+            max_nodes: 5_000,
+            max_aliases: 64,
+            max_anchors: 32,
+            max_events: 20_000,
+            max_documents: 1,
+            max_total_scalar_bytes: 256 * 1024,
+        },
+    };
+    serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
+        let text = error.without_snippet().to_string();
+        // One line is enough to find the place, and nobody's log should be filled by a broken file.
+        text.lines().next().unwrap_or_default().chars().take(200).collect()
+    })
+}
+
+/// The YAML and what follows it.
+fn split(text: &str) -> Result<(&str, &str), FrontmatterFault> {
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+    let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
+    let language = first.trim_end().strip_prefix("---").ok_or(FrontmatterFault::Missing)?.trim();
+    match language {
+        "" | "yaml" | "yml" => {}
+        // A horizontal rule or a heading, not frontmatter.
+        other if other.starts_with('-') => return Err(FrontmatterFault::Missing),
+        other => return Err(FrontmatterFault::Language(other.chars().take(20).collect())),
+    }
+    let mut end = 0;
+    for line in rest.split_inclusive('\n') {
+        if line.trim_end() == "---" {
+            let (yaml, closing) = rest.split_at(end);
+            return Ok((yaml, closing.get(line.len()..).unwrap_or_default()));
+        }
+        end += line.len();
+        if end > LARGEST {
+            return Err(FrontmatterFault::TooLarge);
+        }
+    }
+    Err(FrontmatterFault::Unclosed)
+}
+
+#[cfg(test)]
+mod tests;

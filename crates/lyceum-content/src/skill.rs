@@ -1,0 +1,32 @@
+//! Skills: markdown that tells an agent how to work, with the files that belong to it.
+//!
+//! Two forms are read: documents with keywords that inherit from their folders (`ui/react/auth.md`), and folders of
+//! the Agent Skills standard (`pdf/SKILL.md`). Everything here is a function of the files: no I/O, no clock.
+
+mod declared;
+mod discovery;
+mod draft;
+mod files;
+mod index;
+mod inheritance;
+mod lineage;
+mod matching;
+mod settings;
+mod standard;
+mod tokens;
+mod tree;
+
+pub use declared::{Arg, Asset, Execution, Script};
+pub use discovery::{Candidate, Shape, candidates};
+pub use draft::{Draft, Finding, Severity, read};
+pub use files::{FoundFile, Inherited, ResourceKind, is_binary, mime_type};
+pub use index::{Skill, SkillIndex};
+pub use matching::{Hit, Match};
+pub use settings::{
+    AnalyticsSettings, AssetSettings, MatchSettings, Overlay, RefreshSettings, ScriptSettings, Settings,
+};
+pub use standard::{LARGEST_SKILL, MOST_FILES, Standard};
+pub use tree::SkillNode;
+
+#[cfg(test)]
+mod tests;

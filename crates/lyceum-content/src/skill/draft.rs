@@ -1,0 +1,99 @@
+//! One file → a skill in the making, or the reason why it is none.
+//!
+//! A draft depends on its own file alone, so that a rebuild reads again only what changed.
+
+use lyceum_model::RelPath;
+use serde::Serialize;
+
+use super::{
+    Asset, Candidate, Script, Shape, Standard,
+    declared::{self, Declared},
+    lineage, standard,
+};
+use crate::frontmatter;
+
+/// What one file says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    pub(super) file: RelPath,
+    pub(super) path: RelPath,
+    pub(super) description: String,
+    pub(super) keywords: Vec<String>,
+    pub(super) inherit: bool,
+    pub(super) priority: f64,
+    pub(super) assets: Vec<Asset>,
+    pub(super) scripts: Vec<Script>,
+    pub(super) body: String,
+    pub(super) standard: Option<Standard>,
+}
+
+/// Something that an author would want to know about a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The file, from the folder of the skills on.
+    pub file: String,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What it is, and what to write.
+    pub message: String,
+}
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It is served, but not as the author may have meant.
+    Warning,
+    /// It is not served.
+    Skipped,
+}
+
+/// Reads one file. Findings may come with a draft, and always come without one.
+pub fn read(candidate: &Candidate, bytes: &[u8]) -> (Option<Draft>, Vec<Finding>) {
+    let mut findings = Vec::new();
+    let finding = |severity, message| Finding { file: candidate.file.to_string(), severity, message };
+    let draft =
+        std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text; save it as such".to_owned()).and_then(
+            |text| draft(candidate, text, &mut |message| findings.push(finding(Severity::Warning, message))),
+        );
+    match draft {
+        Ok(draft) => (Some(draft), findings),
+        Err(reason) => {
+            findings.push(finding(Severity::Skipped, reason));
+            (None, findings)
+        }
+    }
+}
+
+fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Result<Draft, String> {
+    let parts = frontmatter::parse(text).map_err(|fault| fault.to_string())?;
+    let fields = &parts.fields;
+    let description = declared::description(fields);
+    let keywords = declared::keywords(fields);
+    let file = candidate.file.clone();
+    let (path, keywords, standard, inherits) = match candidate.shape {
+        Shape::Document => {
+            let keywords = keywords.ok_or("keywords: is not a list of at least one word")?;
+            let path = lineage::skill_path(&file).ok_or("its name is only an extension")?;
+            (path, keywords, None, true)
+        }
+        Shape::Folder => {
+            let folder = file.parent();
+            let mut standard = standard::standard(fields, folder.as_ref().map(RelPath::name));
+            if text.starts_with('\u{FEFF}') {
+                standard.faults.push("it begins with a byte order mark; save it without".to_owned());
+            }
+            standard.faults.iter().chain(&standard.remarks).cloned().for_each(&mut *warn);
+            let named = || standard.name.as_deref().and_then(|name| RelPath::parse(name).ok());
+            let path = folder.or_else(named).ok_or("name: is missing or not one that the standard allows")?;
+            let name = standard.name.as_deref().unwrap_or_else(|| path.name());
+            let keywords = keywords
+                .unwrap_or_else(|| standard::keywords(name, description.as_deref().unwrap_or_default()));
+            (path, keywords, Some(standard), false)
+        }
+    };
+    let description = description.ok_or("description: is missing or empty")?;
+    let Declared { inherit, priority, assets, scripts } = declared::declared(fields, warn);
+    let (inherit, body) = (inherit.unwrap_or(inherits), parts.body.trim().to_owned());
+    Ok(Draft { file, path, description, keywords, inherit, priority, assets, scripts, body, standard })
+}

@@ -1,0 +1,243 @@
+//! The index: all skills of a source at one moment, with their parents and files.
+//!
+//! Built whole and never changed: readers hold one, a rebuild makes the next.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use lyceum_model::RelPath;
+
+use super::{
+    Asset, Draft, Execution, Finding, FoundFile, Inherited, Match, MatchSettings, Script, Severity, Standard,
+    discovery::SKILL_FILE,
+    files, inheritance, lineage,
+    matching::{self, Vocabulary},
+};
+
+/// A skill, with what its surroundings make of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Skill {
+    /// Its path, such as `ui/react/auth`.
+    pub path: RelPath,
+    /// Its file, such as `ui/react/auth.md`.
+    pub file: RelPath,
+    /// What it is for.
+    pub description: String,
+    /// The words it is found by, in lower case.
+    pub keywords: Vec<String>,
+    /// Whether it comes with what its parents say.
+    pub inherit: bool,
+    /// Lifts it a little over equals.
+    pub priority: f64,
+    /// What it says.
+    pub body: String,
+    /// Its assets; none where it has no folder.
+    pub assets: Vec<Asset>,
+    /// Its scripts; none where it has no folder.
+    pub scripts: Vec<Script>,
+    /// The folder of its files, where there is one; nothing in it for a skill that is the whole source.
+    pub folder: Option<Option<RelPath>>,
+    /// What the Agent Skills standard says of it, where it is of that form.
+    pub standard: Option<Standard>,
+    /// Its parent, by its place in the index.
+    pub(super) parent: Option<usize>,
+}
+
+impl Skill {
+    /// Where a file of the skill's folder is, from the folder of the skills on.
+    pub fn place_of(&self, file: &RelPath) -> Option<RelPath> {
+        match self.folder.as_ref()? {
+            Some(folder) => folder.join(file),
+            None => Some(file.clone()),
+        }
+    }
+}
+
+/// All skills at one moment.
+#[derive(Debug)]
+pub struct SkillIndex {
+    skills: Vec<Skill>,
+    places: HashMap<RelPath, usize>,
+    children: Vec<Vec<usize>>,
+    vocabulary: Vocabulary,
+    /// What authors would want to know.
+    pub findings: Vec<Finding>,
+}
+
+impl SkillIndex {
+    /// Puts drafts together. `files` are all files of the source; `findings` those of reading the drafts.
+    pub fn new<'a>(
+        drafts: impl Iterator<Item = Arc<Draft>>,
+        files: &BTreeMap<RelPath, impl Sized>,
+        findings: impl Iterator<Item = &'a Finding>,
+    ) -> Self {
+        let mut findings: Vec<Finding> = findings.cloned().collect();
+        let mut drafts: Vec<Arc<Draft>> = drafts.collect();
+        drafts.sort_by(|one, other| one.path.cmp(&other.path).then(one.file.cmp(&other.file)));
+        drafts.dedup_by(|later, first| {
+            let same = later.path == first.path;
+            if same {
+                let message = format!(
+                    "{} has the same path {:?}; rename one of the two",
+                    first.file,
+                    first.path.as_str()
+                );
+                findings.push(Finding { file: later.file.to_string(), severity: Severity::Skipped, message });
+            }
+            same
+        });
+        let mut skills: Vec<Skill> = drafts.iter().map(|draft| skill(draft, files)).collect();
+        let places: HashMap<RelPath, usize> =
+            skills.iter().enumerate().map(|(at, skill)| (skill.path.clone(), at)).collect();
+        let mut children = vec![Vec::new(); skills.len()];
+        for (at, skill) in skills.iter_mut().enumerate() {
+            skill.parent = lineage::nearest_parent(skill.path.as_str(), |path| places.get(path).copied());
+            if let Some(siblings) = skill.parent.and_then(|parent| children.get_mut(parent)) {
+                siblings.push(at);
+            }
+        }
+        let vocabulary =
+            Vocabulary::new(skills.iter().map(|skill| (skill.keywords.as_slice(), skill.priority)));
+        findings.sort_by(|one, other| one.file.cmp(&other.file));
+        Self { skills, places, children, vocabulary, findings }
+    }
+
+    /// All skills, in the order of their paths.
+    pub fn skills(&self) -> &[Skill] {
+        &self.skills
+    }
+
+    /// The skill of that path.
+    pub fn get(&self, path: &str) -> Option<&Skill> {
+        self.place(path).and_then(|at| self.skills.get(at))
+    }
+
+    /// The skill for a task.
+    pub fn search(&self, context: &str, settings: &MatchSettings) -> Match {
+        matching::decide(self.vocabulary.search(context, settings.min_score), settings)
+    }
+
+    /// Which keywords of a skill fit that text.
+    pub fn matched_keywords<'a>(&self, context: &str, skill: &'a Skill) -> Vec<&'a str> {
+        self.vocabulary.matched(context, &skill.keywords)
+    }
+
+    /// What a skill says, with its parents' words before it if it inherits.
+    pub fn content(&self, skill: &Skill) -> String {
+        inheritance::content(skill, &self.chain(skill))
+    }
+
+    /// The assets that a skill has from its parents.
+    pub fn inherited_assets(&self, skill: &Skill) -> Vec<Inherited<Asset>> {
+        files::inherited(&self.chain(skill), |skill| &skill.assets, |asset| &asset.file)
+    }
+
+    /// The scripts that a skill has from its parents.
+    pub fn inherited_scripts(&self, skill: &Skill) -> Vec<Inherited<Script>> {
+        files::inherited(&self.chain(skill), |skill| &skill.scripts, |script| &script.file)
+    }
+
+    /// Looks a declared file up in a skill, then in those it inherits from.
+    pub fn find_file(&self, skill: &Skill, file: &RelPath) -> Option<FoundFile> {
+        files::find(&self.chain(skill), file)
+    }
+
+    pub(super) fn place(&self, path: &str) -> Option<usize> {
+        self.places.get(path).copied()
+    }
+
+    pub(super) fn children_of(&self, at: usize) -> &[usize] {
+        self.children.get(at).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// A skill and, if it inherits, all that stand above it; the most general first.
+    fn chain<'a>(&'a self, skill: &'a Skill) -> Vec<&'a Skill> {
+        let parent = |skill: &&Skill| skill.parent.and_then(|at| self.skills.get(at));
+        let reach = if skill.inherit { usize::MAX } else { 1 };
+        let mut chain: Vec<&Skill> = std::iter::successors(Some(skill), parent).take(reach).collect();
+        chain.reverse();
+        chain
+    }
+}
+
+fn skill(draft: &Draft, files: &BTreeMap<RelPath, impl Sized>) -> Skill {
+    let folder = match &draft.standard {
+        Some(_) => Some(draft.file.parent()),
+        None => Some(draft.path.clone()).filter(|folder| has_files_below(folder, files)).map(Some),
+    };
+    let (mut assets, mut scripts) = match &folder {
+        Some(_) => (draft.assets.clone(), draft.scripts.clone()),
+        None => (Vec::new(), Vec::new()),
+    };
+    if let (Some(_), Some(folder)) = (&draft.standard, &folder) {
+        add_undeclared(folder.as_ref(), files, &mut assets, &mut scripts);
+    }
+    Skill {
+        path: draft.path.clone(),
+        file: draft.file.clone(),
+        description: draft.description.clone(),
+        keywords: draft.keywords.clone(),
+        inherit: draft.inherit,
+        priority: draft.priority,
+        body: draft.body.clone(),
+        assets,
+        scripts,
+        folder,
+        standard: draft.standard.clone(),
+        parent: None,
+    }
+}
+
+fn has_files_below(folder: &RelPath, files: &BTreeMap<RelPath, impl Sized>) -> bool {
+    below(Some(folder), files).next().is_some()
+}
+
+/// The files below a folder, from it on.
+pub(super) fn below<'a, T>(
+    folder: Option<&'a RelPath>,
+    files: &'a BTreeMap<RelPath, T>,
+) -> impl Iterator<Item = (RelPath, &'a T)> {
+    let start = folder.map(|folder| format!("{folder}/")).unwrap_or_default();
+    let from = files.range::<str, _>((std::ops::Bound::Included(start.as_str()), std::ops::Bound::Unbounded));
+    let inside = from.take_while(move |(path, _)| path.as_str().starts_with(&start));
+    inside.filter_map(move |(path, file)| {
+        let path = folder.map_or_else(|| Some(path.clone()), |folder| path.below(folder))?;
+        Some((path, file))
+    })
+}
+
+/// Every file of a standard skill's folder belongs to it, whether or not it is declared.
+fn add_undeclared(
+    folder: Option<&RelPath>,
+    files: &BTreeMap<RelPath, impl Sized>,
+    assets: &mut Vec<Asset>,
+    scripts: &mut Vec<Script>,
+) {
+    let undeclared: Vec<RelPath> = below(folder, files)
+        .map(|(file, _)| file)
+        .filter(|file| file.as_str() != SKILL_FILE)
+        .filter(|file| {
+            !assets.iter().any(|asset| asset.file == *file)
+                && !scripts.iter().any(|script| script.file == *file)
+        })
+        .take(super::MOST_FILES)
+        .collect();
+    for file in undeclared {
+        let place = file.as_str().split_once('/').map_or("", |(first, _)| first);
+        match place {
+            "scripts" => scripts.push(Script {
+                file,
+                description: String::new(),
+                execution: Execution::Claude,
+                args: Vec::new(),
+                network: false,
+            }),
+            "references" => {
+                assets.push(Asset { file, description: String::new(), kind: "reference".to_owned() });
+            }
+            _ => assets.push(Asset { file, description: String::new(), kind: "other".to_owned() }),
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The settings of the skills: defaults, and what is laid over them by `config.yaml`, `lyceum.toml` and the environment.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::frontmatter::yaml_value;
+
+/// How skills are found, refreshed and served.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Settings {
+    /// How they are found.
+    pub matching: MatchSettings,
+    /// How often a repository is asked for news.
+    pub refresh: RefreshSettings,
+    /// How scripts are run.
+    pub scripts: ScriptSettings,
+    /// How assets are served.
+    pub assets: AssetSettings,
+    /// Where usage is told.
+    pub analytics: AnalyticsSettings,
+}
+
+/// How skills are found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchSettings {
+    /// Skills below this score are left out.
+    pub min_score: f64,
+    /// How many candidates are named when it is not clear which is meant.
+    pub max_results: usize,
+    /// Two best scores nearer than this are ambiguous.
+    pub ambiguity_threshold: f64,
+}
+
+/// How often a repository is asked for news.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RefreshSettings {
+    /// Whether it is, by itself.
+    pub enabled: bool,
+    /// How many minutes lie between.
+    pub interval_minutes: u64,
+}
+
+/// How scripts are run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptSettings {
+    /// Whether they are run at all.
+    pub enabled: bool,
+    /// How long one may take.
+    pub timeout_seconds: u64,
+    /// How much of each of its outputs is kept.
+    pub max_output_bytes: usize,
+    /// The extensions that may be run.
+    pub allowed_extensions: Vec<String>,
+    /// The command for each extension.
+    pub runners: BTreeMap<String, String>,
+}
+
+/// How assets are served.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AssetSettings {
+    /// The largest that is served.
+    pub max_size_bytes: u64,
+    /// The document names this setting and gives it no meaning; it is read and has no effect.
+    pub inline_text_max_bytes: u64,
+}
+
+/// Where usage is told.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AnalyticsSettings {
+    /// Whether it is.
+    pub enabled: bool,
+    /// The address that events are posted to.
+    pub endpoint: String,
+}
+
+impl Default for MatchSettings {
+    fn default() -> Self {
+        Self { min_score: 0.2, max_results: 3, ambiguity_threshold: 0.1 }
+    }
+}
+
+impl Default for RefreshSettings {
+    fn default() -> Self {
+        Self { enabled: true, interval_minutes: 15 }
+    }
+}
+
+impl Default for ScriptSettings {
+    fn default() -> Self {
+        let runners = [(".sh", "bash"), (".ts", "npx tsx"), (".js", "node"), (".py", "python3")];
+        Self {
+            enabled: true,
+            timeout_seconds: 60,
+            max_output_bytes: 1_048_576,
+            allowed_extensions: runners.iter().map(|(extension, _)| (*extension).to_owned()).collect(),
+            runners: runners
+                .iter()
+                .map(|(extension, runner)| ((*extension).to_owned(), (*runner).to_owned()))
+                .collect(),
+        }
+    }
+}
+
+impl Default for AssetSettings {
+    fn default() -> Self {
+        Self { max_size_bytes: 1_048_576, inline_text_max_bytes: 10_240 }
+    }
+}
+
+/// Some of the settings, to be laid over others.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Overlay {
+    /// How skills are found.
+    pub matching: MatchOverlay,
+    /// How often a repository is asked for news.
+    pub refresh: RefreshOverlay,
+    /// How scripts are run.
+    pub scripts: ScriptOverlay,
+    /// How assets are served.
+    pub assets: AssetOverlay,
+    /// Where usage is told.
+    pub analytics: AnalyticsOverlay,
+}
+
+/// The table `matching`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MatchOverlay {
+    /// Skills below this score are left out.
+    #[schemars(range(min = 0.0, max = 1.0), example = 0.2)]
+    pub min_score: Option<f64>,
+    /// How many candidates are named when it is not clear which skill is meant.
+    #[schemars(range(min = 1, max = 100), example = 3)]
+    pub max_results: Option<usize>,
+    /// Two best scores nearer than this are ambiguous.
+    #[schemars(range(min = 0.0, max = 1.0), example = 0.1)]
+    pub ambiguity_threshold: Option<f64>,
+}
+
+/// The table `refresh`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RefreshOverlay {
+    /// Whether a repository is asked for news by itself.
+    #[schemars(example = true)]
+    pub enabled: Option<bool>,
+    /// How many minutes lie between two such questions.
+    #[schemars(range(min = 1, max = 10_080), example = 15)]
+    pub interval_minutes: Option<u64>,
+}
+
+/// The table `scripts`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ScriptOverlay {
+    /// Whether scripts are run at all.
+    #[schemars(example = true)]
+    pub enabled: Option<bool>,
+    /// How long a script may take, in seconds.
+    #[schemars(range(min = 1, max = 3600), example = 60)]
+    pub timeout_seconds: Option<u64>,
+    /// How much of each output of a script is kept, in bytes.
+    #[schemars(range(min = 1024, max = 67_108_864), example = 1_048_576)]
+    pub max_output_bytes: Option<usize>,
+    /// The extensions that may be run.
+    #[schemars(example = extensions_example())]
+    pub allowed_extensions: Option<Vec<String>>,
+    /// The command for each extension.
+    #[schemars(example = runners_example())]
+    pub runners: Option<BTreeMap<String, String>>,
+}
+
+fn extensions_example() -> [&'static str; 2] {
+    [".sh", ".py"]
+}
+
+fn runners_example() -> BTreeMap<&'static str, &'static str> {
+    BTreeMap::from([(".py", "python3")])
+}
+
+/// The table `assets`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AssetOverlay {
+    /// The largest asset that is served, in bytes.
+    #[schemars(range(min = 1, max = 67_108_864), example = 1_048_576)]
+    pub max_size_bytes: Option<u64>,
+    /// Read for compatibility; it has no effect.
+    #[schemars(example = 10_240)]
+    pub inline_text_max_bytes: Option<u64>,
+}
+
+/// The table `analytics`.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnalyticsOverlay {
+    /// Whether usage is told.
+    #[schemars(example = false)]
+    pub enabled: Option<bool>,
+    /// The address that events are posted to.
+    #[schemars(example = "https://usage.example.org/events")]
+    pub endpoint: Option<String>,
+}
+
+impl Overlay {
+    /// Reads the `config.yaml` of a source. Each table that can't be used is left out and told, the others count.
+    pub fn from_yaml(text: &str) -> (Self, Vec<String>) {
+        let fields = match yaml_value::<Value>(text) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(Value::Null) => return (Self::default(), Vec::new()),
+            Ok(_) => return (Self::default(), vec!["is not a list of tables; it has no effect".to_owned()]),
+            Err(error) => {
+                return (Self::default(), vec![format!("can't be read and has no effect: {error}")]);
+            }
+        };
+        let mut overlay = Self::default();
+        let mut warnings = Vec::new();
+        for (name, table) in fields {
+            let read = match name.as_str() {
+                "matching" => take(table).map(|table| overlay.matching = table),
+                "refresh" => take(table).map(|table| overlay.refresh = table),
+                "scripts" => take(table).map(|table| overlay.scripts = table),
+                "assets" => take(table).map(|table| overlay.assets = table),
+                "analytics" => take(table).map(|table| overlay.analytics = table),
+                _ => Err("there is no such table".to_owned()),
+            };
+            if let Err(error) = read {
+                warnings.push(format!("{name}: {error}; it has no effect"));
+            }
+        }
+        overlay.keep_sane(&mut warnings);
+        (overlay, warnings)
+    }
+
+    /// Leaves out values that make no sense; `lyceum.toml` has a schema for that, `config.yaml` has this.
+    fn keep_sane(&mut self, warnings: &mut Vec<String>) {
+        let mut drop_unless = |fine: bool, name: &str| {
+            if !fine {
+                warnings.push(format!("{name}: is out of its range; it has no effect"));
+            }
+            fine
+        };
+        let share = |value: &f64| (0.0..=1.0).contains(value);
+        self.matching.min_score =
+            self.matching.min_score.filter(|value| drop_unless(share(value), "matching.min_score"));
+        self.matching.ambiguity_threshold = (self.matching.ambiguity_threshold)
+            .filter(|value| drop_unless(share(value), "matching.ambiguity_threshold"));
+        self.matching.max_results = self
+            .matching
+            .max_results
+            .filter(|value| drop_unless((1..=100).contains(value), "matching.max_results"));
+        self.refresh.interval_minutes = (self.refresh.interval_minutes)
+            .filter(|value| drop_unless((1..=10_080).contains(value), "refresh.interval_minutes"));
+        self.scripts.timeout_seconds = (self.scripts.timeout_seconds)
+            .filter(|value| drop_unless((1..=3600).contains(value), "scripts.timeout_seconds"));
+        self.scripts.max_output_bytes = (self.scripts.max_output_bytes)
+            .filter(|value| drop_unless((1..=67_108_864).contains(value), "scripts.max_output_bytes"));
+        self.assets.max_size_bytes = (self.assets.max_size_bytes)
+            .filter(|value| drop_unless((1..=67_108_864).contains(value), "assets.max_size_bytes"));
+    }
+}
+
+fn take<T: serde::de::DeserializeOwned + Default>(table: Value) -> Result<T, String> {
+    if table.is_null() {
+        Ok(T::default())
+    } else {
+        serde_json::from_value(table).map_err(|error| error.to_string())
+    }
+}
+
+impl Settings {
+    /// The same settings with others laid over them.
+    pub fn overlaid(mut self, overlay: &Overlay) -> Self {
+        let Overlay { matching, refresh, scripts, assets, analytics } = overlay;
+        set(&mut self.matching.min_score, &matching.min_score);
+        set(&mut self.matching.max_results, &matching.max_results);
+        set(&mut self.matching.ambiguity_threshold, &matching.ambiguity_threshold);
+        set(&mut self.refresh.enabled, &refresh.enabled);
+        set(&mut self.refresh.interval_minutes, &refresh.interval_minutes);
+        set(&mut self.scripts.enabled, &scripts.enabled);
+        set(&mut self.scripts.timeout_seconds, &scripts.timeout_seconds);
+        set(&mut self.scripts.max_output_bytes, &scripts.max_output_bytes);
+        set(&mut self.scripts.allowed_extensions, &scripts.allowed_extensions);
+        self.scripts.runners.extend(scripts.runners.clone().unwrap_or_default());
+        set(&mut self.assets.max_size_bytes, &assets.max_size_bytes);
+        set(&mut self.assets.inline_text_max_bytes, &assets.inline_text_max_bytes);
+        set(&mut self.analytics.enabled, &analytics.enabled);
+        set(&mut self.analytics.endpoint, &analytics.endpoint);
+        self
+    }
+}
+
+fn set<T: Clone>(value: &mut T, over: &Option<T>) {
+    if let Some(over) = over {
+        value.clone_from(over);
+    }
+}

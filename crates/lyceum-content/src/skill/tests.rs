@@ -1,0 +1,39 @@
+//! Skills, driven by the examples of the document that they come from.
+
+mod document;
+mod reading;
+mod routing;
+mod standard;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use lyceum_model::RelPath;
+
+use super::{Candidate, Finding, SkillIndex, candidates, read};
+
+/// A path that is known to be one.
+pub(super) fn path(text: &str) -> RelPath {
+    RelPath::parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The index of files given as path and text.
+pub(super) fn index(files: &[(&str, &str)]) -> SkillIndex {
+    let files: BTreeMap<RelPath, &str> = files.iter().map(|(name, text)| (path(name), *text)).collect();
+    let read: Vec<_> = candidates(files.keys())
+        .iter()
+        .map(|candidate: &Candidate| read(candidate, files.get(&candidate.file).unwrap().as_bytes()))
+        .collect();
+    let drafts = read.iter().filter_map(|(draft, _)| draft.clone()).map(Arc::new);
+    let findings: Vec<&Finding> = read.iter().flat_map(|(_, findings)| findings).collect();
+    SkillIndex::new(drafts, &files, findings.into_iter())
+}
+
+/// What an index would tell its authors.
+pub(super) fn findings(index: &SkillIndex) -> Vec<String> {
+    index.findings.iter().map(|finding| format!("{}: {}", finding.file, finding.message)).collect()
+}
+
+/// A document with those keywords and nothing special.
+pub(super) fn document(keywords: &str) -> String {
+    format!("---\nkeywords: [{keywords}]\ndescription: about {keywords}\n---\n\nRules for {keywords}.\n")
+}

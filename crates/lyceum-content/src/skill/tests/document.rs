@@ -1,0 +1,178 @@
+//! Paths, parents, inheritance and files, as the tables and diagrams of the document show them.
+
+use super::{super::Inherited, document, findings, index, path};
+
+/// The repository that the document's examples are about.
+fn example() -> Vec<(&'static str, String)> {
+    let with = |keywords: &str, files: &[&str], body: &str| {
+        let assets: String = files
+            .iter()
+            .map(|file| format!("  - file: {file}\n    description: d\n    type: template\n"))
+            .collect();
+        format!("---\nkeywords: [{keywords}]\ndescription: {keywords}\nassets:\n{assets}---\n\n{body}\n")
+    };
+    vec![
+        ("_root.md", with("global", &["global.css"], "Global rules")),
+        ("_root/global.css", String::new()),
+        ("ui/_index.md", with("ui", &["design-tokens.json"], "UI rules")),
+        ("ui/_index/design-tokens.json", String::new()),
+        ("ui/react/_index.md", with("react", &["component-base.tsx"], "React rules")),
+        ("ui/react/_index/component-base.tsx", String::new()),
+        ("ui/react/auth.md", with("auth", &["AuthProvider.tsx", "component-base.tsx"], "Auth rules")),
+        ("ui/react/auth/AuthProvider.tsx", String::new()),
+        ("ui/react/auth/component-base.tsx", String::new()),
+        (
+            "no-inherit.md",
+            "---\nkeywords: [alone]\ndescription: alone\ninherit: false\n---\nAlone.\n".to_owned(),
+        ),
+    ]
+}
+
+fn example_index() -> super::SkillIndex {
+    let files = example();
+    index(&files.iter().map(|(name, text)| (*name, text.as_str())).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_path_is_the_file_without_its_extension() {
+    let index = example_index();
+    let paths: Vec<_> =
+        index.skills().iter().map(|skill| (skill.file.as_str(), skill.path.as_str())).collect();
+    assert_eq!(
+        paths,
+        [
+            ("_root.md", "_root"),
+            ("no-inherit.md", "no-inherit"),
+            ("ui/_index.md", "ui/_index"),
+            ("ui/react/_index.md", "ui/react/_index"),
+            ("ui/react/auth.md", "ui/react/auth"),
+        ]
+    );
+    assert!(findings(&index).is_empty(), "{:?}", findings(&index));
+}
+
+#[track_caller]
+fn check_parent(index: &super::SkillIndex, skill: &str, parent: Option<&str>) {
+    let found = index.get(skill).unwrap().parent.map(|at| index.skills()[at].path.as_str());
+    assert_eq!(found, parent, "{skill}");
+}
+
+#[test]
+fn parents_are_those_of_the_table() {
+    let index = example_index();
+    check_parent(&index, "_root", None);
+    check_parent(&index, "ui/_index", Some("_root"));
+    check_parent(&index, "ui/react/_index", Some("ui/_index"));
+    check_parent(&index, "ui/react/auth", Some("ui/react/_index"));
+    check_parent(&index, "no-inherit", Some("_root"));
+}
+
+#[test]
+fn parents_that_are_missing_are_passed_over() {
+    let index = index(&[
+        ("_root.md", &document("root")),
+        ("a/b/c/d.md", &document("deep")),
+        ("a/_index.md", &document("a")),
+        ("x/y/z.md", &document("z")),
+    ]);
+    check_parent(&index, "a/b/c/d", Some("a/_index"));
+    check_parent(&index, "x/y/z", Some("_root"));
+    let rootless = super::index(&[("x/y/z.md", &document("z"))]);
+    check_parent(&rootless, "x/y/z", None);
+}
+
+#[test]
+fn content_is_gathered_from_the_root_on() {
+    let index = example_index();
+    let content = index.content(index.get("ui/react/auth").unwrap());
+    assert_eq!(
+        content,
+        "=== GLOBAL RULES (from _root.md) ===\n\nGlobal rules\n\n\
+         === UI (from ui/_index.md) ===\n\nUI rules\n\n\
+         === UI > REACT (from ui/react/_index.md) ===\n\nReact rules\n\n\
+         === UI > REACT > AUTH (from ui/react/auth.md) ===\n\nAuth rules"
+    );
+}
+
+#[test]
+fn what_does_not_inherit_stands_alone_without_headers() {
+    let index = example_index();
+    let alone = index.get("no-inherit").unwrap();
+    assert_eq!(index.content(alone), "Alone.");
+    assert!(index.inherited_assets(alone).is_empty());
+    assert!(index.find_file(alone, &path("global.css")).is_none());
+}
+
+#[test]
+fn the_more_specific_file_of_one_name_wins() {
+    let index = example_index();
+    let auth = index.get("ui/react/auth").unwrap();
+    let own: Vec<_> = auth.assets.iter().map(|asset| asset.file.as_str()).collect();
+    assert_eq!(own, ["AuthProvider.tsx", "component-base.tsx"]);
+    let from = |entry: &Inherited<super::super::Asset>| (entry.item.file.to_string(), entry.from.clone());
+    let inherited: Vec<_> = index.inherited_assets(auth).iter().map(from).collect();
+    assert_eq!(
+        inherited,
+        [
+            ("design-tokens.json".to_owned(), "ui/_index".to_owned()),
+            ("global.css".to_owned(), "_root".to_owned())
+        ]
+    );
+}
+
+#[test]
+fn a_file_is_looked_for_in_the_skill_then_up_the_chain() {
+    let index = example_index();
+    let auth = index.get("ui/react/auth").unwrap();
+    let found = |file| {
+        index
+            .find_file(auth, &path(file))
+            .map(|found| (found.path.to_string(), found.from.map(|from| from.to_string())))
+    };
+    assert_eq!(found("component-base.tsx"), Some(("ui/react/auth/component-base.tsx".to_owned(), None)));
+    assert_eq!(found("global.css"), Some(("_root/global.css".to_owned(), Some("_root".to_owned()))));
+    assert_eq!(found("nothing.css"), None);
+}
+
+#[test]
+fn without_a_folder_there_are_no_files() {
+    let text =
+        "---\nkeywords: [a]\ndescription: a\nassets: [{ file: x.txt }]\nscripts: [{ file: y.sh }]\n---\n";
+    let index = index(&[("a.md", text)]);
+    let skill = index.get("a").unwrap();
+    assert_eq!((skill.assets.len(), skill.scripts.len(), &skill.folder), (0, 0, &None));
+}
+
+#[test]
+fn the_tree_has_every_skill_once() {
+    let index = example_index();
+    let leaf = |name: &str, path: &str, keyword: &str, assets: usize, children: serde_json::Value| {
+        serde_json::json!({
+            "name": name, "path": path, "description": keyword, "keywords": [keyword],
+            "assetCount": assets, "scriptCount": 0, "children": children
+        })
+    };
+    let auth = leaf("auth", "ui/react/auth", "auth", 2, serde_json::json!([]));
+    let react = leaf("react", "ui/react/_index", "react", 1, serde_json::json!([auth]));
+    let ui = leaf("ui", "ui/_index", "ui", 1, serde_json::json!([react]));
+    assert_eq!(serde_json::to_value(index.subtree_at("ui").unwrap()).unwrap(), ui);
+    let names = |node: &super::super::SkillNode| {
+        node.children.iter().map(|child| child.path.clone()).collect::<Vec<_>>()
+    };
+    let tree = index.tree();
+    assert_eq!(
+        (tree.path.as_str(), names(&tree)),
+        ("_root", vec!["no-inherit".to_owned(), "ui/_index".to_owned()])
+    );
+    assert_eq!(index.subtree_at("ui/_index"), index.subtree_at("ui"));
+    assert_eq!(index.subtree_at("nowhere"), None);
+}
+
+#[test]
+fn a_folder_without_a_skill_of_its_own_can_be_browsed() {
+    let index = index(&[("api/auth.md", &document("auth")), ("api/v2/users.md", &document("users"))]);
+    let node = index.subtree_at("api").unwrap();
+    let children: Vec<_> = node.children.iter().map(|child| child.path.as_str()).collect();
+    assert_eq!((node.name.as_str(), children), ("api", vec!["api/auth", "api/v2/users"]));
+    assert_eq!(index.tree().children.len(), 2);
+}

@@ -1,0 +1,100 @@
+//! The tree of skills, as it is browsed.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{
+    Skill, SkillIndex,
+    lineage::{INDEX, ROOT, short_name},
+};
+
+/// A skill and those below it. A folder without a skill of its own has an empty description and no keywords.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SkillNode {
+    /// What it is called in its folder.
+    pub name: String,
+    /// Its path, as `get_skill` and `get_asset` take it.
+    pub path: String,
+    /// What it is for.
+    pub description: String,
+    /// The words that it is found by.
+    pub keywords: Vec<String>,
+    /// How many assets it has.
+    pub asset_count: usize,
+    /// How many scripts it has.
+    pub script_count: usize,
+    /// The skills below it.
+    pub children: Vec<SkillNode>,
+}
+
+impl SkillIndex {
+    /// All skills, as one tree.
+    pub fn tree(&self) -> SkillNode {
+        let root = self.get(ROOT).map_or_else(|| folder(ROOT), node);
+        let children = self
+            .skills()
+            .iter()
+            .enumerate()
+            .filter(|(_, skill)| skill.parent.is_none() && skill.path.as_str() != ROOT);
+        let mut children: Vec<SkillNode> = children.map(|(at, _)| self.subtree(at)).collect();
+        if let Some(at) = self.place(ROOT) {
+            children.extend(self.children(at));
+        }
+        SkillNode { children, ..root }
+    }
+
+    /// The part of the tree under a skill's path or a folder's; nothing where there is none.
+    pub fn subtree_at(&self, path: &str) -> Option<SkillNode> {
+        let path = path.trim_matches('/');
+        if path == ROOT {
+            return Some(self.tree());
+        }
+        if let Some(at) = self.place(path).or_else(|| self.place(&format!("{path}/{INDEX}"))) {
+            return Some(self.subtree(at));
+        }
+        // A folder without a skill of its own: its topmost skills are those whose parent is outside.
+        let inside =
+            |skill: &Skill| skill.path.as_str().strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
+        let topmost = |skill: &Skill| {
+            inside(skill) && !skill.parent.and_then(|at| self.skills().get(at)).is_some_and(inside)
+        };
+        let children: Vec<SkillNode> = (self.skills().iter().enumerate().filter(|(_, skill)| topmost(skill)))
+            .map(|(at, _)| self.subtree(at))
+            .collect();
+        (!children.is_empty()).then(|| SkillNode { children, ..folder(path) })
+    }
+
+    fn subtree(&self, at: usize) -> SkillNode {
+        let node = self.skills().get(at).map_or_else(|| folder(""), node);
+        SkillNode { children: self.children(at), ..node }
+    }
+
+    fn children(&self, at: usize) -> Vec<SkillNode> {
+        self.children_of(at).iter().map(|child| self.subtree(*child)).collect()
+    }
+}
+
+fn node(skill: &Skill) -> SkillNode {
+    SkillNode {
+        name: short_name(skill.path.as_str()).to_owned(),
+        path: skill.path.to_string(),
+        description: skill.description.clone(),
+        keywords: skill.keywords.clone(),
+        asset_count: skill.assets.len(),
+        script_count: skill.scripts.len(),
+        children: Vec::new(),
+    }
+}
+
+fn folder(path: &str) -> SkillNode {
+    SkillNode {
+        name: short_name(path).to_owned(),
+        path: path.to_owned(),
+        description: String::new(),
+        keywords: Vec::new(),
+        asset_count: 0,
+        script_count: 0,
+        children: Vec::new(),
+    }
+}
