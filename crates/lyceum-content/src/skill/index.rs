@@ -124,6 +124,13 @@ impl SkillIndex {
         self.vocabulary.matched(context, &skill.keywords)
     }
 
+    /// How well a skill fits that text, whether or not another fits better.
+    pub fn score(&self, context: &str, skill: &Skill) -> f64 {
+        let place = self.place(skill.path.as_str());
+        let hits = self.vocabulary.search(context, f64::NEG_INFINITY);
+        hits.iter().find(|hit| Some(hit.skill) == place).map_or(0.0, |hit| hit.score)
+    }
+
     /// What a skill says, with its parents' words before it if it inherits.
     pub fn content(&self, skill: &Skill) -> String {
         inheritance::content(skill, &self.chain(skill))

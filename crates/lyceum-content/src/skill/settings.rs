@@ -56,6 +56,23 @@ pub struct ScriptSettings {
     pub allowed_extensions: Vec<String>,
     /// The command for each extension.
     pub runners: BTreeMap<String, String>,
+    /// What scripts are kept in.
+    pub sandbox: SandboxChoice,
+}
+
+/// What scripts are kept in. Only whoever runs the server may choose, never a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxChoice {
+    /// The best that works on this machine; refused where none does.
+    #[default]
+    Auto,
+    /// Bubblewrap, with a view of the file system of its own.
+    Strict,
+    /// The kernel's own means: Landlock, seccomp, limits, another user or a namespace.
+    Standard,
+    /// Nothing: scripts have the server's own rights. Not advised.
+    None,
 }
 
 /// How assets are served.
@@ -100,6 +117,7 @@ impl Default for ScriptSettings {
                 .iter()
                 .map(|(extension, runner)| ((*extension).to_owned(), (*runner).to_owned()))
                 .collect(),
+            sandbox: SandboxChoice::Auto,
         }
     }
 }
@@ -172,6 +190,9 @@ pub struct ScriptOverlay {
     /// The command for each extension.
     #[schemars(example = runners_example())]
     pub runners: Option<BTreeMap<String, String>>,
+    /// What scripts are kept in.
+    #[schemars(example = &"auto")]
+    pub sandbox: Option<SandboxChoice>,
 }
 
 fn extensions_example() -> [&'static str; 2] {
@@ -238,6 +259,10 @@ impl Overlay {
 
     /// Leaves out values that make no sense; `lyceum.toml` has a schema for that, `config.yaml` has this.
     fn keep_sane(&mut self, warnings: &mut Vec<String>) {
+        if self.scripts.sandbox.take().is_some() {
+            let message = "scripts.sandbox: only lyceum.toml can choose the sandbox; it has no effect here";
+            warnings.push(message.to_owned());
+        }
         let mut drop_unless = |fine: bool, name: &str| {
             if !fine {
                 warnings.push(format!("{name}: is out of its range; it has no effect"));
@@ -286,6 +311,7 @@ impl Settings {
         set(&mut self.scripts.max_output_bytes, &scripts.max_output_bytes);
         set(&mut self.scripts.allowed_extensions, &scripts.allowed_extensions);
         self.scripts.runners.extend(scripts.runners.clone().unwrap_or_default());
+        set(&mut self.scripts.sandbox, &scripts.sandbox);
         set(&mut self.assets.max_size_bytes, &assets.max_size_bytes);
         set(&mut self.assets.inline_text_max_bytes, &assets.inline_text_max_bytes);
         set(&mut self.analytics.enabled, &analytics.enabled);

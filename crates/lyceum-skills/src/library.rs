@@ -1,0 +1,62 @@
+//! The library: what the skills service serves at one moment, all of one snapshot of the source.
+
+mod build;
+mod shelf;
+
+use jiff::Timestamp;
+use lyceum_content::skill::{Finding, Settings, SkillIndex};
+use lyceum_model::RelPath;
+use lyceum_source::{ReadError, Snapshot};
+
+pub(crate) use build::Librarian;
+pub(crate) use shelf::{Entry, ShelfFile, Shelf};
+
+/// Everything that is served, of one snapshot.
+#[derive(Debug)]
+pub struct Library {
+    /// The skills.
+    pub index: SkillIndex,
+    /// How they are served: the defaults, `config.yaml` over them, the server's own configuration over both.
+    pub settings: Settings,
+    /// When the snapshot was taken.
+    pub synced_at: Timestamp,
+    pub(crate) shelf: Shelf,
+    pub(crate) snapshot: Snapshot,
+    root: Option<RelPath>,
+}
+
+impl Library {
+    /// The commit that is served, if the source is a repository.
+    pub fn commit(&self) -> Option<&str> {
+        self.snapshot.commit()
+    }
+
+    /// What authors would want to know, the worst first.
+    pub fn findings(&self) -> &[Finding] {
+        &self.index.findings
+    }
+
+    /// Reads a file of the skills' folder. Blocks.
+    pub(crate) fn read(&self, file: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
+        match &self.root {
+            None => self.snapshot.read(file, most),
+            Some(root) => root.join(file).ok_or(ReadError::Missing).and_then(|path| self.snapshot.read(&path, most)),
+        }
+    }
+
+    /// The files below a folder of the skills, from it on, with their sizes.
+    pub(crate) fn files_below(&self, folder: Option<&RelPath>) -> Vec<(RelPath, u64)> {
+        let files = self.snapshot.files().iter();
+        let inside = files.filter_map(|(path, meta)| Some((in_root(path, self.root.as_ref())?, meta.size)));
+        let below = inside.filter_map(|(path, size)| match folder {
+            None => Some((path, size)),
+            Some(folder) => Some((path.below(folder)?, size)),
+        });
+        below.collect()
+    }
+}
+
+/// A path of the source as one of the skills' folder, if it is in it.
+fn in_root(path: &RelPath, root: Option<&RelPath>) -> Option<RelPath> {
+    root.map_or_else(|| Some(path.clone()), |root| path.below(root))
+}

@@ -1,0 +1,160 @@
+//! Building the next library. What did not change since the last one is not read again.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+    thread,
+};
+
+use jiff::Timestamp;
+use lyceum_content::skill::{
+    Candidate, Draft, Finding, Overlay, Settings, Severity, Shape, SkillIndex, candidates, read,
+};
+use lyceum_model::RelPath;
+use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
+
+use super::{Library, Shelf, in_root, shelf::Digests};
+
+/// The largest markdown file that is read.
+const LARGEST_MARKDOWN: u64 = 1024 * 1024;
+
+/// The largest `config.yaml` that is read.
+const LARGEST_CONFIG: u64 = 64 * 1024;
+
+/// Where the skills are in their source, and what is laid over their settings.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rules {
+    /// The folder of the skills, where it is written down.
+    pub path: Option<RelPath>,
+    /// Whether `skills/` is meant where nothing is written: so it is in a repository.
+    pub looks_for_folder: bool,
+    /// The settings before anything is laid over them.
+    pub settings: Settings,
+    /// What the server's configuration says.
+    pub overlay: Overlay,
+}
+
+/// Builds libraries, and remembers what was read for the last one.
+#[derive(Debug, Default)]
+pub(crate) struct Librarian {
+    read: HashMap<RelPath, Arc<Reading>>,
+    digests: Digests,
+}
+
+/// What one file came to.
+#[derive(Debug)]
+struct Reading {
+    stamp: Stamp,
+    shape: Shape,
+    draft: Option<Arc<Draft>>,
+    findings: Vec<Finding>,
+}
+
+impl Librarian {
+    /// Builds the library of a snapshot. `beside` is the text of the `config.yaml` next to the folder, if there is one
+    /// that the snapshot does not hold. Blocks.
+    pub(crate) fn build(&mut self, snapshot: Snapshot, beside: Option<&str>, rules: &Rules, now: Timestamp) -> Library {
+        let root = root(&snapshot, rules);
+        let files: BTreeMap<RelPath, FileMeta> = (snapshot.files().iter())
+            .filter_map(|(path, meta)| Some((in_root(path, root.as_ref())?, meta.clone())))
+            .collect();
+        let (settings, mut findings) = settings(&snapshot, root.as_ref(), beside, rules);
+        findings.extend(snapshot.problems().iter().map(|problem| Finding {
+            file: problem.path.clone(),
+            severity: Severity::Skipped,
+            message: problem.reason.clone(),
+        }));
+        let place = |file: &RelPath| root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file));
+        let read_file = |file: &RelPath, most| place(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, most));
+        self.read(&candidates(files.keys()), &files, &read_file);
+        let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
+        let told = self.read.values().flat_map(|reading| &reading.findings);
+        let mut index = SkillIndex::new(drafts, &files, told.chain(&findings));
+        let (shelf, further) = Shelf::new(&index, &files, &mut self.digests, &read_file);
+        index.findings.extend(further);
+        index.findings.sort_by(|one, other| other.severity.cmp(&one.severity).then(one.file.cmp(&other.file)));
+        Library { index, settings, synced_at: now, shelf, snapshot, root }
+    }
+
+    /// Reads what is new or changed, on all cores, and forgets what is gone.
+    fn read(
+        &mut self,
+        candidates: &[Candidate],
+        files: &BTreeMap<RelPath, FileMeta>,
+        read_file: &(impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError> + Sync),
+    ) {
+        let mut next = HashMap::with_capacity(candidates.len());
+        let mut changed = Vec::new();
+        for candidate in candidates {
+            let Some(meta) = files.get(&candidate.file) else { continue };
+            match self.read.get(&candidate.file) {
+                Some(known) if known.stamp == meta.stamp && known.shape == candidate.shape => {
+                    next.insert(candidate.file.clone(), known.clone());
+                }
+                _ => changed.push((candidate, meta)),
+            }
+        }
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let share = changed.len().div_ceil(cores).max(1);
+        let readings = thread::scope(|scope| {
+            let work = |part: &[(&Candidate, &FileMeta)]| -> Vec<_> {
+                part.iter().map(|(candidate, meta)| (candidate.file.clone(), reading(candidate, meta, read_file))).collect()
+            };
+            let threads: Vec<_> = changed.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
+            threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()
+        });
+        next.extend(readings.into_iter().map(|(file, reading)| (file, Arc::new(reading))));
+        self.read = next;
+    }
+}
+
+fn reading(
+    candidate: &Candidate,
+    meta: &FileMeta,
+    read_file: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
+) -> Reading {
+    let (draft, findings) = match read_file(&candidate.file, LARGEST_MARKDOWN) {
+        Ok(bytes) => read(candidate, &bytes),
+        // It vanished between listing and reading: the next snapshot knows.
+        Err(ReadError::Missing) => (None, Vec::new()),
+        Err(error) => {
+            let message = match error {
+                ReadError::TooLarge { .. } => "it is larger than 1 MiB; split it, or move parts to files of their own".to_owned(),
+                other => other.to_string(),
+            };
+            (None, vec![Finding { file: candidate.file.to_string(), severity: Severity::Skipped, message }])
+        }
+    };
+    Reading { stamp: meta.stamp.clone(), shape: candidate.shape, draft: draft.map(Arc::new), findings }
+}
+
+/// The folder of the skills: as written; else, in a repository, `skills/` where there is one, but all of a plugin
+/// marketplace, which has skills in many folders.
+fn root(snapshot: &Snapshot, rules: &Rules) -> Option<RelPath> {
+    if rules.path.is_some() || !rules.looks_for_folder {
+        return rules.path.clone();
+    }
+    let files = snapshot.files();
+    let is_marketplace = files.contains_key(".claude-plugin/marketplace.json");
+    let folder = RelPath::parse("skills").ok()?;
+    let has_folder = files.range::<str, _>("skills/"..).next().is_some_and(|(path, _)| path.below(&folder).is_some());
+    (has_folder && !is_marketplace).then_some(folder)
+}
+
+/// The settings that count, and what is wrong with `config.yaml`.
+fn settings(
+    snapshot: &Snapshot,
+    root: Option<&RelPath>,
+    beside: Option<&str>,
+    rules: &Rules,
+) -> (Settings, Vec<Finding>) {
+    let name = RelPath::parse("config.yaml").ok();
+    let inside = name.as_ref().and_then(|name| root.map_or_else(|| Some(name.clone()), |root| root.join(name)));
+    let places = [inside, name.filter(|_| root.is_some())];
+    let in_source = places.into_iter().flatten().find_map(|path| snapshot.read(&path, LARGEST_CONFIG).ok());
+    let text = in_source.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let (overlay, warnings) = Overlay::from_yaml(text.as_deref().or(beside).unwrap_or_default());
+    let finding = |message| Finding { file: "config.yaml".to_owned(), severity: Severity::Warning, message };
+    let settings = rules.settings.clone().overlaid(&overlay).overlaid(&rules.overlay);
+    (settings, warnings.into_iter().map(finding).collect())
+}

@@ -1,0 +1,137 @@
+//! The shelf: skills of the standard as clients of the skills extension see them, with a digest of every file.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt::Write,
+    sync::Arc,
+};
+
+use lyceum_content::skill::{Finding, LARGEST_SKILL, MOST_FILES, Severity, Skill, SkillIndex};
+use lyceum_model::RelPath;
+use lyceum_source::{FileMeta, ReadError, Stamp};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// What is known of files that were hashed: the same stamp means the same bytes.
+pub(crate) type Digests = HashMap<RelPath, (Stamp, Arc<str>)>;
+
+/// The skills that the extension serves, and their files.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    /// By the path in their address, such as `acme/pdf`.
+    pub skills: BTreeMap<RelPath, Entry>,
+    /// Every file of every skill, by the path in its address, such as `acme/pdf/SKILL.md`.
+    pub files: BTreeMap<RelPath, ShelfFile>,
+}
+
+/// A skill on the shelf.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    /// Its path in the index.
+    pub path: RelPath,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its frontmatter, verbatim.
+    pub frontmatter: Map<String, Value>,
+    /// Its files, by the paths in their addresses.
+    pub files: Vec<RelPath>,
+}
+
+/// A file on the shelf.
+#[derive(Debug, Clone)]
+pub(crate) struct ShelfFile {
+    /// Where it is in the skills' folder.
+    pub place: RelPath,
+    /// How many bytes it has.
+    pub size: u64,
+    /// `sha256:` and 64 digits.
+    pub digest: Arc<str>,
+}
+
+impl Shelf {
+    /// Puts every skill that keeps to the standard on the shelf; tells why others are not.
+    pub(crate) fn new(
+        index: &SkillIndex,
+        files: &BTreeMap<RelPath, FileMeta>,
+        digests: &mut Digests,
+        read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
+    ) -> (Self, Vec<Finding>) {
+        let mut shelf = Self::default();
+        let mut findings = Vec::new();
+        let mut known = Digests::with_capacity(digests.len());
+        for skill in index.skills() {
+            let Some(standard) = skill.standard.as_ref().filter(|standard| standard.faults.is_empty()) else { continue };
+            let Some(name) = standard.name.clone() else { continue };
+            match gather(skill, &name, files, digests, &mut known, read) {
+                Ok(gathered) => {
+                    let entry = Entry {
+                        path: skill.path.clone(),
+                        name,
+                        description: skill.description.clone(),
+                        frontmatter: standard.frontmatter.clone(),
+                        files: gathered.iter().map(|(address, _)| address.clone()).collect(),
+                    };
+                    if let Some(folder) = address_of(skill, &entry.name) {
+                        shelf.files.extend(gathered);
+                        shelf.skills.insert(folder, entry);
+                    }
+                }
+                Err(message) => {
+                    findings.push(Finding { file: skill.file.to_string(), severity: Severity::Warning, message });
+                }
+            }
+        }
+        *digests = known;
+        (shelf, findings)
+    }
+}
+
+/// The path in a skill's address: its folder, or its name where it is the whole source.
+fn address_of(skill: &Skill, name: &str) -> Option<RelPath> {
+    skill.file.parent().or_else(|| RelPath::parse(name).ok())
+}
+
+/// All files of a skill with their digests, unless there are too many.
+fn gather(
+    skill: &Skill,
+    name: &str,
+    files: &BTreeMap<RelPath, FileMeta>,
+    before: &Digests,
+    known: &mut Digests,
+    read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
+) -> Result<Vec<(RelPath, ShelfFile)>, String> {
+    let folder = skill.file.parent();
+    let start = folder.as_ref().map(|folder| format!("{folder}/")).unwrap_or_default();
+    let inside = files.range::<str, _>(start.as_str()..).take_while(|(path, _)| path.as_str().starts_with(&start));
+    let inside: Vec<_> = inside.take(MOST_FILES + 1).collect();
+    let size: u64 = inside.iter().map(|(_, meta)| meta.size).sum();
+    if inside.len() > MOST_FILES || size > LARGEST_SKILL {
+        return Err(format!(
+            "it has more than {MOST_FILES} files or {} MiB, which clients of the standard do not take; the tools serve it",
+            LARGEST_SKILL / 1024 / 1024
+        ));
+    }
+    let mut gathered = Vec::with_capacity(inside.len());
+    for (place, meta) in inside {
+        let digest = match known.get(place).or_else(|| before.get(place)).filter(|(stamp, _)| *stamp == meta.stamp) {
+            Some((_, digest)) => digest.clone(),
+            None => read(place, LARGEST_SKILL).map(|bytes| digest(&bytes)).map_err(|error| format!("{place}: {error}"))?,
+        };
+        known.insert(place.clone(), (meta.stamp.clone(), digest.clone()));
+        let address = if folder.is_some() { Some(place.clone()) } else { RelPath::parse(name).ok().and_then(|name| name.join(place)) };
+        let address = address.ok_or_else(|| format!("{place}: the path is too long"))?;
+        gathered.push((address, ShelfFile { place: place.clone(), size: meta.size, digest }));
+    }
+    Ok(gathered)
+}
+
+fn digest(bytes: &[u8]) -> Arc<str> {
+    let mut text = "sha256:".to_owned();
+    for byte in Sha256::digest(bytes) {
+        // Writing to a string can't fail.
+        let _written = write!(text, "{byte:02x}");
+    }
+    text.into()
+}

@@ -1,0 +1,135 @@
+//! Refreshing: at the start, when a folder changes, every so often, and when a caller asks. One at a time.
+
+use std::{sync::Arc, time::Duration};
+
+use lyceum_source::{Snapshot, Source};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Library, Skills};
+
+/// How long to wait before watching a folder again when that failed.
+const WATCH_AGAIN_AFTER: Duration = Duration::from_secs(30);
+
+/// What a refresh came to.
+#[derive(Debug)]
+pub(crate) enum Refreshed {
+    /// The library of the newest snapshot, and how many files differ from the one before.
+    Done { library: Arc<Library>, files_changed: usize },
+    /// Another one is under way.
+    Busy,
+    /// The source could not be reached; what was there before is served on.
+    Failed(String),
+}
+
+impl Skills {
+    /// Serves what is here already, without asking the network. Blocks while it reads.
+    pub fn load_local(&self) {
+        match self.source.local() {
+            Ok(Some(snapshot)) => log_library(&self.serve(snapshot), &self.name),
+            Ok(None) => {}
+            Err(error) => self.note_failure(error.to_string()),
+        }
+    }
+
+    /// Keeps the library fresh until it is told to stop.
+    pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
+        let work = async {
+            match &self.source {
+                Source::Folder(folder) => self.follow(&folder.root).await,
+                Source::Repository(_) => self.poll().await,
+            }
+        };
+        stop.run_until_cancelled(work).await;
+    }
+
+    /// Asks the source for its newest snapshot and serves it.
+    pub(crate) async fn refresh(self: &Arc<Self>) -> Refreshed {
+        let Ok(_only_one) = self.refreshing.try_acquire() else { return Refreshed::Busy };
+        match self.source.refresh().await {
+            Ok(snapshot) => self.take(snapshot).await,
+            Err(error) => {
+                let error = error.to_string();
+                self.note_failure(error.clone());
+                Refreshed::Failed(error)
+            }
+        }
+    }
+
+    async fn take(self: &Arc<Self>, snapshot: Snapshot) -> Refreshed {
+        let before = self.state().borrow().library.clone();
+        let files_changed =
+            before.as_ref().map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
+        let unchanged = before.as_ref().is_some_and(|before| files_changed == 0 && before.commit() == snapshot.commit());
+        let healthy = self.state().borrow().error.is_none();
+        if let (true, true, Some(library)) = (unchanged, healthy, before) {
+            return Refreshed::Done { library, files_changed };
+        }
+        let skills = self.clone();
+        match tokio::task::spawn_blocking(move || skills.serve(snapshot)).await {
+            Ok(library) => {
+                log_library(&library, &self.name);
+                Refreshed::Done { library, files_changed }
+            }
+            Err(error) => {
+                self.note_failure("the skills could not be read".to_owned());
+                tracing::error!(error.cause = %error, source.name = %self.name, "building the library failed");
+                Refreshed::Failed("the skills could not be read; the log says more".to_owned())
+            }
+        }
+    }
+
+    /// Refreshes a folder whenever something in it changes.
+    async fn follow(self: &Arc<Self>, root: &std::path::Path) {
+        loop {
+            match lyceum_source::watch(root) {
+                Ok(mut watch) => {
+                    // Something may have changed before the watch began.
+                    self.refresh().await;
+                    while watch.changed().await {
+                        self.refresh().await;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(error.cause = %error, source.name = %self.name, "the folder can't be watched; looking again from time to time");
+                    self.refresh().await;
+                }
+            }
+            tokio::time::sleep(WATCH_AGAIN_AFTER).await;
+        }
+    }
+
+    /// Refreshes a repository at once and then every so often, if the settings say so.
+    async fn poll(self: &Arc<Self>) {
+        self.refresh().await;
+        loop {
+            let refresh = self.state().borrow().library.as_ref().map(|library| library.settings.refresh.clone());
+            let refresh = refresh.unwrap_or_default();
+            // Without any library there is nothing to lose by asking again soon.
+            let minutes = if self.state().borrow().library.is_none() { 1 } else { refresh.interval_minutes };
+            tokio::time::sleep(Duration::from_secs(minutes * 60)).await;
+            if refresh.enabled {
+                self.refresh().await;
+            }
+        }
+    }
+
+    fn note_failure(&self, error: String) {
+        tracing::warn!(source.name = %self.name, error.cause = error, "the source could not be refreshed; what is here is served on");
+        self.failed(error);
+    }
+}
+
+/// How many findings are logged one by one; `lyceum doctor` names them all.
+const FINDINGS_IN_LOG: usize = 20;
+
+fn log_library(library: &Library, name: &lyceum_model::SourceName) {
+    let findings = library.findings();
+    for finding in findings.iter().take(FINDINGS_IN_LOG) {
+        tracing::warn!(source.name = %name, file = finding.file, severity = ?finding.severity, "{}", finding.message);
+    }
+    if let Some(more @ 1..) = findings.len().checked_sub(FINDINGS_IN_LOG) {
+        tracing::warn!(source.name = %name, more, "further findings are not logged; run lyceum doctor to see them all");
+    }
+    let (skills, commit) = (library.index.skills().len(), library.commit());
+    tracing::info!(source.name = %name, skills, commit, "skills are served");
+}

@@ -1,0 +1,140 @@
+//! The skills service: what its tools work on, and how it comes by a new library.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use lyceum_content::skill::{Overlay, Settings, Skill};
+use lyceum_model::{ErrorCode, RelPath, SourceName};
+use lyceum_source::{Snapshot, Source};
+use lyceum_tools::Error;
+use tokio::sync::{Semaphore, watch};
+
+use crate::{
+    Library,
+    analytics::Tracker,
+    library::{Librarian, Rules},
+    script::Scripts,
+};
+
+/// How long a call waits for the first library, such as for the first clone of a repository.
+const FIRST_LIBRARY_WITHIN: Duration = Duration::from_secs(60);
+
+/// What the service is made of.
+#[derive(Debug)]
+pub struct Options {
+    /// The name of the source in the configuration.
+    pub name: SourceName,
+    /// Where the skills come from.
+    pub source: Source,
+    /// The folder of the skills in the source, where it is written down.
+    pub path: Option<RelPath>,
+    /// The settings before anything is laid over them.
+    pub settings: Settings,
+    /// What the configuration lays over `config.yaml`.
+    pub overlay: Overlay,
+    /// Where usage is told.
+    pub tracker: Tracker,
+    /// How scripts are run.
+    pub scripts: Scripts,
+}
+
+/// The service.
+#[derive(Debug)]
+pub struct Skills {
+    pub(crate) name: SourceName,
+    pub(crate) source: Source,
+    rules: Rules,
+    librarian: Arc<Mutex<Librarian>>,
+    state: watch::Sender<State>,
+    /// One refresh at a time.
+    pub(crate) refreshing: Semaphore,
+    pub(crate) tracker: Tracker,
+    pub(crate) scripts: Scripts,
+}
+
+/// What there is to serve, and what went wrong last.
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// The library, once there is one.
+    pub library: Option<Arc<Library>>,
+    /// Why the last refresh failed, if it did.
+    pub error: Option<String>,
+}
+
+impl Skills {
+    /// A service that has nothing to serve yet.
+    pub fn new(options: Options) -> Self {
+        let looks_for_folder = matches!(options.source, Source::Repository(_));
+        let Options { name, source, path, settings, overlay, tracker, scripts } = options;
+        Self {
+            name,
+            source,
+            rules: Rules { path, looks_for_folder, settings, overlay },
+            librarian: Arc::default(),
+            state: watch::Sender::default(),
+            refreshing: Semaphore::new(1),
+            tracker,
+            scripts,
+        }
+    }
+
+    /// Tells what there is to serve, now and whenever it changes.
+    pub fn state(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
+    }
+
+    /// The library of this moment; waits for the first one.
+    pub(crate) async fn library(&self) -> Result<Arc<Library>, Error> {
+        let mut state = self.state.subscribe();
+        let settled = state.wait_for(|state| state.library.is_some() || state.error.is_some());
+        let settled = tokio::time::timeout(FIRST_LIBRARY_WITHIN, settled).await;
+        let State { library, error } = self.state.borrow().clone();
+        library.ok_or_else(|| {
+            let message = match (error, settled) {
+                (Some(error), _) => format!("the skills can't be read: {error}"),
+                (None, _) => "the skills are still being fetched; try again in a minute".to_owned(),
+            };
+            Error::Failed { code: ErrorCode::Unavailable, message }
+        })
+    }
+
+    /// Builds the library of a snapshot and serves it from now on. Blocks while it reads.
+    pub(crate) fn serve(&self, snapshot: Snapshot) -> Arc<Library> {
+        let beside = self.config_beside();
+        let mut librarian = self.librarian.lock().unwrap_or_else(PoisonError::into_inner);
+        let library = Arc::new(librarian.build(snapshot, beside.as_deref(), &self.rules, Timestamp::now()));
+        self.state.send_replace(State { library: Some(library.clone()), error: None });
+        library
+    }
+
+    /// Remembers why a refresh failed; what was served before is served on.
+    pub(crate) fn failed(&self, error: String) {
+        self.state.send_modify(|state| state.error = Some(error));
+    }
+
+    /// The `config.yaml` next to a folder of skills: the content root of a checkout.
+    fn config_beside(&self) -> Option<String> {
+        let Source::Folder(folder) = &self.source else { return None };
+        let file: PathBuf = std::path::absolute(&folder.root).ok()?.parent()?.join("config.yaml");
+        let small = std::fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() <= 64 * 1024);
+        small.then(|| std::fs::read_to_string(&file).ok()).flatten()
+    }
+}
+
+/// The skill of that path, or an error that says what to do.
+pub(crate) fn find<'a>(library: &'a Library, path: &str) -> Result<&'a Skill, Error> {
+    let known = RelPath::parse(path).map_err(|error| invalid_path("skill_path", &error))?;
+    library.index.get(known.as_str()).ok_or_else(|| Error::Failed {
+        code: ErrorCode::NotFound,
+        message: format!("skill not found: {known:?}; list_skills names those there are", known = known.as_str()),
+    })
+}
+
+/// A path of the caller that leaves its folder.
+pub(crate) fn invalid_path(field: &str, error: &lyceum_model::InvalidPath) -> Error {
+    Error::Failed { code: ErrorCode::InvalidPath, message: format!("{field}: path traversal is not allowed: {error}") }
+}

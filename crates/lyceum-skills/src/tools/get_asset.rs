@@ -1,0 +1,127 @@
+//! `get_asset`: a file of a skill, or of one that it inherits from.
+
+use std::sync::Arc;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use lyceum_content::skill::{is_binary, mime_type};
+use lyceum_model::{ErrorCode, RelPath};
+use lyceum_source::ReadError;
+use lyceum_tools::{Call, Error, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Library, Skills,
+    analytics::Event,
+    service::{find, invalid_path},
+};
+
+/// The tool.
+#[derive(Debug)]
+pub struct GetAsset;
+
+/// What it is asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Skill path, such as "ui/react/auth".
+    skill_path: String,
+    /// Relative file path within the resource directory, as get_skill names it.
+    file: String,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// The skill that was asked for.
+    skill_path: String,
+    /// The file that was asked for.
+    file: String,
+    /// The content, where it is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    /// The content in base64, where it is not text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_base64: Option<String>,
+    /// How many bytes it has.
+    size_bytes: u64,
+    /// What it is for: template, image, script, other …
+    r#type: String,
+    /// The media type, where it is not text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime_type: Option<&'static str>,
+    /// The skill that the file is of, where it is inherited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolved_from: Option<String>,
+}
+
+impl Tool for GetAsset {
+    const NAME: &'static str = "get_asset";
+    const TITLE: &'static str = "Get an asset";
+    const DESCRIPTION: &'static str = "Returns a file that a skill offers: a template, a reference, an image, or a \
+        script to run yourself. The names of the files are in the answer of get_skill.";
+
+    type Service = Arc<Skills>;
+    type Args = Args;
+    type Output = Output;
+
+    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Output, Error> {
+        let library = skills.library().await?;
+        let skill = find(&library, &args.skill_path)?;
+        let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;
+        let found = library.index.find_file(skill, &file).ok_or_else(|| Error::Failed {
+            code: ErrorCode::NotFound,
+            message: format!("asset not found: {:?} is not among the files of {:?}; get_skill names them", file.as_str(), skill.path.as_str()),
+        })?;
+        let bytes = read(&library, &found.path, &file).await?;
+        let size_bytes = bytes.len() as u64;
+        let resolved_from = found.from.map(|from| from.to_string());
+        let (content, content_base64) = if is_binary(&file) {
+            (None, Some(BASE64_STANDARD.encode(&bytes)))
+        } else {
+            match String::from_utf8(bytes) {
+                Ok(text) => (Some(text), None),
+                // The extension says text, the bytes do not: nothing is lost in base64.
+                Err(not_text) => (None, Some(BASE64_STANDARD.encode(not_text.as_bytes()))),
+            }
+        };
+        skills.tracker.track(Event::AssetServed {
+            skill_path: skill.path.to_string(),
+            file: file.to_string(),
+            asset_type: found.kind.type_name().to_owned(),
+            is_inherited: resolved_from.is_some(),
+            size_bytes,
+        });
+        Ok(Output {
+            skill_path: skill.path.to_string(),
+            mime_type: content_base64.is_some().then(|| mime_type(&file)),
+            file: file.to_string(),
+            content,
+            content_base64,
+            size_bytes,
+            r#type: found.kind.type_name().to_owned(),
+            resolved_from,
+        })
+    }
+}
+
+/// Reads a declared file, not larger than the settings allow.
+pub(super) async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath) -> Result<Vec<u8>, Error> {
+    let (library, place, most) = (library.clone(), place.clone(), library.settings.assets.max_size_bytes);
+    let read = tokio::task::spawn_blocking(move || library.read(&place, most)).await.map_err(Error::internal)?;
+    read.map_err(|error| match error {
+        ReadError::Missing => Error::Failed {
+            code: ErrorCode::NotFound,
+            message: format!("{:?} is declared but missing in the skill's folder", file.as_str()),
+        },
+        ReadError::TooLarge { size, most } => Error::Failed {
+            code: ErrorCode::PayloadTooLarge,
+            message: format!("{:?} has {size} bytes; at most {most} are served (assets.max_size_bytes)", file.as_str()),
+        },
+        ReadError::Leaves => Error::Failed {
+            code: ErrorCode::InvalidPath,
+            message: format!("path traversal is not allowed: {:?} is a link that leaves the skills' folder", file.as_str()),
+        },
+        other @ ReadError::Io(_) => Error::internal(other),
+    })
+}

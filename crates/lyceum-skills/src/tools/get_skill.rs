@@ -1,0 +1,181 @@
+//! `get_skill`: the skill for a task, with everything that belongs to it.
+
+use std::sync::Arc;
+
+use lyceum_content::skill::{Asset, Hit, Inherited, Match, Script, Skill};
+use lyceum_model::ErrorCode;
+use lyceum_tools::{Call, Error, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Library, Skills, analytics::Event, service::find};
+
+/// The longest description of a task, in bytes.
+const LONGEST_CONTEXT: usize = 16 * 1024;
+
+/// The tool.
+#[derive(Debug)]
+pub struct GetSkill;
+
+/// What it is asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Free-text task description, such as "React component for the login".
+    #[serde(default)]
+    context: Option<String>,
+    /// The skill itself, where its path is known: from list_skills, or from the candidates of an ambiguous answer.
+    #[serde(default)]
+    skill_path: Option<String>,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(extend("type" = "object"))]
+pub enum Answer {
+    /// No skill fits.
+    NoMatch {
+        /// Always true.
+        no_match: bool,
+        /// The same in words.
+        message: &'static str,
+    },
+    /// Several fit about equally well.
+    Ambiguous {
+        /// Always true.
+        ambiguous: bool,
+        /// The best of them, best first.
+        candidates: Vec<Candidate>,
+        /// What to do.
+        message: &'static str,
+    },
+    /// The skill.
+    Found(Box<Found>),
+}
+
+/// A skill that may be meant.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Candidate {
+    /// Its path.
+    skill_path: String,
+    /// How well it fits.
+    score: f64,
+    /// What it is for.
+    description: String,
+    /// Which of its keywords fit.
+    matched_keywords: Vec<String>,
+}
+
+/// A skill and everything that belongs to it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Found {
+    /// Its path.
+    skill_path: String,
+    /// How well it fits.
+    score: f64,
+    /// Which of its keywords fit.
+    matched_keywords: Vec<String>,
+    /// What it says, with what its parents say before it.
+    content: String,
+    /// Its assets, for get_asset.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    assets: Vec<Asset>,
+    /// Its scripts, for run_script where `execution` is `server`, else for get_asset.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    scripts: Vec<Script>,
+    /// Assets of its parents; `from` is the skill they are of.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    inherited_assets: Vec<Inherited<Asset>>,
+    /// Scripts of its parents; `from` is the skill they are of.
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    inherited_scripts: Vec<Inherited<Script>>,
+}
+
+impl Tool for GetSkill {
+    const NAME: &'static str = "get_skill";
+    const TITLE: &'static str = "Get a skill";
+    const DESCRIPTION: &'static str = "Finds the team's skill (rules, patterns, templates, scripts) for a task and \
+        returns it whole, with what it inherits. Call it before you start on a task, with a short description of the \
+        task as context. If the answer is ambiguous, call it again with the skill_path of the candidate that fits.";
+
+    type Service = Arc<Skills>;
+    type Args = Args;
+    type Output = Answer;
+
+    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Answer, Error> {
+        let context = args.context.unwrap_or_default();
+        if context.len() > LONGEST_CONTEXT {
+            let message = "context: is longer than 16 KiB; describe the task in a few sentences".to_owned();
+            return Err(Error::Failed { code: ErrorCode::InvalidQuery, message });
+        }
+        if context.trim().is_empty() && args.skill_path.is_none() {
+            return Err(Error::invalid("arguments.context", "context: is missing; describe the task, or give a skill_path"));
+        }
+        let library = skills.library().await?;
+        let outcome = library.index.search(&context, &library.settings.matching);
+        if let Some(path) = &args.skill_path {
+            let skill = find(&library, path)?;
+            let was_ambiguous = matches!(outcome, Match::Ambiguous(_));
+            return Ok(serve(skills, &library, skill, &context, score_of(&library, &context, skill), was_ambiguous));
+        }
+        Ok(match outcome {
+            Match::Nothing => {
+                skills.tracker.track(Event::NoMatch { context });
+                Answer::NoMatch { no_match: true, message: "No skill matches the given context." }
+            }
+            Match::Ambiguous(hits) => {
+                let candidates: Vec<Candidate> = hits.iter().filter_map(|hit| candidate(&library, &context, hit)).collect();
+                let paths = candidates.iter().map(|candidate| candidate.skill_path.clone()).collect();
+                skills.tracker.track(Event::Ambiguous { context, candidates: paths });
+                let message = "Multiple skills match. Specify your need or pick a skill_path.";
+                Answer::Ambiguous { ambiguous: true, candidates, message }
+            }
+            Match::One(Hit { skill, score }) => {
+                let skill = library.index.skills().get(skill).ok_or_else(|| Error::internal("a hit without a skill"))?;
+                serve(skills, &library, skill, &context, score, false)
+            }
+        })
+    }
+}
+
+fn serve(skills: &Skills, library: &Library, skill: &Skill, context: &str, score: f64, was_ambiguous: bool) -> Answer {
+    let index = &library.index;
+    let found = Found {
+        skill_path: skill.path.to_string(),
+        score,
+        matched_keywords: owned(index.matched_keywords(context, skill)),
+        content: index.content(skill),
+        assets: skill.assets.clone(),
+        scripts: skill.scripts.clone(),
+        inherited_assets: index.inherited_assets(skill),
+        inherited_scripts: index.inherited_scripts(skill),
+    };
+    skills.tracker.track(Event::SkillServed {
+        context: context.to_owned(),
+        skill_path: found.skill_path.clone(),
+        score,
+        matched_keywords: found.matched_keywords.clone(),
+        was_ambiguous,
+    });
+    Answer::Found(Box::new(found))
+}
+
+fn candidate(library: &Library, context: &str, hit: &Hit) -> Option<Candidate> {
+    let skill = library.index.skills().get(hit.skill)?;
+    Some(Candidate {
+        skill_path: skill.path.to_string(),
+        score: hit.score,
+        description: skill.description.clone(),
+        matched_keywords: owned(library.index.matched_keywords(context, skill)),
+    })
+}
+
+/// How well a skill fits that was asked for by its path: fully, where no task is given.
+fn score_of(library: &Library, context: &str, skill: &Skill) -> f64 {
+    if context.trim().is_empty() { 1.0 } else { library.index.score(context, skill) }
+}
+
+fn owned(keywords: Vec<&str>) -> Vec<String> {
+    keywords.into_iter().map(str::to_owned).collect()
+}

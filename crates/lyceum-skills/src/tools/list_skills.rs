@@ -1,0 +1,47 @@
+//! `list_skills`: the tree of skills.
+
+use std::sync::Arc;
+
+use lyceum_content::skill::SkillNode;
+use lyceum_model::{ErrorCode, RelPath};
+use lyceum_tools::{Call, Error, Tool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Skills, service::invalid_path};
+
+/// The tool.
+#[derive(Debug)]
+pub struct ListSkills;
+
+/// What it is asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Sub-tree filter, such as "ui" or "api/_index".
+    #[serde(default)]
+    path: Option<String>,
+}
+
+impl Tool for ListSkills {
+    const NAME: &'static str = "list_skills";
+    const TITLE: &'static str = "List skills";
+    const DESCRIPTION: &'static str = "Shows the tree of skills with their descriptions and keywords; with path, one \
+        part of it. Use it to see what there is. To work on a task, call get_skill.";
+
+    type Service = Arc<Skills>;
+    type Args = Args;
+    type Output = SkillNode;
+
+    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<SkillNode, Error> {
+        let library = skills.library().await?;
+        let Some(path) = args.path.filter(|path| !path.trim_matches('/').is_empty()) else {
+            return Ok(library.index.tree());
+        };
+        RelPath::parse(path.trim_matches('/')).map_err(|error| invalid_path("path", &error))?;
+        library.index.subtree_at(&path).ok_or_else(|| Error::Failed {
+            code: ErrorCode::NotFound,
+            message: format!("no skill is at or below {path:?}; leave path out to see the whole tree"),
+        })
+    }
+}

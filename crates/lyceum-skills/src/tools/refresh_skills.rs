@@ -1,0 +1,120 @@
+//! `refresh_skills`: asks the source for news at once.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use lyceum_content::skill::Finding;
+use lyceum_source::Source;
+use lyceum_tools::{Call, Effect, Error, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Library, Skills, analytics::Event, refresh::Refreshed};
+
+/// How many findings an answer holds; `lyceum doctor` names them all.
+const MOST_FINDINGS: usize = 20;
+
+/// The tool.
+#[derive(Debug)]
+pub struct RefreshSkills;
+
+/// It takes no arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {}
+
+/// What it answers.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub struct Output {
+    /// Whether what is served is now the newest there is.
+    success: bool,
+    /// `local`, where the skills come from a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
+    /// The commit that is served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit_hash: Option<String>,
+    /// How many files differ from what was served before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_changed: Option<usize>,
+    /// How many skills there are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skills_reindexed: Option<usize>,
+    /// When that commit was brought in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_sync: Option<String>,
+    /// What happened, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// Files that are not served, or not as their authors meant; the first of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
+    findings: Vec<Finding>,
+}
+
+impl Tool for RefreshSkills {
+    const NAME: &'static str = "refresh_skills";
+    const TITLE: &'static str = "Refresh skills";
+    const DESCRIPTION: &'static str = "Fetches the newest skills from their repository at once and reads them again, \
+        instead of waiting for the next regular refresh. Use it after a skill was changed.";
+    const EFFECT: Effect = Effect::Writes;
+
+    type Service = Arc<Skills>;
+    type Args = Args;
+    type Output = Output;
+
+    async fn call(skills: &Arc<Skills>, _: &Call, Args {}: Args) -> Result<Output, Error> {
+        let is_local = matches!(skills.source, Source::Folder(_));
+        let output = match skills.refresh().await {
+            Refreshed::Done { library, .. } if is_local => Output {
+                mode: Some("local"),
+                message: Some("Reindexed from local directory (no git sync configured).".to_owned()),
+                ..described(&library)
+            },
+            Refreshed::Done { library, files_changed } => Output {
+                commit_hash: library.commit().map(str::to_owned),
+                files_changed: Some(files_changed),
+                last_sync: Some(iso(library.synced_at)),
+                ..described(&library)
+            },
+            Refreshed::Busy => {
+                Output { message: Some("Another refresh is under way.".to_owned()), ..Output::default() }
+            }
+            Refreshed::Failed(error) => {
+                let served = skills.state().borrow().library.clone();
+                let message = match &served {
+                    Some(_) => format!("The refresh failed, and what was here before is served on: {error}"),
+                    None => format!("The refresh failed: {error}"),
+                };
+                let described = served.as_ref().map(|library| Output {
+                    commit_hash: library.commit().map(str::to_owned),
+                    last_sync: Some(iso(library.synced_at)),
+                    ..described(library)
+                });
+                Output { success: false, message: Some(message), ..described.unwrap_or_default() }
+            }
+        };
+        skills.tracker.track(Event::Refresh {
+            mode: if is_local { "local" } else { "git" }.to_owned(),
+            success: output.success,
+            commit_hash: output.commit_hash.clone(),
+            files_changed: output.files_changed,
+            skills_reindexed: output.skills_reindexed,
+        });
+        Ok(output)
+    }
+}
+
+fn described(library: &Library) -> Output {
+    Output {
+        success: true,
+        skills_reindexed: Some(library.index.skills().len()),
+        findings: library.findings().iter().take(MOST_FINDINGS).cloned().collect(),
+        ..Output::default()
+    }
+}
+
+/// `2026-02-18T14:30:00.000Z`.
+fn iso(time: Timestamp) -> String {
+    format!("{time:.3}")
+}

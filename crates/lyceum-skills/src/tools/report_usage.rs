@@ -1,0 +1,62 @@
+//! `report_usage`: what callers think of a skill.
+
+use std::sync::Arc;
+
+use lyceum_tools::{Call, Effect, Error, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Skills, analytics::Event, service::find};
+
+/// The longest comment, in bytes.
+const LONGEST_COMMENT: usize = 4 * 1024;
+
+/// The tool.
+#[derive(Debug)]
+pub struct ReportUsage;
+
+/// What it is told.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Skill path, such as "ui/react/auth".
+    skill_path: String,
+    /// Whether the skill helped.
+    useful: bool,
+    /// What was good, wrong or missing.
+    #[serde(default)]
+    comment: Option<String>,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Always true.
+    recorded: bool,
+    /// The same in words.
+    message: String,
+}
+
+impl Tool for ReportUsage {
+    const NAME: &'static str = "report_usage";
+    const TITLE: &'static str = "Report usage";
+    const DESCRIPTION: &'static str = "Tells the authors of a skill whether it helped, so that they can mend it. Call it \
+        when a task is done for which you used a skill.";
+    const EFFECT: Effect = Effect::Writes;
+
+    type Service = Arc<Skills>;
+    type Args = Args;
+    type Output = Output;
+
+    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Output, Error> {
+        if args.comment.as_ref().is_some_and(|comment| comment.len() > LONGEST_COMMENT) {
+            return Err(Error::invalid("arguments.comment", "comment: is longer than 4 KiB; say it shorter"));
+        }
+        let library = skills.library().await?;
+        let skill_path = find(&library, &args.skill_path)?.path.to_string();
+        tracing::info!(skill.path = skill_path, useful = args.useful, comment = args.comment, "feedback on a skill");
+        let message = format!("Feedback recorded for {skill_path}");
+        skills.tracker.track(Event::SkillFeedback { skill_path, useful: args.useful, comment: args.comment });
+        Ok(Output { recorded: true, message })
+    }
+}

@@ -1,0 +1,157 @@
+//! `run_script`: runs a script of a skill here, in the sandbox.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use lyceum_content::skill::{Execution, FoundFile, ResourceKind, Script};
+use lyceum_model::{ErrorCode, RelPath};
+use lyceum_tools::{Call, Effect, Error, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Library, Skills,
+    analytics::Event,
+    script::{Request, arguments, missing},
+    service::{find, invalid_path},
+};
+
+/// The tool.
+#[derive(Debug)]
+pub struct RunScript;
+
+/// What it is asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Args {
+    /// Skill path, such as "ui/react/auth".
+    skill_path: String,
+    /// Script file path, as get_skill names it.
+    file: String,
+    /// Named arguments; the script sees each as SKILL_ARG_ and its name in capitals.
+    args: BTreeMap<String, String>,
+    /// Working directory: a folder of the skill. The skill's own folder if left out.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Output {
+    /// Whether the script ended well.
+    success: bool,
+    /// Its exit code; 128 and the number of the signal where one ended it.
+    exit_code: i32,
+    /// What it wrote.
+    stdout: String,
+    /// What it wrote to the error output.
+    stderr: String,
+    /// How long it took.
+    duration_ms: u64,
+    /// The script.
+    script: String,
+    /// What it was kept in: strict, standard or none.
+    sandbox: &'static str,
+    /// Set where more was written than is kept (scripts.max_output_bytes).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+}
+
+impl Tool for RunScript {
+    const NAME: &'static str = "run_script";
+    const TITLE: &'static str = "Run a script";
+    const DESCRIPTION: &'static str = "Runs a script of a skill on the server, in a sandbox without network, and returns \
+        what it wrote. Only for scripts whose execution is \"server\" in the answer of get_skill; others you get with \
+        get_asset and run yourself.";
+    const EFFECT: Effect = Effect::Destroys;
+
+    type Service = Arc<Skills>;
+    type Args = Args;
+    type Output = Output;
+
+    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Output, Error> {
+        let library = skills.library().await?;
+        let settings = &library.settings.scripts;
+        if !settings.enabled {
+            return Err(refused(ErrorCode::Forbidden, "scripts are disabled (scripts.enabled = false); the one who runs this server can enable them"));
+        }
+        let skill = find(&library, &args.skill_path)?;
+        let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;
+        let (found, script) = declared(library.index.find_file(skill, &file), &file)?;
+        if script.execution != Execution::Server {
+            let text = format!("{:?} is not run by the server (execution: \"claude\"): get it with get_asset and run it with your own shell", file.as_str());
+            return Err(refused(ErrorCode::ValidationError, text));
+        }
+        let missing = missing(&script, &args.args);
+        if !missing.is_empty() {
+            return Err(refused(ErrorCode::ValidationError, format!("args: missing required arguments: {}", missing.join(", "))));
+        }
+        if !settings.allowed_extensions.iter().any(|allowed| allowed == file.extension()) {
+            let allowed = settings.allowed_extensions.join(", ");
+            let text = format!("the extension {:?} is not allowed; allowed are {allowed} (scripts.allowed_extensions)", file.extension());
+            return Err(refused(ErrorCode::ValidationError, text));
+        }
+        // The order is that of the document: the file before the runner.
+        super::get_asset::read(&library, &found.path, &file).await?;
+        let Some(runner) = settings.runners.get(file.extension()) else {
+            let text = format!("no runner is configured for {:?}; add one to scripts.runners", file.extension());
+            return Err(refused(ErrorCode::ValidationError, text));
+        };
+        let request = Request {
+            env: arguments(&args.args)?,
+            runner: runner.clone(),
+            network: script.network,
+            cwd: args.cwd,
+            file: file.clone(),
+            place: found.path,
+        };
+        let finished = skills.scripts.run(&library, request).await?;
+        let output = Output {
+            success: finished.exit_code == 0 && !finished.timed_out,
+            exit_code: finished.exit_code,
+            truncated: finished.stdout.truncated || finished.stderr.truncated,
+            stdout: finished.stdout.text,
+            stderr: with_reason(finished.stderr.text, finished.timed_out),
+            duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+            script: file.to_string(),
+            sandbox: finished.level.as_str(),
+        };
+        skills.tracker.track(Event::ScriptExecuted {
+            skill_path: skill.path.to_string(),
+            file: file.to_string(),
+            execution_mode: script.execution.as_str().to_owned(),
+            success: output.success,
+            exit_code: output.exit_code,
+            duration_ms: output.duration_ms,
+            args_provided: args.args.into_keys().collect(),
+        });
+        Ok(output)
+    }
+}
+
+fn declared(found: Option<FoundFile>, file: &RelPath) -> Result<(FoundFile, Script), Error> {
+    match found {
+        Some(found) => match found.kind.clone() {
+            ResourceKind::Script(script) => Ok((found, script)),
+            ResourceKind::Asset(_) => Err(not_declared(file)),
+        },
+        None => Err(not_declared(file)),
+    }
+}
+
+fn not_declared(file: &RelPath) -> Error {
+    let text = format!("script not declared: {:?} is not among the scripts of the skill; get_skill names them", file.as_str());
+    refused(ErrorCode::NotFound, text)
+}
+
+fn with_reason(stderr: String, timed_out: bool) -> String {
+    const REASON: &str = "[skills-mcp] Script killed: timeout exceeded.";
+    match (timed_out, stderr.is_empty() || stderr.ends_with('\n')) {
+        (false, _) => stderr,
+        (true, true) => stderr + REASON,
+        (true, false) => stderr + "\n" + REASON,
+    }
+}
+
+fn refused(code: ErrorCode, message: impl Into<String>) -> Error {
+    Error::Failed { code, message: message.into() }
+}
