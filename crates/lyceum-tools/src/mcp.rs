@@ -7,6 +7,7 @@
 mod answer;
 mod encode;
 mod error;
+mod extend;
 mod listen;
 mod message;
 mod mirror;
@@ -33,7 +34,8 @@ pub use rmcp::model::{
 pub use seal::Seal;
 pub use server::{Identity, Mcp};
 pub use verbs::{
-    call_tool, complete, get_prompt, list_prompts, list_resources, list_templates, list_tools, read_resource,
+    call_tool, complete, get_prompt, list_prompts, list_resources, list_templates, list_tools, perform,
+    read_resource,
 };
 
 pub(crate) use mirror::MirroredArgument;
