@@ -25,11 +25,12 @@ pub use mirror::{Header, Mirror};
 pub use notice::Notice;
 pub use reply::{Message, Reply};
 pub use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, CompleteRequestParams, CompleteResult,
-    ContentBlock, ElicitRequestParams, ElicitResult, ErrorCode as RpcCode, ErrorData, GetPromptRequestParams,
-    GetPromptResult, Implementation, InputRequest, JsonObject, ProgressToken, Prompt as WirePrompt,
-    PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResult, RequestId,
-    Resource as WireResource, ResourceContents, ResourceTemplate, Role, Tool as WireTool,
+    CacheScope, CallToolRequestParams, CallToolResult, ClientCapabilities, CompleteRequestParams,
+    CompleteResult, ContentBlock, ElicitRequestParams, ElicitResult, ErrorCode as RpcCode, ErrorData,
+    GetPromptRequestParams, GetPromptResult, Implementation, InputRequest, JsonObject, ProgressToken,
+    Prompt as WirePrompt, PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResult, RequestId, Resource as WireResource, ResourceContents, ResourceTemplate, Role,
+    Tool as WireTool,
 };
 pub use seal::Seal;
 pub use server::{Identity, Mcp};
