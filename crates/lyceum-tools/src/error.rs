@@ -25,6 +25,12 @@ pub enum Error {
         /// The address that was asked for.
         uri: String,
     },
+    /// No extension that is here for this caller has that method.
+    #[error("there is no method {name:?}; capabilities.extensions names the extensions there are")]
+    MethodNotFound {
+        /// The name that was asked for.
+        name: String,
+    },
     /// The gate stayed shut.
     #[error(transparent)]
     Denied(#[from] Denied),
@@ -70,6 +76,7 @@ impl Error {
         match self {
             Self::ToolNotFound { .. } => ErrorCode::ToolNotFound,
             Self::PromptNotFound { .. } | Self::ResourceNotFound { .. } => ErrorCode::NotFound,
+            Self::MethodNotFound { .. } => ErrorCode::MethodNotAllowed,
             Self::Denied(_) => ErrorCode::ScopeMissing,
             Self::Invalid { .. } | Self::ClientCannot { .. } => ErrorCode::ValidationError,
             Self::Upstream { .. } => ErrorCode::UpstreamError,
@@ -99,7 +106,7 @@ impl Error {
                 }
                 Some(details)
             }
-            Self::ToolNotFound { name } | Self::PromptNotFound { name } => {
+            Self::ToolNotFound { name } | Self::PromptNotFound { name } | Self::MethodNotFound { name } => {
                 Some(serde_json::json!({ "name": name }))
             }
             Self::ResourceNotFound { uri } => Some(serde_json::json!({ "uri": uri })),
@@ -116,7 +123,7 @@ pub enum RegistryError {
     /// Two entries have one name.
     #[error("{}", duplicate(.kind, .name, .first.as_str(), .second.as_str()))]
     Duplicate {
-        /// Tool, prompt, resource or resource template.
+        /// Tool, prompt, resource, resource template, extension or method.
         kind: &'static str,
         /// The name or address that both have.
         name: String,
@@ -148,6 +155,26 @@ pub enum RegistryError {
         /// The name.
         scope: String,
     },
+    /// An extension's id is not one that the specification allows.
+    #[error(
+        "{id:?} can't be an extension's id: write the vendor's domain, a slash and a name, such as \"com.example/notes\""
+    )]
+    ExtensionId {
+        /// The id.
+        id: String,
+    },
+    /// A method's name can't be sent by every client.
+    #[error("{name:?} can't be a method's name: write 1 to 128 of A-Z, a-z, 0-9, '_', '-', '.' or '/'")]
+    MethodName {
+        /// The name.
+        name: String,
+    },
+    /// A method has the name of one of the protocol's own.
+    #[error("an extension can't have the method {name:?}: it is the protocol's own; give it another name")]
+    MethodTaken {
+        /// The name.
+        name: String,
+    },
     /// A template is not one that addresses can be matched against.
     #[error("{template:?} is not a resource template: write variables as {{name}}, or {{+name}} to span '/'")]
     Template {
@@ -167,6 +194,11 @@ fn duplicate(kind: &str, name: &str, first: &str, second: &str) -> String {
             "two {kind}s are named {name:?}, {whose}; give one of the services a prefix in lyceum.toml, such as\n\n    \
              [{second}]\n    prefix = \"{second}_\"\n"
         ),
+        "extension" | "method" => {
+            format!(
+                "two {kind}s are named {name:?}, {whose}; turn one of the services off, or name one of them otherwise"
+            )
+        }
         _ => format!("two {kind}s are named {name:?}, {whose}; give one of them another address"),
     }
 }

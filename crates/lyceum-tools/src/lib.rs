@@ -1,4 +1,4 @@
-//! What may be done: one explicit registry of tools, resources and prompts; one gate that rules what a caller
+//! What may be done: one explicit registry of tools, resources, prompts and extensions; one gate that rules what a caller
 //! sees and calls; and the pure MCP dispatch over both.
 //!
 //! Nothing here knows HTTP, reads a clock or starts a task, so the same code can serve from a process or at the edge.
@@ -6,6 +6,7 @@
 mod builtin;
 mod call;
 mod error;
+mod extension;
 mod gate;
 mod hub;
 mod input;
@@ -22,6 +23,7 @@ mod view;
 pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};
 pub use error::{Error, RegistryError};
+pub use extension::{ExtensionEntry, MethodEntry};
 pub use gate::Denied;
 pub use hub::{Change, Hub};
 pub use input::{Input, NeedInput, Outcome};

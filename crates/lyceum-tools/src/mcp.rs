@@ -7,6 +7,7 @@
 mod answer;
 mod encode;
 mod error;
+mod extend;
 mod listen;
 mod message;
 mod mirror;
@@ -24,16 +25,18 @@ pub use mirror::{Header, Mirror};
 pub use notice::Notice;
 pub use reply::{Message, Reply};
 pub use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientCapabilities, CompleteRequestParams, CompleteResult,
-    ContentBlock, ElicitRequestParams, ElicitResult, ErrorCode as RpcCode, ErrorData, GetPromptRequestParams,
-    GetPromptResult, Implementation, InputRequest, JsonObject, ProgressToken, Prompt as WirePrompt,
-    PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams, ReadResourceResult, RequestId,
-    Resource as WireResource, ResourceContents, ResourceTemplate, Role, Tool as WireTool,
+    CacheScope, CallToolRequestParams, CallToolResult, ClientCapabilities, CompleteRequestParams,
+    CompleteResult, ContentBlock, ElicitRequestParams, ElicitResult, ErrorCode as RpcCode, ErrorData,
+    GetPromptRequestParams, GetPromptResult, Implementation, InputRequest, JsonObject, ProgressToken,
+    Prompt as WirePrompt, PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
+    ReadResourceResult, RequestId, Resource as WireResource, ResourceContents, ResourceTemplate, Role,
+    Tool as WireTool,
 };
 pub use seal::Seal;
 pub use server::{Identity, Mcp};
 pub use verbs::{
-    call_tool, complete, get_prompt, list_prompts, list_resources, list_templates, list_tools, read_resource,
+    call_tool, complete, get_prompt, list_prompts, list_resources, list_templates, list_tools, perform,
+    read_resource,
 };
 
 pub(crate) use mirror::MirroredArgument;

@@ -20,8 +20,10 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Takes the page of a list that follows `cursor` from entries in the order of their keys.
-    pub(crate) fn take<'a>(
+    /// Takes the page that follows `cursor` of a list, from entries in the order of their keys.
+    ///
+    /// The cursor holds the list's name: a list that depends on something, such as a folder, has that in its name.
+    pub fn take<'a>(
         list: &str,
         entries: impl Iterator<Item = (&'a str, T)>,
         cursor: Option<&str>,

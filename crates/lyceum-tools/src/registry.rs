@@ -9,7 +9,10 @@ use std::{
 
 use lyceum_model::{Access, Domain};
 
-use crate::{Change, PromptEntry, RegistryError, ResourceEntry, TemplateEntry, Tool, ToolEntry};
+use crate::{
+    Change, ExtensionEntry, MethodEntry, PromptEntry, RegistryError, ResourceEntry, TemplateEntry, Tool,
+    ToolEntry,
+};
 
 /// Everything that is offered, at one moment.
 #[derive(Debug, Default)]
@@ -18,6 +21,7 @@ pub struct Registry {
     pub(crate) resources: BTreeMap<String, ResourceEntry>,
     pub(crate) templates: BTreeMap<String, TemplateEntry>,
     pub(crate) prompts: BTreeMap<String, PromptEntry>,
+    pub(crate) extensions: BTreeMap<String, ExtensionEntry>,
     services: BTreeSet<Domain>,
     is_public: bool,
 }
@@ -43,7 +47,8 @@ impl Registry {
         self.is_public
     }
 
-    /// Which lists differ from those of another registry.
+    /// Which lists differ from those of another registry. No notification tells of extensions: clients see a change
+    /// when they next ask what the server can do.
     pub(crate) fn changes_from(&self, before: &Self) -> Vec<Change> {
         // The terms count too: a tool that is now for members only is gone for everyone else.
         let same_tools = (self.tools.values().map(|tool| (tool.wire(), &tool.spec().access)))
@@ -66,7 +71,13 @@ impl Registry {
         let resources = self.resources.values().map(|entry| &entry.access);
         let templates = self.templates.values().map(|entry| &entry.access);
         let prompts = self.prompts.values().map(|entry| &entry.access);
-        tools.chain(resources).chain(templates).chain(prompts)
+        let extensions = self.extensions.values().map(|entry| &entry.access);
+        let methods = self.methods().map(|method| &method.access);
+        tools.chain(resources).chain(templates).chain(prompts).chain(extensions).chain(methods)
+    }
+
+    fn methods(&self) -> impl Iterator<Item = &MethodEntry> {
+        self.extensions.values().flat_map(|entry| &entry.methods)
     }
 }
 
@@ -119,6 +130,23 @@ impl RegistryBuilder {
             return Err(duplicate("prompt", name, &first.access, &prompt.access));
         }
         self.registry.prompts.insert(name, prompt);
+        Ok(self)
+    }
+
+    /// Adds an extension of the protocol with its methods.
+    pub fn extension(mut self, extension: ExtensionEntry) -> Result<Self, RegistryError> {
+        extension.check()?;
+        if let Some(first) = self.registry.extensions.get(&extension.id) {
+            return Err(duplicate("extension", extension.id, &first.access, &extension.access));
+        }
+        let mut names: BTreeMap<&str, &Access> =
+            self.registry.methods().map(|method| (method.name.as_str(), &method.access)).collect();
+        for MethodEntry { name, access, .. } in &extension.methods {
+            if let Some(first) = names.insert(name, access) {
+                return Err(duplicate("method", name.clone(), first, access));
+            }
+        }
+        self.registry.extensions.insert(extension.id.clone(), extension);
         Ok(self)
     }
 

@@ -5,6 +5,7 @@
 mod arguments;
 mod changes;
 mod errors;
+mod extensions;
 mod gate;
 mod messages;
 mod mirror;

@@ -6,8 +6,8 @@ use futures::FutureExt;
 use lyceum_model::{Access, Caller, Domain};
 
 use crate::{
-    Call, CallContext, Error, Faults, Outcome, Page, PageFault, PromptEntry, Registry, ResourceEntry,
-    TemplateEntry, ToolEntry, gate,
+    Call, CallContext, Error, ExtensionEntry, Faults, MethodEntry, Outcome, Page, PageFault, PromptEntry,
+    Registry, ResourceEntry, TemplateEntry, ToolEntry, gate,
     mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult, printable},
     prompt::PromptArguments,
     resource::Address,
@@ -128,6 +128,34 @@ impl View {
     ) -> Result<Outcome<GetPromptResult>, Error> {
         let entry = self.prompt_entry(name).ok_or_else(|| Error::PromptNotFound { name: printable(name) })?;
         contain(entry.write(Call::new(self.caller.clone(), context), arguments)).await
+    }
+
+    /// Every extension that this caller may use.
+    pub fn extensions(&self) -> impl Iterator<Item = &ExtensionEntry> {
+        self.registry.extensions.values().filter(|entry| self.shows(&entry.access))
+    }
+
+    /// Whether an extension that this caller may use has that method.
+    pub fn has_method(&self, name: &str) -> bool {
+        self.method(name).is_some()
+    }
+
+    /// The method of that name in this view, whether or not the gate lets this caller use it.
+    pub(crate) fn method(&self, name: &str) -> Option<&MethodEntry> {
+        let mut methods = self.extensions().flat_map(|entry| &entry.methods);
+        methods.find(|method| method.name == name && self.holds(&method.access))
+    }
+
+    /// Performs a method of an extension: finds it, asks the gate, does the work.
+    pub async fn perform(
+        &self,
+        name: &str,
+        params: JsonObject,
+        context: CallContext,
+    ) -> Result<JsonObject, Error> {
+        let method = self.method(name).ok_or_else(|| Error::MethodNotFound { name: printable(name) })?;
+        gate::permit(&self.caller, &method.access)?;
+        contain(method.perform(Call::new(self.caller.clone(), context), params)).await
     }
 
     /// What a prompt's argument could be, given what is typed so far.

@@ -11,14 +11,15 @@ use rmcp::model::{
 use serde_json::Value;
 
 use super::{
-    MODERN, Mcp, Mirror, Reply, Request, SUPPORTED_VERSIONS, error_data, reply::message, seal::Binding, verbs,
+    MODERN, Mcp, Mirror, Reply, Request, SUPPORTED_VERSIONS, error_data, extend, reply::message,
+    seal::Binding, verbs,
 };
 use crate::{CallContext, Error, Input, NeedInput, Notices, Outcome, View, mcp::listen};
 
 /// How long a client may keep a list before it asks again; changes are told to those who listen.
 const LIST_TTL_MS: u64 = 60_000;
 
-/// What may be kept of a resource: nothing, for freshness is the promise.
+/// How long a resource may be kept that does not say so itself: not at all, for freshness is the promise.
 const READ_TTL_MS: u64 = 0;
 
 impl Mcp {
@@ -39,6 +40,7 @@ impl Mcp {
                 let id = request.id.clone();
                 Reply::One(Box::new(message(self.look_up(&view, request), id)))
             }
+            method if view.has_method(method) => self.work(view, request).await,
             method => Reply::refused(no_method(method), Some(request.id)),
         }
     }
@@ -46,7 +48,7 @@ impl Mcp {
     fn listen(&self, view: &View, mut request: Box<Request>) -> Reply {
         match request.take_params::<SubscriptionsListenRequestParams>() {
             Ok(params) => {
-                let wanted = params.notifications.supported_by(&self.capabilities());
+                let wanted = params.notifications.supported_by(&self.capabilities(view));
                 Reply::Stream(listen::listen(&self.hub, view, wanted, request.id))
             }
             Err(error) => Reply::refused(error, Some(request.id)),
@@ -55,10 +57,10 @@ impl Mcp {
 
     /// Answers that need no waiting.
     fn look_up(&self, view: &View, mut request: Box<Request>) -> Result<ServerResult, ErrorData> {
-        let scope = if view.is_public() { CacheScope::Public } else { CacheScope::Private };
+        let scope = cache_scope(view);
         let method = std::mem::take(&mut request.method);
         Ok(match method.as_str() {
-            "server/discover" => self.discover().with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
+            "server/discover" => self.discover(view).with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
             "completion/complete" => {
                 let params: CompleteRequestParams = request.take_params()?;
                 verbs::complete(view, &params).map_err(|error| error_data(&error))?.into()
@@ -89,6 +91,9 @@ impl Mcp {
         mut request: Box<Request>,
         notices: Notices,
     ) -> Result<ServerResult, ErrorData> {
+        if !matches!(request.method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
+            return extend::perform(view, request, notices).await;
+        }
         let client = request.meta.client.take().unwrap_or_default();
         let asked = Asked::of(&mut request)?;
         let bound_to = Binding::new(&request.method, &asked.name, &asked.arguments);
@@ -103,8 +108,11 @@ impl Mcp {
             "tools/call" => verbs::call_tool(view, &asked.name, asked.arguments, context).await.map(done),
             "prompts/get" => verbs::get_prompt(view, &asked.name, asked.arguments, context).await.map(done),
             _ => verbs::read_resource(view, &asked.name, context).await.map(|outcome| {
-                let scope = if view.is_public() { CacheScope::Public } else { CacheScope::Private };
-                done(outcome.map(|result| result.with_ttl_ms(READ_TTL_MS).with_cache_scope(scope)))
+                done(outcome.map(|mut result| {
+                    result.ttl_ms.get_or_insert(READ_TTL_MS);
+                    result.cache_scope.get_or_insert_with(|| cache_scope(view));
+                    result
+                }))
             }),
         };
         match outcome.map_err(|error| error_data(&error))? {
@@ -187,6 +195,11 @@ fn list_page(
         }
         _ => verbs::list_prompts(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
     })
+}
+
+/// Who may keep what this view shows.
+pub(super) fn cache_scope(view: &View) -> CacheScope {
+    if view.is_public() { CacheScope::Public } else { CacheScope::Private }
 }
 
 /// Every check that comes before the method, in the order that the specification's errors imply.

@@ -26,6 +26,11 @@ impl Stamp {
 
     /// The message as compact JSON.
     pub(super) fn encode(&self, mut message: Message) -> Vec<u8> {
+        if let Message::Response(response) = &mut message
+            && let ServerResult::CustomResult(result) = &mut response.result
+        {
+            self.put_on(&mut result.0);
+        }
         let spliced = match &mut message {
             Message::Response(response) => match meta_of(&mut response.result) {
                 Some(Some(meta)) => {
@@ -47,9 +52,18 @@ impl Stamp {
         }
         bytes
     }
+
+    /// Puts the name on the result of a method of an extension. A `_meta` that is no object is left as it is.
+    fn put_on(&self, result: &mut Value) {
+        if let Value::Object(result) = result
+            && let Value::Object(meta) = result.entry("_meta").or_insert_with(|| json!({}))
+        {
+            meta.insert(KEY.to_owned(), self.value.clone());
+        }
+    }
 }
 
-/// The `_meta` of a result that the modern era knows.
+/// The `_meta` of a result that the modern era knows; that of an extension is plain JSON, and not among them.
 fn meta_of(result: &mut ServerResult) -> Option<&mut Option<MetaObject>> {
     Some(match result {
         ServerResult::DiscoverResult(result) => &mut result.meta,

@@ -118,6 +118,11 @@ impl Request {
         self.params.get(field).and_then(Value::as_str)
     }
 
+    /// Everything that names what the request is about, of whichever method it is.
+    pub(crate) fn named(&self) -> impl Iterator<Item = &str> {
+        ["name", "uri"].into_iter().filter_map(|field| self.params.get(field).and_then(Value::as_str))
+    }
+
     /// The parameters as the method's own type.
     pub(crate) fn take_params<T: DeserializeOwned>(&mut self) -> Result<T, ErrorData> {
         T::deserialize(Value::Object(std::mem::take(&mut self.params)))

@@ -39,14 +39,16 @@ impl Mirror<'_> {
         self.version.expect("MCP-Protocol-Version", version)
     }
 
-    /// `Mcp-Method` always, `Mcp-Name` where the request is about one thing.
+    /// `Mcp-Method` always, `Mcp-Name` where the request is about one thing. For a method of an extension the
+    /// specification does not ask for a name; one that is sent must be in the body all the same.
     pub(crate) fn check_names(&self, request: &Request) -> Result<(), ErrorData> {
         self.method.expect("Mcp-Method", &request.method)?;
         match request.method.as_str() {
             "tools/call" | "prompts/get" | "resources/read" => {
                 self.name.expect_encoded("Mcp-Name", |sent| sent == request.name().unwrap_or_default())
             }
-            _ => Ok(()),
+            _ if self.name == Header::Absent || request.named().next().is_none() => Ok(()),
+            _ => self.name.expect_encoded("Mcp-Name", |sent| request.named().any(|name| name == sent)),
         }
     }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    DiscoverResult, Implementation, JsonObject, PromptsCapability, ResourcesCapability, ServerCapabilities,
-    ToolsCapability,
+    DiscoverResult, ExtensionCapabilities, Implementation, JsonObject, PromptsCapability,
+    ResourcesCapability, ServerCapabilities, ToolsCapability,
 };
 
 use super::{Message, SUPPORTED_VERSIONS, Seal, encode::Stamp};
-use crate::Hub;
+use crate::{Hub, View};
 
 /// Who the server is.
 #[derive(Debug, Clone)]
@@ -50,8 +50,8 @@ impl Mcp {
         self.stamp.encode(message)
     }
 
-    /// What can be asked of the server, the same in every era.
-    pub fn capabilities(&self) -> ServerCapabilities {
+    /// What whoever has this view can ask of the server, the same in every era.
+    pub fn capabilities(&self, view: &View) -> ServerCapabilities {
         let mut tools = ToolsCapability::default();
         tools.list_changed = Some(true);
         let mut prompts = PromptsCapability::default();
@@ -65,11 +65,14 @@ impl Mcp {
         capabilities.resources = Some(resources);
         capabilities.completions = Some(JsonObject::new());
         capabilities.logging = Some(JsonObject::new());
+        let extensions = view.extensions().map(|entry| (entry.id.clone(), entry.settings.clone()));
+        capabilities.extensions =
+            Some(extensions.collect()).filter(|all: &ExtensionCapabilities| !all.is_empty());
         capabilities
     }
 
-    pub(crate) fn discover(&self) -> DiscoverResult {
-        let mut result = DiscoverResult::new(SUPPORTED_VERSIONS.to_vec(), self.capabilities());
+    pub(crate) fn discover(&self, view: &View) -> DiscoverResult {
+        let mut result = DiscoverResult::new(SUPPORTED_VERSIONS.to_vec(), self.capabilities(view));
         result.instructions = Some(self.identity.instructions.clone());
         result
     }

@@ -92,6 +92,16 @@ pub async fn get_prompt(
     view.prompt(name, arguments?, context).await
 }
 
+/// A method of an extension.
+pub async fn perform(
+    view: &View,
+    method: &str,
+    params: JsonObject,
+    context: CallContext,
+) -> Result<JsonObject, Error> {
+    view.perform(method, params, context).await
+}
+
 /// `completion/complete`.
 pub fn complete(view: &View, params: &CompleteRequestParams) -> Result<CompleteResult, Error> {
     let (argument, typed) = (&params.argument.name, &params.argument.value);

@@ -1,14 +1,15 @@
 //! The headers that repeat parts of a request must say what the body says.
 
+use lyceum_model::Access;
 use serde_json::{Value, json};
 
-use super::{Client, object, spec, tool, tools};
+use super::{Client, SHELF, object, spec, tool};
 use crate::{
-    ToolSpec,
-    mcp::{Header, Mirror, Reply},
+    ExtensionEntry, MethodEntry, Registry, ToolSpec,
+    mcp::{Header, JsonObject, Mirror, Reply},
 };
 
-/// A tool whose arguments are repeated in headers: text, a number, a truth, and text inside.
+/// A tool whose arguments are repeated in headers: text, a number, a truth, and text inside; and an extension.
 fn routed() -> Client {
     let input_schema = object(json!({
         "type": "object",
@@ -20,7 +21,10 @@ fn routed() -> Client {
             "note": { "type": "string" },
         },
     }));
-    Client::of(tools([tool(ToolSpec { input_schema, ..spec("route") })]))
+    let notes = ExtensionEntry::new(Access::public(SHELF), "org.example/notes", JsonObject::new());
+    let get = MethodEntry::new(Access::public(SHELF), "notes/get", |_, params| async { Ok(params) });
+    let builder = Registry::builder().tool_entry(tool(ToolSpec { input_schema, ..spec("route") })).unwrap();
+    Client::of(builder.extension(notes.method(get)).unwrap().build())
 }
 
 /// Sends a request with exactly those headers; it is answered, or refused for the reason given.
@@ -84,6 +88,24 @@ async fn a_list_has_no_name_and_a_resource_is_named_by_its_address() {
     check_request("resources/read", uri.clone(), &[VERSION, read, ("Mcp-Name", "kb://a")], None).await;
     let other = Some("Mcp-Name does not say what the body says");
     check_request("resources/read", uri, &[VERSION, read, ("Mcp-Name", "kb://b")], other).await;
+}
+
+#[tokio::test]
+async fn a_method_of_an_extension_needs_no_name_but_one_that_is_sent_must_be_in_the_body() {
+    let get = ("Mcp-Method", "notes/get");
+    let check = async |params, headers: &[_], refused| {
+        let headers: Vec<_> = [VERSION, get].iter().chain(headers).copied().collect();
+        check_request("notes/get", params, &headers, refused).await;
+    };
+    let both = || json!({ "name": "n", "uri": "note://ä" });
+    check(both(), &[], None).await;
+    check(both(), &[("Mcp-Name", "n")], None).await;
+    check(both(), &[("Mcp-Name", "=?base64?bm90ZTovL8Ok?=")], None).await;
+    check(json!({ "id": 7 }), &[("Mcp-Name", "7")], None).await;
+    let other = Some("Mcp-Name does not say what the body says");
+    check(both(), &[("Mcp-Name", "m")], other).await;
+    check(json!({ "uri": "note://a" }), &[("Mcp-Name", "note://b")], other).await;
+    check_request("notes/get", both(), &[VERSION], Some("Mcp-Method is missing")).await;
 }
 
 /// Calls the tool with those arguments and, beside the usual headers, that one.

@@ -4,7 +4,10 @@ use lyceum_model::Access;
 use serde_json::{Value, json};
 
 use super::{Client, SHELF, family, resource};
-use crate::Registry;
+use crate::{
+    Outcome, Registry, TemplateEntry,
+    mcp::{CacheScope, ReadResourceResult, ResourceContents, ResourceTemplate},
+};
 
 /// One fixed resource, and a family whose template fits its address too.
 fn client() -> Client {
@@ -54,4 +57,25 @@ async fn a_variable_of_a_template_is_completed() {
     assert_eq!(complete("shelf://{row}", "row").await["completion"]["values"], json!(["row=4"]));
     assert_eq!(complete("shelf://{row}", "column").await["error"]["data"]["error_code"], "VALIDATION_ERROR");
     assert_eq!(complete("shelf://{other}", "row").await["error"]["data"]["error_code"], "NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_resource_may_say_how_long_and_for_whom_it_is_kept() {
+    let kept = |ttl_ms, cache_scope| {
+        let wire = ResourceTemplate::new("shelf://{row}", "a family");
+        let entry = TemplateEntry::new(Access::public(SHELF), wire, move |_, address| async move {
+            let mut result = ReadResourceResult::new(vec![ResourceContents::text("", address.uri)]);
+            (result.ttl_ms, result.cache_scope) = (ttl_ms, cache_scope);
+            Ok(Outcome::Done(result))
+        });
+        Client::of(Registry::builder().template(entry.unwrap()).unwrap().build())
+    };
+    for (ttl_ms, scope, told) in [
+        (None, None, (0, "public")),
+        (Some(300_000), None, (300_000, "public")),
+        (Some(1), Some(CacheScope::Private), (1, "private")),
+    ] {
+        let answer = kept(ttl_ms, scope).ask("resources/read", json!({ "uri": "shelf://7" })).await;
+        assert_eq!((&answer["ttlMs"], &answer["cacheScope"]), (&json!(told.0), &json!(told.1)));
+    }
 }

@@ -269,3 +269,6 @@ async fn answer(
         let _client_may_be_gone = output.send(mcp.encode(super::modern::too_late(id))).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 mod calls;
 mod cards;
+mod extensions;
 mod lists;
 mod origins;
 mod probes;

@@ -19,14 +19,16 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult, CustomRequest,
-        CustomResult, Extensions, GetPromptRequestParams, GetPromptResponse, ListPromptsResult,
-        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ResourceUpdatedNotificationParam,
-        ServerConfig, SetLevelRequestParams, SubscribeRequestParams, UnsubscribeRequestParams,
+        CustomResult, Extensions, GetPromptRequestParams, GetPromptResponse, InitializeRequestParams,
+        InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
+        ReadResourceResponse, ResourceUpdatedNotificationParam, ServerConfig, SetLevelRequestParams,
+        SubscribeRequestParams, UnsubscribeRequestParams,
     },
     service::{NotificationContext, Peer, RequestContext},
 };
 use serde::Deserialize;
+use serde_json::Value;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::{super::Entrance, ask::ask};
@@ -143,7 +145,8 @@ impl Session {
 impl ServerHandler for Session {
     fn get_info(&self) -> ServerConfig {
         let identity = self.shared.mcp.identity();
-        let mut info = ServerConfig::new(self.shared.mcp.capabilities());
+        let anyone = View::of_all(self.shared.mcp.hub().registry(), self.shared.caller.clone());
+        let mut info = ServerConfig::new(self.shared.mcp.capabilities(&anyone));
         info.server_info = identity.implementation.clone();
         info.instructions = Some(identity.instructions.clone());
         info
@@ -151,6 +154,19 @@ impl ServerHandler for Session {
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
         mcp::SUPPORTED_VERSIONS.into_iter().filter(super::super::is_older).collect()
+    }
+
+    /// The handshake, with the extensions of whoever shakes hands.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let view = self.view(&context.extensions)?;
+        let mut greeting = self.negotiate_initialize(&request)?;
+        greeting.capabilities = self.shared.mcp.capabilities(&view);
+        context.peer.set_peer_info(request);
+        Ok(greeting)
     }
 
     async fn list_tools(
@@ -210,7 +226,10 @@ impl ServerHandler for Session {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let view = self.view(&context.extensions)?;
         let result = self.perform(&context, |call| mcp::read_resource(&view, &request.uri, call)).await;
-        result.map(ReadResourceResponse::from).map_err(as_older)
+        let mut result = result.map_err(as_older)?;
+        // Before 2026-07-28 nothing was said about keeping.
+        (result.ttl_ms, result.cache_scope) = (None, None);
+        Ok(result.into())
     }
 
     async fn list_prompts(
@@ -285,10 +304,20 @@ impl ServerHandler for Session {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let text = format!("there is no method {:?}", mcp::printable(&request.method));
-        Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, text, None))
+        let (view, method) = (self.view(&context.extensions)?, request.method);
+        if !view.has_method(&method) {
+            let text = format!("there is no method {:?}", mcp::printable(&method));
+            return Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, text, None));
+        }
+        let params = match request.params {
+            None | Some(Value::Null) => JsonObject::new(),
+            Some(Value::Object(params)) => params,
+            Some(_) => return Err(ErrorData::invalid_params("params: must be an object", None)),
+        };
+        let work = async |call| mcp::perform(&view, &method, params.clone(), call).await.map(Outcome::Done);
+        self.perform(&context, work).await.map(|result| CustomResult::new(Value::Object(result)))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use lyceum_model::{Access, Domain, Scope, Tier};
-use lyceum_tools::{Hub, ToolEntry, ToolSpec};
+use lyceum_tools::{
+    Hub, Outcome, Registry, TemplateEntry, ToolEntry, ToolSpec,
+    mcp::{ReadResourceResult, ResourceContents, ResourceTemplate},
+};
 use serde_json::{Value, json};
 
 use crate::app::{Older, Settings, TestApp, hub, modern, spec, tool};
@@ -95,4 +98,22 @@ async fn a_list_that_depends_on_the_caller_is_private() {
     check_scope(Access::public(domain()), "public").await;
     check_scope(Access { tier: Tier::Member, ..Access::public(domain()) }, "private").await;
     check_scope(Access { scopes, ..Access::public(domain()) }, "private").await;
+}
+
+#[tokio::test]
+async fn how_long_a_resource_is_kept_is_told_to_modern_clients_only() {
+    let wire = ResourceTemplate::new("kb://{page}", "pages");
+    let pages = TemplateEntry::new(Access::public(Domain::from_static("kb")), wire, |_, address| async {
+        let read = ReadResourceResult::new(vec![ResourceContents::text("", address.uri)]);
+        Ok(Outcome::Done(read.with_ttl_ms(5_000)))
+    });
+    let registry = Registry::builder().template(pages.unwrap()).unwrap().build();
+    let app = TestApp::with(Arc::new(Hub::new(registry)), Settings::default()).await;
+    let session = Older::open(&app, "2025-11-25").await;
+    let page = json!({ "uri": "kb://a" });
+    let read = app.send(modern("resources/read", &page)).await.result();
+    assert_eq!((&read["ttlMs"], &read["cacheScope"]), (&json!(5_000), &json!("public")));
+    let read = app.send(session.request("resources/read", &page)).await.result();
+    assert_eq!((read.get("ttlMs"), read.get("cacheScope"), read["contents"].is_array()), (None, None, true));
+    app.stop().await;
 }

@@ -1,0 +1,88 @@
+//! An extension of the protocol as a service would bring it: a list in pages, one thing of it, and work that reports,
+//! hangs or breaks.
+
+use std::time::Duration;
+
+use lyceum_model::{Access, ErrorCode};
+use lyceum_tools::{
+    Call, Error, ExtensionEntry, MethodEntry, Page,
+    mcp::{JsonObject, WireResource},
+};
+use serde::{Deserialize, Serialize};
+
+/// How many letters there are: more than fit on a page.
+const LETTERS: usize = 150;
+
+#[derive(Deserialize)]
+struct List {
+    cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    letters: Vec<WireResource>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Get {
+    uri: String,
+}
+
+#[derive(Serialize)]
+struct Got {
+    letter: WireResource,
+    reader: String,
+}
+
+/// The extension `org.lyceum.test/letters`, all of it on those terms.
+pub fn letters(access: Access) -> ExtensionEntry {
+    let settings = JsonObject::from_iter([("sealed".to_owned(), true.into())]);
+    ExtensionEntry::new(access.clone(), "org.lyceum.test/letters", settings)
+        .method(MethodEntry::of(access.clone(), "letters/list", list).kept_for(Duration::from_secs(300)))
+        .method(MethodEntry::of(access.clone(), "letters/get", get))
+        .method(MethodEntry::new(access.clone(), "letters/send", send))
+        .method(MethodEntry::new(access.clone(), "letters/wait", wait))
+        .method(MethodEntry::new(access, "letters/burn", burn))
+}
+
+async fn list(_: Call, List { cursor }: List) -> Result<Listed, Error> {
+    let uris: Vec<String> = (0..LETTERS).map(uri).collect();
+    let page = Page::take("letters", uris.iter().map(|uri| (uri.as_str(), letter(uri))), cursor.as_deref())?;
+    Ok(Listed { letters: page.entries, next_cursor: page.next })
+}
+
+async fn get(call: Call, Get { uri }: Get) -> Result<Got, Error> {
+    if (0..LETTERS).all(|number| self::uri(number) != uri) {
+        let message = format!("there is no letter at {uri:?}");
+        return Err(Error::Failed { code: ErrorCode::NotFound, message });
+    }
+    Ok(Got { letter: letter(&uri), reader: call.caller().tier().to_string() })
+}
+
+/// Tells how far it is.
+async fn send(call: Call, params: JsonObject) -> Result<JsonObject, Error> {
+    call.progress(1.0, Some(2.0), None);
+    call.progress(2.0, Some(2.0), None);
+    Ok(JsonObject::from_iter([("sent".to_owned(), params.into())]))
+}
+
+/// Never ends.
+async fn wait(_: Call, _: JsonObject) -> Result<JsonObject, Error> {
+    std::future::pending().await
+}
+
+#[expect(clippy::panic, reason = "work that breaks is what this is for")]
+async fn burn(_: Call, _: JsonObject) -> Result<JsonObject, Error> {
+    panic!("the ashes say 1234")
+}
+
+fn uri(number: usize) -> String {
+    format!("letter://{number:03}")
+}
+
+fn letter(uri: &str) -> WireResource {
+    WireResource::new(uri, uri.trim_start_matches("letter://")).with_mime_type("text/plain")
+}

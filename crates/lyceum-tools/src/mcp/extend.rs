@@ -1,0 +1,34 @@
+//! Methods of extensions in the modern era: worked like any other, with what every result of this era carries.
+
+use rmcp::model::{CustomResult, ErrorData, JsonObject, ServerResult};
+use serde_json::{Value, json};
+
+use super::{Request, answer::cache_scope, error_data, verbs};
+use crate::{CallContext, MethodEntry, Notices, View};
+
+/// Answers a method that this caller sees in an extension.
+pub(super) async fn perform(
+    view: &View,
+    mut request: Box<Request>,
+    notices: Notices,
+) -> Result<ServerResult, ErrorData> {
+    let client = request.meta.client.take().unwrap_or_default();
+    let context = CallContext { client, notices, ..CallContext::default() };
+    let params = std::mem::take(&mut request.params);
+    let result = verbs::perform(view, &request.method, params, context).await;
+    let mut result = result.map_err(|error| error_data(&error))?;
+    complete(&mut result, view, &request.method);
+    Ok(CustomResult::new(Value::Object(result)).into())
+}
+
+/// Adds what the work left out.
+fn complete(result: &mut JsonObject, view: &View, method: &str) {
+    let mut add = |key: &str, value: Value| {
+        result.entry(key).or_insert(value);
+    };
+    add("resultType", json!("complete"));
+    if let Some(ttl_ms) = view.method(method).and_then(MethodEntry::ttl_ms) {
+        add("ttlMs", json!(ttl_ms));
+        add("cacheScope", json!(cache_scope(view)));
+    }
+}
