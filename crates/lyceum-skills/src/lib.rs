@@ -1,1 +1,42 @@
 //! The skills service: the six tools, the Agent Skills extension, and the events that tell how skills are used.
+//!
+//! The tools work on a [`Library`], one immutable snapshot; [`Skills::keep_fresh`] builds the next when the source
+//! changes.
+
+pub mod analytics;
+mod library;
+mod refresh;
+mod script;
+mod service;
+mod standard;
+mod tools;
+
+use std::sync::Arc;
+
+use lyceum_model::{Access, Domain, Tier};
+use lyceum_tools::{RegistryBuilder, RegistryError};
+
+pub use library::Library;
+pub use script::{Scripts, Setup};
+pub use service::{Options, Skills, State};
+
+/// Adds everything that the service offers of the library of this moment.
+pub fn register(
+    builder: RegistryBuilder,
+    domain: &Domain,
+    skills: &Arc<Skills>,
+) -> Result<RegistryBuilder, RegistryError> {
+    let builder = builder
+        .tool::<tools::GetSkill>(domain, skills)?
+        .tool::<tools::ListSkills>(domain, skills)?
+        .tool::<tools::GetAsset>(domain, skills)?
+        .tool::<tools::RunScript>(domain, skills)?
+        .tool::<tools::ReportUsage>(domain, skills)?
+        .tool::<tools::RefreshSkills>(domain, skills)?;
+    let access = Access { domain: domain.clone(), tier: Tier::Public, scopes: Vec::new() };
+    let library = skills.state().borrow().library.clone();
+    standard::register(builder, &access, skills, library.as_deref())
+}
+
+#[cfg(test)]
+mod tests;

@@ -24,8 +24,8 @@ pub(crate) enum Refreshed {
 impl Skills {
     /// Serves what is here already, without asking the network. Blocks while it reads.
     pub fn load_local(&self) {
-        match self.source.local() {
-            Ok(Some(snapshot)) => log_library(&self.serve(snapshot), &self.name),
+        match self.desk.source.local() {
+            Ok(Some(snapshot)) => log_library(&self.desk.serve(snapshot), &self.name),
             Ok(None) => {}
             Err(error) => self.note_failure(error.to_string()),
         }
@@ -34,7 +34,7 @@ impl Skills {
     /// Keeps the library fresh until it is told to stop.
     pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
         let work = async {
-            match &self.source {
+            match &self.desk.source {
                 Source::Folder(folder) => self.follow(&folder.root).await,
                 Source::Repository(_) => self.poll().await,
             }
@@ -43,9 +43,9 @@ impl Skills {
     }
 
     /// Asks the source for its newest snapshot and serves it.
-    pub(crate) async fn refresh(self: &Arc<Self>) -> Refreshed {
+    pub(crate) async fn refresh(&self) -> Refreshed {
         let Ok(_only_one) = self.refreshing.try_acquire() else { return Refreshed::Busy };
-        match self.source.refresh().await {
+        match self.desk.source.refresh().await {
             Ok(snapshot) => self.take(snapshot).await,
             Err(error) => {
                 let error = error.to_string();
@@ -55,7 +55,7 @@ impl Skills {
         }
     }
 
-    async fn take(self: &Arc<Self>, snapshot: Snapshot) -> Refreshed {
+    async fn take(&self, snapshot: Snapshot) -> Refreshed {
         let before = self.state().borrow().library.clone();
         let files_changed =
             before.as_ref().map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
@@ -64,8 +64,8 @@ impl Skills {
         if let (true, true, Some(library)) = (unchanged, healthy, before) {
             return Refreshed::Done { library, files_changed };
         }
-        let skills = self.clone();
-        match tokio::task::spawn_blocking(move || skills.serve(snapshot)).await {
+        let desk = self.desk.clone();
+        match tokio::task::spawn_blocking(move || desk.serve(snapshot)).await {
             Ok(library) => {
                 log_library(&library, &self.name);
                 Refreshed::Done { library, files_changed }
@@ -79,7 +79,7 @@ impl Skills {
     }
 
     /// Refreshes a folder whenever something in it changes.
-    async fn follow(self: &Arc<Self>, root: &std::path::Path) {
+    async fn follow(&self, root: &std::path::Path) {
         loop {
             match lyceum_source::watch(root) {
                 Ok(mut watch) => {
@@ -99,7 +99,7 @@ impl Skills {
     }
 
     /// Refreshes a repository at once and then every so often, if the settings say so.
-    async fn poll(self: &Arc<Self>) {
+    async fn poll(&self) {
         self.refresh().await;
         loop {
             let refresh = self.state().borrow().library.as_ref().map(|library| library.settings.refresh.clone());
@@ -115,7 +115,7 @@ impl Skills {
 
     fn note_failure(&self, error: String) {
         tracing::warn!(source.name = %self.name, error.cause = error, "the source could not be refreshed; what is here is served on");
-        self.failed(error);
+        self.desk.failed(error);
     }
 }
 

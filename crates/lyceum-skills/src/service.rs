@@ -46,14 +46,20 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Skills {
     pub(crate) name: SourceName,
-    pub(crate) source: Source,
-    rules: Rules,
-    librarian: Arc<Mutex<Librarian>>,
-    state: watch::Sender<State>,
+    pub(crate) desk: Arc<Desk>,
     /// One refresh at a time.
     pub(crate) refreshing: Semaphore,
     pub(crate) tracker: Tracker,
     pub(crate) scripts: Scripts,
+}
+
+/// Where libraries are built and handed out; apart from the service, so that building can go to another thread.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pub source: Source,
+    rules: Rules,
+    librarian: Mutex<Librarian>,
+    state: watch::Sender<State>,
 }
 
 /// What there is to serve, and what went wrong last.
@@ -70,29 +76,27 @@ impl Skills {
     pub fn new(options: Options) -> Self {
         let looks_for_folder = matches!(options.source, Source::Repository(_));
         let Options { name, source, path, settings, overlay, tracker, scripts } = options;
-        Self {
-            name,
-            source,
-            rules: Rules { path, looks_for_folder, settings, overlay },
-            librarian: Arc::default(),
-            state: watch::Sender::default(),
-            refreshing: Semaphore::new(1),
-            tracker,
-            scripts,
-        }
+        let rules = Rules { path, looks_for_folder, settings, overlay };
+        let desk = Desk { source, rules, librarian: Mutex::default(), state: watch::Sender::default() };
+        Self { name, desk: Arc::new(desk), refreshing: Semaphore::new(1), tracker, scripts }
     }
 
     /// Tells what there is to serve, now and whenever it changes.
     pub fn state(&self) -> watch::Receiver<State> {
-        self.state.subscribe()
+        self.desk.state.subscribe()
+    }
+
+    /// How scripts are run.
+    pub fn scripts(&self) -> &Scripts {
+        &self.scripts
     }
 
     /// The library of this moment; waits for the first one.
     pub(crate) async fn library(&self) -> Result<Arc<Library>, Error> {
-        let mut state = self.state.subscribe();
+        let mut state = self.state();
         let settled = state.wait_for(|state| state.library.is_some() || state.error.is_some());
         let settled = tokio::time::timeout(FIRST_LIBRARY_WITHIN, settled).await;
-        let State { library, error } = self.state.borrow().clone();
+        let State { library, error } = self.desk.state.borrow().clone();
         library.ok_or_else(|| {
             let message = match (error, settled) {
                 (Some(error), _) => format!("the skills can't be read: {error}"),
@@ -101,7 +105,9 @@ impl Skills {
             Error::Failed { code: ErrorCode::Unavailable, message }
         })
     }
+}
 
+impl Desk {
     /// Builds the library of a snapshot and serves it from now on. Blocks while it reads.
     pub(crate) fn serve(&self, snapshot: Snapshot) -> Arc<Library> {
         let beside = self.config_beside();

@@ -22,6 +22,8 @@ pub struct Inherited<T> {
 pub struct FoundFile {
     /// Where it is, from the folder of the skills on.
     pub path: RelPath,
+    /// The folder of the skill that it is of; nothing where that skill is the whole source.
+    pub folder: Option<RelPath>,
     /// What it was declared as.
     pub kind: ResourceKind,
     /// The skill that it is of, where that is not the one that was asked for.
@@ -75,7 +77,7 @@ pub(super) fn find(chain: &[&Skill], file: &RelPath) -> Option<FoundFile> {
             || skill.scripts.iter().find(|script| script.file == *file).cloned().map(ResourceKind::Script);
         let kind = asset.or_else(script)?;
         let path = skill.place_of(file)?;
-        Some(FoundFile { path, kind, from: (distance > 0).then(|| skill.path.clone()) })
+        Some(FoundFile { path, folder: skill.folder.clone().flatten(), kind, from: (distance > 0).then(|| skill.path.clone()) })
     })
 }
 

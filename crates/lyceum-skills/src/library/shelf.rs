@@ -86,6 +86,12 @@ impl Shelf {
         *digests = known;
         (shelf, findings)
     }
+
+    /// The `SKILL.md` of each skill.
+    pub(crate) fn skill_files(&self) -> impl Iterator<Item = (&RelPath, &ShelfFile)> {
+        let file = RelPath::parse("SKILL.md").ok();
+        self.skills.keys().filter_map(move |folder| self.files.get_key_value(&folder.join(file.as_ref()?)?))
+    }
 }
 
 /// The path in a skill's address: its folder, or its name where it is the whole source.

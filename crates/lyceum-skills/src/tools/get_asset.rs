@@ -61,11 +61,11 @@ impl Tool for GetAsset {
     const DESCRIPTION: &'static str = "Returns a file that a skill offers: a template, a reference, an image, or a \
         script to run yourself. The names of the files are in the answer of get_skill.";
 
-    type Service = Arc<Skills>;
+    type Service = Skills;
     type Args = Args;
     type Output = Output;
 
-    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Output, Error> {
+    async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         let library = skills.library().await?;
         let skill = find(&library, &args.skill_path)?;
         let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;

@@ -1,7 +1,5 @@
 //! `get_skill`: the skill for a task, with everything that belongs to it.
 
-use std::sync::Arc;
-
 use lyceum_content::skill::{Asset, Hit, Inherited, Match, Script, Skill};
 use lyceum_model::ErrorCode;
 use lyceum_tools::{Call, Error, Tool};
@@ -99,11 +97,11 @@ impl Tool for GetSkill {
         returns it whole, with what it inherits. Call it before you start on a task, with a short description of the \
         task as context. If the answer is ambiguous, call it again with the skill_path of the candidate that fits.";
 
-    type Service = Arc<Skills>;
+    type Service = Skills;
     type Args = Args;
     type Output = Answer;
 
-    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Answer, Error> {
+    async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Answer, Error> {
         let context = args.context.unwrap_or_default();
         if context.len() > LONGEST_CONTEXT {
             let message = "context: is longer than 16 KiB; describe the task in a few sentences".to_owned();

@@ -1,7 +1,5 @@
 //! `list_skills`: the tree of skills.
 
-use std::sync::Arc;
-
 use lyceum_content::skill::SkillNode;
 use lyceum_model::{ErrorCode, RelPath};
 use lyceum_tools::{Call, Error, Tool};
@@ -29,11 +27,11 @@ impl Tool for ListSkills {
     const DESCRIPTION: &'static str = "Shows the tree of skills with their descriptions and keywords; with path, one \
         part of it. Use it to see what there is. To work on a task, call get_skill.";
 
-    type Service = Arc<Skills>;
+    type Service = Skills;
     type Args = Args;
     type Output = SkillNode;
 
-    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<SkillNode, Error> {
+    async fn call(skills: &Skills, _: &Call, args: Args) -> Result<SkillNode, Error> {
         let library = skills.library().await?;
         let Some(path) = args.path.filter(|path| !path.trim_matches('/').is_empty()) else {
             return Ok(library.index.tree());

@@ -1,7 +1,5 @@
 //! `refresh_skills`: asks the source for news at once.
 
-use std::sync::Arc;
-
 use jiff::Timestamp;
 use lyceum_content::skill::Finding;
 use lyceum_source::Source;
@@ -9,7 +7,7 @@ use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Library, Skills, analytics::Event, refresh::Refreshed};
+use crate::{Library, Skills, analytics::{Event, RefreshMode}, refresh::Refreshed};
 
 /// How many findings an answer holds; `lyceum doctor` names them all.
 const MOST_FINDINGS: usize = 20;
@@ -59,12 +57,12 @@ impl Tool for RefreshSkills {
         instead of waiting for the next regular refresh. Use it after a skill was changed.";
     const EFFECT: Effect = Effect::Writes;
 
-    type Service = Arc<Skills>;
+    type Service = Skills;
     type Args = Args;
     type Output = Output;
 
-    async fn call(skills: &Arc<Skills>, _: &Call, Args {}: Args) -> Result<Output, Error> {
-        let is_local = matches!(skills.source, Source::Folder(_));
+    async fn call(skills: &Skills, _: &Call, Args {}: Args) -> Result<Output, Error> {
+        let is_local = matches!(skills.desk.source, Source::Folder(_));
         let output = match skills.refresh().await {
             Refreshed::Done { library, .. } if is_local => Output {
                 mode: Some("local"),
@@ -95,7 +93,7 @@ impl Tool for RefreshSkills {
             }
         };
         skills.tracker.track(Event::Refresh {
-            mode: if is_local { "local" } else { "git" }.to_owned(),
+            mode: if is_local { RefreshMode::Local } else { RefreshMode::Git },
             success: output.success,
             commit_hash: output.commit_hash.clone(),
             files_changed: output.files_changed,

@@ -1,7 +1,5 @@
 //! `report_usage`: what callers think of a skill.
 
-use std::sync::Arc;
-
 use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,11 +42,11 @@ impl Tool for ReportUsage {
         when a task is done for which you used a skill.";
     const EFFECT: Effect = Effect::Writes;
 
-    type Service = Arc<Skills>;
+    type Service = Skills;
     type Args = Args;
     type Output = Output;
 
-    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Output, Error> {
+    async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         if args.comment.as_ref().is_some_and(|comment| comment.len() > LONGEST_COMMENT) {
             return Err(Error::invalid("arguments.comment", "comment: is longer than 4 KiB; say it shorter"));
         }

@@ -1,17 +1,18 @@
 //! `run_script`: runs a script of a skill here, in the sandbox.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use lyceum_content::skill::{Execution, FoundFile, ResourceKind, Script};
 use lyceum_model::{ErrorCode, RelPath};
+use lyceum_sandbox::Stopped;
 use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Library, Skills,
+    Skills,
     analytics::Event,
-    script::{Request, arguments, missing},
+    script::{Request, missing},
     service::{find, invalid_path},
 };
 
@@ -64,11 +65,11 @@ impl Tool for RunScript {
         get_asset and run yourself.";
     const EFFECT: Effect = Effect::Destroys;
 
-    type Service = Arc<Skills>;
+    type Service = Skills;
     type Args = Args;
     type Output = Output;
 
-    async fn call(skills: &Arc<Skills>, _: &Call, args: Args) -> Result<Output, Error> {
+    async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         let library = skills.library().await?;
         let settings = &library.settings.scripts;
         if !settings.enabled {
@@ -97,20 +98,20 @@ impl Tool for RunScript {
             return Err(refused(ErrorCode::ValidationError, text));
         };
         let request = Request {
-            env: arguments(&args.args)?,
+            args: args.args.clone(),
             runner: runner.clone(),
             network: script.network,
             cwd: args.cwd,
             file: file.clone(),
-            place: found.path,
+            folder: found.folder,
         };
         let finished = skills.scripts.run(&library, request).await?;
         let output = Output {
-            success: finished.exit_code == 0 && !finished.timed_out,
+            success: finished.exit_code == 0 && finished.stopped.is_none(),
             exit_code: finished.exit_code,
             truncated: finished.stdout.truncated || finished.stderr.truncated,
             stdout: finished.stdout.text,
-            stderr: with_reason(finished.stderr.text, finished.timed_out),
+            stderr: with_reason(finished.stderr.text, finished.stopped),
             duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             script: file.to_string(),
             sandbox: finished.level.as_str(),
@@ -143,13 +144,15 @@ fn not_declared(file: &RelPath) -> Error {
     refused(ErrorCode::NotFound, text)
 }
 
-fn with_reason(stderr: String, timed_out: bool) -> String {
-    const REASON: &str = "[skills-mcp] Script killed: timeout exceeded.";
-    match (timed_out, stderr.is_empty() || stderr.ends_with('\n')) {
-        (false, _) => stderr,
-        (true, true) => stderr + REASON,
-        (true, false) => stderr + "\n" + REASON,
+/// The error output, and at its end why the script was stopped, if it was.
+fn with_reason(mut stderr: String, stopped: Option<Stopped>) -> String {
+    if let Some(reason) = stopped {
+        if !stderr.is_empty() && !stderr.ends_with('\n') {
+            stderr.push('\n');
+        }
+        stderr.push_str(&format!("[skills-mcp] Script killed: {reason}."));
     }
+    stderr
 }
 
 fn refused(code: ErrorCode, message: impl Into<String>) -> Error {

@@ -1,0 +1,216 @@
+//! Running a script of a skill: finding its runner, handing it its files and arguments, a few at a time.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use lyceum_content::skill::Script;
+use lyceum_model::{ErrorCode, RelPath};
+use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, Sandbox, Wanted};
+use lyceum_tools::Error;
+use tokio::sync::{OnceCell, Semaphore};
+
+use crate::{Library, service::invalid_path};
+
+/// How many scripts run at once.
+const AT_ONCE: usize = 4;
+
+/// How many may wait for their turn.
+const WAITING: usize = 16;
+
+/// How long one waits for its turn.
+const TURN_WITHIN: Duration = Duration::from_secs(30);
+
+/// The largest folder that is handed to a script, in bytes.
+const LARGEST_FOLDER: u64 = 64 * 1024 * 1024;
+
+/// How many files it may have.
+const MOST_FILES: usize = 2_000;
+
+/// Runs scripts.
+#[derive(Debug)]
+pub struct Scripts {
+    setup: Setup,
+    sandbox: OnceCell<Result<Sandbox, String>>,
+    turns: Semaphore,
+    places: Semaphore,
+}
+
+/// What running scripts needs to know of the machine.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The level that was asked for.
+    pub wanted: Wanted,
+    /// The program that sets the sandbox up: this one, under another name.
+    pub helper: Helper,
+    /// Where programs are looked for: the folders of `PATH`.
+    pub search_path: Vec<PathBuf>,
+    /// The folder for scratch folders.
+    pub temporary: PathBuf,
+    /// Folders that scripts may read beside those of the system, such as that of a runner.
+    pub readable: Vec<PathBuf>,
+}
+
+/// One script to run.
+pub(crate) struct Request {
+    pub file: RelPath,
+    /// The folder of the skill that the script is of.
+    pub folder: Option<RelPath>,
+    pub args: BTreeMap<String, String>,
+    pub runner: String,
+    pub network: bool,
+    pub cwd: Option<String>,
+}
+
+impl Scripts {
+    /// Makes ready; nothing is tried before the first script, or before the level is asked for.
+    pub fn new(setup: Setup) -> Self {
+        Self {
+            setup,
+            sandbox: OnceCell::new(),
+            turns: Semaphore::new(AT_ONCE),
+            places: Semaphore::new(AT_ONCE + WAITING),
+        }
+    }
+
+    /// What scripts are kept in here, or why they can't be run.
+    pub async fn level(&self) -> Result<Level, String> {
+        self.sandbox().await.map(Sandbox::level)
+    }
+
+    /// Runs a script and waits for its end. Dropping the future ends the script.
+    pub(crate) async fn run(&self, library: &Arc<Library>, request: Request) -> Result<Finished, Error> {
+        let unavailable = |message: String| Error::Failed { code: ErrorCode::Unavailable, message };
+        let busy = || unavailable("too many scripts are running; try again in a moment".to_owned());
+        let _place = self.places.try_acquire().map_err(|_| busy())?;
+        let turn = tokio::time::timeout(TURN_WITHIN, self.turns.acquire()).await;
+        let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
+        let sandbox = self.sandbox().await.map_err(unavailable)?;
+        let script = self.script(library, request, sandbox.level()).await?;
+        sandbox.run(script).await.map_err(|error| match error.code() {
+            ErrorCode::InternalError => Error::internal(error),
+            code => Error::Failed { code, message: error.to_string() },
+        })
+    }
+
+    async fn sandbox(&self) -> Result<&Sandbox, String> {
+        let find = async {
+            let Setup { wanted, helper, search_path, temporary, .. } = self.setup.clone();
+            let found = Sandbox::find(wanted, helper, &search_path, temporary).await;
+            found.map_err(|unavailable| unavailable.to_string())
+        };
+        self.sandbox.get_or_init(|| find).await.as_ref().map_err(Clone::clone)
+    }
+
+    async fn script(
+        &self,
+        library: &Arc<Library>,
+        request: Request,
+        level: Level,
+    ) -> Result<lyceum_sandbox::Script, Error> {
+        let settings = &library.settings.scripts;
+        let runner = self.runner(&request.runner)?;
+        let limits = Limits {
+            timeout: Duration::from_secs(settings.timeout_seconds),
+            output_bytes: settings.max_output_bytes,
+            ..Limits::default()
+        };
+        let folders = self.setup.search_path.iter().map(|folder| folder.display().to_string());
+        let path = folders.collect::<Vec<_>>().join(":");
+        let cwd = cwd(request.cwd, level)?;
+        let mut readable = self.setup.readable.clone();
+        readable.extend(runner.first().and_then(|program| home_of(Path::new(program))));
+        let (library, folder) = (library.clone(), request.folder);
+        let files = tokio::task::spawn_blocking(move || files(&library, folder.as_ref())).await;
+        Ok(lyceum_sandbox::Script {
+            files: files.map_err(Error::internal)??,
+            file: request.file,
+            runner,
+            cwd,
+            args: request.args,
+            path,
+            network: request.network,
+            limits,
+            readable,
+        })
+    }
+
+    /// `npx tsx` → the program by its absolute path, and its arguments.
+    fn runner(&self, command: &str) -> Result<Vec<String>, Error> {
+        let mut words = command.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let program = find_program(name, &self.setup.search_path).ok_or_else(|| Error::Failed {
+            code: ErrorCode::Unavailable,
+            message: format!("no runner: {name:?} is not on the server's PATH; install it, or name another in scripts.runners"),
+        })?;
+        Ok(std::iter::once(program.display().to_string()).chain(words.map(str::to_owned)).collect())
+    }
+}
+
+/// The required arguments that are not given.
+pub(crate) fn missing<'a>(script: &'a Script, given: &BTreeMap<String, String>) -> Vec<&'a str> {
+    let required = script.args.iter().filter(|arg| arg.required).map(|arg| arg.name.as_str());
+    required.filter(|name| !given.contains_key(*name)).collect()
+}
+
+/// A folder of the skill; anywhere only where nothing is held back anyway.
+fn cwd(asked: Option<String>, level: Level) -> Result<Cwd, Error> {
+    match asked {
+        None => Ok(Cwd::Skill),
+        Some(here) if here == "." => Ok(Cwd::Skill),
+        Some(folder) if level == Level::None && Path::new(&folder).is_absolute() => Ok(Cwd::Absolute(folder.into())),
+        Some(folder) => RelPath::parse(&folder).map(Cwd::Below).map_err(|error| invalid_path("cwd", &error)),
+    }
+}
+
+/// All files of a skill's folder.
+fn files(library: &Library, folder: Option<&RelPath>) -> Result<Vec<(RelPath, Vec<u8>)>, Error> {
+    let listed = library.files_below(folder);
+    let size: u64 = listed.iter().map(|(_, size)| size).sum();
+    if listed.len() > MOST_FILES || size > LARGEST_FOLDER {
+        let message = format!("the skill's folder has more than {MOST_FILES} files or 64 MiB; scripts of it can't be run");
+        return Err(Error::Failed { code: ErrorCode::PayloadTooLarge, message });
+    }
+    let place = |file: &RelPath| folder.map_or_else(|| Some(file.clone()), |folder| folder.join(file));
+    // A file that went away since is not there for the script either.
+    let read = listed.into_iter().filter_map(|(file, _)| {
+        let bytes = library.read(&place(&file)?, LARGEST_FOLDER).ok()?;
+        Some((file, bytes))
+    });
+    Ok(read.collect())
+}
+
+/// Looks a program up as a shell would.
+fn find_program(name: &str, search_path: &[PathBuf]) -> Option<PathBuf> {
+    if Path::new(name).is_absolute() {
+        return Some(PathBuf::from(name)).filter(|program| is_program(program));
+    }
+    if name.is_empty() || name.contains('/') {
+        return None;
+    }
+    search_path.iter().map(|folder| folder.join(name)).find(|program| is_program(program))
+}
+
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// Where a program is installed that is not one of the system's: it can't run without its libraries there.
+/// `~/.nvm/versions/node/v24/bin/node` → `~/.nvm/versions/node/v24`, but never a home folder.
+fn home_of(program: &Path) -> Option<PathBuf> {
+    let program = program.canonicalize().ok()?;
+    let folder = program.parent()?;
+    let home = if folder.ends_with("bin") { folder.parent()? } else { folder };
+    let own = !["/usr", "/bin", "/sbin", "/lib"].iter().any(|system| home.starts_with(system));
+    (own && home.components().count() > 3).then(|| home.to_owned())
+}

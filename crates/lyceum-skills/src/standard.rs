@@ -1,0 +1,113 @@
+//! Skills of the Agent Skills standard over MCP: `skill://` resources, and the extension `io.modelcontextprotocol/skills`.
+//!
+//! What is served is the shelf of the library: skills that keep to the standard, with a digest of every file.
+
+mod address;
+mod directory;
+mod entry;
+mod resource;
+
+use std::{sync::Arc, time::Duration};
+
+use lyceum_model::{Access, ErrorCode};
+use lyceum_tools::{
+    Call, Error, ExtensionEntry, MethodEntry, Page, RegistryBuilder, RegistryError,
+    mcp::{JsonObject, printable},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Library, Skills};
+
+/// The extension's name.
+const EXTENSION: &str = "io.modelcontextprotocol/skills";
+
+/// How long clients may keep a listing. Digests tell them what changed.
+const KEPT_FOR: Duration = Duration::from_secs(60);
+
+/// Adds the resources of this library and the extension.
+pub(crate) fn register(
+    builder: RegistryBuilder,
+    access: &Access,
+    skills: &Arc<Skills>,
+    library: Option<&Library>,
+) -> Result<RegistryBuilder, RegistryError> {
+    let settings = JsonObject::from_iter([("directoryRead".to_owned(), true.into())]);
+    let (list, get, read) = (skills.clone(), skills.clone(), skills.clone());
+    let extension = ExtensionEntry::new(access.clone(), EXTENSION, settings)
+        .method(
+            MethodEntry::of(access.clone(), "skills/list", move |_, asked| list_skills(list.clone(), asked))
+                .kept_for(KEPT_FOR),
+        )
+        .method(
+            MethodEntry::of(access.clone(), "skills/get", move |_, asked| get_skill(get.clone(), asked))
+                .kept_for(KEPT_FOR),
+        )
+        .method(
+            MethodEntry::of(access.clone(), "resources/directory/read", move |_: Call, asked| {
+                read_directory(read.clone(), asked)
+            })
+            .kept_for(KEPT_FOR),
+        );
+    resource::register(builder.extension(extension)?, access, skills, library)
+}
+
+#[derive(Deserialize)]
+struct ListAsked {
+    cursor: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    skills: Vec<entry::WireSkill>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+async fn list_skills(skills: Arc<Skills>, asked: ListAsked) -> Result<Listed, Error> {
+    let library = skills.library().await?;
+    let shelf = &library.shelf;
+    let entries = shelf.skills.iter().map(|(address, entry)| (address.as_str(), (address, entry)));
+    let page = Page::take("skills", entries, asked.cursor.as_deref())?;
+    let skills = page.entries.into_iter().map(|(address, entry)| entry::wire(shelf, address, entry)).collect();
+    Ok(Listed { skills, next_cursor: page.next })
+}
+
+#[derive(Deserialize)]
+struct GetAsked {
+    uri: String,
+}
+
+#[derive(Serialize)]
+struct Got {
+    skill: entry::WireSkill,
+}
+
+async fn get_skill(skills: Arc<Skills>, asked: GetAsked) -> Result<Got, Error> {
+    let library = skills.library().await?;
+    let file = address::path_of(&asked.uri);
+    let folder = file.and_then(|file| file.strip_suffix("/SKILL.md"));
+    let skill = folder.and_then(|folder| Some((library.shelf.skills.get(&folder)?, folder)));
+    let (entry, folder) = skill.ok_or_else(|| unknown(format!("No skill is served at {:?}", printable(&asked.uri))))?;
+    let skill = entry::WireSkill { uri: asked.uri, ..entry::wire(&library.shelf, &folder, entry) };
+    Ok(Got { skill })
+}
+
+#[derive(Deserialize)]
+struct DirectoryAsked {
+    uri: String,
+    cursor: Option<String>,
+}
+
+async fn read_directory(skills: Arc<Skills>, asked: DirectoryAsked) -> Result<directory::Listing, Error> {
+    let library = skills.library().await?;
+    let folder = address::path_of(&asked.uri);
+    let children = folder.and_then(|folder| directory::children(&library.shelf, &folder));
+    let children =
+        children.ok_or_else(|| unknown(format!("{:?} is not a directory resource", printable(&asked.uri))))?;
+    directory::page(&asked.uri, &children, asked.cursor.as_deref())
+}
+
+fn unknown(message: String) -> Error {
+    Error::Failed { code: ErrorCode::NotFound, message }
+}

@@ -1,0 +1,39 @@
+//! Addresses: `skill://` and the path of a file on the shelf, in one spelling.
+
+use std::fmt::Write;
+
+use lyceum_model::RelPath;
+
+/// The address of a file or folder on the shelf. Everything that could be read in two ways is percent-encoded.
+pub(super) fn of(path: &RelPath) -> String {
+    let mut uri = "skill://".to_owned();
+    for byte in path.as_str().bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a string can't fail.
+            let _written = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+/// The path in an address, in whatever spelling; nothing where it is not one of ours.
+pub(super) fn path_of(uri: &str) -> Option<RelPath> {
+    let mut rest = uri.strip_prefix("skill://")?.as_bytes();
+    let mut bytes = Vec::with_capacity(rest.len());
+    while let [first, tail @ ..] = rest {
+        let encoded = if *first == b'%' { Some(tail.get(..2)?) } else { None };
+        match encoded {
+            Some(hex) => {
+                bytes.push(u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()?);
+                rest = tail.get(2..)?;
+            }
+            None => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    RelPath::parse(&String::from_utf8(bytes).ok()?).ok()
+}

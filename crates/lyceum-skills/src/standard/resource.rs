@@ -1,0 +1,95 @@
+//! The files of the shelf as resources: each `SKILL.md` is listed, every other file can be read.
+
+use std::sync::Arc;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use lyceum_content::skill::{LARGEST_SKILL, is_binary, mime_type};
+use lyceum_model::{Access, RelPath};
+use lyceum_tools::{
+    Error, Outcome, RegistryBuilder, RegistryError, ResourceEntry, TemplateEntry,
+    mcp::{ReadResourceResult, ResourceContents, ResourceTemplate, WireResource, printable},
+};
+
+use super::address;
+use crate::{
+    Library, Skills,
+    library::{Shelf, ShelfFile},
+};
+
+/// Adds the `SKILL.md` of each skill on the shelf, and a template for all files.
+pub(super) fn register(
+    mut builder: RegistryBuilder,
+    access: &Access,
+    skills: &Arc<Skills>,
+    library: Option<&Library>,
+) -> Result<RegistryBuilder, RegistryError> {
+    let shelf = library.map(|library| &library.shelf);
+    for (shelf, path, file) in shelf.into_iter().flat_map(|shelf| shelf.skill_files().map(move |(path, file)| (shelf, path, file))) {
+        let wire = wire(shelf, path, file);
+        let skills = skills.clone();
+        let entry = ResourceEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri));
+        builder = builder.resource(entry)?;
+    }
+    let wire = ResourceTemplate::new("skill://{+path}", "skill-file")
+        .with_title("File of a skill")
+        .with_description("A file of a skill, such as skill://pdf/SKILL.md. skills/list names them all.");
+    let skills = skills.clone();
+    let template = TemplateEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri))?;
+    builder.template(template)
+}
+
+/// A file as a resource; a `SKILL.md` has the name and description of its skill.
+pub(super) fn wire(shelf: &Shelf, path: &RelPath, file: &ShelfFile) -> WireResource {
+    let skill = path.strip_suffix("/SKILL.md").and_then(|folder| shelf.skills.get(&folder));
+    let size = file.size;
+    let wire = match skill {
+        Some(skill) => {
+            WireResource::new(address::of(path), skill.name.clone()).with_description(skill.description.clone())
+        }
+        None => WireResource::new(address::of(path), path.name()),
+    };
+    wire.with_mime_type(media_type(path)).with_size(size)
+}
+
+async fn read(skills: Arc<Skills>, uri: String) -> Result<Outcome<ReadResourceResult>, Error> {
+    let library = skills.library().await?;
+    let path = address::path_of(&uri);
+    let file = path.as_ref().and_then(|path| library.shelf.files.get(path)).cloned();
+    let (Some(path), Some(file)) = (path, file) else {
+        return Err(Error::ResourceNotFound { uri: printable(&uri) });
+    };
+    let read = tokio::task::spawn_blocking(move || library.read(&file.place, LARGEST_SKILL)).await;
+    let bytes = read.map_err(Error::internal)?.map_err(|_| Error::ResourceNotFound { uri: printable(&uri) })?;
+    // The digest is of the bytes, so only what comes back as the same bytes is sent as text.
+    let contents = match String::from_utf8(bytes) {
+        Ok(text) if !is_binary(&path) || path.extension() == ".svg" => ResourceContents::text(text, uri),
+        Ok(text) => ResourceContents::blob(BASE64_STANDARD.encode(text), uri),
+        Err(bytes) => ResourceContents::blob(BASE64_STANDARD.encode(bytes.as_bytes()), uri),
+    };
+    Ok(Outcome::Done(ReadResourceResult::new(vec![contents.with_mime_type(media_type(&path))])))
+}
+
+/// The media type by the extension, for the kinds of files that skills have.
+fn media_type(path: &RelPath) -> &'static str {
+    if is_binary(path) {
+        return mime_type(path);
+    }
+    match path.extension().to_ascii_lowercase().as_str() {
+        ".md" => "text/markdown",
+        ".json" => "application/json",
+        ".yaml" | ".yml" => "application/yaml",
+        ".html" | ".htm" => "text/html",
+        ".css" => "text/css",
+        ".csv" => "text/csv",
+        ".js" | ".mjs" | ".cjs" => "text/javascript",
+        ".xml" | ".xsd" => "application/xml",
+        ".py" => "text/x-python",
+        ".sh" => "application/x-sh",
+        ".ttf" => "font/ttf",
+        ".xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        ".docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ".pptx" => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        ".tar" | ".gz" | ".bin" | ".wasm" => "application/octet-stream",
+        _ => "text/plain",
+    }
+}
