@@ -46,7 +46,7 @@ async fn answers(messages: &[Value]) -> Vec<Value> {
     answers
 }
 
-fn older(id: u32, method: &str, params: Value) -> Value {
+fn older(id: u32, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
@@ -55,7 +55,7 @@ fn modern(id: u32, method: &str, mut params: Value) -> Value {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    older(id, method, params)
+    older(id, method, &params)
 }
 
 #[tokio::test]
@@ -67,12 +67,12 @@ async fn an_extension_is_served_in_both_eras_on_one_pipe() {
         modern(1, "server/discover", json!({})),
         modern(2, "letters/get", letter()),
         modern(3, "letters/read", json!({})),
-        older(4, "initialize", hello),
+        older(4, "initialize", &hello),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
-        older(5, "letters/get", letter()),
-        older(6, "letters/read", json!({})),
-        older(7, "letters/burn", json!({})),
-        older(8, "letters/get", json!({})),
+        older(5, "letters/get", &letter()),
+        older(6, "letters/read", &json!({})),
+        older(7, "letters/burn", &json!({})),
+        older(8, "letters/get", &json!({})),
     ])
     .await;
     let ids: Vec<u64> = answers.iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
