@@ -10,13 +10,14 @@ mod script;
 mod service;
 mod standard;
 mod tools;
+mod usage;
 
 use std::sync::Arc;
 
 use lyceum_model::{Access, Domain, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-pub use library::Library;
+pub use library::{Audience, Library, Rules};
 pub use script::{Scripts, Setup};
 pub use service::{Options, Skills, State};
 

@@ -9,6 +9,7 @@ use lyceum_model::RelPath;
 use lyceum_source::{ReadError, Snapshot};
 
 pub(crate) use build::Librarian;
+pub use build::{Audience, Rules};
 pub(crate) use shelf::{Entry, ShelfFile, Shelf};
 
 /// Everything that is served, of one snapshot.

@@ -42,6 +42,11 @@ impl Skills {
         stop.run_until_cancelled(work).await;
     }
 
+    /// Refreshes once, without telling what came of it: the state says so.
+    pub async fn refresh_once(&self) {
+        self.refresh().await;
+    }
+
     /// Asks the source for its newest snapshot and serves it.
     pub(crate) async fn refresh(&self) -> Refreshed {
         let Ok(_only_one) = self.refreshing.try_acquire() else { return Refreshed::Busy };

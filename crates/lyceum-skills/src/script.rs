@@ -50,8 +50,6 @@ pub struct Setup {
     pub search_path: Vec<PathBuf>,
     /// The folder for scratch folders.
     pub temporary: PathBuf,
-    /// Folders that scripts may read beside those of the system, such as that of a runner.
-    pub readable: Vec<PathBuf>,
 }
 
 /// One script to run.
@@ -98,8 +96,9 @@ impl Scripts {
 
     async fn sandbox(&self) -> Result<&Sandbox, String> {
         let find = async {
-            let Setup { wanted, helper, search_path, temporary, .. } = self.setup.clone();
-            let found = Sandbox::find(wanted, helper, &search_path, temporary).await;
+            let Setup { wanted, helper, search_path, temporary } = self.setup.clone();
+            let setup = lyceum_sandbox::Setup { helper, base: temporary, search: search_path };
+            let found = Sandbox::find(wanted, setup).await;
             found.map_err(|unavailable| unavailable.to_string())
         };
         self.sandbox.get_or_init(|| find).await.as_ref().map_err(Clone::clone)
@@ -121,8 +120,7 @@ impl Scripts {
         let folders = self.setup.search_path.iter().map(|folder| folder.display().to_string());
         let path = folders.collect::<Vec<_>>().join(":");
         let cwd = cwd(request.cwd, level)?;
-        let mut readable = self.setup.readable.clone();
-        readable.extend(runner.first().and_then(|program| home_of(Path::new(program))));
+        let readable = runner.first().and_then(|program| home_of(Path::new(program))).into_iter().collect();
         let (library, folder) = (library.clone(), request.folder);
         let files = tokio::task::spawn_blocking(move || files(&library, folder.as_ref())).await;
         Ok(lyceum_sandbox::Script {

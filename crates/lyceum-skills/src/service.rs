@@ -7,16 +7,16 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lyceum_content::skill::{Overlay, Settings, Skill};
+use lyceum_content::skill::Skill;
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::{Snapshot, Source};
 use lyceum_tools::Error;
 use tokio::sync::{Semaphore, watch};
 
 use crate::{
-    Library,
+    Library, Rules,
     analytics::Tracker,
-    library::{Librarian, Rules},
+    library::Librarian,
     script::Scripts,
 };
 
@@ -30,12 +30,8 @@ pub struct Options {
     pub name: SourceName,
     /// Where the skills come from.
     pub source: Source,
-    /// The folder of the skills in the source, where it is written down.
-    pub path: Option<RelPath>,
-    /// The settings before anything is laid over them.
-    pub settings: Settings,
-    /// What the configuration lays over `config.yaml`.
-    pub overlay: Overlay,
+    /// Where the skills are in it, and how they are served.
+    pub rules: Rules,
     /// Where usage is told.
     pub tracker: Tracker,
     /// How scripts are run.
@@ -74,9 +70,7 @@ pub struct State {
 impl Skills {
     /// A service that has nothing to serve yet.
     pub fn new(options: Options) -> Self {
-        let looks_for_folder = matches!(options.source, Source::Repository(_));
-        let Options { name, source, path, settings, overlay, tracker, scripts } = options;
-        let rules = Rules { path, looks_for_folder, settings, overlay };
+        let Options { name, source, rules, tracker, scripts } = options;
         let desk = Desk { source, rules, librarian: Mutex::default(), state: watch::Sender::default() };
         Self { name, desk: Arc::new(desk), refreshing: Semaphore::new(1), tracker, scripts }
     }
@@ -84,6 +78,11 @@ impl Skills {
     /// Tells what there is to serve, now and whenever it changes.
     pub fn state(&self) -> watch::Receiver<State> {
         self.desk.state.subscribe()
+    }
+
+    /// The name of the source in the configuration.
+    pub fn source_name(&self) -> &SourceName {
+        &self.name
     }
 
     /// How scripts are run.

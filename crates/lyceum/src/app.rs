@@ -4,6 +4,7 @@ use std::{net::SocketAddr, ops::Deref, sync::Arc};
 
 use lyceum_content::{Catalog, Current, SourceStatus};
 use lyceum_model::{Caller, Domain, ErrorCode};
+use lyceum_skills::{Audience, Skills};
 use lyceum_tools::{
     Error, Hub, Registry, RegistryError, ServerFacts, ServerInfo,
     mcp::{Identity, Implementation, Mcp, Seal},
@@ -15,12 +16,16 @@ use crate::{
     http::RequestIds,
     mcp::{Legacy, Shared},
     patience::within,
+    skills,
     tasks::Tasks,
     telemetry::Metrics,
 };
 
 /// The service of the tools that every deployment has.
 const SERVER: Domain = Domain::from_static("server");
+
+/// The service of the skills.
+const SKILLS: Domain = Domain::from_static("skills");
 
 /// What a model should know before it uses the tools.
 const INSTRUCTIONS: &str = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
@@ -35,6 +40,7 @@ pub struct Parts {
     pub(crate) config: Config,
     pub(crate) addr: SocketAddr,
     pub(crate) catalog: Arc<Current<Catalog>>,
+    pub(crate) skills: Option<Arc<Skills>>,
     pub(crate) mcp: Mcp,
     pub(crate) legacy: Legacy,
     /// Who everyone is, for as long as the only mode is "open".
@@ -53,18 +59,65 @@ impl Deref for App {
     }
 }
 
+/// Why the application can't be built. The text is for whoever starts it.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// What is offered does not fit together.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// A source can't be used as it is declared.
+    #[error("the source of the skills can't be used: {0}")]
+    Source(#[from] lyceum_source::Error),
+}
+
 impl App {
-    /// The product: the services that the configuration turns on.
-    pub fn new(config: Config, addr: SocketAddr) -> Result<Self, RegistryError> {
+    /// The product over HTTP, for everyone who reaches it: the services that the configuration turns on.
+    pub fn new(config: Config, addr: SocketAddr) -> Result<Self, StartError> {
+        Self::of_services(config, addr, Audience::Everyone)
+    }
+
+    /// The product over stdio, for the one person who started it.
+    pub fn for_one_person(config: Config) -> Result<Self, StartError> {
+        let addr = config.listen;
+        Self::of_services(config, addr, Audience::OnePerson)
+    }
+
+    fn of_services(config: Config, addr: SocketAddr, audience: Audience) -> Result<Self, StartError> {
         let sources =
             config.sources.iter().map(|source| SourceStatus::pending(source.name.clone())).collect();
         let catalog = Arc::new(Current::new(Catalog { sources }));
-        let hub = Arc::new(Hub::new(registry(&catalog)?));
-        Ok(Self::with_hub(config, addr, hub, catalog))
+        let skills = skills::service(&config, audience)?;
+        if let Some(skills) = &skills {
+            skills::note(&catalog, skills.source_name(), &skills.state().borrow());
+        }
+        let hub = Arc::new(Hub::new(registry(&catalog, skills.as_ref())?));
+        Ok(Self::assemble(config, addr, hub, catalog, skills))
     }
 
     /// The same doors before another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>, catalog: Arc<Current<Catalog>>) -> Self {
+        Self::assemble(config, addr, hub, catalog, None)
+    }
+
+    /// Starts what works in the background. Needs the runtime, which building does not.
+    pub fn start(&self) {
+        if let Some(skills) = &self.skills {
+            skills::start(self, skills);
+        }
+    }
+
+    /// What is offered at this moment.
+    pub(crate) fn registry(&self) -> Result<Registry, RegistryError> {
+        registry(&self.catalog, self.skills.as_ref())
+    }
+
+    fn assemble(
+        config: Config,
+        addr: SocketAddr,
+        hub: Arc<Hub>,
+        catalog: Arc<Current<Catalog>>,
+        skills: Option<Arc<Skills>>,
+    ) -> Self {
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
         let identity = Identity { implementation, instructions: INSTRUCTIONS.to_owned() };
         let mcp = Mcp::new(hub, identity, Seal::new(random_key()));
@@ -85,6 +138,7 @@ impl App {
             config,
             addr,
             catalog,
+            skills,
             mcp,
             legacy,
             caller,
@@ -127,13 +181,18 @@ pub(crate) fn too_late() -> Error {
 }
 
 /// Everything that is offered, named one by one.
-fn registry(catalog: &Arc<Current<Catalog>>) -> Result<Registry, RegistryError> {
+fn registry(catalog: &Arc<Current<Catalog>>, skills: Option<&Arc<Skills>>) -> Result<Registry, RegistryError> {
+    let services = [Some(SERVER), skills.map(|_| SKILLS)];
     let facts = Arc::new(ServerFacts {
         version: env!("CARGO_PKG_VERSION"),
-        services: vec![SERVER.to_string()],
+        services: services.into_iter().flatten().map(|service| service.to_string()).collect(),
         catalog: catalog.clone(),
     });
-    Ok(Registry::builder().tool::<ServerInfo>(&SERVER, &facts)?.build())
+    let mut builder = Registry::builder().tool::<ServerInfo>(&SERVER, &facts)?;
+    if let Some(skills) = skills {
+        builder = lyceum_skills::register(builder, &SKILLS, skills)?;
+    }
+    Ok(builder.build())
 }
 
 /// The key of this process. Without randomness there is no server.

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod check;
+mod doctor;
 mod serve;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -9,6 +10,7 @@ use clap::{Parser, Subcommand};
 
 use crate::{
     config::{self, Config, Overrides},
+    skills::SANDBOX_HELPER,
     telemetry,
 };
 
@@ -40,13 +42,23 @@ enum Command {
     Stdio,
     /// Check the configuration, and say everything that is wrong with it
     Check,
+    /// Look at everything that is configured: sources, each file that is not served as meant, the sandbox
+    Doctor,
     /// Print the JSON schema of lyceum.toml
     #[command(hide = true)]
     Schema,
 }
 
-/// Runs the program.
+/// Runs the program. Git and the sandbox start it too, for errands of their own.
 pub fn run() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let first = arguments.next();
+    if let Some(errand) = config::askpass_errand() {
+        return lyceum_source::askpass(&errand, &first.unwrap_or_default());
+    }
+    if first.as_deref() == Some(SANDBOX_HELPER) {
+        return lyceum_sandbox::helper_main();
+    }
     match execute(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
@@ -60,11 +72,12 @@ pub fn run() -> ExitCode {
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     let listen = match &cli.command {
         Command::Serve { listen } => listen.clone(),
-        Command::Stdio | Command::Check | Command::Schema => None,
+        Command::Stdio | Command::Check | Command::Doctor | Command::Schema => None,
     };
     let overrides = Overrides { config: cli.config, listen, data_dir: cli.data_dir };
     match cli.command {
         Command::Check => check::check(&overrides),
+        Command::Doctor => doctor::doctor(&overrides),
         Command::Schema => check::schema(),
         Command::Serve { .. } => {
             let config = Config::load(&overrides)?;

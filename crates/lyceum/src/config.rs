@@ -8,6 +8,7 @@ mod environment;
 mod fault;
 mod raw;
 mod schema;
+mod skills;
 
 use std::{
     ffi::OsString,
@@ -16,9 +17,11 @@ use std::{
     time::Duration,
 };
 
-use lyceum_model::SourceName;
+use lyceum_content::skill::Overlay;
+use lyceum_model::{RelPath, SourceName};
+use lyceum_source::Token;
 
-pub use environment::log_filter;
+pub use environment::{askpass_errand, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use raw::AuthMode;
 pub use schema::json_schema;
@@ -45,6 +48,34 @@ pub struct Config {
     pub auth: AuthMode,
     /// Where knowledge comes from.
     pub sources: Vec<Source>,
+    /// The skills service, where it is on.
+    pub skills: Option<SkillsService>,
+    /// What is known of the machine.
+    pub machine: Machine,
+    /// Whether anyone said anything: a file, or variables that turn a service on.
+    pub is_written: bool,
+}
+
+/// The skills service, as it is declared.
+#[derive(Debug, Clone)]
+pub struct SkillsService {
+    /// The source that the skills are in; one of the declared.
+    pub source: Source,
+    /// The folder of the skills in the source, where it is written down.
+    pub path: Option<RelPath>,
+    /// What is laid over the `config.yaml` of the source.
+    pub overlay: Overlay,
+}
+
+/// What is known of the machine, from its environment.
+#[derive(Debug, Clone, Default)]
+pub struct Machine {
+    /// Where programs are looked for.
+    pub search_path: Vec<PathBuf>,
+    /// The folder for what need not survive.
+    pub temporary: PathBuf,
+    /// Who runs the server.
+    pub user: String,
 }
 
 /// How much of everything is allowed.
@@ -77,11 +108,24 @@ pub struct Source {
     pub location: Location,
 }
 
+/// A Git repository, as it is declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Repository {
+    /// Its address, as Git takes it.
+    pub url: String,
+    /// The branch that is served.
+    pub branch: String,
+    /// What opens it.
+    pub token: Option<Token>,
+    /// How many minutes lie between two questions for news, where it is written down.
+    pub poll_minutes: Option<u64>,
+}
+
 /// Where a source is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A Git repository.
-    Repository(String),
+    Repository(Repository),
     /// A folder.
     Folder(PathBuf),
 }
@@ -116,7 +160,7 @@ impl Config {
         variable: impl Fn(&str) -> Option<OsString>,
         overrides: &Overrides,
     ) -> Result<Self, Faults> {
-        environment::apply(&mut document, variable);
+        environment::apply(&mut document, &variable);
         if let Some(listen) = &overrides.listen {
             document.set("server", "listen", listen.clone(), Place::Flag("--listen"));
         }
@@ -124,12 +168,12 @@ impl Config {
             let folder = environment::from_here(folder).display().to_string();
             document.set("server", "data_dir", folder, Place::Flag("--data-dir"));
         }
-        check::check(&document)
+        check::check(&document, &variable)
     }
 
     /// Loads from text, as if it stood in that file; without environment and flags.
     pub fn from_text(file: &Path, text: &str) -> Result<Self, Faults> {
-        check::check(&Document::parse(file, text).map_err(Faults)?)
+        check::check(&Document::parse(file, text).map_err(Faults)?, &|_| None)
     }
 }
 

@@ -9,6 +9,7 @@ mod drain;
 pub mod http;
 mod mcp;
 mod patience;
+mod skills;
 mod tasks;
 mod telemetry;
 
@@ -16,6 +17,6 @@ mod telemetry;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-pub use app::App;
+pub use app::{App, StartError};
 pub use cli::{Listening, listen, run, until_stopped};
 pub use telemetry::{Logging, init as init_telemetry};

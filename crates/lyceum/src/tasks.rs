@@ -23,6 +23,16 @@ impl Tasks {
         });
     }
 
+    /// Starts a task that ends by itself when it is told to stop, and is waited for.
+    pub(crate) fn spawn_to_its_end(&self, work: impl Future<Output = ()> + Send + 'static) {
+        self.tracker.spawn(work);
+    }
+
+    /// Is cancelled when the server is told to stop.
+    pub(crate) fn stopping(&self) -> CancellationToken {
+        self.stop.clone()
+    }
+
     /// Ends every task and waits for it.
     pub(crate) async fn finish(&self, limit: Duration) {
         self.stop.cancel();

@@ -8,7 +8,7 @@ use std::{
 
 use jiff::Timestamp;
 use lyceum_content::skill::{
-    Candidate, Draft, Finding, Overlay, Settings, Severity, Shape, SkillIndex, candidates, read,
+    AnalyticsOverlay, Candidate, Draft, Finding, Overlay, Settings, Severity, Shape, SkillIndex, candidates, read,
 };
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
@@ -22,16 +22,23 @@ const LARGEST_MARKDOWN: u64 = 1024 * 1024;
 const LARGEST_CONFIG: u64 = 64 * 1024;
 
 /// Where the skills are in their source, and what is laid over their settings.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Rules {
+#[derive(Debug, Clone)]
+pub struct Rules {
     /// The folder of the skills, where it is written down.
     pub path: Option<RelPath>,
-    /// Whether `skills/` is meant where nothing is written: so it is in a repository.
-    pub looks_for_folder: bool,
-    /// The settings before anything is laid over them.
-    pub settings: Settings,
-    /// What the server's configuration says.
+    /// What the server's configuration lays over the `config.yaml` of the source.
     pub overlay: Overlay,
+    /// Whom the server works for.
+    pub audience: Audience,
+}
+
+/// Whom a server works for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Audience {
+    /// The one person who started it: the `config.yaml` of their skills may turn scripts and analytics on.
+    OnePerson,
+    /// Everyone who reaches it: only whoever runs the server may.
+    Everyone,
 }
 
 /// Builds libraries, and remembers what was read for the last one.
@@ -54,7 +61,7 @@ impl Librarian {
     /// Builds the library of a snapshot. `beside` is the text of the `config.yaml` next to the folder, if there is one
     /// that the snapshot does not hold. Blocks.
     pub(crate) fn build(&mut self, snapshot: Snapshot, beside: Option<&str>, rules: &Rules, now: Timestamp) -> Library {
-        let root = root(&snapshot, rules);
+        let root = root(&snapshot, rules.path.as_ref());
         let files: BTreeMap<RelPath, FileMeta> = (snapshot.files().iter())
             .filter_map(|(path, meta)| Some((in_root(path, root.as_ref())?, meta.clone())))
             .collect();
@@ -62,7 +69,7 @@ impl Librarian {
         findings.extend(snapshot.problems().iter().map(|problem| Finding {
             file: problem.path.clone(),
             severity: Severity::Skipped,
-            message: problem.reason.clone(),
+            message: problem.reason.to_string(),
         }));
         let place = |file: &RelPath| root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file));
         let read_file = |file: &RelPath, most| place(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, most));
@@ -130,9 +137,10 @@ fn reading(
 
 /// The folder of the skills: as written; else, in a repository, `skills/` where there is one, but all of a plugin
 /// marketplace, which has skills in many folders.
-fn root(snapshot: &Snapshot, rules: &Rules) -> Option<RelPath> {
-    if rules.path.is_some() || !rules.looks_for_folder {
-        return rules.path.clone();
+fn root(snapshot: &Snapshot, written: Option<&RelPath>) -> Option<RelPath> {
+    // A folder on disk is named by whoever means it; a commit is what a repository has.
+    if written.is_some() || snapshot.commit().is_none() {
+        return written.cloned();
     }
     let files = snapshot.files();
     let is_marketplace = files.contains_key(".claude-plugin/marketplace.json");
@@ -153,8 +161,28 @@ fn settings(
     let places = [inside, name.filter(|_| root.is_some())];
     let in_source = places.into_iter().flatten().find_map(|path| snapshot.read(&path, LARGEST_CONFIG).ok());
     let text = in_source.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let (overlay, warnings) = Overlay::from_yaml(text.as_deref().or(beside).unwrap_or_default());
+    let (mut overlay, mut warnings) = Overlay::from_yaml(text.as_deref().or(beside).unwrap_or_default());
+    let mut settings = Settings::default();
+    if rules.audience == Audience::Everyone {
+        settings.scripts.enabled = false;
+        warnings.extend(without_switches(&mut overlay));
+    }
     let finding = |message| Finding { file: "config.yaml".to_owned(), severity: Severity::Warning, message };
-    let settings = rules.settings.clone().overlaid(&overlay).overlaid(&rules.overlay);
+    let settings = settings.overlaid(&overlay).overlaid(&rules.overlay);
     (settings, warnings.into_iter().map(finding).collect())
+}
+
+/// Takes out what a repository may not decide for a server that many use.
+fn without_switches(overlay: &mut Overlay) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let only_here = |key: &str| format!("{key}: on a server for many, only lyceum.toml turns it on; it has no effect here");
+    if overlay.scripts.enabled == Some(true) {
+        overlay.scripts.enabled = None;
+        warnings.push(only_here("scripts.enabled"));
+    }
+    if overlay.analytics.enabled == Some(true) {
+        overlay.analytics = AnalyticsOverlay::default();
+        warnings.push(only_here("analytics.enabled"));
+    }
+    warnings
 }

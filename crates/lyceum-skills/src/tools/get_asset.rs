@@ -85,7 +85,7 @@ impl Tool for GetAsset {
                 Err(not_text) => (None, Some(BASE64_STANDARD.encode(not_text.as_bytes()))),
             }
         };
-        skills.tracker.track(Event::AssetServed {
+        skills.track(&library, &Event::AssetServed {
             skill_path: skill.path.to_string(),
             file: file.to_string(),
             asset_type: found.kind.type_name().to_owned(),

@@ -119,13 +119,13 @@ impl Tool for GetSkill {
         }
         Ok(match outcome {
             Match::Nothing => {
-                skills.tracker.track(Event::NoMatch { context });
+                skills.track(&library, &Event::NoMatch { context });
                 Answer::NoMatch { no_match: true, message: "No skill matches the given context." }
             }
             Match::Ambiguous(hits) => {
                 let candidates: Vec<Candidate> = hits.iter().filter_map(|hit| candidate(&library, &context, hit)).collect();
                 let paths = candidates.iter().map(|candidate| candidate.skill_path.clone()).collect();
-                skills.tracker.track(Event::Ambiguous { context, candidates: paths });
+                skills.track(&library, &Event::Ambiguous { context, candidates: paths });
                 let message = "Multiple skills match. Specify your need or pick a skill_path.";
                 Answer::Ambiguous { ambiguous: true, candidates, message }
             }
@@ -149,7 +149,7 @@ fn serve(skills: &Skills, library: &Library, skill: &Skill, context: &str, score
         inherited_assets: index.inherited_assets(skill),
         inherited_scripts: index.inherited_scripts(skill),
     };
-    skills.tracker.track(Event::SkillServed {
+    skills.track(library, &Event::SkillServed {
         context: context.to_owned(),
         skill_path: found.skill_path.clone(),
         score,

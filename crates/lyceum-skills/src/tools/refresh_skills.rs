@@ -92,13 +92,16 @@ impl Tool for RefreshSkills {
                 Output { success: false, message: Some(message), ..described.unwrap_or_default() }
             }
         };
-        skills.tracker.track(Event::Refresh {
-            mode: if is_local { RefreshMode::Local } else { RefreshMode::Git },
-            success: output.success,
-            commit_hash: output.commit_hash.clone(),
-            files_changed: output.files_changed,
-            skills_reindexed: output.skills_reindexed,
-        });
+        if let Some(library) = skills.state().borrow().library.clone() {
+            let event = Event::Refresh {
+                mode: if is_local { RefreshMode::Local } else { RefreshMode::Git },
+                success: output.success,
+                commit_hash: output.commit_hash.clone(),
+                files_changed: output.files_changed,
+                skills_reindexed: output.skills_reindexed,
+            };
+            skills.track(&library, &event);
+        }
         Ok(output)
     }
 }

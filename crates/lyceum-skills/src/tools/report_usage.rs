@@ -54,7 +54,7 @@ impl Tool for ReportUsage {
         let skill_path = find(&library, &args.skill_path)?.path.to_string();
         tracing::info!(skill.path = skill_path, useful = args.useful, comment = args.comment, "feedback on a skill");
         let message = format!("Feedback recorded for {skill_path}");
-        skills.tracker.track(Event::SkillFeedback { skill_path, useful: args.useful, comment: args.comment });
+        skills.track(&library, &Event::SkillFeedback { skill_path, useful: args.useful, comment: args.comment });
         Ok(Output { recorded: true, message })
     }
 }

@@ -116,7 +116,7 @@ impl Tool for RunScript {
             script: file.to_string(),
             sandbox: finished.level.as_str(),
         };
-        skills.tracker.track(Event::ScriptExecuted {
+        skills.track(&library, &Event::ScriptExecuted {
             skill_path: skill.path.to_string(),
             file: file.to_string(),
             execution_mode: script.execution.as_str().to_owned(),

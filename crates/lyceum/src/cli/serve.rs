@@ -49,6 +49,7 @@ pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()>
         terminate.recv().await;
         signalled.cancel();
     });
+    app.start();
     tracing::info!(addr = %listening.addr, url = app.public_url(), "listening");
     http::serve(app.clone(), listening.listener, stop).await;
     app.tasks.finish(TASKS_END_WITHIN).await;
@@ -72,10 +73,16 @@ pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
-    let addr = config.listen;
-    let app = App::new(config, addr)?;
+    if !config.is_written {
+        anyhow::bail!(
+            "there is nothing to serve: set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git repository, \
+             or write a lyceum.toml and name it with --config"
+        );
+    }
+    let app = App::for_one_person(config)?;
     let runtime = tokio::runtime::Runtime::new()?;
     let served: anyhow::Result<()> = runtime.block_on(async {
+        app.start();
         let mut terminate = terminations()?;
         tokio::select! {
             served = serve_stdio(&app) => served.context("standard input or output broke")?,

@@ -1,27 +1,31 @@
 //! The raw form → a [`Config`], with every fault that the schema can't see.
 
-use std::{collections::BTreeSet, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{collections::BTreeSet, ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
 use http::Uri;
 use lyceum_model::SourceName;
+use lyceum_source::Token;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AuthMode, Config, Limits, Location, Source,
+    AuthMode, Config, Limits, Location, Repository, Source,
     document::Document,
     environment,
     fault::{Fault, Faults},
     raw::{self, Raw},
-    schema,
+    schema, skills,
 };
 use crate::http::{HostRule, Origin};
 
 /// The address that is used when none is written.
 const DEFAULT_LISTEN: &str = "127.0.0.1:8787";
 
-pub(super) fn check(document: &Document) -> Result<Config, Faults> {
-    let mut checker = Checker { document, faults: schema::faults(document) };
+pub(super) fn check(
+    document: &Document,
+    variable: &impl Fn(&str) -> Option<OsString>,
+) -> Result<Config, Faults> {
+    let mut checker = Checker { document, variable, faults: schema::faults(document) };
     let checked = checker.checked();
     let raw = Raw::deserialize(&document.values);
     match (checker.faults.is_empty(), raw) {
@@ -33,7 +37,10 @@ pub(super) fn check(document: &Document) -> Result<Config, Faults> {
             hosts: checked.hosts,
             limits: limits(&raw.limits),
             auth: raw.auth.mode.unwrap_or(AuthMode::Open),
+            skills: raw.skills.and_then(|raw| skills::service(raw, checked.skills?)),
             sources: checked.sources,
+            machine: environment::machine(variable),
+            is_written: document.values.as_object().is_some_and(|root| !root.is_empty()),
         }),
         (true, Err(error)) => {
             let (place, key) = (document.place(""), String::new());
@@ -54,12 +61,14 @@ struct Checked {
     allowed_origins: Vec<Origin>,
     hosts: HostRule,
     sources: Vec<Source>,
+    skills: Option<skills::Place>,
 }
 
 /// Adds to the faults of the schema while values are made. It looks at whatever is of the right type, so that
 /// every fault is told at once; a value that is at fault gets a stand-in that is never used.
-struct Checker<'a> {
-    document: &'a Document,
+pub(super) struct Checker<'a> {
+    pub document: &'a Document,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
     faults: Vec<Fault>,
 }
 
@@ -71,11 +80,12 @@ impl<'a> Checker<'a> {
         let data_dir = self.text("/server/data_dir");
         let data_dir = data_dir.map_or_else(environment::default_data_dir, |folder| self.path(folder));
         let (allowed_origins, sources) = (self.origins(), self.sources());
-        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources }
+        let skills = skills::place(self, &sources);
+        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources, skills }
     }
 
     /// The text at that pointer, where there is one.
-    fn text(&self, pointer: &str) -> Option<&'a str> {
+    pub(super) fn text(&self, pointer: &str) -> Option<&'a str> {
         self.document.values.pointer(pointer).and_then(Value::as_str)
     }
 
@@ -163,9 +173,37 @@ impl<'a> Checker<'a> {
         if written.contains_key("url") == written.contains_key("path") {
             self.fault(at, "write either url (a Git repository) or path (a folder)".to_owned());
         }
-        let repository = self.text(&format!("{at}/url")).map(|url| Location::Repository(url.to_owned()));
+        let repository = self.text(&format!("{at}/url")).map(|url| Location::Repository(self.repository(at, url)));
         let folder = self.text(&format!("{at}/path")).map(|path| Location::Folder(self.path(path)));
         Some(Source { name: name?, location: repository.or(folder)? })
+    }
+
+    fn repository(&mut self, at: &str, url: &str) -> Repository {
+        let branch = self.text(&format!("{at}/branch")).unwrap_or("main").to_owned();
+        let poll_minutes = self.document.values.pointer(&format!("{at}/poll_minutes")).and_then(Value::as_u64);
+        let token = self.text(&format!("{at}/token_env")).and_then(|name| self.token(at, url, name));
+        Repository { url: url.to_owned(), branch, token, poll_minutes }
+    }
+
+    /// The token in that variable, for a repository that it can be sent to without being read on the way.
+    fn token(&mut self, at: &str, url: &str, name: &str) -> Option<Token> {
+        let at = format!("{at}/token_env");
+        let Some(value) = (self.variable)(name) else {
+            self.fault(&at, format!("the variable {name} is not set; set it, or leave token_env out"));
+            return None;
+        };
+        let loopback = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
+        if url.starts_with("http://") && !loopback.iter().any(|start| url.starts_with(start)) {
+            self.fault(&at, "a token is not sent over plain http; write the url with https".to_owned());
+            return None;
+        }
+        match Token::new(&value.to_string_lossy()) {
+            Ok(token) => Some(token),
+            Err(error) => {
+                self.fault(&at, format!("the variable {name} can't be used: {error}"));
+                None
+            }
+        }
     }
 
     /// Relative paths start at the folder of the file they stand in.
@@ -173,7 +211,7 @@ impl<'a> Checker<'a> {
         self.document.folder().join(written)
     }
 
-    fn fault(&mut self, pointer: &str, message: String) {
+    pub(super) fn fault(&mut self, pointer: &str, message: String) {
         let key = pointer.trim_start_matches('/').replace('/', ".");
         self.faults.push(Fault { place: self.document.place(pointer), key, message });
     }

@@ -6,7 +6,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{document::Document, fault::Place};
+use serde_json::{Value, json};
+
+use super::{Machine, document::Document, fault::Place};
 
 /// The variables that set a key, over the file and under a flag.
 const VARIABLES: [(&str, &str, &str); 3] = [
@@ -21,12 +23,59 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
 }
 
 /// Puts the environment over what the file says.
-pub(super) fn apply(document: &mut Document, variable: impl Fn(&str) -> Option<OsString>) {
+pub(super) fn apply(document: &mut Document, variable: &impl Fn(&str) -> Option<OsString>) {
     for (name, table, key) in VARIABLES {
         if let Some(value) = variable(name) {
             let value = if key == "data_dir" { from_here(value.as_ref()).into() } else { value };
             document.set(table, key, value.to_string_lossy().into_owned(), Place::Variable(name));
         }
+    }
+    let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
+    apply_skills(document, text);
+}
+
+/// The variables of the skills service: `SKILLS_DIR` or `SKILLS_REPO` turn it on, the others set parts of it.
+fn apply_skills(document: &mut Document, variable: impl Fn(&str) -> Option<String>) {
+    let source = if let Some(folder) = variable("SKILLS_DIR") {
+        let folder = from_here(folder.as_ref()).display().to_string();
+        Some(("SKILLS_DIR", json!({ "path": folder })))
+    } else if let Some(url) = variable("SKILLS_REPO") {
+        let branch = variable("SKILLS_BRANCH").unwrap_or_else(|| "main".to_owned());
+        let mut source = json!({ "url": url, "branch": branch });
+        if let (Some(_), Some(source)) = (variable("GITHUB_TOKEN"), source.as_object_mut()) {
+            source.insert("token_env".to_owned(), "GITHUB_TOKEN".into());
+        }
+        Some(("SKILLS_REPO", source))
+    } else {
+        None
+    };
+    if let Some((name, source)) = source {
+        let source_name = document.add_source("skills", source, Place::Variable(name));
+        document.set("skills", "source", source_name, Place::Variable(name));
+    }
+    if document.values.get("skills").is_none() {
+        return;
+    }
+    if let Some(endpoint) = variable("ANALYTICS_ENDPOINT") {
+        let place = Place::Variable("ANALYTICS_ENDPOINT");
+        document.set_in("/skills/analytics", "enabled", true.into(), &place);
+        document.set_in("/skills/analytics", "endpoint", endpoint.into(), &place);
+    }
+    if let Some(minutes) = variable("REFRESH_INTERVAL_MINUTES") {
+        let place = Place::Variable("REFRESH_INTERVAL_MINUTES");
+        let minutes = minutes.trim().parse::<u64>().map_or_else(|_| Value::from(minutes.as_str()), Value::from);
+        document.set_in("/skills/refresh", "enabled", true.into(), &place);
+        document.set_in("/skills/refresh", "interval_minutes", minutes, &place);
+    }
+}
+
+/// What the environment says of the machine.
+pub(super) fn machine(variable: &impl Fn(&str) -> Option<OsString>) -> Machine {
+    let user = variable("USER").or_else(|| variable("USERNAME"));
+    Machine {
+        search_path: variable("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default(),
+        temporary: env::temp_dir(),
+        user: user.map_or_else(|| "unknown".to_owned(), |user| user.to_string_lossy().into_owned()),
     }
 }
 
@@ -43,6 +92,11 @@ pub(super) fn config_file() -> Option<PathBuf> {
 /// What is logged: `LYCEUM_LOG`, in the form `info` or `lyceum=debug,info`.
 pub fn log_filter() -> String {
     env::var("LYCEUM_LOG").unwrap_or_else(|_| "info".to_owned())
+}
+
+/// What Git wants to know, where it was Git that started this program.
+pub fn askpass_errand() -> Option<String> {
+    env::var(lyceum_source::ASKPASS_VARIABLE).ok()
 }
 
 /// The platform's folder for data of this user; the working folder where there is none.

@@ -2,6 +2,7 @@
 //!
 //! Every field is optional here: what is missing gets its default when the raw form becomes a `Config`.
 
+use lyceum_content::skill::{AnalyticsOverlay, AssetOverlay, MatchOverlay, RefreshOverlay, ScriptOverlay};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -17,6 +18,8 @@ pub(super) struct Raw {
     pub auth: Auth,
     /// The Git repositories and folders that knowledge comes from.
     pub source: Vec<Source>,
+    /// The skills service, which is on when this table is there.
+    pub skills: Option<Skills>,
 }
 
 /// The table `[server]`.
@@ -101,4 +104,42 @@ pub(super) struct Source {
     /// The folder.
     #[schemars(example = "./kb")]
     pub path: Option<String>,
+    /// The branch of the repository.
+    #[schemars(example = &"main")]
+    pub branch: Option<String>,
+    /// The environment variable that holds the token for the repository.
+    #[schemars(example = &"GITHUB_TOKEN")]
+    pub token_env: Option<String>,
+    /// How many minutes lie between two questions for news of the repository.
+    #[schemars(range(min = 1, max = 10_080), example = 15)]
+    pub poll_minutes: Option<u64>,
+}
+
+/// The table `[skills]`. What is written here counts over the `config.yaml` of the source.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Skills {
+    /// The source that the skills are in.
+    #[schemars(example = &"team-skills")]
+    #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+    pub source: String,
+    /// The folder of the skills in the source, where it is not found by itself.
+    #[schemars(example = &"skills")]
+    #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+    pub path: Option<String>,
+    /// How skills are found.
+    #[serde(default)]
+    pub matching: MatchOverlay,
+    /// How often a repository is asked for news.
+    #[serde(default)]
+    pub refresh: RefreshOverlay,
+    /// How scripts are run.
+    #[serde(default)]
+    pub scripts: ScriptOverlay,
+    /// How assets are served.
+    #[serde(default)]
+    pub assets: AssetOverlay,
+    /// Where usage is told.
+    #[serde(default)]
+    pub analytics: AnalyticsOverlay,
 }

@@ -6,6 +6,7 @@ use axum::{Json, extract::State, response::IntoResponse, response::Response};
 use http::{StatusCode, header};
 use jiff::Timestamp;
 use lyceum_content::{SourceState, SourceStatus};
+use lyceum_skills::Skills;
 use serde::Serialize;
 
 use crate::app::App;
@@ -34,14 +35,48 @@ pub(super) async fn live() -> &'static str {
 #[derive(Serialize)]
 struct Readiness {
     ready: bool,
-    reasons: Vec<&'static str>,
+    reasons: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scripts: Option<Scripts>,
+}
+
+/// Whether scripts of skills are run here, and what they are kept in.
+#[derive(Serialize)]
+struct Scripts {
+    enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 pub(super) async fn ready(State(app): State<App>) -> Response {
-    let draining = app.drain.is_draining();
-    let reasons = if draining { vec!["the server is about to stop"] } else { Vec::new() };
-    let status = if draining { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
-    (status, Json(Readiness { ready: !draining, reasons })).into_response()
+    let mut reasons = Vec::new();
+    if app.drain.is_draining() {
+        reasons.push("the server is about to stop".to_owned());
+    }
+    let mut scripts = None;
+    if let Some(skills) = &app.skills {
+        let state = skills.state().borrow().clone();
+        match (&state.library, &state.error) {
+            (Some(library), _) => scripts = Some(scripts_of(skills, library.settings.scripts.enabled).await),
+            (None, Some(error)) => reasons.push(format!("the skills can't be read: {error}")),
+            (None, None) => reasons.push("the skills are being fetched".to_owned()),
+        }
+    }
+    let ready = reasons.is_empty();
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    (status, Json(Readiness { ready, reasons, scripts })).into_response()
+}
+
+async fn scripts_of(skills: &Skills, enabled: bool) -> Scripts {
+    if !enabled {
+        return Scripts { enabled, sandbox: None, error: None };
+    }
+    match skills.scripts().level().await {
+        Ok(level) => Scripts { enabled, sandbox: Some(level.as_str()), error: None },
+        Err(error) => Scripts { enabled, sandbox: None, error: Some(error) },
+    }
 }
 
 pub(super) async fn metrics(State(app): State<App>) -> Response {

@@ -1,0 +1,82 @@
+//! `lyceum doctor`: looks at everything that is configured, as the server would, and says what it finds.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use lyceum_content::skill::Severity;
+use lyceum_skills::{Audience, Library, Skills};
+
+use crate::{
+    config::{Config, Location, Overrides},
+    skills,
+};
+
+/// Says what works and what does not; fails when something does not work at all.
+pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "lyceum {}", env!("CARGO_PKG_VERSION"))?;
+    let config = match Config::load(overrides) {
+        Ok(config) => config,
+        Err(faults) => {
+            writeln!(out, "configuration: {faults}")?;
+            return Ok(ExitCode::FAILURE);
+        }
+    };
+    writeln!(out, "configuration: good; data in {}", config.data_dir.display())?;
+    let Some(skills) = skills::service(&config, Audience::OnePerson)? else {
+        writeln!(out, "skills: off; write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let runtime = tokio::runtime::Runtime::new()?;
+    let healthy = runtime.block_on(examine(&mut out, &config, &skills))?;
+    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn examine(out: &mut impl Write, config: &Config, skills: &Skills) -> io::Result<bool> {
+    skills.refresh_once().await;
+    let state = skills.state().borrow().clone();
+    if let Some(declared) = &config.skills {
+        let place = match &declared.source.location {
+            Location::Folder(folder) => folder.display().to_string(),
+            Location::Repository(repository) => format!("{}, branch {}", repository.url, repository.branch),
+        };
+        writeln!(out, "source {}: {place}", declared.source.name)?;
+    }
+    if let Some(error) = &state.error {
+        writeln!(out, "  can't be refreshed: {error}")?;
+    }
+    let mut healthy = state.error.is_none();
+    if let Some(library) = &state.library {
+        describe(out, library)?;
+        healthy &= examine_scripts(out, library, skills).await?;
+    }
+    Ok(healthy)
+}
+
+fn describe(out: &mut impl Write, library: &Library) -> io::Result<()> {
+    let commit = library.commit().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
+    writeln!(out, "skills: {}{commit}", library.index.skills().len())?;
+    for finding in library.findings() {
+        let word = match finding.severity {
+            Severity::Warning => "warning",
+            Severity::Skipped => "skipped",
+        };
+        writeln!(out, "  {word}  {}: {}", finding.file, finding.message)?;
+    }
+    Ok(())
+}
+
+async fn examine_scripts(out: &mut impl Write, library: &Library, skills: &Skills) -> io::Result<bool> {
+    if !library.settings.scripts.enabled {
+        writeln!(out, "scripts: off (scripts.enabled = false)")?;
+        return Ok(true);
+    }
+    let level = skills.scripts().level().await;
+    match &level {
+        Ok(level) => writeln!(out, "scripts: on over stdio, over HTTP only by lyceum.toml; sandbox {level}")?,
+        Err(reason) => writeln!(out, "scripts: can't be run: {reason}")?,
+    }
+    Ok(level.is_ok())
+}

@@ -1,0 +1,118 @@
+//! The skills service in this process: made of the configuration, kept fresh, and shown in registry and catalog.
+
+use std::{path::PathBuf, sync::Arc};
+
+use lyceum_content::{Catalog, Current, SourceState, SourceStatus, skill::SandboxChoice};
+use lyceum_model::SourceName;
+use lyceum_sandbox::{Helper, Wanted};
+use lyceum_skills::{
+    Audience, Options, Rules, Scripts, Setup, Skills, State,
+    analytics::{self, ServerId, Tracker},
+};
+use lyceum_source::{Folder, Repository, Source};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    app::App,
+    config::{self, Config, Location, SkillsService},
+};
+
+/// The argument that makes this program the helper of the sandbox.
+pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
+
+/// Makes the service, if it is on, and lets it read what is here already.
+pub(crate) fn service(config: &Config, audience: Audience) -> Result<Option<Arc<Skills>>, lyceum_source::Error> {
+    let Some(declared) = &config.skills else { return Ok(None) };
+    let skills = Skills::new(Options {
+        name: declared.source.name.clone(),
+        source: source(config, &declared.source)?,
+        rules: Rules { path: declared.path.clone(), overlay: declared.overlay.clone(), audience },
+        tracker: Tracker::on(analytics::Settings {
+            folder: config.data_dir.clone(),
+            server_id: ServerId::of_user(&config.machine.user),
+            cap_bytes: analytics::Settings::CAP_BYTES,
+        }),
+        scripts: Scripts::new(setup(config, declared)),
+    });
+    skills.load_local();
+    Ok(Some(Arc::new(skills)))
+}
+
+/// Starts what keeps the service fresh and visible.
+pub(crate) fn start(app: &App, skills: &Arc<Skills>) {
+    let stop = app.tasks.stopping();
+    app.tasks.spawn(skills.clone().keep_fresh(stop.clone()));
+    app.tasks.spawn_to_its_end(publish(skills.clone(), stop));
+    app.tasks.spawn(show(app.clone(), skills.clone()));
+}
+
+async fn publish(skills: Arc<Skills>, stop: CancellationToken) {
+    skills.publish_usage(stop).await;
+}
+
+/// Shows each new library in the lists that clients see.
+async fn show(app: App, skills: Arc<Skills>) {
+    let mut state = skills.state();
+    while state.changed().await.is_ok() {
+        note(&app.catalog, skills.source_name(), &state.borrow_and_update());
+        match app.registry() {
+            Ok(registry) => app.mcp.hub().publish(registry),
+            Err(error) => tracing::error!(error.cause = %error, "the new skills can't be listed as resources"),
+        }
+    }
+}
+
+/// Writes the state of the source into the catalog.
+pub(crate) fn note(catalog: &Current<Catalog>, name: &SourceName, state: &State) {
+    let library = state.library.as_ref();
+    let status = SourceStatus {
+        name: name.clone(),
+        state: match (&state.error, library) {
+            (Some(_), _) => SourceState::Failed,
+            (None, Some(_)) => SourceState::Ready,
+            (None, None) => SourceState::Pending,
+        },
+        commit: library.and_then(|library| library.commit()).map(str::to_owned),
+        synced_at: library.map(|library| library.synced_at),
+        error: state.error.clone(),
+    };
+    let mut next = Catalog::clone(&catalog.get());
+    for source in &mut next.sources {
+        if source.name == *name {
+            *source = status.clone();
+        }
+    }
+    catalog.swap(next);
+}
+
+fn source(config: &Config, declared: &config::Source) -> Result<Source, lyceum_source::Error> {
+    match &declared.location {
+        Location::Folder(root) => Ok(Source::Folder(Folder::new(root))),
+        Location::Repository(repository) => {
+            let folder = config.data_dir.join("sources").join(declared.name.as_str());
+            let mut settings = lyceum_source::Settings::new(&repository.url, folder, this_program());
+            settings.branch.clone_from(&repository.branch);
+            settings.token.clone_from(&repository.token);
+            Repository::new(settings).map(Source::Repository)
+        }
+    }
+}
+
+fn setup(config: &Config, declared: &SkillsService) -> Setup {
+    Setup {
+        wanted: match declared.overlay.scripts.sandbox.unwrap_or_default() {
+            SandboxChoice::Auto => Wanted::Auto,
+            SandboxChoice::Strict => Wanted::Strict,
+            SandboxChoice::Standard => Wanted::Standard,
+            SandboxChoice::None => Wanted::None,
+        },
+        helper: Helper::this_program(vec![SANDBOX_HELPER.to_owned()]),
+        search_path: config.machine.search_path.clone(),
+        temporary: config.machine.temporary.clone(),
+    }
+}
+
+/// The file of this program; Git starts it to ask for a token.
+fn this_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("lyceum"))
+}
