@@ -39,5 +39,3 @@ pub fn register(
     standard::register(builder, &access, skills, library.as_deref())
 }
 
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,53 @@
+//! Ids of events and batches: 26 letters and digits that nobody else has, and that sort by time (a ULID).
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+/// The alphabet of Crockford: no letter in it is mistaken for a digit.
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// How many letters an id has, five bits each.
+const LETTERS: usize = 26;
+
+/// 48 bits of time in milliseconds, then 80 random bits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Id([u8; LETTERS]);
+
+impl Id {
+    /// A new id; fails only where the system has no randomness to give.
+    pub(super) fn new(now: Timestamp) -> Result<Self, getrandom::Error> {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random)?;
+        let time = u128::from(now.as_millisecond().max(0).unsigned_abs()) << 80;
+        let bits = time | (u128::from_be_bytes(random) >> 48);
+        Ok(Self(std::array::from_fn(|at| letter(bits >> (5 * (LETTERS - 1 - at))))))
+    }
+
+    /// The id that a file name holds.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let letters: [u8; LETTERS] = text.as_bytes().try_into().ok()?;
+        letters.iter().all(|letter| ALPHABET.contains(letter)).then_some(Self(letters))
+    }
+
+    pub(super) fn as_str(&self) -> &str {
+        // All of the alphabet is ASCII.
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for Id {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+fn letter(bits: u128) -> u8 {
+    ALPHABET.get((bits & 31) as usize).copied().unwrap_or(b'0')
+}

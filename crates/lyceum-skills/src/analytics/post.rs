@@ -1,0 +1,95 @@
+//! One request: a batch goes out, and what came back is judged.
+
+use std::{error::Error as _, time::Duration};
+
+use jiff::{Timestamp, fmt::rfc2822};
+use reqwest::{
+    Client, Response, StatusCode,
+    header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER},
+};
+
+use super::{endpoint::Endpoint, id::Id};
+
+/// What the endpoint made of a batch.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It has it.
+    Stored,
+    /// It may have it or not; the same batch again, later.
+    Later {
+        why: String,
+        /// How long the endpoint wants to be left alone.
+        retry_after: Option<Duration>,
+    },
+    /// It has looked at it and does not want it, nor will it unless somebody changes something.
+    Refused { status: u16, advice: &'static str },
+}
+
+/// Sends a batch, within the time-out of the client.
+pub(super) async fn post(client: &Client, endpoint: &Endpoint, id: Id, body: Vec<u8>) -> Verdict {
+    let request = client
+        .post(endpoint.url())
+        .header(CONTENT_TYPE, "application/json")
+        .header("Idempotency-Key", id.as_str())
+        .body(body);
+    match request.send().await {
+        Ok(response) => judge(&response, Timestamp::now()),
+        // Its text would name the whole address.
+        Err(error) => Verdict::Later { why: reasons(&error.without_url()), retry_after: None },
+    }
+}
+
+fn judge(response: &Response, now: Timestamp) -> Verdict {
+    let status = response.status();
+    if status.is_success() {
+        return Verdict::Stored;
+    }
+    match advice(status) {
+        Some(advice) => Verdict::Refused { status: status.as_u16(), advice },
+        None => Verdict::Later {
+            why: format!("it answered {}", status.as_u16()),
+            retry_after: retry_after(response.headers(), now),
+        },
+    }
+}
+
+/// What somebody has to do about an answer that time does not heal.
+fn advice(status: StatusCode) -> Option<&'static str> {
+    match status.as_u16() {
+        300..=399 => {
+            Some("it answers with a redirect, which is not followed: configure the address it leads to")
+        }
+        // The same batch is still being worked on, or it is not its time.
+        408 | 409 | 425 | 429 => None,
+        401 | 403 | 407 => Some("it does not let us in: look at the secret in the configured address"),
+        404 | 405 | 410 => Some("nobody takes events there: look at the configured address"),
+        413 => Some("it finds 100 kB too large: raise the limit of the receiver"),
+        400..=499 => Some("the log of the receiver knows why; remove the file if its events are not wanted"),
+        _ => None,
+    }
+}
+
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let then = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    // A time that has passed means now.
+    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
+}
+
+/// An error with its causes, on one line.
+fn reasons(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

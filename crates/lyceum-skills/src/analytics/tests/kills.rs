@@ -1,0 +1,151 @@
+//! `kill -9` at the worst of times, and what the next process makes of it.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use super::{
+    asked,
+    child::{Part, Process},
+    eventually, pace, publishing,
+    receiver::{Manner, Receiver},
+    soon, text, tracker, waiting,
+};
+
+/// Delivers what is left, as the next process does.
+async fn recover(folder: &Path, receiver: &Receiver) {
+    let tracker = tracker(folder);
+    let done = soon("all is delivered", || waiting(folder) == 0);
+    publishing(&tracker, receiver.endpoint(), pace(2), done).await;
+}
+
+#[tokio::test]
+async fn a_kill_between_rounds_loses_nothing() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
+    let part = Part::new(folder.path(), "killed").publishing(&receiver.url(), 3_600_000);
+    let mut process = Process::start(&part);
+    process.ask(20);
+    process.wait_for(20);
+    process.kill();
+    assert_eq!(waiting(folder.path()), 20);
+    recover(folder.path(), &receiver).await;
+    receiver.check_once(part.contexts(20));
+    assert_eq!(receiver.stored(), 20);
+}
+
+#[tokio::test]
+async fn a_kill_between_the_request_and_the_removal_counts_nothing_twice() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([Manner::StoreAndAnswerLate]));
+    let part = Part::new(folder.path(), "killed").publishing(&receiver.url(), 50);
+    let mut process = Process::start(&part);
+    process.ask(20);
+    process.wait_for(20);
+    // The receiver has stored the batch, and its answer is not there yet.
+    eventually("a request is out", || receiver.stored() > 0);
+    process.kill();
+    assert!(waiting(folder.path()) > 0);
+    recover(folder.path(), &receiver).await;
+    receiver.check_once(part.contexts(20));
+    assert_eq!((receiver.stored(), receiver.most_often()), (20, 2));
+}
+
+#[tokio::test]
+async fn a_kill_in_the_middle_of_writing_loses_nothing_that_was_said_to_be_tracked() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
+    let (mut contexts, mut most) = (Vec::new(), 0);
+    for round in 0..10 {
+        let mut part = Part::new(folder.path(), &format!("killed in round {round}"));
+        part.padding = 3900;
+        let mut process = Process::start(&part);
+        process.ask(1_000_000);
+        process.wait_for(20 * (round + 1));
+        let (at_least, at_most) = process.kill();
+        contexts.extend(part.contexts(at_least));
+        most += at_most;
+        // The next process adds its lines to what the last one left.
+    }
+    recover(folder.path(), &receiver).await;
+    let (least, stored) = (contexts.len(), receiver.stored());
+    receiver.check_once(contexts);
+    assert!((least..=most).contains(&stored), "{least} <= {stored} <= {most}");
+}
+
+/// Not random enough for secrets, but for the times of kills.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    fn manner(&mut self) -> Manner {
+        match self.below(10) {
+            0 => Manner::Answer(500, ""),
+            1 => Manner::Answer(429, "Retry-After: 0\r\n"),
+            2 => Manner::HangUp,
+            3 => Manner::StoreAndHangUp,
+            4 => Manner::StoreAndAnswerLate,
+            _ => Manner::Store,
+        }
+    }
+}
+
+#[tokio::test]
+async fn whenever_it_is_killed_as_many_events_arrive_as_were_tracked() {
+    const KILLS: u64 = 60;
+    let start = Instant::now();
+    let mut seed = [0; 8];
+    getrandom::fill(&mut seed).unwrap();
+    let seed = u64::from_le_bytes(seed) | 1;
+    println!("the seed is {seed}");
+    let mut dice = Dice(seed);
+
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
+    let (mut contexts, mut most) = (Vec::new(), 0);
+    for kill in 0..KILLS {
+        receiver.behave((0..8).map(|_| dice.manner()).collect::<Vec<_>>());
+        let mut part = Part::new(folder.path(), &format!("killed {kill}"));
+        part = part.publishing(&receiver.url(), 1 + dice.below(3));
+        part.padding = if dice.below(4) == 0 { 3000 } else { 10 };
+        let mut process = Process::start(&part);
+        for _ in 0..dice.below(6) {
+            let count = 1 + dice.below(10) as usize;
+            let before = process.tracked;
+            process.ask(count);
+            if dice.below(2) == 0 {
+                process.wait_for(before + count);
+            }
+        }
+        process.for_a_moment(Duration::from_micros(dice.below(40_000)));
+        let (at_least, at_most) = process.kill();
+        contexts.extend(part.contexts(at_least));
+        most += at_most;
+    }
+    receiver.behave([]);
+    let repeated = receiver.most_often() > 1;
+    recover(folder.path(), &receiver).await;
+
+    let (least, stored) = (contexts.len(), receiver.stored());
+    receiver.check_once(contexts);
+    assert!((least..=most).contains(&stored), "{least} <= {stored} <= {most}");
+    assert!(least > 100 && repeated, "the kills were too kind: {least} tracked, repeated: {repeated}");
+    assert_eq!(text(folder.path(), "analytics-buffer.jsonl"), "");
+    println!("{KILLS} kills, {least} to {most} tracked, {stored} stored, {:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn an_event_after_many_kills_arrives_like_any_other() {
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
+    for _ in 0..3 {
+        let part = Part::new(folder.path(), "killed at once").publishing(&receiver.url(), 1);
+        Process::start(&part).kill();
+    }
+    tracker(folder.path()).track(&asked("alive"));
+    recover(folder.path(), &receiver).await;
+    receiver.check_once(["alive".to_owned()]);
+}
