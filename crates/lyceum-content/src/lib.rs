@@ -5,7 +5,9 @@
 mod catalog;
 mod current;
 pub mod frontmatter;
+mod listing;
 pub mod skill;
 
 pub use catalog::{Catalog, SourceState, SourceStatus};
 pub use current::Current;
+pub use listing::files_below;

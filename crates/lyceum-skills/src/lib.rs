@@ -38,4 +38,3 @@ pub fn register(
     let library = skills.state().borrow().library.clone();
     standard::register(builder, &access, skills, library.as_deref())
 }
-

@@ -4,13 +4,16 @@ mod build;
 mod shelf;
 
 use jiff::Timestamp;
-use lyceum_content::skill::{Finding, Settings, SkillIndex};
+use lyceum_content::{
+    files_below,
+    skill::{Finding, Settings, SkillIndex},
+};
 use lyceum_model::RelPath;
 use lyceum_source::{ReadError, Snapshot};
 
 pub(crate) use build::Librarian;
 pub use build::{Audience, Rules};
-pub(crate) use shelf::{Entry, ShelfFile, Shelf};
+pub(crate) use shelf::{Entry, Shelf, ShelfFile};
 
 /// Everything that is served, of one snapshot.
 #[derive(Debug)]
@@ -41,18 +44,20 @@ impl Library {
     pub(crate) fn read(&self, file: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
         match &self.root {
             None => self.snapshot.read(file, most),
-            Some(root) => root.join(file).ok_or(ReadError::Missing).and_then(|path| self.snapshot.read(&path, most)),
+            Some(root) => {
+                root.join(file).ok_or(ReadError::Missing).and_then(|path| self.snapshot.read(&path, most))
+            }
         }
     }
 
     /// The files below a folder of the skills, from it on, with their sizes.
     pub(crate) fn files_below(&self, folder: Option<&RelPath>) -> Vec<(RelPath, u64)> {
-        let files = self.snapshot.files().iter();
-        let inside = files.filter_map(|(path, meta)| Some((in_root(path, self.root.as_ref())?, meta.size)));
-        let below = inside.filter_map(|(path, size)| match folder {
-            None => Some((path, size)),
-            Some(folder) => Some((path.below(folder)?, size)),
-        });
+        let place = match (&self.root, folder) {
+            (Some(root), Some(folder)) => root.join(folder),
+            (root, folder) => root.as_ref().or(folder).cloned(),
+        };
+        let files = files_below(self.snapshot.files(), place.as_ref());
+        let below = files.filter_map(|(path, meta)| Some((in_root(path, place.as_ref())?, meta.size)));
         below.collect()
     }
 }

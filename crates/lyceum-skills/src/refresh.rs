@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lyceum_source::{Snapshot, Source};
+use lyceum_source::{Change, Snapshot, Source};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Library, Skills};
@@ -64,7 +64,8 @@ impl Skills {
         let before = self.state().borrow().library.clone();
         let files_changed =
             before.as_ref().map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
-        let unchanged = before.as_ref().is_some_and(|before| files_changed == 0 && before.commit() == snapshot.commit());
+        let unchanged =
+            before.as_ref().is_some_and(|before| files_changed == 0 && before.commit() == snapshot.commit());
         let healthy = self.state().borrow().error.is_none();
         if let (true, true, Some(library)) = (unchanged, healthy, before) {
             return Refreshed::Done { library, files_changed };
@@ -86,17 +87,22 @@ impl Skills {
     /// Refreshes a folder whenever something in it changes.
     async fn follow(&self, root: &std::path::Path) {
         loop {
-            match lyceum_source::watch(root) {
-                Ok(mut watch) => {
+            let place = root.to_owned();
+            match tokio::task::spawn_blocking(move || lyceum_source::watch(&place)).await {
+                Ok(Ok(mut watch)) => {
                     // Something may have changed before the watch began.
                     self.refresh().await;
-                    while watch.changed().await {
+                    while watch.changed().await != Change::Gone {
                         self.refresh().await;
                     }
+                    self.refresh().await;
                 }
-                Err(error) => {
+                Ok(Err(error)) => {
                     tracing::warn!(error.cause = %error, source.name = %self.name, "the folder can't be watched; looking again from time to time");
                     self.refresh().await;
+                }
+                Err(error) => {
+                    tracing::error!(error.cause = %error, source.name = %self.name, "watching the folder failed");
                 }
             }
             tokio::time::sleep(WATCH_AGAIN_AFTER).await;
@@ -107,7 +113,8 @@ impl Skills {
     async fn poll(&self) {
         self.refresh().await;
         loop {
-            let refresh = self.state().borrow().library.as_ref().map(|library| library.settings.refresh.clone());
+            let refresh =
+                self.state().borrow().library.as_ref().map(|library| library.settings.refresh.clone());
             let refresh = refresh.unwrap_or_default();
             // Without any library there is nothing to lose by asking again soon.
             let minutes = if self.state().borrow().library.is_none() { 1 } else { refresh.interval_minutes };

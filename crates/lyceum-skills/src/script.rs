@@ -159,7 +159,9 @@ fn cwd(asked: Option<String>, level: Level) -> Result<Cwd, Error> {
     match asked {
         None => Ok(Cwd::Skill),
         Some(here) if here == "." => Ok(Cwd::Skill),
-        Some(folder) if level == Level::None && Path::new(&folder).is_absolute() => Ok(Cwd::Absolute(folder.into())),
+        Some(folder) if level == Level::None && Path::new(&folder).is_absolute() => {
+            Ok(Cwd::Absolute(folder.into()))
+        }
         Some(folder) => RelPath::parse(&folder).map(Cwd::Below).map_err(|error| invalid_path("cwd", &error)),
     }
 }
@@ -169,7 +171,9 @@ fn files(library: &Library, folder: Option<&RelPath>) -> Result<Vec<(RelPath, Ve
     let listed = library.files_below(folder);
     let size: u64 = listed.iter().map(|(_, size)| size).sum();
     if listed.len() > MOST_FILES || size > LARGEST_FOLDER {
-        let message = format!("the skill's folder has more than {MOST_FILES} files or 64 MiB; scripts of it can't be run");
+        let message = format!(
+            "the skill's folder has more than {MOST_FILES} files or 64 MiB; scripts of it can't be run"
+        );
         return Err(Error::Failed { code: ErrorCode::PayloadTooLarge, message });
     }
     let place = |file: &RelPath| folder.map_or_else(|| Some(file.clone()), |folder| folder.join(file));

@@ -13,12 +13,7 @@ use lyceum_source::{Snapshot, Source};
 use lyceum_tools::Error;
 use tokio::sync::{Semaphore, watch};
 
-use crate::{
-    Library, Rules,
-    analytics::Tracker,
-    library::Librarian,
-    script::Scripts,
-};
+use crate::{Library, Rules, analytics::Tracker, library::Librarian, script::Scripts};
 
 /// How long a call waits for the first library, such as for the first clone of a repository.
 const FIRST_LIBRARY_WITHIN: Duration = Duration::from_secs(60);
@@ -135,11 +130,17 @@ pub(crate) fn find<'a>(library: &'a Library, path: &str) -> Result<&'a Skill, Er
     let known = RelPath::parse(path).map_err(|error| invalid_path("skill_path", &error))?;
     library.index.get(known.as_str()).ok_or_else(|| Error::Failed {
         code: ErrorCode::NotFound,
-        message: format!("skill not found: {known:?}; list_skills names those there are", known = known.as_str()),
+        message: format!(
+            "skill not found: {known:?}; list_skills names those there are",
+            known = known.as_str()
+        ),
     })
 }
 
 /// A path of the caller that leaves its folder.
 pub(crate) fn invalid_path(field: &str, error: &lyceum_model::InvalidPath) -> Error {
-    Error::Failed { code: ErrorCode::InvalidPath, message: format!("{field}: path traversal is not allowed: {error}") }
+    Error::Failed {
+        code: ErrorCode::InvalidPath,
+        message: format!("{field}: path traversal is not allowed: {error}"),
+    }
 }

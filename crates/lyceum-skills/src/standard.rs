@@ -69,7 +69,8 @@ async fn list_skills(skills: Arc<Skills>, asked: ListAsked) -> Result<Listed, Er
     let shelf = &library.shelf;
     let entries = shelf.skills.iter().map(|(address, entry)| (address.as_str(), (address, entry)));
     let page = Page::take("skills", entries, asked.cursor.as_deref())?;
-    let skills = page.entries.into_iter().map(|(address, entry)| entry::wire(shelf, address, entry)).collect();
+    let skills =
+        page.entries.into_iter().map(|(address, entry)| entry::wire(shelf, address, entry)).collect();
     Ok(Listed { skills, next_cursor: page.next })
 }
 
@@ -88,7 +89,8 @@ async fn get_skill(skills: Arc<Skills>, asked: GetAsked) -> Result<Got, Error> {
     let file = address::path_of(&asked.uri);
     let folder = file.and_then(|file| file.strip_suffix("/SKILL.md"));
     let skill = folder.and_then(|folder| Some((library.shelf.skills.get(&folder)?, folder)));
-    let (entry, folder) = skill.ok_or_else(|| unknown(format!("No skill is served at {:?}", printable(&asked.uri))))?;
+    let (entry, folder) =
+        skill.ok_or_else(|| unknown(format!("No skill is served at {:?}", printable(&asked.uri))))?;
     let skill = entry::WireSkill { uri: asked.uri, ..entry::wire(&library.shelf, &folder, entry) };
     Ok(Got { skill })
 }
@@ -103,8 +105,8 @@ async fn read_directory(skills: Arc<Skills>, asked: DirectoryAsked) -> Result<di
     let library = skills.library().await?;
     let folder = address::path_of(&asked.uri);
     let children = folder.and_then(|folder| directory::children(&library.shelf, &folder));
-    let children =
-        children.ok_or_else(|| unknown(format!("{:?} is not a directory resource", printable(&asked.uri))))?;
+    let children = children
+        .ok_or_else(|| unknown(format!("{:?} is not a directory resource", printable(&asked.uri))))?;
     directory::page(&asked.uri, &children, asked.cursor.as_deref())
 }
 

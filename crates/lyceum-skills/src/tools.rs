@@ -7,9 +7,9 @@ mod refresh_skills;
 mod report_usage;
 mod run_script;
 
-pub use get_asset::GetAsset;
-pub use get_skill::GetSkill;
-pub use list_skills::ListSkills;
-pub use refresh_skills::RefreshSkills;
-pub use report_usage::ReportUsage;
-pub use run_script::RunScript;
+pub(crate) use get_asset::GetAsset;
+pub(crate) use get_skill::GetSkill;
+pub(crate) use list_skills::ListSkills;
+pub(crate) use refresh_skills::RefreshSkills;
+pub(crate) use report_usage::ReportUsage;
+pub(crate) use run_script::RunScript;

@@ -20,9 +20,11 @@ impl Skills {
     pub async fn publish_usage(&self, stop: CancellationToken) {
         let mut state = self.state();
         loop {
-            let settings = state.borrow_and_update().library.as_ref().map(|library| library.settings.analytics.clone());
+            let settings =
+                state.borrow_and_update().library.as_ref().map(|library| library.settings.analytics.clone());
             let changed = async {
-                let other = |settings: &Option<AnalyticsSettings>, library: &Option<std::sync::Arc<Library>>| {
+                let other = |settings: &Option<AnalyticsSettings>,
+                             library: &Option<std::sync::Arc<Library>>| {
                     *settings != library.as_ref().map(|library| library.settings.analytics.clone())
                 };
                 // The sender lives as long as the service, so this only ends with a change.
@@ -30,7 +32,9 @@ impl Skills {
             };
             match settings.as_ref().and_then(endpoint) {
                 Some(endpoint) => {
-                    let ended = async { tokio::select! { () = changed => {}, () = stop.cancelled() => {} } };
+                    let ended = async {
+                        tokio::select! { () = changed => {}, () = stop.cancelled() => {} }
+                    };
                     publish(self.tracker.clone(), endpoint, Pace::default(), ended).await;
                 }
                 None => {

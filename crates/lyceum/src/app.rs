@@ -181,7 +181,10 @@ pub(crate) fn too_late() -> Error {
 }
 
 /// Everything that is offered, named one by one.
-fn registry(catalog: &Arc<Current<Catalog>>, skills: Option<&Arc<Skills>>) -> Result<Registry, RegistryError> {
+fn registry(
+    catalog: &Arc<Current<Catalog>>,
+    skills: Option<&Arc<Skills>>,
+) -> Result<Registry, RegistryError> {
     let services = [Some(SERVER), skills.map(|_| SKILLS)];
     let facts = Arc::new(ServerFacts {
         version: env!("CARGO_PKG_VERSION"),

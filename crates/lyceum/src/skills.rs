@@ -21,7 +21,10 @@ use crate::{
 pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
 
 /// Makes the service, if it is on, and lets it read what is here already.
-pub(crate) fn service(config: &Config, audience: Audience) -> Result<Option<Arc<Skills>>, lyceum_source::Error> {
+pub(crate) fn service(
+    config: &Config,
+    audience: Audience,
+) -> Result<Option<Arc<Skills>>, lyceum_source::Error> {
     let Some(declared) = &config.skills else { return Ok(None) };
     let skills = Skills::new(Options {
         name: declared.source.name.clone(),
@@ -57,7 +60,9 @@ async fn show(app: App, skills: Arc<Skills>) {
         note(&app.catalog, skills.source_name(), &state.borrow_and_update());
         match app.registry() {
             Ok(registry) => app.mcp.hub().publish(registry),
-            Err(error) => tracing::error!(error.cause = %error, "the new skills can't be listed as resources"),
+            Err(error) => {
+                tracing::error!(error.cause = %error, "the new skills can't be listed as resources");
+            }
         }
     }
 }

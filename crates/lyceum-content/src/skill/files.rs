@@ -77,7 +77,12 @@ pub(super) fn find(chain: &[&Skill], file: &RelPath) -> Option<FoundFile> {
             || skill.scripts.iter().find(|script| script.file == *file).cloned().map(ResourceKind::Script);
         let kind = asset.or_else(script)?;
         let path = skill.place_of(file)?;
-        Some(FoundFile { path, folder: skill.folder.clone().flatten(), kind, from: (distance > 0).then(|| skill.path.clone()) })
+        Some(FoundFile {
+            path,
+            folder: skill.folder.clone().flatten(),
+            kind,
+            from: (distance > 0).then(|| skill.path.clone()),
+        })
     })
 }
 

@@ -15,6 +15,7 @@ use super::{
     files, inheritance, lineage,
     matching::{self, Vocabulary},
 };
+use crate::files_below;
 
 /// A skill, with what its surroundings make of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,7 +173,9 @@ impl SkillIndex {
 fn skill(draft: &Draft, files: &BTreeMap<RelPath, impl Sized>) -> Skill {
     let folder = match &draft.standard {
         Some(_) => Some(draft.file.parent()),
-        None => Some(draft.path.clone()).filter(|folder| has_files_below(folder, files)).map(Some),
+        None => Some(draft.path.clone())
+            .filter(|folder| files_below(files, Some(folder)).next().is_some())
+            .map(Some),
     };
     let (mut assets, mut scripts) = match &folder {
         Some(_) => (draft.assets.clone(), draft.scripts.clone()),
@@ -197,24 +200,6 @@ fn skill(draft: &Draft, files: &BTreeMap<RelPath, impl Sized>) -> Skill {
     }
 }
 
-fn has_files_below(folder: &RelPath, files: &BTreeMap<RelPath, impl Sized>) -> bool {
-    below(Some(folder), files).next().is_some()
-}
-
-/// The files below a folder, from it on.
-pub(super) fn below<'a, T>(
-    folder: Option<&'a RelPath>,
-    files: &'a BTreeMap<RelPath, T>,
-) -> impl Iterator<Item = (RelPath, &'a T)> {
-    let start = folder.map(|folder| format!("{folder}/")).unwrap_or_default();
-    let from = files.range::<str, _>((std::ops::Bound::Included(start.as_str()), std::ops::Bound::Unbounded));
-    let inside = from.take_while(move |(path, _)| path.as_str().starts_with(&start));
-    inside.filter_map(move |(path, file)| {
-        let path = folder.map_or_else(|| Some(path.clone()), |folder| path.below(folder))?;
-        Some((path, file))
-    })
-}
-
 /// Every file of a standard skill's folder belongs to it, whether or not it is declared.
 fn add_undeclared(
     folder: Option<&RelPath>,
@@ -222,8 +207,8 @@ fn add_undeclared(
     assets: &mut Vec<Asset>,
     scripts: &mut Vec<Script>,
 ) {
-    let undeclared: Vec<RelPath> = below(folder, files)
-        .map(|(file, _)| file)
+    let undeclared: Vec<RelPath> = files_below(files, folder)
+        .filter_map(|(file, _)| folder.map_or_else(|| Some(file.clone()), |folder| file.below(folder)))
         .filter(|file| file.as_str() != SKILL_FILE)
         .filter(|file| {
             !assets.iter().any(|asset| asset.file == *file)

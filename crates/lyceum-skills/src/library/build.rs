@@ -7,8 +7,12 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lyceum_content::skill::{
-    AnalyticsOverlay, Candidate, Draft, Finding, Overlay, Settings, Severity, Shape, SkillIndex, candidates, read,
+use lyceum_content::{
+    files_below,
+    skill::{
+        AnalyticsOverlay, Candidate, Draft, Finding, Overlay, Settings, Severity, Shape, SkillIndex,
+        candidates, read,
+    },
 };
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
@@ -60,7 +64,13 @@ struct Reading {
 impl Librarian {
     /// Builds the library of a snapshot. `beside` is the text of the `config.yaml` next to the folder, if there is one
     /// that the snapshot does not hold. Blocks.
-    pub(crate) fn build(&mut self, snapshot: Snapshot, beside: Option<&str>, rules: &Rules, now: Timestamp) -> Library {
+    pub(crate) fn build(
+        &mut self,
+        snapshot: Snapshot,
+        beside: Option<&str>,
+        rules: &Rules,
+        now: Timestamp,
+    ) -> Library {
         let root = root(&snapshot, rules.path.as_ref());
         let files: BTreeMap<RelPath, FileMeta> = (snapshot.files().iter())
             .filter_map(|(path, meta)| Some((in_root(path, root.as_ref())?, meta.clone())))
@@ -72,14 +82,18 @@ impl Librarian {
             message: problem.reason.to_string(),
         }));
         let place = |file: &RelPath| root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file));
-        let read_file = |file: &RelPath, most| place(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, most));
+        let read_file = |file: &RelPath, most| {
+            place(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, most))
+        };
         self.read(&candidates(files.keys()), &files, &read_file);
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
         let told = self.read.values().flat_map(|reading| &reading.findings);
         let mut index = SkillIndex::new(drafts, &files, told.chain(&findings));
         let (shelf, further) = Shelf::new(&index, &files, &mut self.digests, &read_file);
         index.findings.extend(further);
-        index.findings.sort_by(|one, other| other.severity.cmp(&one.severity).then(one.file.cmp(&other.file)));
+        index
+            .findings
+            .sort_by(|one, other| other.severity.cmp(&one.severity).then(one.file.cmp(&other.file)));
         Library { index, settings, synced_at: now, shelf, snapshot, root }
     }
 
@@ -105,7 +119,9 @@ impl Librarian {
         let share = changed.len().div_ceil(cores).max(1);
         let readings = thread::scope(|scope| {
             let work = |part: &[(&Candidate, &FileMeta)]| -> Vec<_> {
-                part.iter().map(|(candidate, meta)| (candidate.file.clone(), reading(candidate, meta, read_file))).collect()
+                part.iter()
+                    .map(|(candidate, meta)| (candidate.file.clone(), reading(candidate, meta, read_file)))
+                    .collect()
             };
             let threads: Vec<_> = changed.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
             threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()
@@ -126,7 +142,9 @@ fn reading(
         Err(ReadError::Missing) => (None, Vec::new()),
         Err(error) => {
             let message = match error {
-                ReadError::TooLarge { .. } => "it is larger than 1 MiB; split it, or move parts to files of their own".to_owned(),
+                ReadError::TooLarge { .. } => {
+                    "it is larger than 1 MiB; split it, or move parts to files of their own".to_owned()
+                }
                 other => other.to_string(),
             };
             (None, vec![Finding { file: candidate.file.to_string(), severity: Severity::Skipped, message }])
@@ -145,7 +163,7 @@ fn root(snapshot: &Snapshot, written: Option<&RelPath>) -> Option<RelPath> {
     let files = snapshot.files();
     let is_marketplace = files.contains_key(".claude-plugin/marketplace.json");
     let folder = RelPath::parse("skills").ok()?;
-    let has_folder = files.range::<str, _>("skills/"..).next().is_some_and(|(path, _)| path.below(&folder).is_some());
+    let has_folder = files_below(files, Some(&folder)).next().is_some();
     (has_folder && !is_marketplace).then_some(folder)
 }
 
@@ -157,7 +175,8 @@ fn settings(
     rules: &Rules,
 ) -> (Settings, Vec<Finding>) {
     let name = RelPath::parse("config.yaml").ok();
-    let inside = name.as_ref().and_then(|name| root.map_or_else(|| Some(name.clone()), |root| root.join(name)));
+    let inside =
+        name.as_ref().and_then(|name| root.map_or_else(|| Some(name.clone()), |root| root.join(name)));
     let places = [inside, name.filter(|_| root.is_some())];
     let in_source = places.into_iter().flatten().find_map(|path| snapshot.read(&path, LARGEST_CONFIG).ok());
     let text = in_source.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
@@ -175,7 +194,9 @@ fn settings(
 /// Takes out what a repository may not decide for a server that many use.
 fn without_switches(overlay: &mut Overlay) -> Vec<String> {
     let mut warnings = Vec::new();
-    let only_here = |key: &str| format!("{key}: on a server for many, only lyceum.toml turns it on; it has no effect here");
+    let only_here = |key: &str| {
+        format!("{key}: on a server for many, only lyceum.toml turns it on; it has no effect here")
+    };
     if overlay.scripts.enabled == Some(true) {
         overlay.scripts.enabled = None;
         warnings.push(only_here("scripts.enabled"));

@@ -6,7 +6,10 @@ use std::{
     sync::Arc,
 };
 
-use lyceum_content::skill::{Finding, LARGEST_SKILL, MOST_FILES, Severity, Skill, SkillIndex};
+use lyceum_content::{
+    files_below,
+    skill::{Finding, LARGEST_SKILL, MOST_FILES, Severity, Skill, SkillIndex},
+};
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Stamp};
 use serde_json::{Map, Value};
@@ -27,8 +30,6 @@ pub(crate) struct Shelf {
 /// A skill on the shelf.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    /// Its path in the index.
-    pub path: RelPath,
     /// Its name.
     pub name: String,
     /// What it is for.
@@ -62,12 +63,13 @@ impl Shelf {
         let mut findings = Vec::new();
         let mut known = Digests::with_capacity(digests.len());
         for skill in index.skills() {
-            let Some(standard) = skill.standard.as_ref().filter(|standard| standard.faults.is_empty()) else { continue };
+            let Some(standard) = skill.standard.as_ref().filter(|standard| standard.faults.is_empty()) else {
+                continue;
+            };
             let Some(name) = standard.name.clone() else { continue };
             match gather(skill, &name, files, digests, &mut known, read) {
                 Ok(gathered) => {
                     let entry = Entry {
-                        path: skill.path.clone(),
                         name,
                         description: skill.description.clone(),
                         frontmatter: standard.frontmatter.clone(),
@@ -79,7 +81,11 @@ impl Shelf {
                     }
                 }
                 Err(message) => {
-                    findings.push(Finding { file: skill.file.to_string(), severity: Severity::Warning, message });
+                    findings.push(Finding {
+                        file: skill.file.to_string(),
+                        severity: Severity::Warning,
+                        message,
+                    });
                 }
             }
         }
@@ -109,9 +115,7 @@ fn gather(
     read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
 ) -> Result<Vec<(RelPath, ShelfFile)>, String> {
     let folder = skill.file.parent();
-    let start = folder.as_ref().map(|folder| format!("{folder}/")).unwrap_or_default();
-    let inside = files.range::<str, _>(start.as_str()..).take_while(|(path, _)| path.as_str().starts_with(&start));
-    let inside: Vec<_> = inside.take(MOST_FILES + 1).collect();
+    let inside: Vec<_> = files_below(files, folder.as_ref()).take(MOST_FILES + 1).collect();
     let size: u64 = inside.iter().map(|(_, meta)| meta.size).sum();
     if inside.len() > MOST_FILES || size > LARGEST_SKILL {
         return Err(format!(
@@ -121,12 +125,19 @@ fn gather(
     }
     let mut gathered = Vec::with_capacity(inside.len());
     for (place, meta) in inside {
-        let digest = match known.get(place).or_else(|| before.get(place)).filter(|(stamp, _)| *stamp == meta.stamp) {
-            Some((_, digest)) => digest.clone(),
-            None => read(place, LARGEST_SKILL).map(|bytes| digest(&bytes)).map_err(|error| format!("{place}: {error}"))?,
-        };
+        let digest =
+            match known.get(place).or_else(|| before.get(place)).filter(|(stamp, _)| *stamp == meta.stamp) {
+                Some((_, digest)) => digest.clone(),
+                None => read(place, LARGEST_SKILL)
+                    .map(|bytes| digest(&bytes))
+                    .map_err(|error| format!("{place}: {error}"))?,
+            };
         known.insert(place.clone(), (meta.stamp.clone(), digest.clone()));
-        let address = if folder.is_some() { Some(place.clone()) } else { RelPath::parse(name).ok().and_then(|name| name.join(place)) };
+        let address = if folder.is_some() {
+            Some(place.clone())
+        } else {
+            RelPath::parse(name).ok().and_then(|name| name.join(place))
+        };
         let address = address.ok_or_else(|| format!("{place}: the path is too long"))?;
         gathered.push((address, ShelfFile { place: place.clone(), size: meta.size, digest }));
     }

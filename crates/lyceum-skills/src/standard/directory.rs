@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lyceum_content::files_below;
 use lyceum_model::RelPath;
 use lyceum_tools::{Error, Page, mcp::WireResource};
 use serde::Serialize;
@@ -20,11 +21,8 @@ pub(super) struct Listing {
 
 /// What is directly in a folder, by name; nothing where no file of the shelf is below it.
 pub(super) fn children(shelf: &Shelf, folder: &RelPath) -> Option<BTreeMap<String, WireResource>> {
-    let start = format!("{folder}/");
-    let below = shelf.files.range::<str, _>(start.as_str()..);
-    let below = below.take_while(|(path, _)| path.as_str().starts_with(&start));
     let mut children = BTreeMap::new();
-    for (path, file) in below {
+    for (path, file) in files_below(&shelf.files, Some(folder)) {
         let Some(rest) = path.below(folder) else { continue };
         match rest.as_str().split_once('/') {
             None => {
@@ -33,7 +31,8 @@ pub(super) fn children(shelf: &Shelf, folder: &RelPath) -> Option<BTreeMap<Strin
             Some((name, _)) => {
                 let inner = RelPath::parse(name).ok().and_then(|name| folder.join(&name));
                 if let Some(inner) = inner.filter(|_| !children.contains_key(name)) {
-                    let entry = WireResource::new(address::of(&inner), name).with_mime_type("inode/directory");
+                    let entry =
+                        WireResource::new(address::of(&inner), name).with_mime_type("inode/directory");
                     children.insert(name.to_owned(), entry);
                 }
             }

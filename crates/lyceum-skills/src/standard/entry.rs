@@ -13,12 +13,12 @@ use crate::library::{Entry, Shelf};
 #[derive(Debug, Serialize)]
 pub(super) struct WireSkill {
     pub uri: String,
-    frontmatter: Map<String, Value>,
-    resources: Vec<WireFile>,
+    pub frontmatter: Map<String, Value>,
+    pub resources: Vec<WireFile>,
 }
 
 #[derive(Debug, Serialize)]
-struct WireFile {
+pub(super) struct WireFile {
     uri: String,
     digest: Arc<str>,
     size: u64,

@@ -24,17 +24,21 @@ pub(super) fn register(
     library: Option<&Library>,
 ) -> Result<RegistryBuilder, RegistryError> {
     let shelf = library.map(|library| &library.shelf);
-    for (shelf, path, file) in shelf.into_iter().flat_map(|shelf| shelf.skill_files().map(move |(path, file)| (shelf, path, file))) {
+    for (shelf, path, file) in
+        shelf.into_iter().flat_map(|shelf| shelf.skill_files().map(move |(path, file)| (shelf, path, file)))
+    {
         let wire = wire(shelf, path, file);
         let skills = skills.clone();
-        let entry = ResourceEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri));
+        let entry =
+            ResourceEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri));
         builder = builder.resource(entry)?;
     }
     let wire = ResourceTemplate::new("skill://{+path}", "skill-file")
         .with_title("File of a skill")
         .with_description("A file of a skill, such as skill://pdf/SKILL.md. skills/list names them all.");
     let skills = skills.clone();
-    let template = TemplateEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri))?;
+    let template =
+        TemplateEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri))?;
     builder.template(template)
 }
 
@@ -43,9 +47,8 @@ pub(super) fn wire(shelf: &Shelf, path: &RelPath, file: &ShelfFile) -> WireResou
     let skill = path.strip_suffix("/SKILL.md").and_then(|folder| shelf.skills.get(&folder));
     let size = file.size;
     let wire = match skill {
-        Some(skill) => {
-            WireResource::new(address::of(path), skill.name.clone()).with_description(skill.description.clone())
-        }
+        Some(skill) => WireResource::new(address::of(path), skill.name.clone())
+            .with_description(skill.description.clone()),
         None => WireResource::new(address::of(path), path.name()),
     };
     wire.with_mime_type(media_type(path)).with_size(size)
@@ -59,7 +62,8 @@ async fn read(skills: Arc<Skills>, uri: String) -> Result<Outcome<ReadResourceRe
         return Err(Error::ResourceNotFound { uri: printable(&uri) });
     };
     let read = tokio::task::spawn_blocking(move || library.read(&file.place, LARGEST_SKILL)).await;
-    let bytes = read.map_err(Error::internal)?.map_err(|_| Error::ResourceNotFound { uri: printable(&uri) })?;
+    let bytes =
+        read.map_err(Error::internal)?.map_err(|_| Error::ResourceNotFound { uri: printable(&uri) })?;
     // The digest is of the bytes, so only what comes back as the same bytes is sent as text.
     let contents = match String::from_utf8(bytes) {
         Ok(text) if !is_binary(&path) || path.extension() == ".svg" => ResourceContents::text(text, uri),

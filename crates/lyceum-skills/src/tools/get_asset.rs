@@ -18,12 +18,12 @@ use crate::{
 
 /// The tool.
 #[derive(Debug)]
-pub struct GetAsset;
+pub(crate) struct GetAsset;
 
 /// What it is asked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// Skill path, such as "ui/react/auth".
     skill_path: String,
     /// Relative file path within the resource directory, as get_skill names it.
@@ -32,7 +32,7 @@ pub struct Args {
 
 /// What it answers.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// The skill that was asked for.
     skill_path: String,
     /// The file that was asked for.
@@ -71,7 +71,11 @@ impl Tool for GetAsset {
         let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;
         let found = library.index.find_file(skill, &file).ok_or_else(|| Error::Failed {
             code: ErrorCode::NotFound,
-            message: format!("asset not found: {:?} is not among the files of {:?}; get_skill names them", file.as_str(), skill.path.as_str()),
+            message: format!(
+                "asset not found: {:?} is not among the files of {:?}; get_skill names them",
+                file.as_str(),
+                skill.path.as_str()
+            ),
         })?;
         let bytes = read(&library, &found.path, &file).await?;
         let size_bytes = bytes.len() as u64;
@@ -85,13 +89,16 @@ impl Tool for GetAsset {
                 Err(not_text) => (None, Some(BASE64_STANDARD.encode(not_text.as_bytes()))),
             }
         };
-        skills.track(&library, &Event::AssetServed {
-            skill_path: skill.path.to_string(),
-            file: file.to_string(),
-            asset_type: found.kind.type_name().to_owned(),
-            is_inherited: resolved_from.is_some(),
-            size_bytes,
-        });
+        skills.track(
+            &library,
+            &Event::AssetServed {
+                skill_path: skill.path.to_string(),
+                file: file.to_string(),
+                asset_type: found.kind.type_name().to_owned(),
+                is_inherited: resolved_from.is_some(),
+                size_bytes,
+            },
+        );
         Ok(Output {
             skill_path: skill.path.to_string(),
             mime_type: content_base64.is_some().then(|| mime_type(&file)),
@@ -108,7 +115,8 @@ impl Tool for GetAsset {
 /// Reads a declared file, not larger than the settings allow.
 pub(super) async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath) -> Result<Vec<u8>, Error> {
     let (library, place, most) = (library.clone(), place.clone(), library.settings.assets.max_size_bytes);
-    let read = tokio::task::spawn_blocking(move || library.read(&place, most)).await.map_err(Error::internal)?;
+    let read =
+        tokio::task::spawn_blocking(move || library.read(&place, most)).await.map_err(Error::internal)?;
     read.map_err(|error| match error {
         ReadError::Missing => Error::Failed {
             code: ErrorCode::NotFound,
@@ -116,11 +124,17 @@ pub(super) async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath
         },
         ReadError::TooLarge { size, most } => Error::Failed {
             code: ErrorCode::PayloadTooLarge,
-            message: format!("{:?} has {size} bytes; at most {most} are served (assets.max_size_bytes)", file.as_str()),
+            message: format!(
+                "{:?} has {size} bytes; at most {most} are served (assets.max_size_bytes)",
+                file.as_str()
+            ),
         },
         ReadError::Leaves => Error::Failed {
             code: ErrorCode::InvalidPath,
-            message: format!("path traversal is not allowed: {:?} is a link that leaves the skills' folder", file.as_str()),
+            message: format!(
+                "path traversal is not allowed: {:?} is a link that leaves the skills' folder",
+                file.as_str()
+            ),
         },
         other @ ReadError::Io(_) => Error::internal(other),
     })

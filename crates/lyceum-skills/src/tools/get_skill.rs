@@ -13,12 +13,12 @@ const LONGEST_CONTEXT: usize = 16 * 1024;
 
 /// The tool.
 #[derive(Debug)]
-pub struct GetSkill;
+pub(crate) struct GetSkill;
 
 /// What it is asked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// Free-text task description, such as "React component for the login".
     #[serde(default)]
     context: Option<String>,
@@ -31,7 +31,7 @@ pub struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("type" = "object"))]
-pub enum Answer {
+pub(crate) enum Answer {
     /// No skill fits.
     NoMatch {
         /// Always true.
@@ -54,7 +54,7 @@ pub enum Answer {
 
 /// A skill that may be meant.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// Its path.
     skill_path: String,
     /// How well it fits.
@@ -67,7 +67,7 @@ pub struct Candidate {
 
 /// A skill and everything that belongs to it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
+pub(crate) struct Found {
     /// Its path.
     skill_path: String,
     /// How well it fits.
@@ -108,14 +108,24 @@ impl Tool for GetSkill {
             return Err(Error::Failed { code: ErrorCode::InvalidQuery, message });
         }
         if context.trim().is_empty() && args.skill_path.is_none() {
-            return Err(Error::invalid("arguments.context", "context: is missing; describe the task, or give a skill_path"));
+            return Err(Error::invalid(
+                "arguments.context",
+                "context: is missing; describe the task, or give a skill_path",
+            ));
         }
         let library = skills.library().await?;
         let outcome = library.index.search(&context, &library.settings.matching);
         if let Some(path) = &args.skill_path {
             let skill = find(&library, path)?;
             let was_ambiguous = matches!(outcome, Match::Ambiguous(_));
-            return Ok(serve(skills, &library, skill, &context, score_of(&library, &context, skill), was_ambiguous));
+            return Ok(serve(
+                skills,
+                &library,
+                skill,
+                &context,
+                score_of(&library, &context, skill),
+                was_ambiguous,
+            ));
         }
         Ok(match outcome {
             Match::Nothing => {
@@ -123,21 +133,33 @@ impl Tool for GetSkill {
                 Answer::NoMatch { no_match: true, message: "No skill matches the given context." }
             }
             Match::Ambiguous(hits) => {
-                let candidates: Vec<Candidate> = hits.iter().filter_map(|hit| candidate(&library, &context, hit)).collect();
+                let candidates: Vec<Candidate> =
+                    hits.iter().filter_map(|hit| candidate(&library, &context, hit)).collect();
                 let paths = candidates.iter().map(|candidate| candidate.skill_path.clone()).collect();
                 skills.track(&library, &Event::Ambiguous { context, candidates: paths });
                 let message = "Multiple skills match. Specify your need or pick a skill_path.";
                 Answer::Ambiguous { ambiguous: true, candidates, message }
             }
             Match::One(Hit { skill, score }) => {
-                let skill = library.index.skills().get(skill).ok_or_else(|| Error::internal("a hit without a skill"))?;
+                let skill = library
+                    .index
+                    .skills()
+                    .get(skill)
+                    .ok_or_else(|| Error::internal("a hit without a skill"))?;
                 serve(skills, &library, skill, &context, score, false)
             }
         })
     }
 }
 
-fn serve(skills: &Skills, library: &Library, skill: &Skill, context: &str, score: f64, was_ambiguous: bool) -> Answer {
+fn serve(
+    skills: &Skills,
+    library: &Library,
+    skill: &Skill,
+    context: &str,
+    score: f64,
+    was_ambiguous: bool,
+) -> Answer {
     let index = &library.index;
     let found = Found {
         skill_path: skill.path.to_string(),
@@ -149,13 +171,16 @@ fn serve(skills: &Skills, library: &Library, skill: &Skill, context: &str, score
         inherited_assets: index.inherited_assets(skill),
         inherited_scripts: index.inherited_scripts(skill),
     };
-    skills.track(library, &Event::SkillServed {
-        context: context.to_owned(),
-        skill_path: found.skill_path.clone(),
-        score,
-        matched_keywords: found.matched_keywords.clone(),
-        was_ambiguous,
-    });
+    skills.track(
+        library,
+        &Event::SkillServed {
+            context: context.to_owned(),
+            skill_path: found.skill_path.clone(),
+            score,
+            matched_keywords: found.matched_keywords.clone(),
+            was_ambiguous,
+        },
+    );
     Answer::Found(Box::new(found))
 }
 

@@ -10,12 +10,12 @@ use crate::{Skills, service::invalid_path};
 
 /// The tool.
 #[derive(Debug)]
-pub struct ListSkills;
+pub(crate) struct ListSkills;
 
 /// What it is asked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// Sub-tree filter, such as "ui" or "api/_index".
     #[serde(default)]
     path: Option<String>,

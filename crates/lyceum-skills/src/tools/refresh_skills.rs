@@ -7,23 +7,27 @@ use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Library, Skills, analytics::{Event, RefreshMode}, refresh::Refreshed};
+use crate::{
+    Library, Skills,
+    analytics::{Event, RefreshMode},
+    refresh::Refreshed,
+};
 
 /// How many findings an answer holds; `lyceum doctor` names them all.
 const MOST_FINDINGS: usize = 20;
 
 /// The tool.
 #[derive(Debug)]
-pub struct RefreshSkills;
+pub(crate) struct RefreshSkills;
 
 /// It takes no arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {}
+pub(crate) struct Args {}
 
 /// What it answers.
 #[derive(Debug, Default, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// Whether what is served is now the newest there is.
     success: bool,
     /// `local`, where the skills come from a folder.
@@ -34,10 +38,10 @@ pub struct Output {
     commit_hash: Option<String>,
     /// How many files differ from what was served before.
     #[serde(skip_serializing_if = "Option::is_none")]
-    files_changed: Option<usize>,
+    files_changed: Option<u64>,
     /// How many skills there are.
     #[serde(skip_serializing_if = "Option::is_none")]
-    skills_reindexed: Option<usize>,
+    skills_reindexed: Option<u64>,
     /// When that commit was brought in.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_sync: Option<String>,
@@ -71,7 +75,7 @@ impl Tool for RefreshSkills {
             },
             Refreshed::Done { library, files_changed } => Output {
                 commit_hash: library.commit().map(str::to_owned),
-                files_changed: Some(files_changed),
+                files_changed: Some(files_changed as u64),
                 last_sync: Some(iso(library.synced_at)),
                 ..described(&library)
             },
@@ -98,7 +102,7 @@ impl Tool for RefreshSkills {
                 success: output.success,
                 commit_hash: output.commit_hash.clone(),
                 files_changed: output.files_changed,
-                skills_reindexed: output.skills_reindexed,
+                skills_reindexed: library.index.skills().len() as u64,
             };
             skills.track(&library, &event);
         }
@@ -109,7 +113,7 @@ impl Tool for RefreshSkills {
 fn described(library: &Library) -> Output {
     Output {
         success: true,
-        skills_reindexed: Some(library.index.skills().len()),
+        skills_reindexed: Some(library.index.skills().len() as u64),
         findings: library.findings().iter().take(MOST_FINDINGS).cloned().collect(),
         ..Output::default()
     }

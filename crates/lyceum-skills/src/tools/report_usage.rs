@@ -11,12 +11,12 @@ const LONGEST_COMMENT: usize = 4 * 1024;
 
 /// The tool.
 #[derive(Debug)]
-pub struct ReportUsage;
+pub(crate) struct ReportUsage;
 
 /// What it is told.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// Skill path, such as "ui/react/auth".
     skill_path: String,
     /// Whether the skill helped.
@@ -28,7 +28,7 @@ pub struct Args {
 
 /// What it answers.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// Always true.
     recorded: bool,
     /// The same in words.
@@ -52,9 +52,17 @@ impl Tool for ReportUsage {
         }
         let library = skills.library().await?;
         let skill_path = find(&library, &args.skill_path)?.path.to_string();
-        tracing::info!(skill.path = skill_path, useful = args.useful, comment = args.comment, "feedback on a skill");
+        tracing::info!(
+            skill.path = skill_path,
+            useful = args.useful,
+            comment = args.comment,
+            "feedback on a skill"
+        );
         let message = format!("Feedback recorded for {skill_path}");
-        skills.track(&library, &Event::SkillFeedback { skill_path, useful: args.useful, comment: args.comment });
+        skills.track(
+            &library,
+            &Event::SkillFeedback { skill_path, useful: args.useful, comment: args.comment },
+        );
         Ok(Output { recorded: true, message })
     }
 }

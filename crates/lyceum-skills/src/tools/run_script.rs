@@ -18,12 +18,12 @@ use crate::{
 
 /// The tool.
 #[derive(Debug)]
-pub struct RunScript;
+pub(crate) struct RunScript;
 
 /// What it is asked.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Args {
+pub(crate) struct Args {
     /// Skill path, such as "ui/react/auth".
     skill_path: String,
     /// Script file path, as get_skill names it.
@@ -37,7 +37,7 @@ pub struct Args {
 
 /// What it answers.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Output {
+pub(crate) struct Output {
     /// Whether the script ended well.
     success: bool,
     /// Its exit code; 128 and the number of the signal where one ended it.
@@ -73,28 +73,41 @@ impl Tool for RunScript {
         let library = skills.library().await?;
         let settings = &library.settings.scripts;
         if !settings.enabled {
-            return Err(refused(ErrorCode::Forbidden, "scripts are disabled (scripts.enabled = false); the one who runs this server can enable them"));
+            return Err(refused(
+                ErrorCode::Forbidden,
+                "scripts are disabled (scripts.enabled = false); the one who runs this server can enable them",
+            ));
         }
         let skill = find(&library, &args.skill_path)?;
         let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;
         let (found, script) = declared(library.index.find_file(skill, &file), &file)?;
         if script.execution != Execution::Server {
-            let text = format!("{:?} is not run by the server (execution: \"claude\"): get it with get_asset and run it with your own shell", file.as_str());
+            let text = format!(
+                "{:?} is not run by the server (execution: \"claude\"): get it with get_asset and run it with your own shell",
+                file.as_str()
+            );
             return Err(refused(ErrorCode::ValidationError, text));
         }
         let missing = missing(&script, &args.args);
         if !missing.is_empty() {
-            return Err(refused(ErrorCode::ValidationError, format!("args: missing required arguments: {}", missing.join(", "))));
+            return Err(refused(
+                ErrorCode::ValidationError,
+                format!("args: missing required arguments: {}", missing.join(", ")),
+            ));
         }
         if !settings.allowed_extensions.iter().any(|allowed| allowed == file.extension()) {
             let allowed = settings.allowed_extensions.join(", ");
-            let text = format!("the extension {:?} is not allowed; allowed are {allowed} (scripts.allowed_extensions)", file.extension());
+            let text = format!(
+                "the extension {:?} is not allowed; allowed are {allowed} (scripts.allowed_extensions)",
+                file.extension()
+            );
             return Err(refused(ErrorCode::ValidationError, text));
         }
         // The order is that of the document: the file before the runner.
         super::get_asset::read(&library, &found.path, &file).await?;
         let Some(runner) = settings.runners.get(file.extension()) else {
-            let text = format!("no runner is configured for {:?}; add one to scripts.runners", file.extension());
+            let text =
+                format!("no runner is configured for {:?}; add one to scripts.runners", file.extension());
             return Err(refused(ErrorCode::ValidationError, text));
         };
         let request = Request {
@@ -116,15 +129,18 @@ impl Tool for RunScript {
             script: file.to_string(),
             sandbox: finished.level.as_str(),
         };
-        skills.track(&library, &Event::ScriptExecuted {
-            skill_path: skill.path.to_string(),
-            file: file.to_string(),
-            execution_mode: script.execution.as_str().to_owned(),
-            success: output.success,
-            exit_code: output.exit_code,
-            duration_ms: output.duration_ms,
-            args_provided: args.args.into_keys().collect(),
-        });
+        skills.track(
+            &library,
+            &Event::ScriptExecuted {
+                skill_path: skill.path.to_string(),
+                file: file.to_string(),
+                execution_mode: script.execution.as_str().to_owned(),
+                success: output.success,
+                exit_code: output.exit_code,
+                duration_ms: output.duration_ms,
+                args_provided: args.args.into_keys().collect(),
+            },
+        );
         Ok(output)
     }
 }
@@ -140,7 +156,10 @@ fn declared(found: Option<FoundFile>, file: &RelPath) -> Result<(FoundFile, Scri
 }
 
 fn not_declared(file: &RelPath) -> Error {
-    let text = format!("script not declared: {:?} is not among the scripts of the skill; get_skill names them", file.as_str());
+    let text = format!(
+        "script not declared: {:?} is not among the scripts of the skill; get_skill names them",
+        file.as_str()
+    );
     refused(ErrorCode::NotFound, text)
 }
 

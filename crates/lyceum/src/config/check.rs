@@ -173,14 +173,16 @@ impl<'a> Checker<'a> {
         if written.contains_key("url") == written.contains_key("path") {
             self.fault(at, "write either url (a Git repository) or path (a folder)".to_owned());
         }
-        let repository = self.text(&format!("{at}/url")).map(|url| Location::Repository(self.repository(at, url)));
+        let repository =
+            self.text(&format!("{at}/url")).map(|url| Location::Repository(self.repository(at, url)));
         let folder = self.text(&format!("{at}/path")).map(|path| Location::Folder(self.path(path)));
         Some(Source { name: name?, location: repository.or(folder)? })
     }
 
     fn repository(&mut self, at: &str, url: &str) -> Repository {
         let branch = self.text(&format!("{at}/branch")).unwrap_or("main").to_owned();
-        let poll_minutes = self.document.values.pointer(&format!("{at}/poll_minutes")).and_then(Value::as_u64);
+        let poll_minutes =
+            self.document.values.pointer(&format!("{at}/poll_minutes")).and_then(Value::as_u64);
         let token = self.text(&format!("{at}/token_env")).and_then(|name| self.token(at, url, name));
         Repository { url: url.to_owned(), branch, token, poll_minutes }
     }

@@ -48,18 +48,18 @@ impl Document {
 
     /// Sets one text of a table, over what the file says.
     pub(super) fn set(&mut self, table: &str, key: &str, value: String, place: Place) {
-        self.set_in(&format!("/{table}"), key, Value::String(value), &place);
+        self.set_in(&format!("/{table}"), key, Value::String(value), place);
     }
 
     /// Sets one value of a table that may be deeper down, over what the file says.
-    pub(super) fn set_in(&mut self, table: &str, key: &str, value: Value, place: &Place) {
+    pub(super) fn set_in(&mut self, table: &str, key: &str, value: Value, place: Place) {
         let mut at = &mut self.values;
         for part in table.split('/').skip(1).chain([key]) {
             let Value::Object(object) = at else { return };
             at = object.entry(part).or_insert_with(|| Value::Object(Map::new()));
         }
         *at = value;
-        self.places.insert(format!("{table}/{key}"), place.clone());
+        self.places.insert(format!("{table}/{key}"), place);
     }
 
     /// Adds a source under that name, or one like it where the file has it already; returns the name.
@@ -67,7 +67,9 @@ impl Document {
         let Value::Object(root) = &mut self.values else { return name.to_owned() };
         let sources = root.entry("source").or_insert_with(|| Value::Array(Vec::new()));
         let Value::Array(sources) = sources else { return name.to_owned() };
-        let taken = |name: &str| sources.iter().any(|source| source.get("name").and_then(Value::as_str) == Some(name));
+        let taken = |name: &str| {
+            sources.iter().any(|source| source.get("name").and_then(Value::as_str) == Some(name))
+        };
         let name = if taken(name) { format!("{name}-env") } else { name.to_owned() };
         if let Value::Object(source) = &mut source {
             source.insert("name".to_owned(), Value::String(name.clone()));

@@ -57,15 +57,16 @@ fn apply_skills(document: &mut Document, variable: impl Fn(&str) -> Option<Strin
         return;
     }
     if let Some(endpoint) = variable("ANALYTICS_ENDPOINT") {
-        let place = Place::Variable("ANALYTICS_ENDPOINT");
-        document.set_in("/skills/analytics", "enabled", true.into(), &place);
-        document.set_in("/skills/analytics", "endpoint", endpoint.into(), &place);
+        let place = || Place::Variable("ANALYTICS_ENDPOINT");
+        document.set_in("/skills/analytics", "enabled", true.into(), place());
+        document.set_in("/skills/analytics", "endpoint", endpoint.into(), place());
     }
     if let Some(minutes) = variable("REFRESH_INTERVAL_MINUTES") {
-        let place = Place::Variable("REFRESH_INTERVAL_MINUTES");
-        let minutes = minutes.trim().parse::<u64>().map_or_else(|_| Value::from(minutes.as_str()), Value::from);
-        document.set_in("/skills/refresh", "enabled", true.into(), &place);
-        document.set_in("/skills/refresh", "interval_minutes", minutes, &place);
+        let place = || Place::Variable("REFRESH_INTERVAL_MINUTES");
+        let minutes =
+            minutes.trim().parse::<u64>().map_or_else(|_| Value::from(minutes.as_str()), Value::from);
+        document.set_in("/skills/refresh", "enabled", true.into(), place());
+        document.set_in("/skills/refresh", "interval_minutes", minutes, place());
     }
 }
 

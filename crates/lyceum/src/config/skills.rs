@@ -25,7 +25,10 @@ pub(super) fn place(checker: &mut Checker<'_>, sources: &[Source]) -> Option<Pla
         None
     });
     let endpoint = checker.text("/skills/analytics/endpoint").unwrap_or_default();
-    if let Some(error) = Some(endpoint).filter(|text| !text.is_empty()).and_then(|text| lyceum_skills::analytics::Endpoint::parse(text).err()) {
+    if let Some(error) = Some(endpoint)
+        .filter(|text| !text.is_empty())
+        .and_then(|text| lyceum_skills::analytics::Endpoint::parse(text).err())
+    {
         checker.fault("/skills/analytics/endpoint", error.to_string());
     }
     Some(Place { source: source?, path })
