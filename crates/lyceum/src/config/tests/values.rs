@@ -16,7 +16,6 @@ fn an_empty_file_is_good_for_ones_own_machine() {
     assert_eq!(config.allowed_origins, []);
     assert_eq!(config.auth, AuthMode::Open);
     assert!(config.sources.is_empty() && config.skills.is_none());
-    assert!(!config.is_written, "nobody said anything");
     assert!(config.hosts.allows("localhost:8787"));
     insta::assert_debug_snapshot!(config.limits, @r"
     Limits {

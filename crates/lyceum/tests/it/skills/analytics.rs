@@ -4,8 +4,13 @@ mod receiver;
 
 use serde_json::{Value, json};
 
-use super::{Folder, command::lyceum, repository::Repository, tables};
-use crate::{app::TestApp, stdio::Program};
+use super::{
+    Folder,
+    command::{Server, lyceum},
+    repository::Repository,
+    tables,
+};
+use crate::stdio::Program;
 pub(super) use receiver::Receiver;
 
 fn text(folder: &Folder) -> String {
@@ -217,24 +222,45 @@ async fn events_wait_on_the_disk_where_no_endpoint_is_named() {
     assert_eq!(without_time(&event), expected);
 }
 
-#[tokio::test]
-async fn over_http_a_repository_can_not_send_usage_anywhere() {
-    let receiver = Receiver::start().await;
+/// How many events arrive of a server for many, and how many wait on its disk.
+async fn of_many(receiver: &Receiver, yaml: &str, toml: &str) -> (usize, usize) {
     let folder = Folder::example();
-    folder.write("config.yaml", format!("analytics: {{ enabled: true, endpoint: {:?} }}", receiver.url()));
-    let data = tempfile::tempdir().unwrap();
-    let app = TestApp::product_at(data.path(), &tables(&folder)).await;
-    super::ask(&app, "get_skill", json!({ "context": "auth" })).await;
-    let told = super::eventually("a refresh is done", || async {
-        let answer = super::ask(&app, "refresh_skills", json!({})).await;
-        (answer["success"] == true, answer)
-    })
-    .await;
+    folder.write("config.yaml", yaml.replace("[url]", &receiver.url()));
+    let before = receiver.events().len();
+    let server =
+        Server::start(&format!("{}{}", tables(&folder), toml.replace("[url]", &receiver.url()))).await;
+    assert_eq!(server.call("get_skill", &json!({ "context": "auth" })).await.status, 200);
+    let data = server.stop().await;
+    let kept = std::fs::read_to_string(data.path().join("data/analytics-buffer.jsonl")).unwrap_or_default();
+    (receiver.events().len() - before, kept.lines().count())
+}
+
+#[tokio::test]
+async fn over_http_only_whoever_runs_the_server_says_what_is_told_and_where() {
+    let receiver = Receiver::start().await;
+    let (whole, address) =
+        ("analytics: { enabled: true, endpoint: \"[url]\" }", "analytics: { endpoint: \"[url]\" }");
+    let on = "[skills.analytics]\nenabled = true\n";
+    assert_eq!(of_many(&receiver, whole, "").await, (0, 0));
+    assert_eq!(of_many(&receiver, "", &format!("{on}endpoint = \"[url]\"\n")).await, (1, 0));
+    assert_eq!(of_many(&receiver, "", on).await, (0, 1));
+    assert_eq!(of_many(&receiver, whole, on).await, (0, 1));
+    assert_eq!(
+        of_many(&receiver, address, on).await,
+        (0, 1),
+        "the address is not the repository's to choose"
+    );
+}
+
+#[tokio::test]
+async fn a_switch_that_has_no_effect_is_told() {
+    let folder = Folder::example();
+    folder.write("config.yaml", "analytics: { enabled: true }");
+    let app = super::serving(&folder, "").await;
+    let told = super::ask(&app, "refresh_skills", json!({})).await;
     let text = "analytics.enabled: on a server for many, only lyceum.toml turns it on; it has no effect here";
     assert_eq!(told["findings"].as_array().unwrap().last().unwrap()["message"], text, "{told}");
     app.stop().await;
-    assert!(!data.path().join("analytics-buffer.jsonl").exists());
-    assert_eq!(receiver.requests().len(), 0);
 }
 
 #[tokio::test]

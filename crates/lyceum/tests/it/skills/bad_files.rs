@@ -85,6 +85,33 @@ async fn the_good_are_served_and_the_bad_are_told() {
     app.stop().await;
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn names_that_are_no_paths_are_told() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+    let folder = Folder::of(&[("good.md", &skill("good", "Still here."))]);
+    for name in [&b"caf\xe9.md"[..], b"back\\slash.md", b"per%2fcent.md", b"two\nlines.md"] {
+        std::fs::write(folder.path().join(OsStr::from_bytes(name)), skill("odd", "Odd.")).unwrap();
+    }
+    let app = serving(&folder, "").await;
+    let answer = ask(&app, "refresh_skills", json!({})).await;
+    assert_eq!(answer["skills_reindexed"], 1);
+    let told: Vec<(&str, &str)> = (answer["findings"].as_array().unwrap().iter())
+        .map(|one| (one["file"].as_str().unwrap(), one["message"].as_str().unwrap()))
+        .collect();
+    let reasons = [
+        ("back\\slash.md", "write / between its parts"),
+        ("caf\u{FFFD}.md", "the name is not UTF-8"),
+        ("per%2fcent.md", "it is percent-encoded; write it plainly"),
+        ("two\\nlines.md", "it has a control character"),
+    ];
+    assert_eq!(told.len(), reasons.len(), "{told:?}");
+    for ((file, message), (name, reason)) in told.iter().zip(reasons) {
+        assert!(*file == name && message.ends_with(reason), "{file}: {message}");
+    }
+    app.stop().await;
+}
+
 #[tokio::test]
 async fn the_doctor_lists_each_with_its_reason() {
     let folder = bad();

@@ -145,3 +145,24 @@ async fn what_a_tool_does_to_the_world_is_told() {
     assert_eq!(hints("run_script"), [Some(false), Some(true)]);
     app.stop().await;
 }
+
+#[tokio::test]
+async fn each_answer_fits_the_schema_that_is_listed() {
+    let folder = Folder::example();
+    let app = serving(&folder, "").await;
+    let listed = app.send(modern("tools/list", &json!({}))).await.result();
+    let more = [
+        ("get_skill", json!({ "context": "auth" })),
+        ("get_skill", json!({ "context": "cook pasta" })),
+        ("list_skills", json!({})),
+        ("get_asset", json!({ "skill_path": "api/auth", "file": "global.css" })),
+    ];
+    for (tool, arguments) in good_calls().into_iter().chain(more) {
+        let entry = listed["tools"].as_array().unwrap().iter().find(|entry| entry["name"] == tool).unwrap();
+        let schema = jsonschema::draft202012::new(&entry["outputSchema"]).unwrap();
+        let answer = app.send(call(tool, &arguments)).await.result()["structuredContent"].take();
+        let faults: Vec<String> = schema.iter_errors(&answer).map(|fault| fault.to_string()).collect();
+        assert!(faults.is_empty(), "{tool} {arguments}: {faults:?}");
+    }
+    app.stop().await;
+}

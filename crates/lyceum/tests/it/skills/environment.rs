@@ -1,9 +1,14 @@
 //! The variables of the document, and what counts over what.
 
+use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    net::TcpListener,
+};
 
 use super::{Folder, command::lyceum, folder::skill, repository::Repository};
-use crate::stdio::Program;
+use crate::{app::within, stdio::Program};
 
 fn text(folder: &Folder) -> String {
     folder.path().to_str().unwrap().to_owned()
@@ -28,6 +33,7 @@ fn named(words: &str) -> Value {
 async fn without_a_folder_and_a_repository_the_program_says_what_to_set() {
     for variables in [
         &[][..],
+        &[("LYCEUM_LISTEN", "127.0.0.1:0")],
         &[("SKILLS_DIR", ""), ("SKILLS_REPO", "")],
         &[("SKILLS_BRANCH", "main"), ("GITHUB_TOKEN", "t")],
     ] {
@@ -225,4 +231,49 @@ async fn a_folder_may_be_named_from_the_working_folder_on() {
     let mut program = Program::at(folder, "", &[("SKILLS_DIR", "mine")]);
     assert_eq!(served(&mut program).await, named("Nearby."));
     program.finish().await;
+}
+
+/// A Git server that wants to know who asks, and then has nothing; returns what it was told.
+async fn ask_for_password(listener: TcpListener) -> String {
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut told = None;
+        loop {
+            let mut line = String::new();
+            if stream.read_line(&mut line).await.unwrap() <= 2 {
+                break;
+            }
+            told = told.or(line.strip_prefix("Authorization: ").map(|value| value.trim().to_owned()));
+        }
+        let status = if told.is_some() {
+            "404 Not Found"
+        } else {
+            "401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"git\""
+        };
+        let answer = format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        stream.get_mut().write_all(answer.as_bytes()).await.unwrap();
+        if let Some(told) = told {
+            return told;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_token_reaches_the_git_server_and_is_nowhere_else() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/team/skills.git", listener.local_addr().unwrap());
+    let asking = tokio::spawn(ask_for_password(listener));
+    let mut program =
+        Program::with(&[("SKILLS_REPO", &url), ("GITHUB_TOKEN", "swordfish"), ("LYCEUM_LOG", "debug")]);
+    let told = within("git says who it is", asking).await.unwrap();
+    assert_eq!(told, format!("Basic {}", BASE64_STANDARD.encode("x-access-token:swordfish")));
+    let (code, text) = super::refused(&program.call("get_skill", json!({ "context": "one" })).await);
+    assert_eq!(code, "UNAVAILABLE");
+    assert!(!text.contains("swordfish"), "{text}");
+    let (log, folder) = program.finish().await;
+    assert!(!log.is_empty() && !json!(log).to_string().contains("swordfish"), "{log:?}");
+    let found =
+        std::process::Command::new("grep").args(["-r", "swordfish"]).arg(folder.path()).output().unwrap();
+    assert_eq!(found.status.code(), Some(1), "{}", String::from_utf8_lossy(&found.stdout));
 }

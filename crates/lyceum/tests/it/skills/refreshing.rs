@@ -201,3 +201,36 @@ async fn callers_that_refresh_at_once_get_an_answer_each() {
     }
     app.stop().await;
 }
+
+#[tokio::test]
+async fn nobody_ever_sees_half_a_commit() {
+    let version = |number: u32| {
+        let root = format!("---\nkeywords: [root]\ndescription: Root\n---\n\nroot {number}\n");
+        (root, skill("leaf", &format!("leaf {number}")))
+    };
+    let (root, leaf) = version(0);
+    let repository = Repository::of(&[("skills/_root.md", &root), ("skills/leaf.md", &leaf)]);
+    let app = TestApp::still_product_of(&tables_of(&repository.url())).await;
+    ask(&app, "refresh_skills", json!({})).await;
+    let writing = async {
+        for number in 1..=8 {
+            let (root, leaf) = version(number);
+            repository.commit(&[("skills/_root.md", &root), ("skills/leaf.md", &leaf)]);
+            assert_eq!(ask(&app, "refresh_skills", json!({})).await["files_changed"], 2);
+        }
+    };
+    let reading = async {
+        loop {
+            let content = ask(&app, "get_skill", json!({ "context": "leaf" })).await["content"].clone();
+            let says =
+                |word: &str| content.as_str().unwrap().lines().find_map(|line| line.strip_prefix(word));
+            let numbers = [says("root "), says("leaf ")];
+            assert!(numbers[0].is_some() && numbers[0] == numbers[1], "{content}");
+        }
+    };
+    tokio::select! {
+        () = writing => {}
+        never = reading => never,
+    }
+    app.stop().await;
+}

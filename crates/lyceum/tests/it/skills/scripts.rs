@@ -6,7 +6,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Folder, analytics::Receiver, command::lyceum, refused, tables};
+use super::{
+    Folder,
+    analytics::Receiver,
+    command::{Server, lyceum},
+    refused, tables,
+};
 use crate::stdio::Program;
 
 /// A skill whose scripts are those files.
@@ -172,11 +177,8 @@ async fn arguments_are_variables_and_nothing_else() {
 async fn a_script_does_not_see_the_servers_environment_and_has_no_input() {
     let folder = folder(&[("env.sh", "env\ncat\nread line || echo no input\n")]);
     let place = folder.path();
-    let variables = [
-        ("SKILLS_DIR", place.to_str().unwrap()),
-        ("GITHUB_TOKEN", "swordfish"),
-        ("SECRET", "swordfish"),
-    ];
+    let variables =
+        [("SKILLS_DIR", place.to_str().unwrap()), ("GITHUB_TOKEN", "swordfish"), ("SECRET", "swordfish")];
     let mut program = Program::of("", &variables);
     let answer = run(&mut program, asked("env.sh", json!({}))).await;
     let out = answer["stdout"].as_str().unwrap();
@@ -319,7 +321,9 @@ async fn the_doctor_the_probe_and_each_result_name_the_same_sandbox() {
     let ended = lyceum("doctor", &config, &[]).await;
     let line = format!("scripts: on over stdio, over HTTP only by lyceum.toml; sandbox {level}");
     assert_eq!((ended.code, ended.out.lines().last()), (Some(0), Some(line.as_str())), "{ended:?}");
-    let ready = super::command::ready_of(&config).await;
+    let server = Server::start(&config).await;
+    let ready = server.get("/readyz").await.json();
+    server.stop().await;
     let expected = json!({ "ready": true, "reasons": [], "scripts": { "enabled": true, "sandbox": level } });
     assert_eq!(ready, expected);
 }

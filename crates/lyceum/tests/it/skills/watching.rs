@@ -7,7 +7,7 @@ use super::{
     folder::{skill, standard},
     watching,
 };
-use crate::app::{Older, TestApp, call, modern};
+use crate::app::{Older, TestApp, call, modern, within};
 
 /// Waits until a skill is no longer there.
 async fn vanishes(app: &TestApp, skill: &str) {
@@ -137,14 +137,34 @@ async fn a_client_that_listens_is_told_when_skills_come_and_go() {
 
     folder.write("docx/SKILL.md", standard("docx", "Write it."));
     let told = "notifications/resources/list_changed";
-    assert_eq!(stream.event().await.unwrap()["method"], told);
-    assert_eq!(older.event().await.unwrap()["method"], told);
+    assert_eq!(within("the client is told", stream.event()).await.unwrap()["method"], told);
+    assert_eq!(within("the older client is told", older.event()).await.unwrap()["method"], told);
     let listed = app.send(modern("resources/list", &json!({}))).await.result();
     assert_eq!(uris(&listed), ["skill://docx/SKILL.md", "skill://pdf/SKILL.md"]);
 
     folder.remove("pdf");
-    assert_eq!(stream.event().await.unwrap()["method"], told);
+    assert_eq!(within("the client is told", stream.event()).await.unwrap()["method"], told);
     let listed = app.send(modern("resources/list", &json!({}))).await.result();
     assert_eq!(uris(&listed), ["skill://docx/SKILL.md"]);
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn a_client_that_follows_a_skill_is_told_when_it_changes() {
+    let folder = Folder::of(&[("pdf/SKILL.md", &standard("pdf", "Read it."))]);
+    let app = watching(&folder).await;
+    let uri = "skill://pdf/SKILL.md";
+    let mut stream = app
+        .open(modern("subscriptions/listen", &json!({ "notifications": { "resourceSubscriptions": [uri] } })))
+        .await;
+    let accepted = stream.event().await.unwrap()["params"]["notifications"].take();
+    assert_eq!(accepted, json!({ "resourceSubscriptions": [uri] }));
+    folder.write("pdf/SKILL.md", standard("pdf", "Read IT."));
+    // Signs of life keep the stream awake, so that it is not enough to wait for the next of them.
+    let told = within("the client is told", stream.event()).await.unwrap();
+    assert_eq!(
+        (&told["method"], &told["params"]["uri"]),
+        (&json!("notifications/resources/updated"), &json!(uri))
+    );
     app.stop().await;
 }
