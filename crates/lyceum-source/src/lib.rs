@@ -1,1 +1,33 @@
 //! Where knowledge comes from: folders and Git repositories, each read as an immutable snapshot of files.
+//!
+//! A [`Source`] is brought up to date and gives a [`Snapshot`]; readers keep that one for as long as they like.
+//! The network side of Git is the `git` program, so that credential helpers, ssh, proxies and certificates work as
+//! on the command line; objects are read in process.
+
+mod askpass;
+mod error;
+mod folder;
+mod git;
+mod problem;
+mod repository;
+mod snapshot;
+mod source;
+mod token;
+mod watch;
+
+pub use askpass::{ASKPASS_VARIABLE, askpass};
+pub use error::{Error, ReadError};
+pub use folder::Folder;
+pub use git::{Fault, Said};
+pub use problem::{Problem, Reason};
+pub use repository::{Limits, Repository, Settings};
+pub use snapshot::{FileMeta, Snapshot, Stamp};
+pub use source::{Kind, Source};
+pub use token::{InvalidToken, Token};
+pub use watch::{Change, Watch, watch};
+
+/// The most files that a source may have.
+const MOST_FILES: usize = 200_000;
+
+#[cfg(test)]
+mod tests;

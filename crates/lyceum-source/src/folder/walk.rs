@@ -1,0 +1,257 @@
+//! Everything below a folder.
+//!
+//! A link is resolved once, and what it leads to is remembered under its real path: nothing is ever opened through
+//! a link. Entries that vanish on the way are passed over.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ffi::CStr,
+    fs, io,
+    os::fd::{BorrowedFd, OwnedFd},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::SystemTime,
+};
+
+use lyceum_model::RelPath;
+use rustix::{
+    fs::{AtFlags, Dir, FileType, OFlags, Stat, statat},
+    io::Errno,
+};
+
+use super::{beneath, mark::FileMark};
+use crate::{Error, FileMeta, MOST_FILES, Problem, Reason, Stamp, snapshot::Mark};
+
+/// How many folders are visited for each file that a source may have, empty ones and those found twice included.
+const MOST_FOLDERS: usize = MOST_FILES;
+
+/// What a walk found.
+pub(super) struct Found {
+    pub(super) files: BTreeMap<RelPath, FileMeta>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) through_links: HashMap<RelPath, String>,
+}
+
+/// A folder on the way.
+struct Stop {
+    /// Its path as it is listed; empty for the root.
+    listed: String,
+    /// Its path without links; empty for the root.
+    real: String,
+    /// The real paths of the folders above it in the listing, where one was entered through a link.
+    above: Option<Arc<Chain>>,
+}
+
+/// The real paths of the folders above, nearest first.
+struct Chain {
+    real: String,
+    next: Option<Arc<Chain>>,
+}
+
+struct Walk<'a> {
+    root: &'a OwnedFd,
+    root_path: &'a Path,
+    /// The root without links; known once a link was met.
+    real_root: Option<PathBuf>,
+    now: i128,
+    stops: Vec<Stop>,
+    folders: usize,
+    files: Vec<(RelPath, FileMeta)>,
+    problems: Vec<Problem>,
+    through_links: HashMap<RelPath, String>,
+}
+
+/// Whether something of that name is no part of a source.
+pub(crate) fn is_passed_over(name: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b".git") || name == b"node_modules"
+}
+
+/// Lists everything below the root, which was opened at that path.
+pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Found, Error> {
+    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let now = i128::try_from(since_1970.as_nanos()).unwrap_or_default();
+    let first = Stop { listed: String::new(), real: String::new(), above: None };
+    let mut walk = Walk {
+        root,
+        root_path,
+        real_root: None,
+        now,
+        stops: vec![first],
+        folders: 0,
+        files: Vec::new(),
+        problems: Vec::new(),
+        through_links: HashMap::new(),
+    };
+    while let Some(stop) = walk.stops.pop() {
+        walk.visit(&stop)?;
+    }
+    walk.problems.sort_by(|one, other| one.path.cmp(&other.path));
+    Ok(Found {
+        files: walk.files.into_iter().collect(),
+        problems: walk.problems,
+        through_links: walk.through_links,
+    })
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, stop: &Stop) -> Result<(), Error> {
+        self.folders += 1;
+        let real = if stop.real.is_empty() { "." } else { &stop.real };
+        let opened = beneath::open(self.root, real, OFlags::RDONLY | OFlags::DIRECTORY);
+        let mut entries = match opened.and_then(Dir::new) {
+            Ok(entries) => entries,
+            Err(errno) => return self.unreadable(stop, errno),
+        };
+        while let Some(entry) = entries.read() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(errno) => return self.unreadable(stop, errno),
+            };
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") || is_passed_over(name.to_bytes()) {
+                continue;
+            }
+            let at = entries.fd().map_err(|errno| Error::io("read the folder")(errno.into()))?;
+            self.entry(stop, at, name, entry.file_type());
+            if self.files.len() + self.problems.len() > MOST_FILES
+                || self.folders + self.stops.len() > MOST_FOLDERS
+            {
+                return Err(Error::TooManyFiles { most: MOST_FILES });
+            }
+        }
+        Ok(())
+    }
+
+    /// A root that can't be read is an error: it would look as if all files were removed.
+    fn unreadable(&mut self, stop: &Stop, errno: Errno) -> Result<(), Error> {
+        let source = io::Error::from(errno);
+        if stop.listed.is_empty() {
+            return Err(if is_gone(errno) {
+                Error::NoFolder(source)
+            } else {
+                Error::io("read the folder")(source)
+            });
+        }
+        if !is_gone(errno) {
+            let reason = Reason::Unreadable(source.kind().to_string());
+            self.problems.push(Problem::new(stop.listed.as_bytes(), reason));
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, stop: &Stop, at: BorrowedFd<'_>, name: &CStr, kind: FileType) {
+        let Ok(text) = name.to_str() else {
+            let path = join(&stop.listed, &name.to_string_lossy());
+            return self.problems.push(Problem::new(path.as_bytes(), Reason::NotText));
+        };
+        let listed = join(&stop.listed, text);
+        let path = match RelPath::parse(&listed) {
+            Ok(path) => path,
+            Err(invalid) => {
+                return self.problems.push(Problem::new(listed.as_bytes(), Reason::NotAPath(invalid)));
+            }
+        };
+        let kind = match kind {
+            // Some file systems do not say; and a file has to be looked at anyway.
+            FileType::Unknown | FileType::RegularFile => match statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+                    return self.file(path, join(&stop.real, text), &stat);
+                }
+                Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                Err(_gone) => return,
+            },
+            kind => kind,
+        };
+        match kind {
+            FileType::Directory => self.folder(stop, listed, join(&stop.real, text)),
+            FileType::Symlink => self.link(stop, path, &join(&stop.real, text)),
+            _ => self.problems.push(Problem::new(listed.as_bytes(), Reason::Special)),
+        }
+    }
+
+    fn file(&mut self, path: RelPath, real: String, stat: &Stat) {
+        let mark = FileMark::new(stat, self.now);
+        if real != path.as_str() {
+            self.through_links.insert(path.clone(), real);
+        }
+        self.files.push((path, FileMeta { size: mark.size(), stamp: Stamp(Mark::File(mark)) }));
+    }
+
+    fn folder(&mut self, stop: &Stop, listed: String, real: String) {
+        // Without a link above, what is listed is what is there, and no folder is in itself.
+        let above = stop.above.as_ref().map(|above| Chain::put(stop.real.clone(), Some(above.clone())));
+        if above.as_ref().is_some_and(|above| above.holds(&real)) {
+            return self.problems.push(Problem::new(listed.as_bytes(), Reason::Leaves));
+        }
+        self.stops.push(Stop { listed, real, above });
+    }
+
+    fn link(&mut self, stop: &Stop, path: RelPath, link: &str) {
+        let Some((real, stat)) = self.resolve(link) else {
+            return self.problems.push(Problem::new(path.as_str().as_bytes(), Reason::Leaves));
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => self.file(path, real, &stat),
+            FileType::Directory => {
+                let above = stop.above.clone().or_else(|| Chain::of_parents(&stop.real));
+                let above = Chain::put(stop.real.clone(), above);
+                if above.holds(&real) {
+                    return self.problems.push(Problem::new(path.as_str().as_bytes(), Reason::Leaves));
+                }
+                self.stops.push(Stop { listed: path.to_string(), real, above: Some(above) });
+            }
+            _ => self.problems.push(Problem::new(path.as_str().as_bytes(), Reason::Special)),
+        }
+    }
+
+    /// Where a link leads to, from the root on and without links; nothing if that is no part of the source.
+    fn resolve(&mut self, link: &str) -> Option<(String, Stat)> {
+        let root = match &self.real_root {
+            Some(root) => root,
+            None => self.real_root.insert(fs::canonicalize(self.root_path).ok()?),
+        };
+        let target = fs::canonicalize(root.join(link)).ok()?;
+        let real = target.strip_prefix(root).ok()?.to_str()?.to_owned();
+        // A link to the root itself is a circle.
+        if real.is_empty() || real.split('/').any(|part| is_passed_over(part.as_bytes())) {
+            return None;
+        }
+        let (folder, name) = real.rsplit_once('/').unwrap_or((".", &real));
+        let folder = beneath::open(self.root, folder, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
+        let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some((real, stat))
+    }
+}
+
+impl Chain {
+    fn put(real: String, next: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self { real, next })
+    }
+
+    /// The folders above a real path, up to the root.
+    fn of_parents(real: &str) -> Option<Arc<Self>> {
+        let parents = real.match_indices('/').filter_map(|(at, _)| real.get(..at));
+        let root = (!real.is_empty()).then_some("");
+        root.into_iter().chain(parents).fold(None, |next, parent| Some(Self::put(parent.to_owned(), next)))
+    }
+
+    fn holds(&self, real: &str) -> bool {
+        let mut at = Some(self);
+        while let Some(chain) = at {
+            if chain.real == real {
+                return true;
+            }
+            at = chain.next.as_deref();
+        }
+        false
+    }
+}
+
+/// Whether something was removed or replaced while it was being listed.
+fn is_gone(errno: Errno) -> bool {
+    matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::STALE)
+}
+
+fn join(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}

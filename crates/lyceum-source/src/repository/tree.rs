@@ -1,0 +1,203 @@
+//! The files of a commit, read in process.
+
+mod links;
+
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use gix::{ObjectId, ThreadSafeRepository, objs::tree::EntryKind};
+use lyceum_model::RelPath;
+
+use crate::{
+    Error, FileMeta, MOST_FILES, Problem, ReadError, Reason, Snapshot, Stamp, folder::is_passed_over,
+    snapshot::Mark,
+};
+use links::Links;
+
+/// How many readers are kept for the next one; each has its own cache.
+const IDLE_READERS: usize = 8;
+
+/// What a Git LFS pointer begins with, and its least and largest size.
+const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
+const POINTER_SIZES: std::ops::Range<u64> = 100..1024;
+
+/// The commit that a branch points at.
+pub(super) struct Head {
+    store: ThreadSafeRepository,
+    commit: ObjectId,
+    origin: Option<String>,
+}
+
+/// What a snapshot needs to read files of a commit.
+pub(crate) struct TreeFiles {
+    commit: String,
+    store: ThreadSafeRepository,
+    idle: Mutex<Vec<gix::Repository>>,
+}
+
+impl Head {
+    /// Finds the branch in a clone; nothing if the clone has no such branch.
+    pub(super) fn find(folder: &Path, reference: &str) -> Result<Option<Self>, Error> {
+        // Nothing but the clone's own configuration counts, and its owner is us.
+        let options = gix::open::Options::isolated().open_path_as_is(true).with(gix::sec::Trust::Full);
+        let store = options.open(folder).map_err(damaged)?;
+        let repository = store.to_thread_local();
+        let origin = repository.config_snapshot().string("remote.origin.url").map(|url| url.to_string());
+        let Some(mut branch) = repository.try_find_reference(reference).map_err(damaged)? else {
+            return Ok(None);
+        };
+        let commit = branch.peel_to_id().map_err(damaged)?.detach();
+        Ok(Some(Self { store, commit, origin }))
+    }
+
+    /// The id of the commit.
+    pub(super) fn commit(&self) -> String {
+        self.commit.to_string()
+    }
+
+    /// Where the clone came from.
+    pub(super) fn origin(&self) -> Option<&str> {
+        self.origin.as_deref()
+    }
+
+    /// Lists the files of the commit. What an earlier snapshot knows of a file need not be found out again.
+    pub(super) fn list(self, before: Option<&Snapshot>) -> Result<Snapshot, Error> {
+        let repository = self.store.to_thread_local();
+        let mut listing = Listing {
+            repository: &repository,
+            before,
+            files: Vec::new(),
+            problems: Vec::new(),
+            links: Links::default(),
+        };
+        listing.walk(self.commit)?;
+        let (files, problems) = listing.finish()?;
+        let files_of =
+            TreeFiles { commit: self.commit.to_string(), store: self.store, idle: Mutex::default() };
+        Ok(Snapshot::of_tree(files, problems, files_of))
+    }
+}
+
+impl TreeFiles {
+    pub(crate) fn commit(&self) -> &str {
+        &self.commit
+    }
+
+    pub(crate) fn read(&self, id: ObjectId) -> Result<Vec<u8>, ReadError> {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let reader = taken.unwrap_or_else(|| self.store.to_thread_local());
+        let read = reader.find_object(id).map(|object| object.detach().data);
+        let mut idle = idle();
+        if idle.len() < IDLE_READERS {
+            idle.push(reader);
+        }
+        read.map_err(|error| ReadError::Io(std::io::Error::other(error)))
+    }
+}
+
+struct Listing<'a> {
+    repository: &'a gix::Repository,
+    before: Option<&'a Snapshot>,
+    files: Vec<(RelPath, FileMeta)>,
+    problems: Vec<Problem>,
+    links: Links,
+}
+
+impl Listing<'_> {
+    fn walk(&mut self, commit: ObjectId) -> Result<(), Error> {
+        let tree = self.repository.find_commit(commit).and_then(|commit| commit.tree()).map_err(damaged)?;
+        let mut folders = vec![(String::new(), tree.id)];
+        let mut seen = 0;
+        while let Some((folder, id)) = folders.pop() {
+            let tree = self.repository.find_tree(id).map_err(damaged)?;
+            for entry in tree.iter() {
+                let entry = entry.map_err(damaged)?.inner;
+                if is_passed_over(entry.filename) {
+                    continue;
+                }
+                // A few objects can unfold to more files than there is memory for.
+                seen += 1;
+                if seen > MOST_FILES {
+                    return Err(Error::TooManyFiles { most: MOST_FILES });
+                }
+                let Some(path) = self.path(&folder, entry.filename) else { continue };
+                let id = entry.oid.to_owned();
+                match entry.mode.kind() {
+                    EntryKind::Tree => folders.push((path.to_string(), id)),
+                    EntryKind::Blob | EntryKind::BlobExecutable => self.file(path, id)?,
+                    EntryKind::Link => self.link(path, id)?,
+                    EntryKind::Commit => self.leave_out(&path, Reason::Submodule),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&mut self, folder: &str, name: &[u8]) -> Option<RelPath> {
+        let joined =
+            |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+        let Ok(text) = std::str::from_utf8(name) else {
+            let path = joined(&String::from_utf8_lossy(name));
+            self.problems.push(Problem::new(path.as_bytes(), Reason::NotText));
+            return None;
+        };
+        let text = joined(text);
+        RelPath::parse(&text)
+            .map_err(|invalid| self.problems.push(Problem::new(text.as_bytes(), Reason::NotAPath(invalid))))
+            .ok()
+    }
+
+    fn file(&mut self, path: RelPath, id: ObjectId) -> Result<(), Error> {
+        let stamp = Stamp(Mark::Blob(id));
+        let known = self.before.and_then(|before| before.files().get(&path));
+        if let Some(file) = known.filter(|file| file.stamp == stamp) {
+            self.files.push((path, file.clone()));
+            return Ok(());
+        }
+        let size = self.repository.find_header(id).map_err(damaged)?.size();
+        if POINTER_SIZES.contains(&size) && self.data(id)?.starts_with(POINTER) {
+            self.leave_out(&path, Reason::LargeFileStorage);
+        } else {
+            self.files.push((path, FileMeta { size, stamp }));
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, path: RelPath, id: ObjectId) -> Result<(), Error> {
+        let size = self.repository.find_header(id).map_err(damaged)?.size();
+        // What is longer than a path leads nowhere.
+        let target = if size > links::LONGEST { Vec::new() } else { self.data(id)? };
+        self.links.add(path, target);
+        Ok(())
+    }
+
+    fn data(&self, id: ObjectId) -> Result<Vec<u8>, Error> {
+        Ok(self.repository.find_object(id).map_err(damaged)?.detach().data)
+    }
+
+    fn leave_out(&mut self, path: &RelPath, reason: Reason) {
+        self.problems.push(Problem::new(path.as_str().as_bytes(), reason));
+    }
+
+    /// Follows the links, now that all files are known.
+    fn finish(mut self) -> Result<(BTreeMap<RelPath, FileMeta>, Vec<Problem>), Error> {
+        let mut files: BTreeMap<_, _> = self.files.into_iter().collect();
+        let resolved = self.links.resolve(&files);
+        for (path, found) in resolved {
+            match found {
+                Ok(file) => drop(files.insert(path, file)),
+                Err(reason) => self.problems.push(Problem::new(path.as_str().as_bytes(), reason)),
+            }
+        }
+        self.problems.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok((files, self.problems))
+    }
+}
+
+fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::Damaged(error.into())
+}

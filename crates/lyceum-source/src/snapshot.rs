@@ -1,0 +1,126 @@
+//! The files of a source at one moment.
+//!
+//! Invariant: every path of `files` can be read through the snapshot, and nothing else can.
+
+use std::{cmp::Ordering, collections::BTreeMap, fmt, sync::Arc};
+
+use lyceum_model::RelPath;
+
+use crate::{Problem, ReadError, folder::FolderFiles, repository::TreeFiles};
+
+/// The files of a source at one moment; cheap to clone.
+#[derive(Clone)]
+pub struct Snapshot(Arc<Inner>);
+
+struct Inner {
+    files: BTreeMap<RelPath, FileMeta>,
+    problems: Vec<Problem>,
+    place: Place,
+}
+
+/// Where the bytes are.
+enum Place {
+    Folder(FolderFiles),
+    Tree(Box<TreeFiles>),
+}
+
+/// What is known of a file without reading it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileMeta {
+    /// Its size in bytes.
+    pub size: u64,
+    /// Stands for its content.
+    pub stamp: Stamp,
+}
+
+/// Stands for the content of a file: the same stamp means the same bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Stamp(pub(crate) Mark);
+
+/// What a stamp is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Mark {
+    Blob(gix::ObjectId),
+    File(crate::folder::FileMark),
+}
+
+impl Snapshot {
+    pub(crate) fn of_folder(
+        files: BTreeMap<RelPath, FileMeta>,
+        problems: Vec<Problem>,
+        place: FolderFiles,
+    ) -> Self {
+        Self(Arc::new(Inner { files, problems, place: Place::Folder(place) }))
+    }
+
+    pub(crate) fn of_tree(
+        files: BTreeMap<RelPath, FileMeta>,
+        problems: Vec<Problem>,
+        place: TreeFiles,
+    ) -> Self {
+        Self(Arc::new(Inner { files, problems, place: Place::Tree(Box::new(place)) }))
+    }
+
+    /// The commit, where the source is a Git repository.
+    pub fn commit(&self) -> Option<&str> {
+        match &self.0.place {
+            Place::Folder(_) => None,
+            Place::Tree(tree) => Some(tree.commit()),
+        }
+    }
+
+    /// Every file that can be read.
+    pub fn files(&self) -> &BTreeMap<RelPath, FileMeta> {
+        &self.0.files
+    }
+
+    /// What the source holds and the snapshot could not take.
+    pub fn problems(&self) -> &[Problem] {
+        &self.0.problems
+    }
+
+    /// Reads a file of at most so many bytes. Blocks.
+    ///
+    /// A Git repository gives the bytes of the commit; a folder gives what the file holds by now.
+    pub fn read(&self, path: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
+        let file = self.0.files.get(path).ok_or(ReadError::Missing)?;
+        match (&self.0.place, &file.stamp.0) {
+            (Place::Folder(folder), _) => folder.read(path, most),
+            (Place::Tree(_), _) if file.size > most => Err(ReadError::TooLarge { size: file.size, most }),
+            (Place::Tree(tree), Mark::Blob(id)) => tree.read(*id),
+            (Place::Tree(_), Mark::File(_)) => Err(ReadError::Missing),
+        }
+    }
+
+    /// How many files were added, removed or changed since another snapshot.
+    pub fn changed_since(&self, before: &Self) -> usize {
+        if Arc::ptr_eq(&self.0, &before.0) {
+            return 0;
+        }
+        let (mut old, mut new) = (before.0.files.iter().peekable(), self.0.files.iter().peekable());
+        let mut changed = 0;
+        loop {
+            let order = match (old.peek(), new.peek()) {
+                (None, None) => return changed,
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (Some((old, _)), Some((new, _))) => old.cmp(new),
+            };
+            let was = if order.is_le() { old.next() } else { None };
+            let is = if order.is_ge() { new.next() } else { None };
+            if was.map(|(_, file)| file) != is.map(|(_, file)| file) {
+                changed += 1;
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Snapshot")
+            .field("commit", &self.commit())
+            .field("files", &self.0.files.len())
+            .field("problems", &self.0.problems)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! A source: a folder or a Git repository.
+
+use crate::{Error, Folder, Repository, Snapshot};
+
+/// Where knowledge comes from. Cheap to clone.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// A folder of this machine.
+    Folder(Folder),
+    /// A branch of a Git repository.
+    Repository(Repository),
+}
+
+/// Which of the two a source is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A folder of this machine.
+    Folder,
+    /// A branch of a Git repository.
+    Repository,
+}
+
+impl Source {
+    /// Which of the two it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Folder(_) => Kind::Folder,
+            Self::Repository(_) => Kind::Repository,
+        }
+    }
+
+    /// What is here without a network: the folder as it is, or the commit that was brought in before. Blocks.
+    pub fn local(&self) -> Result<Option<Snapshot>, Error> {
+        match self {
+            Self::Folder(folder) => folder.snapshot().map(Some),
+            Self::Repository(repository) => repository.local(),
+        }
+    }
+
+    /// Brings the source up to date. Dropping the future ends what was started.
+    pub async fn refresh(&self) -> Result<Snapshot, Error> {
+        match self {
+            Self::Folder(folder) => {
+                let folder = folder.clone();
+                blocking("read the folder", move || folder.snapshot()).await
+            }
+            Self::Repository(repository) => repository.refresh().await,
+        }
+    }
+}
+
+/// Runs work that blocks where it holds up nobody.
+pub(crate) async fn blocking<T: Send + 'static>(
+    doing: &'static str,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(stopped) => Err(Error::Io { doing, source: std::io::Error::other(stopped) }),
+    }
+}

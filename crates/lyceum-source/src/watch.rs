@@ -1,0 +1,212 @@
+//! News that something below a folder changed.
+//!
+//! What changed is not told: whoever hears it takes a new snapshot. So nothing has to be queued, and losing news is
+//! no harm as long as it is known.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use notify::{
+    Config, ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode},
+};
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout},
+};
+
+use crate::{Error, folder::is_passed_over, source::blocking};
+
+/// Changes come in bursts: this long without one ends a burst.
+const QUIET: Duration = Duration::from_millis(50);
+
+/// A burst is reported after this long even if it goes on.
+const LONGEST_BURST: Duration = Duration::from_millis(500);
+
+/// How many new folders are remembered; with more of them the whole tree is looked through.
+const MOST_NEW: usize = 1024;
+
+/// Linux watches folders one by one, so that those which are passed over need not be watched.
+const ONE_BY_ONE: bool = cfg!(target_os = "linux");
+
+/// What happened below a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// Files or folders changed.
+    Files,
+    /// News was lost, so something may have changed.
+    Lost,
+    /// The folder itself is gone or moved; nothing more will be heard of it. Watch it again once it is back.
+    Gone,
+}
+
+/// A folder that is being watched. Dropping it ends that.
+pub struct Watch {
+    root: PathBuf,
+    news: Arc<News>,
+    watcher: Arc<Mutex<RecommendedWatcher>>,
+}
+
+#[derive(Default)]
+struct News {
+    heard: Mutex<Heard>,
+    bell: Notify,
+}
+
+/// What was heard since the last report.
+#[derive(Default)]
+struct Heard {
+    something: bool,
+    lost: bool,
+    gone: bool,
+    new_folders: Vec<PathBuf>,
+}
+
+/// Watches a folder and all below it. Blocks for as long as it takes to look through the folders.
+pub fn watch(root: &Path) -> Result<Watch, Error> {
+    let root = fs::canonicalize(root).map_err(Error::NoFolder)?;
+    let news = Arc::new(News::default());
+    let (told, place) = (news.clone(), root.clone());
+    let config = Config::default().with_follow_symlinks(false);
+    let watcher = RecommendedWatcher::new(move |event| told.hear(&place, event), config).map_err(failed)?;
+    let watch = Watch { root, news, watcher: Arc::new(Mutex::new(watcher)) };
+    add_below(&watch.watcher, &watch.root)?;
+    Ok(watch)
+}
+
+impl Watch {
+    /// Waits until something changed and then was quiet for a moment.
+    ///
+    /// Nothing is missed by a caller that drops the future and calls again.
+    pub async fn changed(&mut self) -> Change {
+        while !self.news.heard().is_news() {
+            self.news.bell.notified().await;
+        }
+        let until = Instant::now() + LONGEST_BURST;
+        while Instant::now() < until && timeout(QUIET, self.news.bell.notified()).await.is_ok() {}
+
+        let (new_folders, count) = self.news.heard().new_folders(&self.root);
+        let added = self.add(new_folders).await;
+        // From here on nothing waits: what was heard is forgotten only when it is reported.
+        let mut heard = self.news.heard();
+        let later = heard.new_folders.drain(..).skip(count).collect::<Vec<_>>();
+        let heard = std::mem::replace(
+            &mut *heard,
+            Heard { something: !later.is_empty(), new_folders: later, ..Heard::default() },
+        );
+        match (heard.gone, heard.lost || added.is_err()) {
+            (true, _) => Change::Gone,
+            (false, true) => Change::Lost,
+            (false, false) => Change::Files,
+        }
+    }
+
+    /// Watches new folders, before their content is looked at.
+    async fn add(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
+        if folders.is_empty() || !ONE_BY_ONE {
+            return Ok(());
+        }
+        let watcher = self.watcher.clone();
+        blocking("watch new folders", move || {
+            folders.iter().try_for_each(|folder| add_below(&watcher, folder))
+        })
+        .await
+    }
+}
+
+impl News {
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn hear(&self, root: &Path, event: notify::Result<Event>) {
+        {
+            let mut heard = self.heard();
+            match event {
+                Ok(event) if event.need_rescan() => heard.lost = true,
+                Ok(event) if !matters(root, &event) => return,
+                Ok(event) => heard.take(root, event),
+                Err(_) => heard.lost = true,
+            }
+        }
+        self.bell.notify_one();
+    }
+}
+
+impl Heard {
+    fn is_news(&self) -> bool {
+        self.something || self.lost || self.gone
+    }
+
+    /// Where to look for folders that are not watched yet, and how many of those that were heard of that covers.
+    fn new_folders(&self, root: &Path) -> (Vec<PathBuf>, usize) {
+        let count = self.new_folders.len();
+        let all = self.lost || count >= MOST_NEW;
+        (if all { vec![root.to_owned()] } else { self.new_folders.clone() }, count)
+    }
+
+    fn take(&mut self, root: &Path, event: Event) {
+        self.something = true;
+        let is_away = matches!(
+            event.kind,
+            EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
+        );
+        if is_away && event.paths.iter().any(|path| path == root) {
+            self.gone = true;
+        }
+        let may_be_folder = matches!(
+            event.kind,
+            EventKind::Create(CreateKind::Folder | CreateKind::Any)
+                | EventKind::Modify(ModifyKind::Name(RenameMode::To))
+        );
+        if may_be_folder && self.new_folders.len() < MOST_NEW {
+            self.new_folders.extend(event.paths);
+        }
+    }
+}
+
+/// Reading changes nothing, and what is passed over by a snapshot is no news.
+fn matters(root: &Path, event: &Event) -> bool {
+    let is_read = match event.kind {
+        EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
+        EventKind::Access(_) => true,
+        _ => false,
+    };
+    let is_outside = |path: &PathBuf| {
+        let below = path.strip_prefix(root).unwrap_or(path);
+        below.components().any(|part| is_passed_over(part.as_os_str().as_encoded_bytes()))
+    };
+    let is_inside = event.paths.is_empty() || !event.paths.iter().all(is_outside);
+    is_inside && !is_read
+}
+
+/// Watches a folder and those below it. One that vanishes meanwhile is no matter.
+fn add_below(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Result<(), Error> {
+    let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
+    if !ONE_BY_ONE {
+        return watcher.watch(folder, RecursiveMode::Recursive).map_err(failed);
+    }
+    let mut ahead = vec![folder.to_owned()];
+    while let Some(folder) = ahead.pop() {
+        let is_real = fs::symlink_metadata(&folder).is_ok_and(|folder| folder.is_dir());
+        if !is_real || folder.file_name().is_some_and(|name| is_passed_over(name.as_encoded_bytes())) {
+            continue;
+        }
+        match watcher.watch(&folder, RecursiveMode::NonRecursive) {
+            Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => continue,
+            watched => watched.map_err(failed)?,
+        }
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        ahead.extend(folders.map(|entry| entry.path()));
+    }
+    Ok(())
+}
+
+fn failed(error: notify::Error) -> Error {
+    Error::Watch { limit: matches!(error.kind, ErrorKind::MaxFilesWatch), source: error.into() }
+}
