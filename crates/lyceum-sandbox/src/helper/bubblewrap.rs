@@ -14,11 +14,12 @@ use std::{
 
 use rustix::{
     io::{FdFlags, fcntl_setfd},
+    process::{Resource, setrlimit},
     thread::set_no_new_privs,
 };
 use seccompiler::sock_filter;
 
-use super::{Fault, system_calls, system_paths};
+use super::{Fault, rlimits, system_calls, system_paths};
 use crate::wire::Confinement;
 
 /// Executes bubblewrap in place of this process. It only comes back if that failed.
@@ -53,6 +54,8 @@ fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(OwnedFd, 
     for fd in [&filter, &status] {
         fcntl_setfd(fd, FdFlags::empty()).map_err(io::Error::from).map_err(failed)?;
     }
+    let address_space = rlimits::address_space(confinement);
+    setrlimit(Resource::As, address_space).map_err(io::Error::from).map_err(failed)?;
     // A bubblewrap that would become root must do without.
     set_no_new_privs(true).map_err(io::Error::from).map_err(failed)?;
     Ok((status, filter))

@@ -19,7 +19,7 @@ use rustix::{
         Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, set_parent_process_death_signal,
         setsid, wait,
     },
-    thread::UnshareFlags,
+    thread::{UnshareFlags, capabilities},
 };
 
 use super::{Fault, bubblewrap, doing, file_rights, raw, rlimits, system_calls, user};
@@ -67,13 +67,14 @@ fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(), Fault>
     if poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|gone| gone > 0) {
         return Err("the supervisor is gone".to_owned());
     }
+    if confinement.means == Means::None {
+        let failed = format!("could not enter {}", confinement.cwd.display());
+        return env::set_current_dir(&confinement.cwd).map_err(doing(&failed));
+    }
     let failed =
         "the script's user can't enter the folder of the run; every folder above it must be open to others";
     env::set_current_dir(&confinement.cwd).map_err(doing(failed))?;
-    if confinement.means != Means::None {
-        rlimits::set(confinement)?;
-    }
-    Ok(())
+    rlimits::set(confinement)
 }
 
 /// The layers of the standard level.
@@ -82,7 +83,8 @@ fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Resu
         return Err("the process namespace is missing".to_owned());
     }
     let covered = file_rights::restrict(confinement, rights)?;
-    let shared = confinement.user == User::Same && !namespaces;
+    // Whether the server, or another script, runs as the same user and is in sight.
+    let shared = !namespaces && matches!(confinement.user, User::Same | User::Other(user::NOBODY));
     system_calls::restrict(system_calls::Plan {
         network: confinement.network,
         guard_metadata: shared,
@@ -95,6 +97,9 @@ fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Resu
 /// Tries a few things that must fail now.
 fn verify(network: bool) -> Result<(), Fault> {
     let worked = |what: &str| Err(format!("the sandbox does not hold: {what}"));
+    if !capabilities(None).is_ok_and(|sets| sets.effective.is_empty() && sets.permitted.is_empty()) {
+        return worked("the script would have capabilities");
+    }
     if File::open("/proc/self/environ").is_ok() {
         return worked("a file of the system can be read");
     }
@@ -114,7 +119,8 @@ fn verify(network: bool) -> Result<(), Fault> {
 fn start(confinement: &Confinement) -> Result<Pid, Fault> {
     let mut command = Command::new(&confinement.program);
     command.args(&confinement.args).env_clear().envs(confinement.env.iter().cloned()).stdin(Stdio::null());
-    raw::end_with_parent(&mut command);
+    let address_space = (confinement.means != Means::None).then(|| rlimits::address_space(confinement));
+    raw::end_with_parent(&mut command, address_space);
     let failed = format!("{} does not start", confinement.program.display());
     let child = command.spawn().map_err(doing(&failed))?;
     i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(failed)

@@ -12,7 +12,10 @@ use std::{
 };
 
 use lyceum_model::RelPath;
-use rustix::fs::{Mode, OFlags, open};
+use rustix::{
+    fs::{Mode, OFlags, open},
+    mount::{UnmountFlags, unmount},
+};
 
 use super::{Fault, doing};
 use crate::wire::User;
@@ -21,6 +24,8 @@ use crate::wire::User;
 pub(super) struct RunFolder {
     pub skill: PathBuf,
     pub scratch: PathBuf,
+    /// Whether the scratch folder is a mount in this process's namespace.
+    pub has_mount: bool,
     path: PathBuf,
     name: OsString,
     /// Where it is, as it was before any namespace: there it can be removed when all else is read-only.
@@ -38,7 +43,7 @@ impl RunFolder {
             tempfile::Builder::new().prefix("lyceum-run-").tempdir_in(&base).map_err(doing(failed))?.keep();
         let name = path.file_name().unwrap_or_default().to_owned();
         let (skill, scratch) = (path.join("skill"), path.join("scratch"));
-        let folder = Self { skill, scratch, path, name, base: base_fd };
+        let folder = Self { skill, scratch, has_mount: false, path, name, base: base_fd };
         folder.fill(user).map_err(doing(failed))?;
         Ok(folder)
     }
@@ -54,6 +59,11 @@ impl RunFolder {
             fs::set_permissions(&self.path, Permissions::from_mode(0o710))?;
         }
         Ok(())
+    }
+
+    /// Keeps it from being removed.
+    pub(super) fn leave_behind(self) {
+        std::mem::forget(self);
     }
 
     /// Writes the skill's files; their bytes come one after the other.
@@ -84,6 +94,9 @@ impl RunFolder {
 
 impl Drop for RunFolder {
     fn drop(&mut self) {
+        if self.has_mount {
+            let _busy = unmount(&self.scratch, UnmountFlags::DETACH);
+        }
         // A path through the descriptor leads to the mount that it was opened on, whatever has been mounted since.
         let base = PathBuf::from(format!("/proc/self/fd/{}", self.base.as_raw_fd()));
         let _left_behind = remove(&base.join(&self.name));
@@ -91,7 +104,7 @@ impl Drop for RunFolder {
 }
 
 /// Removes a folder and all below it, however deep a script has nested it and whatever rights it has taken away: each
-/// folder is emptied where it stands, and folders in it are moved up first.
+/// folder is emptied where it stands, and folders in it are moved up first. Nobody else may be at work in it.
 fn remove(top: &Path) -> io::Result<()> {
     let mut moved: u64 = 0;
     while let Some(entry) = fs::read_dir(top)?.next().transpose()? {
@@ -131,8 +144,8 @@ mod tests {
         fs::create_dir(top.join(".moved-0x")).unwrap();
         std::os::unix::fs::symlink("/", top.join("a/link")).unwrap();
         // Deeper than any path can say.
-        let nest = "cd \"$1\"; i=0; while [ $i -lt 3000 ]; do mkdir d && cd -P d; i=$((i+1)); done";
-        let nested = Command::new("/bin/sh").args(["-c", nest, "sh"]).arg(top.join("a")).status().unwrap();
+        let nest = "import os, sys\nos.chdir(sys.argv[1])\nfor _ in range(100): os.mkdir('d' * 99); os.chdir('d' * 99)";
+        let nested = Command::new("/usr/bin/python3").args(["-c", nest]).arg(top.join("a")).status().unwrap();
         assert!(nested.success());
         fs::set_permissions(top.join("a/b"), fs::Permissions::from_mode(0o000)).unwrap();
         fs::set_permissions(top.join("a"), fs::Permissions::from_mode(0o000)).unwrap();

@@ -6,7 +6,7 @@
 use std::{fs, path::Path};
 
 use rustix::{
-    mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount},
+    mount::{MountFlags, MountPropagationFlags, mount, mount_change},
     process::{getegid, geteuid},
     thread::UnshareFlags,
 };
@@ -22,11 +22,6 @@ pub(super) struct Scratch<'a> {
     pub path: &'a Path,
     pub bytes: u64,
     pub user: User,
-}
-
-/// Gives the memory of the scratch folder back; the folder below it can be removed then.
-pub(super) fn forget(scratch: &Path) {
-    let _not_mounted = unmount(scratch, UnmountFlags::DETACH);
 }
 
 /// Leaves the server's namespaces. The process itself keeps its process number; its children get new ones.

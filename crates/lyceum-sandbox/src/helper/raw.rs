@@ -4,7 +4,7 @@
 use std::{io, os::unix::process::CommandExt as _, process::Command};
 
 use rustix::{
-    process::{Signal, set_parent_process_death_signal},
+    process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit},
     thread::{UnshareFlags, unshare_unsafe},
 };
 
@@ -45,10 +45,15 @@ pub(super) fn make_mounts_read_only() -> io::Result<()> {
     check(result)
 }
 
-/// Has the program killed when the process that starts it ends.
-pub(super) fn end_with_parent(command: &mut Command) {
-    // SAFETY: between fork and exec only one system call is made, and nothing is allocated.
-    unsafe { command.pre_exec(|| Ok(set_parent_process_death_signal(Some(Signal::KILL))?)) };
+/// Has the program killed when the process that starts it ends, and limits its address space. This process itself may
+/// have reserved more than that.
+pub(super) fn end_with_parent(command: &mut Command, address_space: Option<Rlimit>) {
+    let prepare = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        address_space.map_or(Ok(()), |limit| Ok(setrlimit(Resource::As, limit)?))
+    };
+    // SAFETY: between fork and exec only two system calls are made, and nothing is allocated.
+    unsafe { command.pre_exec(prepare) };
 }
 
 fn check(result: libc::c_long) -> io::Result<()> {

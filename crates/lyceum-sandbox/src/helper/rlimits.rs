@@ -7,7 +7,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 use super::{Fault, doing, user::NOBODY};
 use crate::wire::{Confinement, Means, User};
 
-/// Sets the limits of this process and of all that it starts.
+/// Sets the limits of this process and of all that it starts, but for the address space.
 pub(super) fn set(confinement: &Confinement) -> Result<(), Fault> {
     let limits = &confinement.limits;
     // Linux counts the processes of a user. Where others run as the same user, the limit comes on top of them.
@@ -20,7 +20,6 @@ pub(super) fn set(confinement: &Confinement) -> Result<(), Fault> {
     let processes = limits.processes.saturating_add(others).saturating_add(1);
     let seconds = limits.timeout.saturating_add(limits.grace).as_secs().saturating_add(1);
     let wanted = [
-        (Resource::As, limits.memory_bytes),
         (Resource::Cpu, seconds),
         (Resource::Fsize, limits.file_bytes),
         (Resource::Nofile, limits.open_files),
@@ -33,11 +32,20 @@ pub(super) fn set(confinement: &Confinement) -> Result<(), Fault> {
     wanted.into_iter().try_for_each(|(resource, most)| lower(resource, most))
 }
 
+/// The limit of the address space, for the script only.
+pub(super) fn address_space(confinement: &Confinement) -> Rlimit {
+    lowered(Resource::As, confinement.limits.address_bytes)
+}
+
 /// Lowers a limit; one that is lower already stays.
 fn lower(resource: Resource, most: u64) -> Result<(), Fault> {
+    setrlimit(resource, lowered(resource, most))
+        .map_err(doing(&format!("could not set the limit {resource:?}")))
+}
+
+fn lowered(resource: Resource, most: u64) -> Rlimit {
     let most = getrlimit(resource).maximum.map_or(most, |now| now.min(most));
-    let limit = Rlimit { current: Some(most), maximum: Some(most) };
-    setrlimit(resource, limit).map_err(doing(&format!("could not set the limit {resource:?}")))
+    Rlimit { current: Some(most), maximum: Some(most) }
 }
 
 /// How many threads run as that user.

@@ -14,7 +14,7 @@ use std::{
     },
     path::PathBuf,
     process::{Command, ExitCode},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use io::Write as _;
@@ -49,50 +49,40 @@ fn supervise(control: &mut UnixStream, order: Order) -> Result<Report, Fault> {
             .to_owned());
     }
     let user = user::choose(&order.means)?;
-    let folder = RunFolder::make(&order.base, user)?;
-    folder.write(&order.files, control)?;
-    if let User::Other(id) = user {
-        give_streams_to(id).map_err(doing("could not give the script its streams"))?;
-    }
-    let namespaces = matches!(order.means, Means::Standard { namespaces: true, .. });
-    if namespaces {
-        let scratch = Scratch { path: &folder.scratch, bytes: order.limits.scratch_bytes, user };
-        namespaces::enter(order.network, &scratch)?;
-    }
-    let usage = match order.means {
-        Means::None => None,
-        Means::Standard { namespaces: false, .. } => {
-            Some(Usage::of_memory_and(&folder.scratch, &order.limits))
-        }
-        Means::Standard { namespaces: true, .. } | Means::Strict { .. } => {
-            Some(Usage::of_memory(&order.limits))
-        }
-    };
-    let (limits, level) = (order.limits.clone(), order.means.level());
-    let (root, words) =
-        start(confinement(order, &folder, user)).map_err(doing("could not start a helper"))?;
-
-    let mut vigil = Vigil { control, words, root, level, limits: &limits, usage };
-    let outcome = vigil.keep();
+    let mut folder = RunFolder::make(&order.base, user)?;
+    let outcome = run(control, order, &mut folder, user);
     // Whatever happened: nothing of the run may outlive it.
-    let ended = tree::end_all(END);
-    if namespaces {
-        namespaces::forget(&folder.scratch);
-    }
-    drop(folder);
-    if !ended {
+    if !tree::end_all(END) {
+        // What is still there could have a hand in the removal.
+        folder.leave_behind();
         return Err("some processes of the script could not be killed".to_owned());
     }
+    drop(folder);
     Ok(match outcome? {
         Outcome::Refused(reason) => Report::Refused(reason),
         Outcome::NotStarted(reason) => Report::NotStarted(reason),
         Outcome::Abandoned => Report::Refused("the server hung up".to_owned()),
-        Outcome::Ended { code, stopped, since } => Report::Finished {
-            exit_code: code.into(),
-            stopped,
-            duration: Instant::now().duration_since(since),
-        },
+        Outcome::Ended { code, stopped, since } => {
+            Report::Finished { exit_code: code.into(), stopped, duration: since.elapsed() }
+        }
     })
+}
+
+/// Starts the run and watches it. Processes of it may be there afterwards.
+fn run(control: &mut UnixStream, order: Order, folder: &mut RunFolder, user: User) -> Result<Outcome, Fault> {
+    folder.write(&order.files, control)?;
+    if let User::Other(id) = user {
+        give_streams_to(id).map_err(doing("could not give the script its streams"))?;
+    }
+    if let Means::Standard { namespaces: true, .. } = order.means {
+        let scratch = Scratch { path: &folder.scratch, bytes: order.limits.scratch_bytes, user };
+        namespaces::enter(order.network, &scratch)?;
+        folder.has_mount = true;
+    }
+    let usage = Usage::of(&order.means, &folder.scratch, &order.limits);
+    let (limits, level) = (order.limits.clone(), order.means.level());
+    let (root, words) = start(confinement(order, folder, user)).map_err(doing("could not start a helper"))?;
+    Vigil { control, words, root, level, limits: &limits, usage }.keep()
 }
 
 /// Lets the script open `/dev/stdout` and `/dev/stderr`, as some do.

@@ -7,25 +7,46 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::{param::page_size, process::Pid};
+use rustix::{
+    fs::{statfs, statvfs},
+    param::page_size,
+    process::Pid,
+};
 
 use super::{namespaces::SCRATCH_ENTRIES, tree::descendants};
-use crate::{Limits, Stopped};
+use crate::{Limits, Stopped, wire::Means};
+
+/// The kind of a file system in memory.
+const TMPFS: libc::__fsword_t = libc::TMPFS_MAGIC;
 
 /// What is looked at.
 pub(super) struct Usage {
     memory: u64,
-    /// Where the scratch folder is on disk, and not a mount of limited size.
-    scratch: Option<(PathBuf, u64)>,
+    scratch: Scratch,
+}
+
+/// What is looked at of the scratch folder.
+enum Scratch {
+    /// Nothing: it is a mount of limited size.
+    Nothing,
+    /// The number of its files: it is a mount that only limits their size, which the run's own processes see there.
+    Entries(PathBuf),
+    /// All: it is a folder on disk.
+    All(PathBuf, u64),
 }
 
 impl Usage {
-    pub(super) fn of_memory(limits: &Limits) -> Self {
-        Self { memory: limits.memory_bytes, scratch: None }
-    }
-
-    pub(super) fn of_memory_and(scratch: &Path, limits: &Limits) -> Self {
-        Self { memory: limits.memory_bytes, scratch: Some((scratch.to_owned(), limits.scratch_bytes)) }
+    /// What nothing else limits, for runs by these means.
+    pub(super) fn of(means: &Means, scratch: &Path, limits: &Limits) -> Option<Self> {
+        let scratch = match means {
+            Means::None => return None,
+            Means::Standard { namespaces: true, .. } => Scratch::Nothing,
+            Means::Standard { namespaces: false, .. } => {
+                Scratch::All(scratch.to_owned(), limits.scratch_bytes)
+            }
+            Means::Strict { .. } => Scratch::Entries(scratch.to_owned()),
+        };
+        Some(Self { memory: limits.memory_bytes, scratch })
     }
 
     /// What is used up by the processes below this one, if anything is.
@@ -34,9 +55,16 @@ impl Usage {
         if pids.iter().map(|pid| memory(*pid)).sum::<u64>() > self.memory {
             return Some(Stopped::Memory);
         }
-        let (scratch, most) = self.scratch.as_ref()?;
-        let deleted = deleted_files(pids.iter().copied());
-        let full = on_disk(scratch).is_none_or(|bytes| bytes.saturating_add(deleted) > *most);
+        let full = match &self.scratch {
+            Scratch::Nothing => false,
+            Scratch::Entries(scratch) => {
+                pids.iter().any(|pid| entries_seen_by(*pid, scratch) > SCRATCH_ENTRIES)
+            }
+            Scratch::All(scratch, most) => {
+                let deleted = deleted_files(pids.iter().copied());
+                on_disk(scratch).is_none_or(|bytes| bytes.saturating_add(deleted) > *most)
+            }
+        };
         full.then_some(Stopped::Scratch)
     }
 }
@@ -47,6 +75,16 @@ fn memory(pid: Pid) -> u64 {
     let mut pages = text.split_whitespace().skip(1).map_while(|pages| pages.parse::<u64>().ok());
     let (resident, of_files) = (pages.next().unwrap_or_default(), pages.next().unwrap_or_default());
     resident.saturating_sub(of_files).saturating_mul(u64::try_from(page_size()).unwrap_or(4096))
+}
+
+/// How many files are on the mount that a process sees at that path.
+fn entries_seen_by(pid: Pid, scratch: &Path) -> u64 {
+    let path = format!("/proc/{}/root{}", pid.as_raw_pid(), scratch.display());
+    // The scratch folder is a mount of its own only once bubblewrap has made it.
+    match (statfs(&path), statvfs(&path)) {
+        (Ok(kind), Ok(mount)) if kind.f_type == TMPFS => mount.f_files.saturating_sub(mount.f_ffree),
+        _ => 0,
+    }
 }
 
 /// What is below a folder. Nothing if that can't be told, because there is too much or the script hides it.

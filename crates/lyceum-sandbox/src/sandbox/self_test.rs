@@ -7,6 +7,7 @@ use std::{
 
 use lyceum_model::RelPath;
 use tempfile::NamedTempFile;
+use tokio::time::timeout;
 
 use super::Sandbox;
 use crate::{Cwd, Limits, Script, wire::Means};
@@ -20,11 +21,17 @@ const SCRIPT_OF_NONE: &str = "echo end\n";
 /// How long the script may take.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long all of it may take, also if the helper does not do what a helper does.
+const WHOLE: Duration = Duration::from_secs(15);
+
 /// Runs the script; the error says what is wrong with this sandbox.
 pub(super) async fn pass(sandbox: &Sandbox) -> Result<(), String> {
     let secret = secret(&sandbox.base)
         .map_err(|error| format!("no file can be made in {}: {error}", sandbox.base.display()))?;
-    let finished = sandbox.run(script(sandbox, secret.path())?).await.map_err(|error| error.to_string())?;
+    let Ok(finished) = timeout(WHOLE, sandbox.run(script(sandbox, secret.path())?)).await else {
+        return Err("the test of the sandbox took too long".to_owned());
+    };
+    let finished = finished.map_err(|error| error.to_string())?;
     if let Some(reason) = finished.stopped {
         return Err(format!("the test of the sandbox was stopped: {reason}"));
     }

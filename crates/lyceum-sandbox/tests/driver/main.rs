@@ -9,7 +9,7 @@ use std::{
 };
 
 use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Helper, Limits, Sandbox, Script, Setup, Variant, helper_main};
+use lyceum_sandbox::{Cwd, Helper, Limits, Sandbox, Script, Setup, Variant, Wanted, helper_main};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -43,13 +43,6 @@ fn drive() -> Result<(), Box<dyn std::error::Error>> {
         base: request.base,
         search: vec![PathBuf::from("/usr/bin")],
     };
-    let variant = match request.variant.as_str() {
-        "strict" => Variant::Strict,
-        "namespaces" => Variant::Namespaces,
-        "plain" => Variant::Plain,
-        "oldest" => Variant::Oldest,
-        _ => Variant::None,
-    };
     let file = RelPath::parse("script")?;
     let script = Script {
         files: vec![(file.clone(), request.script.into_bytes())],
@@ -64,7 +57,15 @@ fn drive() -> Result<(), Box<dyn std::error::Error>> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let finished = runtime.block_on(async {
-        let sandbox = Sandbox::find_variant(variant, setup).await?;
+        let sandbox = match request.variant.as_str() {
+            "auto" => Sandbox::find(Wanted::Auto, setup).await?,
+            "auto-standard" => Sandbox::find(Wanted::Standard, setup).await?,
+            "strict" => Sandbox::find_variant(Variant::Strict, setup).await?,
+            "namespaces" => Sandbox::find_variant(Variant::Namespaces, setup).await?,
+            "plain" => Sandbox::find_variant(Variant::Plain, setup).await?,
+            "oldest" => Sandbox::find_variant(Variant::Oldest, setup).await?,
+            _ => Sandbox::find_variant(Variant::None, setup).await?,
+        };
         Ok::<_, Box<dyn std::error::Error>>(sandbox.run(script).await?)
     })?;
     writeln!(io::stdout(), "{}", serde_json::to_string(&finished)?)?;
