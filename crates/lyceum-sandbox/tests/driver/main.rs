@@ -1,0 +1,14 @@
+//! A small server for the tests, and its own helper.
+
+#[cfg(target_os = "linux")]
+mod drive;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args().nth(1).is_some_and(|word| word == "run") {
+        return drive::main();
+    }
+    lyceum_sandbox::helper_main()
+}
