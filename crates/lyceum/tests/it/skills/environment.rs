@@ -20,11 +20,6 @@ async fn served(program: &mut Program) -> Value {
     result["structuredContent"]["content"].take()
 }
 
-/// What `refresh_skills` says of where the skills are from.
-async fn refreshed(program: &mut Program) -> Value {
-    program.call("refresh_skills", json!({})).await["structuredContent"].take()
-}
-
 fn named(words: &str) -> Value {
     json!(format!("=== ONE (from one.md) ===\n\n{words}"))
 }
@@ -139,7 +134,6 @@ async fn the_variables_count_over_lyceum_toml() {
     program.finish().await;
     let mut program = Program::of(&config, &[("SKILLS_DIR", &text(&set))]);
     assert_eq!(served(&mut program).await, named("Of the variable."));
-    assert_eq!(refreshed(&mut program).await["mode"], "local");
     program.finish().await;
 }
 

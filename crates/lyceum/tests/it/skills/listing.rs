@@ -11,7 +11,7 @@ fn node(
     description: &str,
     keywords: &[&str],
     files: [u32; 2],
-    children: Value,
+    children: &[Value],
 ) -> Value {
     json!({
         "name": name,
@@ -26,26 +26,25 @@ fn node(
 
 fn react() -> Value {
     let auth = "React authentication components and patterns";
-    let auth =
-        node("auth", "ui/react/auth", auth, &["react", "auth", "component", "login"], [3, 1], json!([]));
-    node("react", "ui/react/_index", "React", &["react", "hooks", "jsx", "frontend"], [1, 1], json!([auth]))
+    let auth = node("auth", "ui/react/auth", auth, &["react", "auth", "component", "login"], [3, 1], &[]);
+    node("react", "ui/react/_index", "React", &["react", "hooks", "jsx", "frontend"], [1, 1], &[auth])
 }
 
 fn ui() -> Value {
-    node("ui", "ui/_index", "User interface", &["ui", "screens"], [0, 0], json!([react()]))
+    node("ui", "ui/_index", "User interface", &["ui", "screens"], [0, 0], &[react()])
 }
 
 fn api_auth() -> Value {
     let description = "API authentication with JWT middleware";
-    node("auth", "api/auth", description, &["api", "auth", "jwt", "middleware"], [0, 0], json!([]))
+    node("auth", "api/auth", description, &["api", "auth", "jwt", "middleware"], [0, 0], &[])
 }
 
 #[tokio::test]
 async fn the_whole_tree_has_every_skill_once() {
     let folder = Folder::example();
     let app = serving(&folder, "").await;
-    let alone = node("no-inherit", "no-inherit", "Stands alone", &["alone"], [0, 0], json!([]));
-    let tree = node("_root", "_root", "Global rules", &["global"], [2, 0], json!([api_auth(), alone, ui()]));
+    let alone = node("no-inherit", "no-inherit", "Stands alone", &["alone"], [0, 0], &[]);
+    let tree = node("_root", "_root", "Global rules", &["global"], [2, 0], &[api_auth(), alone, ui()]);
     for arguments in [json!({}), json!({ "path": "" }), json!({ "path": "/" }), json!({ "path": "_root" })] {
         assert_eq!(ask(&app, "list_skills", arguments.clone()).await, tree, "{arguments}");
     }
@@ -56,7 +55,7 @@ async fn the_whole_tree_has_every_skill_once() {
 async fn a_part_of_the_tree_is_named_by_its_folder_or_its_skill() {
     let folder = Folder::example();
     let app = serving(&folder, "").await;
-    let api = node("api", "api", "", &[], [0, 0], json!([api_auth()]));
+    let api = node("api", "api", "", &[], [0, 0], &[api_auth()]);
     for (path, expected) in [
         ("ui", ui()),
         ("ui/_index", ui()),
@@ -89,7 +88,7 @@ async fn an_empty_folder_is_an_empty_tree() {
     let folder = Folder::empty();
     let app = serving(&folder, "").await;
     let tree = ask(&app, "list_skills", json!({})).await;
-    assert_eq!(tree, node("_root", "_root", "", &[], [0, 0], json!([])));
+    assert_eq!(tree, node("_root", "_root", "", &[], [0, 0], &[]));
     app.stop().await;
 }
 
@@ -98,10 +97,10 @@ async fn without_a_root_the_topmost_skills_are_below_it() {
     let folder = Folder::of(&[("a/one.md", &skill("one", "1")), ("b/_index.md", &skill("two", "2"))]);
     let app = serving(&folder, "").await;
     let tree = ask(&app, "list_skills", json!({})).await;
-    let children = json!([
-        node("one", "a/one", "About one", &["one"], [0, 0], json!([])),
-        node("b", "b/_index", "About two", &["two"], [0, 0], json!([])),
-    ]);
-    assert_eq!(tree, node("_root", "_root", "", &[], [0, 0], children));
+    let children = [
+        node("one", "a/one", "About one", &["one"], [0, 0], &[]),
+        node("b", "b/_index", "About two", &["two"], [0, 0], &[]),
+    ];
+    assert_eq!(tree, node("_root", "_root", "", &[], [0, 0], &children));
     app.stop().await;
 }

@@ -33,7 +33,7 @@ fn start(folder: &Folder) -> Program {
     Program::with(&[("SKILLS_DIR", folder.path().to_str().unwrap())])
 }
 
-fn asked(file: &str, args: Value) -> Value {
+fn asked(file: &str, args: &Value) -> Value {
     json!({ "skill_path": "run", "file": file, "args": args })
 }
 
@@ -63,7 +63,7 @@ fn ended(file: &str, exit_code: i32, stdout: &str, stderr: &str) -> Value {
 async fn a_script_that_ends_well() {
     let folder = folder(&[("valid.sh", "echo 'Auth config is valid'\n")]);
     let mut program = start(&folder);
-    let answer = run(&mut program, asked("valid.sh", json!({}))).await;
+    let answer = run(&mut program, asked("valid.sh", &json!({}))).await;
     assert_eq!(answer, ended("valid.sh", 0, "Auth config is valid\n", ""));
     program.finish().await;
 }
@@ -75,7 +75,7 @@ async fn a_script_that_fails() {
         "echo so far\necho \"Error: Missing required field 'clientId'\" >&2\nexit 3\n",
     )]);
     let mut program = start(&folder);
-    let answer = run(&mut program, asked("fails.sh", json!({}))).await;
+    let answer = run(&mut program, asked("fails.sh", &json!({}))).await;
     assert_eq!(answer, ended("fails.sh", 3, "so far\n", "Error: Missing required field 'clientId'\n"));
     program.finish().await;
 }
@@ -86,7 +86,7 @@ async fn a_script_that_takes_too_long_is_killed() {
     folder.write("config.yaml", "scripts: { timeout_seconds: 1 }");
     let mut program = start(&folder);
     let began = Instant::now();
-    let result = program.call("run_script", asked("long.sh", json!({}))).await;
+    let result = program.call("run_script", asked("long.sh", &json!({}))).await;
     let mut answer = result["structuredContent"].clone();
     let took = answer["duration_ms"].as_u64().unwrap();
     assert!((1000..6500).contains(&took) && began.elapsed() < Duration::from_secs(8), "{answer}");
@@ -115,7 +115,7 @@ async fn a_script_that_ignores_the_end_is_killed_with_all_it_started() {
     let folder = folder(&[("stubborn.sh", &script)]);
     folder.write("config.yaml", "scripts: { timeout_seconds: 1 }");
     let mut program = start(&folder);
-    let answer = run(&mut program, asked("stubborn.sh", json!({}))).await;
+    let answer = run(&mut program, asked("stubborn.sh", &json!({}))).await;
     let stderr = "[skills-mcp] Script killed: timeout exceeded.";
     assert_eq!(answer, ended("stubborn.sh", 137, "started\n", stderr));
     assert_eq!(marks.map(processes_with), [0, 0, 0], "a process is left");
@@ -127,7 +127,7 @@ async fn what_a_script_leaves_behind_ends_with_it() {
     let folder = folder(&[("leaves.sh", "setsid sleep 86404.25 >/dev/null 2>&1 &\necho done\n")]);
     let mut program = start(&folder);
     let began = Instant::now();
-    let answer = run(&mut program, asked("leaves.sh", json!({}))).await;
+    let answer = run(&mut program, asked("leaves.sh", &json!({}))).await;
     assert_eq!(answer, ended("leaves.sh", 0, "done\n", ""));
     assert!(began.elapsed() < Duration::from_secs(10));
     assert_eq!(processes_with("86404.25"), 0, "a process is left");
@@ -148,10 +148,10 @@ async fn output_is_cut_at_the_limit_and_that_is_told() {
         answer["truncated"] = json!(true);
         answer
     };
-    assert_eq!(run(&mut program, asked("loud.sh", json!({}))).await, cut("loud.sh", &"e".repeat(2000)));
-    assert_eq!(run(&mut program, asked("flood.sh", json!({}))).await, cut("flood.sh", "end\n"));
+    assert_eq!(run(&mut program, asked("loud.sh", &json!({}))).await, cut("loud.sh", &"e".repeat(2000)));
+    assert_eq!(run(&mut program, asked("flood.sh", &json!({}))).await, cut("flood.sh", "end\n"));
     let full = ended("full.sh", 0, &"o".repeat(2000), "");
-    assert_eq!(run(&mut program, asked("full.sh", json!({}))).await, full);
+    assert_eq!(run(&mut program, asked("full.sh", &json!({}))).await, full);
     program.finish().await;
 }
 
@@ -162,13 +162,17 @@ async fn arguments_are_variables_and_nothing_else() {
     let mut program = start(&folder);
     let odd = "two words\n$(id) `id` ; id \u{1F9F5} \"'\\";
     let args = json!({ "client-id": odd, "mode": "", "LD_PRELOAD": "/tmp/evil.so" });
-    let answer = run(&mut program, asked("args.sh", args)).await;
+    let answer = run(&mut program, asked("args.sh", &args)).await;
     assert_eq!(answer, ended("args.sh", 0, &format!("{odd}||/tmp/evil.so||0|"), ""));
-    for args in
-        [json!({ "client-id": "a\0b" }), json!({ "a=b": "c" }), json!({ "a\0": "c" }), json!({ "": "c" })]
-    {
-        let (code, text) = refused(&program.call("run_script", asked("args.sh", args.clone())).await);
-        assert_eq!(code, "VALIDATION_ERROR", "{args}: {text}");
+    for (args, text) in [
+        (json!({ "id": "a\0b" }), "the argument \"id\" has a NUL character, which no script can be given"),
+        (json!({ "a\0": "b" }), "the argument \"a\\0\" has a NUL character, which no script can be given"),
+        (json!({ "": "a" }), "an argument has no name"),
+        (json!({ "a=b": "1", "a-b": "2" }), "two arguments would both be SKILL_ARG_A_B; send one of them"),
+        (json!({ "id": "x".repeat(200_000) }), "the argument \"id\" is too long: at most 130816 bytes"),
+    ] {
+        let refusal = refused(&program.call("run_script", asked("args.sh", &args)).await);
+        assert_eq!(refusal, ("VALIDATION_ERROR".to_owned(), text.to_owned()));
     }
     program.finish().await;
 }
@@ -180,7 +184,7 @@ async fn a_script_does_not_see_the_servers_environment_and_has_no_input() {
     let variables =
         [("SKILLS_DIR", place.to_str().unwrap()), ("GITHUB_TOKEN", "swordfish"), ("SECRET", "swordfish")];
     let mut program = Program::of("", &variables);
-    let answer = run(&mut program, asked("env.sh", json!({}))).await;
+    let answer = run(&mut program, asked("env.sh", &json!({}))).await;
     let out = answer["stdout"].as_str().unwrap();
     assert!(out.ends_with("no input\n") && out.contains("PATH="), "{out}");
     assert!(!out.contains("swordfish") && !out.contains("SKILLS_DIR"), "{out}");
@@ -194,11 +198,11 @@ async fn a_script_starts_in_its_skill_or_in_a_folder_of_it() {
     let mut program = start(&folder);
     let here = ended("where.sh", 0, "of the skill\n", "");
     let in_folder = |cwd: &str| {
-        let mut arguments = asked("where.sh", json!({}));
+        let mut arguments = asked("where.sh", &json!({}));
         arguments["cwd"] = json!(cwd);
         arguments
     };
-    assert_eq!(run(&mut program, asked("where.sh", json!({}))).await, here);
+    assert_eq!(run(&mut program, asked("where.sh", &json!({}))).await, here);
     assert_eq!(run(&mut program, in_folder(".")).await, here);
     assert_eq!(run(&mut program, in_folder("data")).await, here);
     for outside in
@@ -213,24 +217,32 @@ async fn a_script_starts_in_its_skill_or_in_a_folder_of_it() {
     program.finish().await;
 }
 
+/// Where programs are that any user may start.
+fn common_path() -> String {
+    let path = std::env::var("PATH").unwrap();
+    path.split(':').filter(|folder| !folder.starts_with("/root")).collect::<Vec<_>>().join(":")
+}
+
 #[tokio::test]
 async fn the_runner_is_that_of_the_extension() {
     let folder = folder(&[
-        ("say.py", "import sys\nprint('of python', sys.argv[0].endswith('say.py'))\n"),
-        ("odd.xyz", "hello"),
+        ("say.py", "import sys\nprint('of python', len(sys.argv))\n"),
+        ("strict.xyz", "echo before\nfalse\necho after\n"),
         ("lost.abc", "x"),
     ]);
     folder.write(
         "config.yaml",
-        "scripts:\n  allowed_extensions: [.py, .xyz, .abc]\n  runners: { .xyz: \"sh -c 'exit 7' --\", .abc: no-such-program --flag }\n",
+        "scripts:\n  allowed_extensions: [.py, .xyz, .abc]\n  runners: { .xyz: sh -e, .abc: no-such-program --flag }\n",
     );
-    let mut program = start(&folder);
-    assert_eq!(
-        run(&mut program, asked("say.py", json!({}))).await,
-        ended("say.py", 0, "of python True\n", "")
-    );
-    let (code, text) = refused(&program.call("run_script", asked("lost.abc", json!({}))).await);
-    let expected = "no runner: \"no-such-program\" is not on the server's PATH; install it, or name another in scripts.runners";
+    let (place, path) = (folder.path(), common_path());
+    let mut program = Program::with(&[("SKILLS_DIR", place.to_str().unwrap()), ("PATH", &path)]);
+    let answer = run(&mut program, asked("say.py", &json!({}))).await;
+    assert_eq!(answer, ended("say.py", 0, "of python 1\n", ""));
+    let answer = run(&mut program, asked("strict.xyz", &json!({}))).await;
+    assert_eq!(answer, ended("strict.xyz", 1, "before\n", ""));
+    let (code, text) = refused(&program.call("run_script", asked("lost.abc", &json!({}))).await);
+    let expected = "no runner: \"no-such-program\" is not on the server's PATH; install it, or name another in \
+        scripts.runners";
     assert_eq!((code.as_str(), text.as_str()), ("UNAVAILABLE", expected));
     program.finish().await;
 }
@@ -248,7 +260,7 @@ async fn an_inherited_script_runs_in_the_folder_of_the_skill_that_has_it() {
         ("run/own.txt", "of the child\n"),
     ]);
     let mut program = start(&folder);
-    assert_eq!(run(&mut program, asked("a.sh", json!({}))).await, ended("a.sh", 0, "of the root\n", ""));
+    assert_eq!(run(&mut program, asked("a.sh", &json!({}))).await, ended("a.sh", 0, "of the root\n", ""));
     program.finish().await;
 }
 
@@ -259,7 +271,7 @@ async fn a_script_changes_nothing_of_the_skill() {
         "echo spoiled > data/words.txt\necho spoiled > run.sh\necho spoiled > \"$0\"\ncat data/words.txt\n",
     )]);
     let mut program = start(&folder);
-    let answer = run(&mut program, asked("spoil.sh", json!({}))).await;
+    let answer = run(&mut program, asked("spoil.sh", &json!({}))).await;
     let files = ["run/data/words.txt", "run/spoil.sh"]
         .map(|file| std::fs::read_to_string(folder.file(file)).unwrap());
     assert_eq!(files[0], "of the skill\n", "{answer}");
@@ -273,7 +285,7 @@ async fn many_scripts_at_once_are_all_answered() {
     let folder = folder(&[("id.sh", "sleep 0.2\necho \"$SKILL_ARG_N\"\n")]);
     let mut program = start(&folder);
     let answers =
-        program.call_all("run_script", (0..12).map(|n| asked("id.sh", json!({ "n": n.to_string() })))).await;
+        program.call_all("run_script", (0..12).map(|n| asked("id.sh", &json!({ "n": n.to_string() })))).await;
     let mut out: Vec<u32> = answers
         .iter()
         .map(|answer| {
@@ -297,7 +309,7 @@ async fn without_a_sandbox_the_result_says_so_and_any_folder_will_do() {
     let place = elsewhere.path().canonicalize().unwrap();
     let config = format!("{}[skills.scripts]\nsandbox = \"none\"\n", tables(&folder));
     let mut program = Program::of(&config, &[]);
-    let mut arguments = asked("pwd.sh", json!({}));
+    let mut arguments = asked("pwd.sh", &json!({}));
     arguments["cwd"] = json!(place);
     let answer = program.call("run_script", arguments.clone()).await["structuredContent"].take();
     assert_eq!(
@@ -314,7 +326,7 @@ async fn the_doctor_the_probe_and_each_result_name_the_same_sandbox() {
     let folder = folder(&[("a.sh", "echo a\n")]);
     let mut program = start(&folder);
     let level =
-        program.call("run_script", asked("a.sh", json!({}))).await["structuredContent"]["sandbox"].take();
+        program.call("run_script", asked("a.sh", &json!({}))).await["structuredContent"]["sandbox"].take();
     program.finish().await;
     let level = level.as_str().unwrap();
     let config = format!("{}[skills.scripts]\nenabled = true\n", tables(&folder));
@@ -335,7 +347,7 @@ async fn a_run_is_told_to_the_endpoint_without_the_values_of_its_arguments() {
     let variables =
         [("SKILLS_DIR", place.to_str().unwrap()), ("ANALYTICS_ENDPOINT", &receiver.url()), ("USER", "ana")];
     let mut program = Program::with(&variables);
-    run(&mut program, asked("a.sh", json!({ "token": "swordfish", "mode": "x" }))).await;
+    run(&mut program, asked("a.sh", &json!({ "token": "swordfish", "mode": "x" }))).await;
     program.finish().await;
     let events = receiver.events();
     assert_eq!(
