@@ -15,6 +15,7 @@ mod reporting;
 mod repository;
 mod scripts;
 mod settings;
+mod shelf;
 mod standard;
 mod status;
 mod traversal;

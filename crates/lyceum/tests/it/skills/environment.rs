@@ -72,8 +72,7 @@ async fn a_repository_is_served_from_main_or_the_branch_that_is_named() {
     program.finish().await;
     let mut program = Program::with(&[("SKILLS_REPO", &repository.url()), ("SKILLS_BRANCH", "next/2")]);
     assert_eq!(served(&mut program).await, named("Of the next one."));
-    let info = program.call("server_info", json!({})).await["structuredContent"]["sources"].take();
-    assert_eq!(info[0]["commit"], commit);
+    super::eventually_in(&mut program, "server_info", |info| info["sources"][0]["commit"] == *commit).await;
     program.finish().await;
 }
 

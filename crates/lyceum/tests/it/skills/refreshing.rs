@@ -213,7 +213,7 @@ async fn nobody_ever_sees_half_a_commit() {
     let app = TestApp::still_product_of(&tables_of(&repository.url())).await;
     ask(&app, "refresh_skills", json!({})).await;
     let writing = async {
-        for number in 1..=8 {
+        for number in 1..=5 {
             let (root, leaf) = version(number);
             repository.commit(&[("skills/_root.md", &root), ("skills/leaf.md", &leaf)]);
             assert_eq!(ask(&app, "refresh_skills", json!({})).await["files_changed"], 2);
@@ -231,6 +231,30 @@ async fn nobody_ever_sees_half_a_commit() {
     tokio::select! {
         () = writing => {}
         never = reading => never,
+    }
+    app.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn readers_and_refreshes_do_not_hold_each_other_up() {
+    let folder = Folder::of(&[("one.md", &skill("one", "0"))]);
+    let app = serving(&folder, "").await;
+    let writing = async {
+        for number in 0..200 {
+            folder.write("one.md", skill("one", &format!("{number}")));
+            ask(&app, "refresh_skills", json!({})).await;
+        }
+    };
+    let reading = || async {
+        loop {
+            assert_eq!(ask(&app, "get_skill", json!({ "context": "one" })).await["skill_path"], "one");
+        }
+    };
+    tokio::select! {
+        () = writing => {}
+        never = reading() => never,
+        never = reading() => never,
+        never = reading() => never,
     }
     app.stop().await;
 }
