@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use anyhow::{Result, bail, ensure};
 
-use super::scene::Scene;
+use super::git_server::GitServer;
+use super::sample::Sample;
+use super::scene::{Scene, Target};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -18,11 +20,29 @@ pub(super) fn over_http(scene: &Scene<'_>) -> Result<String> {
     server.explain(connected(&claude(scene, &["mcp", "list"])?))
 }
 
-/// `claude mcp add` with a command, then `claude mcp list`.
+/// `claude mcp add` with a command that serves a folder of skills, then `claude mcp list`.
 pub(super) fn over_stdio(scene: &Scene<'_>) -> Result<String> {
-    let stdio = scene.stdio()?;
-    let words = ["mcp", "add", NAME, "--"].into_iter().chain(stdio.iter().map(String::as_str));
-    claude(scene, &words.collect::<Vec<_>>())?;
+    let skills = Sample::make(scene)?.skills_dir()?;
+    starts(scene, &scene.stdio(vec![("SKILLS_DIR", skills)])?)
+}
+
+/// The same with the skills of a Git server.
+pub(super) fn over_stdio_from_a_repository(scene: &Scene<'_>) -> Result<String> {
+    let sample = Sample::make(scene)?;
+    let git_server = GitServer::start(scene, &sample)?;
+    let remark = starts(scene, &scene.stdio(git_server.variables())?)?;
+    git_server.was_asked()?;
+    Ok(remark)
+}
+
+fn starts(scene: &Scene<'_>, stdio: &Target) -> Result<String> {
+    let mut words = ["mcp", "add", NAME].map(str::to_owned).to_vec();
+    for (name, value) in &stdio.variables {
+        words.extend(["-e".to_owned(), format!("{name}={value}")]);
+    }
+    words.push("--".to_owned());
+    words.extend(stdio.words.iter().cloned());
+    claude(scene, &words.iter().map(String::as_str).collect::<Vec<_>>())?;
     connected(&claude(scene, &["mcp", "list"])?)
 }
 
