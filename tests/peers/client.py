@@ -7,7 +7,8 @@ PLAN is a JSON object:
     mode    `auto` (2026-07-28 where offered) or `legacy` (the initialize handshake)
     target  a list: a URL alone is met over HTTP, anything else is a command to start, also a bridge
     env     variables for that command
-    steps   in order: {"tool": name, "arguments": {…}} is called, {"run": [word, …]} is a command that must succeed
+    steps   in order: {"tool": name, "arguments": {…}} is called, and called again while the answer's `message` is
+            that of `again_while`, if there is one; {"run": [word, …]} is a command that must succeed
 
 Prints one line of JSON with the protocol revision agreed on, the tools seen and the answer of each call.
 """
@@ -20,6 +21,7 @@ import sys
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+MOST_CALLS = 100
 SECONDS_OF_A_COMMAND = 30
 
 
@@ -38,7 +40,12 @@ async def take(client: Client, step: dict) -> list[dict]:
         if done.returncode != 0:
             raise RuntimeError(f"{step['run']} ended with {done.returncode}: {done.stdout}{done.stderr}")
         return []
-    answer = await client.call_tool(step["tool"], step["arguments"])
+    for _ in range(MOST_CALLS):
+        answer = await client.call_tool(step["tool"], step["arguments"])
+        message = (answer.structured_content or {}).get("message")
+        if message is None or message != step.get("again_while"):
+            break
+        await asyncio.sleep(0.1)
     text = [block.text for block in answer.content if block.type == "text"]
     return [{"is_error": bool(answer.is_error), "structured": answer.structured_content, "text": text}]
 

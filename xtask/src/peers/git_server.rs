@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::sample::{self, Sample};
-use super::scene::Scene;
+use super::scene::{Scene, Target};
 use crate::server::Server;
 
 /// What opens the repository. It looks like no real one, so that no scanner takes it for a leak.
@@ -29,10 +29,10 @@ impl GitServer {
         Ok(Self { server: Server::start(&mut command, &log)?, log })
     }
 
-    /// The variables that point `lyceum stdio` here.
-    pub(super) fn variables(&self) -> Vec<(&'static str, String)> {
+    /// `lyceum stdio` with the skills of this server.
+    pub(super) fn stdio(&self, scene: &Scene<'_>) -> Result<Target> {
         let url = format!("http://{}/{}", self.server.addr, sample::NAME);
-        vec![("SKILLS_REPO", url), ("GITHUB_TOKEN", TOKEN.to_owned())]
+        scene.stdio(&[("SKILLS_REPO", &url), ("GITHUB_TOKEN", TOKEN)])
     }
 
     /// Fails unless somebody came with the token, and was let in.

@@ -72,7 +72,7 @@ pub(super) fn over_http(scene: &Scene<'_>, era: &'static str) -> Result<String> 
 /// Lists the tools and calls `server_info` over stdio.
 pub(super) fn over_stdio(scene: &Scene<'_>, era: &'static str) -> Result<String> {
     let skills = Sample::make(scene)?.skills_dir()?;
-    meets(&Inspector::starting(scene, era, scene.stdio(vec![("SKILLS_DIR", skills)])?))
+    meets(&Inspector::starting(scene, era, scene.stdio(&[("SKILLS_DIR", &skills)])?))
 }
 
 fn meets(inspector: &Inspector<'_>) -> Result<String> {

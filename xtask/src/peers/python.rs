@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::scene::{Scene, Target};
 use super::server_info;
-pub(super) use skills::from_a_repository;
+pub(super) use skills::{from_a_repository, gets_a_skill};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -31,7 +31,7 @@ pub(super) enum Mode {
 struct Plan<'a> {
     mode: Mode,
     target: &'a [String],
-    env: BTreeMap<&'static str, &'a str>,
+    env: &'a BTreeMap<String, String>,
     steps: Vec<Value>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn over_http(scene: &Scene<'_>, mode: Mode) -> Result<String> {
 /// Lists and calls over stdio.
 pub(super) fn over_stdio(scene: &Scene<'_>, mode: Mode) -> Result<String> {
     let skills = Sample::make(scene)?.skills_dir()?;
-    meets(scene, mode, &scene.stdio(vec![("SKILLS_DIR", skills)])?)
+    meets(scene, mode, &scene.stdio(&[("SKILLS_DIR", &skills)])?)
 }
 
 /// mcp-remote offers our HTTP endpoint as a stdio server, and the Python client uses that.
@@ -79,12 +79,12 @@ pub(super) fn through_mcp_remote(scene: &Scene<'_>) -> Result<String> {
     let words = [scene.tools.node().to_owned(), scene.tools.package("mcp-remote/dist/proxy.js")];
     let options = [server.mcp_url(), "--allow-http".into(), "--transport".into(), "http-only".into()];
     let words = words.iter().map(|word| word.display().to_string()).chain(options).collect();
-    server.explain(meets(scene, Mode::Auto, &Target { words, variables: Vec::new() }))
+    server.explain(meets(scene, Mode::Auto, &Target { words, variables: BTreeMap::new() }))
 }
 
 /// A server that is there already.
 fn at(url: String) -> Target {
-    Target { words: vec![url], variables: Vec::new() }
+    Target { words: vec![url], variables: BTreeMap::new() }
 }
 
 fn meets(scene: &Scene<'_>, mode: Mode, target: &Target) -> Result<String> {
@@ -102,8 +102,7 @@ fn call(tool: &str, arguments: &Value) -> Value {
 
 /// Connects and takes the steps.
 fn follow(scene: &Scene<'_>, mode: Mode, target: &Target, steps: Vec<Value>) -> Result<Report> {
-    let env = target.variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
-    let plan = Plan { mode, target: &target.words, env, steps };
+    let plan = Plan { mode, target: &target.words, env: &target.variables, steps };
     let mut command = scene.command(scene.tools.python())?;
     command.arg(scene.repo.path("tests/peers/client.py")).arg(serde_json::to_string(&plan)?);
     let output = scene.output(&mut command, LIMIT)?;

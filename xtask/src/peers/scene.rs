@@ -1,5 +1,6 @@
 //! Where one meeting takes place: our programs, the peers' programs, and an empty home for both.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,7 +23,7 @@ const READY_LIMIT: Duration = Duration::from_secs(30);
 /// What a client is told to connect to: a URL alone, or the words of a command and the variables that it gets.
 pub(super) struct Target {
     pub(super) words: Vec<String>,
-    pub(super) variables: Vec<(&'static str, String)>,
+    pub(super) variables: BTreeMap<String, String>,
 }
 
 /// The surroundings of one check.
@@ -66,11 +67,15 @@ impl<'a> Scene<'a> {
     }
 
     /// `lyceum stdio`, for a client that starts its server itself.
-    pub(super) fn stdio(&self, variables: Vec<(&'static str, String)>) -> Result<Target> {
+    pub(super) fn stdio(&self, variables: &[(&str, &str)]) -> Result<Target> {
         let data_dir = self.data_dir()?;
         let words = [self.programs.get("lyceum")?, Path::new("stdio"), Path::new("--data-dir"), &data_dir];
         let text = |word: &Path| word.to_str().map(str::to_owned).context("a path here is not UTF-8");
-        Ok(Target { words: words.into_iter().map(text).collect::<Result<_>>()?, variables })
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Ok(Target {
+            words: words.into_iter().map(text).collect::<Result<_>>()?,
+            variables: variables.collect(),
+        })
     }
 
     /// A command that sees nothing of this machine's settings: no variables but `PATH`, and an empty home.

@@ -29,7 +29,7 @@ pub(in super::super) fn verifies_over_http(
 /// Verifies the sample as a folder, served over stdio.
 pub(in super::super) fn verifies_over_stdio(scene: &Scene<'_>, era: &'static str) -> Result<String> {
     let skills = Sample::make(scene)?.skills_dir()?;
-    verifies(&Inspector::starting(scene, era, scene.stdio(vec![("SKILLS_DIR", skills)])?))
+    verifies(&Inspector::starting(scene, era, scene.stdio(&[("SKILLS_DIR", &skills)])?))
 }
 
 fn verifies(inspector: &Inspector<'_>) -> Result<String> {

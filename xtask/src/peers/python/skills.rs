@@ -6,9 +6,13 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::super::git_server::{GitServer, TOKEN};
-use super::super::sample::Sample;
-use super::super::scene::Scene;
+use super::super::sample::{Sample, files};
+use super::super::scene::{Scene, Target};
 use super::{Mode, call, follow};
+
+/// A task, and the skill for it.
+const LOGIN: &str = "login session";
+const LOGIN_SKILL: &str = "ui/react/auth";
 
 /// A skill that is not there at first, and a task that it alone is for.
 const NEW: &str = "gardening";
@@ -21,18 +25,18 @@ const NEW_TEXT: &str =
 pub(in super::super) fn from_a_repository(scene: &Scene<'_>) -> Result<String> {
     let sample = Sample::make(scene)?;
     let git_server = GitServer::start(scene, &sample)?;
-    let stdio = scene.stdio(git_server.variables())?;
+    let stdio = git_server.stdio(scene)?;
     sample.write(NEW_FILE, NEW_TEXT.as_bytes())?;
     let push = sample.commit(scene)?;
 
     let find = || call("get_skill", &json!({ "context": TASK }));
-    let login = call("get_skill", &json!({ "context": "login session" }));
-    let refresh = || call("refresh_skills", &json!({}));
+    let login = call("get_skill", &json!({ "context": LOGIN }));
     let steps = vec![login, find(), refresh(), json!({ "run": push }), refresh(), find()];
     let report = follow(scene, Mode::Auto, &stdio, steps)?;
-    has(report.answer(0)?, "skill_path", &json!("ui/react/auth"))?;
+    has(report.answer(0)?, "skill_path", &json!(LOGIN_SKILL))?;
     has(report.answer(1)?, "no_match", &json!(true))?;
     let before = refreshed(report.answer(2)?, 0)?;
+    tells_of_invalid_skills(report.answer(2)?)?;
     let after = refreshed(report.answer(3)?, 1)?;
     ensure!(before != after, "the commit is still {after} after the push");
     has(report.answer(4)?, "skill_path", &json!(NEW))?;
@@ -51,6 +55,33 @@ pub(in super::super) fn from_a_repository(scene: &Scene<'_>) -> Result<String> {
     }
     no_token_below(&scene.data_dir()?)?;
     Ok("cloned with the token, saw the push, and started again without the Git server".to_owned())
+}
+
+/// Finds a skill of the sample, wherever it comes from.
+pub(in super::super) fn gets_a_skill(scene: &Scene<'_>, target: &Target) -> Result<()> {
+    let report = follow(scene, Mode::Auto, target, vec![call("get_skill", &json!({ "context": LOGIN }))])?;
+    has(report.answer(0)?, "skill_path", &json!(LOGIN_SKILL))
+}
+
+/// Asks for a refresh, and asks again while one is under way: there is one after each start.
+fn refresh() -> Value {
+    let mut step = call("refresh_skills", &json!({}));
+    if let Some(step) = step.as_object_mut() {
+        step.insert("again_while".to_owned(), "Another refresh is under way.".into());
+    }
+    step
+}
+
+/// Skills that are not served as meant are named with the reason.
+fn tells_of_invalid_skills(answer: &Value) -> Result<()> {
+    let findings = answer.get("findings").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for folder in files::INVALID {
+        let file = json!(format!("{folder}/SKILL.md"));
+        let found = findings.iter().find(|finding| finding.get("file") == Some(&file));
+        let reason = found.and_then(|finding| finding.get("message")?.as_str()).unwrap_or_default();
+        ensure!(!reason.is_empty(), "refresh_skills does not say what is wrong with {file}: {answer}");
+    }
+    Ok(())
 }
 
 /// The commit after a refresh that found so many changed files.
