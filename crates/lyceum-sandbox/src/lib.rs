@@ -1,11 +1,37 @@
-//! TEMPORARY stand-in while the real one is being written.
+//! Runs a script that is not trusted, with nothing but its own folder to read and a scratch folder to write.
+//!
+//! The server never restricts itself. It starts its own program again as a helper, which must call [`helper_main`]
+//! before anything else. The helper supervises the run (time-out, memory, the end of every process, also when the
+//! server dies) and starts one more helper, which confines itself and then starts the script.
+//!
+//! What always holds: a script runs with every layer of its [`Level`] or not at all.
+
 mod error;
 mod level;
+mod script;
+
+#[cfg(target_os = "linux")]
+mod capture;
+#[cfg(target_os = "linux")]
+mod helper;
+#[cfg(target_os = "linux")]
+mod order;
+#[cfg(target_os = "linux")]
+mod sandbox;
+#[cfg(target_os = "linux")]
+mod wire;
+
+#[cfg(not(target_os = "linux"))]
 #[path = "elsewhere.rs"]
 mod sandbox;
-mod script;
+#[cfg(not(target_os = "linux"))]
+use sandbox as helper;
+
+#[cfg(test)]
+mod tests;
+
 pub use error::{Error, Unavailable};
+pub use helper::helper_main;
 pub use level::{Level, UnknownWanted, Wanted};
-pub use sandbox::helper_main;
-pub use sandbox::{Helper, Sandbox, Setup};
+pub use sandbox::{Helper, Sandbox, Setup, Variant};
 pub use script::{Cwd, Finished, Limits, Output, Script, Stopped};

@@ -51,8 +51,11 @@ pub struct Limits {
     pub grace: Duration,
     /// How much of each stream is kept. What comes after is read and forgotten.
     pub output_bytes: usize,
-    /// Memory: the address space of each process, and what all of them really use together.
+    /// Memory that all of its processes really use together. It is looked at many times a second.
     pub memory_bytes: u64,
+    /// Memory that one process may ask for, whether it uses it or not. Some runners ask for far more than they use:
+    /// node with worker threads or WebAssembly, and so with `fetch`, needs 16 GiB here.
+    pub address_bytes: u64,
     /// The size of one file.
     pub file_bytes: u64,
     /// All that is in the scratch folder.
@@ -71,6 +74,7 @@ impl Default for Limits {
             grace: Duration::from_secs(5),
             output_bytes: 1024 * 1024,
             memory_bytes: 1024 * MIB,
+            address_bytes: 1024 * MIB,
             file_bytes: 16 * MIB,
             scratch_bytes: 64 * MIB,
             processes: 64,

@@ -38,3 +38,6 @@ pub fn register(
     let library = skills.state().borrow().library.clone();
     standard::register(builder, &access, skills, library.as_deref())
 }
+
+#[cfg(test)]
+mod tests;

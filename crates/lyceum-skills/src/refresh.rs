@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lyceum_source::{Change, Snapshot, Source};
+use lyceum_model::SourceName;
+use lyceum_source::{Change, Source};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Library, Skills};
@@ -25,7 +26,7 @@ impl Skills {
     /// Serves what is here already, without asking the network. Blocks while it reads.
     pub fn load_local(&self) {
         match self.desk.source.local() {
-            Ok(Some(snapshot)) => log_library(&self.desk.serve(snapshot), &self.name),
+            Ok(Some(snapshot)) => log_library(&self.desk.serve(snapshot), None, &self.name),
             Ok(None) => {}
             Err(error) => self.note_failure(error.to_string()),
         }
@@ -42,44 +43,46 @@ impl Skills {
         stop.run_until_cancelled(work).await;
     }
 
-    /// Refreshes once, without telling what came of it: the state says so.
-    pub async fn refresh_once(&self) {
-        self.refresh().await;
-    }
-
-    /// Asks the source for its newest snapshot and serves it.
-    pub(crate) async fn refresh(&self) -> Refreshed {
-        let Ok(_only_one) = self.refreshing.try_acquire() else { return Refreshed::Busy };
-        match self.desk.source.refresh().await {
-            Ok(snapshot) => self.take(snapshot).await,
-            Err(error) => {
-                let error = error.to_string();
-                self.note_failure(error.clone());
-                Refreshed::Failed(error)
-            }
+    /// Refreshes when it is its turn, without telling what came of it: the state says so.
+    pub async fn refresh_in_turn(&self) {
+        // The semaphore is never closed.
+        if let Ok(_turn) = self.refreshing.acquire().await {
+            self.fetch().await;
         }
     }
 
-    async fn take(&self, snapshot: Snapshot) -> Refreshed {
+    /// Refreshes, unless another refresh is under way.
+    pub(crate) async fn refresh(&self) -> Refreshed {
+        match self.refreshing.try_acquire() {
+            Ok(_turn) => self.fetch().await,
+            Err(_) => Refreshed::Busy,
+        }
+    }
+
+    /// Asks the source for its newest snapshot and serves it. What did not change is not read again, so this is cheap
+    /// when there is no news.
+    async fn fetch(&self) -> Refreshed {
+        let snapshot = match self.desk.source.refresh().await {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                self.note_failure(error.to_string());
+                return Refreshed::Failed(error.to_string());
+            }
+        };
         let before = self.state().borrow().library.clone();
         let files_changed =
             before.as_ref().map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
-        let unchanged =
-            before.as_ref().is_some_and(|before| files_changed == 0 && before.commit() == snapshot.commit());
-        let healthy = self.state().borrow().error.is_none();
-        if let (true, true, Some(library)) = (unchanged, healthy, before) {
-            return Refreshed::Done { library, files_changed };
-        }
         let desk = self.desk.clone();
         match tokio::task::spawn_blocking(move || desk.serve(snapshot)).await {
             Ok(library) => {
-                log_library(&library, &self.name);
+                log_library(&library, before.as_deref(), &self.name);
                 Refreshed::Done { library, files_changed }
             }
-            Err(error) => {
-                self.note_failure("the skills could not be read".to_owned());
-                tracing::error!(error.cause = %error, source.name = %self.name, "building the library failed");
-                Refreshed::Failed("the skills could not be read; the log says more".to_owned())
+            Err(panicked) => {
+                tracing::error!(error.cause = %panicked, source.name = %self.name, "building the library failed");
+                let error = "the skills could not be read; the log says more".to_owned();
+                self.note_failure(error.clone());
+                Refreshed::Failed(error)
             }
         }
     }
@@ -91,15 +94,15 @@ impl Skills {
             match tokio::task::spawn_blocking(move || lyceum_source::watch(&place)).await {
                 Ok(Ok(mut watch)) => {
                     // Something may have changed before the watch began.
-                    self.refresh().await;
+                    self.refresh_in_turn().await;
                     while watch.changed().await != Change::Gone {
-                        self.refresh().await;
+                        self.refresh_in_turn().await;
                     }
-                    self.refresh().await;
+                    self.refresh_in_turn().await;
                 }
                 Ok(Err(error)) => {
                     tracing::warn!(error.cause = %error, source.name = %self.name, "the folder can't be watched; looking again from time to time");
-                    self.refresh().await;
+                    self.refresh_in_turn().await;
                 }
                 Err(error) => {
                     tracing::error!(error.cause = %error, source.name = %self.name, "watching the folder failed");
@@ -111,7 +114,7 @@ impl Skills {
 
     /// Refreshes a repository at once and then every so often, if the settings say so.
     async fn poll(&self) {
-        self.refresh().await;
+        self.refresh_in_turn().await;
         loop {
             let refresh =
                 self.state().borrow().library.as_ref().map(|library| library.settings.refresh.clone());
@@ -120,7 +123,7 @@ impl Skills {
             let minutes = if self.state().borrow().library.is_none() { 1 } else { refresh.interval_minutes };
             tokio::time::sleep(Duration::from_secs(minutes * 60)).await;
             if refresh.enabled {
-                self.refresh().await;
+                self.refresh_in_turn().await;
             }
         }
     }
@@ -134,12 +137,14 @@ impl Skills {
 /// How many findings are logged one by one; `lyceum doctor` names them all.
 const FINDINGS_IN_LOG: usize = 20;
 
-fn log_library(library: &Library, name: &lyceum_model::SourceName) {
-    let findings = library.findings();
-    for finding in findings.iter().take(FINDINGS_IN_LOG) {
+/// Logs what is served, and what authors would want to know that was not so before.
+fn log_library(library: &Library, before: Option<&Library>, name: &SourceName) {
+    let known = before.map(Library::findings).unwrap_or_default();
+    let mut news = library.findings().iter().filter(|finding| !known.contains(finding));
+    for finding in news.by_ref().take(FINDINGS_IN_LOG) {
         tracing::warn!(source.name = %name, file = finding.file, severity = ?finding.severity, "{}", finding.message);
     }
-    if let Some(more @ 1..) = findings.len().checked_sub(FINDINGS_IN_LOG) {
+    if let more @ 1.. = news.count() {
         tracing::warn!(source.name = %name, more, "further findings are not logged; run lyceum doctor to see them all");
     }
     let (skills, commit) = (library.index.skills().len(), library.commit());

@@ -2,8 +2,8 @@
 //!
 //! What is served is the shelf of the library: skills that keep to the standard, with a digest of every file.
 
-mod address;
-mod directory;
+pub(crate) mod address;
+pub(crate) mod directory;
 mod entry;
 mod resource;
 

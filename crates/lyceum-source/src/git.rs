@@ -3,6 +3,7 @@
 //! It runs in a process group of its own, asks nobody, runs no hook, ends in time, and what it writes comes back
 //! without secrets. Dropping the future ends the whole group.
 
+mod group;
 mod said;
 
 use std::{
@@ -14,7 +15,7 @@ use std::{
 };
 
 use command_fds::CommandFdExt;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Pid;
 use tokio::{
     io::AsyncReadExt,
     process::{Child, ChildStderr, Command},
@@ -22,6 +23,8 @@ use tokio::{
 };
 
 use crate::{ASKPASS_VARIABLE, Error, askpass, repository::Login};
+use group::Group;
+pub(crate) use group::is_at_work;
 pub(crate) use said::NOT_FOR_THIS_SERVER;
 pub use said::{Fault, Said};
 
@@ -103,23 +106,6 @@ pub(crate) struct Order<'a> {
     pub(crate) branch: &'a str,
 }
 
-/// A process group that ends with the future that waits for it, unless git came to its own end.
-struct Group(Option<Pid>);
-
-impl Group {
-    fn end(&mut self) {
-        if let Some(pid) = self.0.take() {
-            let _is_gone = kill_process_group(pid, Signal::KILL);
-        }
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
 /// Runs git; `started` is told its process group. Returns what it wrote.
 pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<Said, Error> {
     let mut command = command(order).map_err(Error::io("hand the token to git"))?;
@@ -127,7 +113,7 @@ pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<
     // It holds the token's descriptor.
     drop(command);
     let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let mut group = Group(pid);
+    let mut group = Group::new(pid);
     if let Some(pid) = pid {
         started(pid);
     }
@@ -143,8 +129,8 @@ pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<
     };
     let said = Said::new(&written, order.login.map(|login| &login.token));
     if status.code().is_some() {
-        // It came to its own end, and so did its children.
-        group.0 = None;
+        // It came to its own end, and so do its children.
+        group.leave();
     }
     if status.success() {
         return Ok(said);

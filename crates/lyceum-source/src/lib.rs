@@ -28,3 +28,6 @@ pub use watch::{Change, Watch, watch};
 
 /// The most files that a source may have.
 const MOST_FILES: usize = 200_000;
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,10 @@ const SKILLS: Domain = Domain::from_static("skills");
 const INSTRUCTIONS: &str = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
     Call server_info to see what is here and how fresh it is.";
 
+/// The same for the skills, where they are on.
+const SKILLS_INSTRUCTIONS: &str = " Before you start on a task, call get_skill with a short description of it: \
+    the team's rules, templates and scripts for such tasks are there.";
+
 /// The application. Cheap to clone.
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
@@ -119,7 +123,9 @@ impl App {
         skills: Option<Arc<Skills>>,
     ) -> Self {
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
-        let identity = Identity { implementation, instructions: INSTRUCTIONS.to_owned() };
+        let instructions = skills.as_ref().map_or_else(String::new, |_| SKILLS_INSTRUCTIONS.to_owned());
+        let instructions = INSTRUCTIONS.to_owned() + &instructions;
+        let identity = Identity { implementation, instructions };
         let mcp = Mcp::new(hub, identity, Seal::new(random_key()));
         let caller = Arc::new(match config.auth {
             AuthMode::Open => Caller::trusted(),

@@ -83,7 +83,12 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
             if text.starts_with('\u{FEFF}') {
                 standard.faults.push("it begins with a byte order mark; save it without".to_owned());
             }
-            standard.faults.iter().chain(&standard.remarks).cloned().for_each(&mut *warn);
+            for fault in &standard.faults {
+                warn(format!(
+                    "{fault}; until then only the tools serve it, not clients that go by the standard"
+                ));
+            }
+            standard.remarks.iter().cloned().for_each(&mut *warn);
             let named = || standard.name.as_deref().and_then(|name| RelPath::parse(name).ok());
             let path = folder.or_else(named).ok_or("name: is missing or not one that the standard allows")?;
             let name = standard.name.as_deref().unwrap_or_else(|| path.name());

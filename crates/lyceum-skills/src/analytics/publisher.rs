@@ -118,8 +118,10 @@ impl Publisher {
             let lock = blocking(move || {
                 folder.create()?;
                 let lock = Lock::now(&folder.publisher_lock())?;
-                if lock.is_some() {
-                    batch::sweep(&folder)?;
+                if lock.is_some()
+                    && let Err(error) = batch::sweep(&folder)
+                {
+                    tracing::debug!(%error, "unfinished analytics batches could not be removed");
                 }
                 Ok(lock)
             });

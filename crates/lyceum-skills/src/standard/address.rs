@@ -5,7 +5,7 @@ use std::fmt::Write;
 use lyceum_model::RelPath;
 
 /// The address of a file or folder on the shelf. Everything that could be read in two ways is percent-encoded.
-pub(super) fn of(path: &RelPath) -> String {
+pub(crate) fn of(path: &RelPath) -> String {
     let mut uri = "skill://".to_owned();
     for byte in path.as_str().bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') {
@@ -19,7 +19,7 @@ pub(super) fn of(path: &RelPath) -> String {
 }
 
 /// The path in an address, in whatever spelling; nothing where it is not one of ours.
-pub(super) fn path_of(uri: &str) -> Option<RelPath> {
+pub(crate) fn path_of(uri: &str) -> Option<RelPath> {
     let mut rest = uri.strip_prefix("skill://")?.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());
     while let [first, tail @ ..] = rest {

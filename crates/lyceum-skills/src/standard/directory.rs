@@ -20,7 +20,7 @@ pub(super) struct Listing {
 }
 
 /// What is directly in a folder, by name; nothing where no file of the shelf is below it.
-pub(super) fn children(shelf: &Shelf, folder: &RelPath) -> Option<BTreeMap<String, WireResource>> {
+pub(crate) fn children(shelf: &Shelf, folder: &RelPath) -> Option<BTreeMap<String, WireResource>> {
     let mut children = BTreeMap::new();
     for (path, file) in files_below(&shelf.files, Some(folder)) {
         let Some(rest) = path.below(folder) else { continue };

@@ -1,1 +1,47 @@
+//! What git is told, and whom it may ask for.
 
+use std::path::PathBuf;
+
+use super::{answer, prepare};
+use crate::{
+    Token,
+    repository::{Login, Origin},
+};
+
+#[track_caller]
+fn check(url: &str, question: &str, expected: Result<&str, &str>) {
+    let login = Login {
+        user: "x-access-token".to_owned(),
+        token: Token::new("s3cret").unwrap(),
+        origin: Origin::parse(url).unwrap(),
+        askpass: PathBuf::new(),
+    };
+    let (_file, errand) = prepare(&login).unwrap();
+    assert!(!errand.contains("s3cret"));
+    // Git asks as often as it likes.
+    for _ in 0..2 {
+        let answered = answer(&errand, question).map_err(|error| error.to_string());
+        assert_eq!(answered, expected.map(str::to_owned).map_err(str::to_owned), "{question}");
+    }
+}
+
+#[test]
+fn the_server_of_the_address_is_told_and_no_other() {
+    let ours = "https://example.org";
+    check(ours, "Username for 'https://example.org': ", Ok("x-access-token"));
+    check(ours, "Password for 'https://x-access-token@example.org': ", Ok("s3cret"));
+    check(ours, "Password for 'https://it''s@EXAMPLE.org': ", Ok("s3cret"));
+    check(ours, "Password for 'https://example.org/some/repository.git': ", Ok("s3cret"));
+    let refused = |server: &str| format!("the token is not for {server}");
+    check(ours, "Password for 'https://evil.org': ", Err(&refused("https://evil.org")));
+    check(
+        ours,
+        "Username for 'https://example.org.evil.org': ",
+        Err(&refused("https://example.org.evil.org")),
+    );
+    check(ours, "Password for 'https://example.org@evil.org': ", Err(&refused("https://evil.org")));
+    check(ours, "Password for 'https://example.org:8443': ", Err(&refused("https://example.org:8443")));
+    check(ours, "Password for 'http://example.org': ", Err(&refused("http://example.org")));
+    check("http://example.org", "Password for 'https://example.org': ", Ok("s3cret"));
+    check(ours, "Enter passphrase for key '/home/me/.ssh/id': ", Err("the question is not one of git"));
+}

@@ -150,3 +150,6 @@ fn is_host(text: &str) -> bool {
     );
     named && !port.is_empty() && port.chars().all(|c| c.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,13 +10,10 @@ use std::{
     time::Duration,
 };
 
-use rustix::{
-    io::Errno,
-    process::{Pid, test_kill_process_group},
-};
+use rustix::process::Pid;
 use tokio::time::{Instant, sleep};
 
-use crate::Error;
+use crate::{Error, git::is_at_work};
 
 /// How often it is looked whether the lock is free.
 const PAUSE: Duration = Duration::from_millis(25);
@@ -61,6 +58,6 @@ impl Lock {
         let read = file.rewind().and_then(|()| file.take(16).read_to_string(&mut text));
         let group = read.ok().and_then(|_| text.trim().parse().ok()).and_then(Pid::from_raw);
         // Without a note nothing was ever started.
-        group.is_none_or(|group| test_kill_process_group(group) == Err(Errno::SRCH))
+        group.is_none_or(|group| !is_at_work(group))
     }
 }

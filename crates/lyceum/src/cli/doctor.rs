@@ -35,7 +35,7 @@ pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
 }
 
 async fn examine(out: &mut impl Write, config: &Config, skills: &Skills) -> io::Result<bool> {
-    skills.refresh_once().await;
+    skills.refresh_in_turn().await;
     let state = skills.state().borrow().clone();
     if let Some(declared) = &config.skills {
         let place = match &declared.source.location {

@@ -127,6 +127,9 @@ fn known_mcp_method(method: &str) -> &'static str {
         "resources/templates/list" => "resources/templates/list",
         "completion/complete" => "completion/complete",
         "server/discover" => "server/discover",
+        "skills/list" => "skills/list",
+        "skills/get" => "skills/get",
+        "resources/directory/read" => "resources/directory/read",
         _ => "other",
     }
 }

@@ -1,6 +1,13 @@
 //! Writing events down, whatever the disk is like.
 
-use std::{fs, path::Path, time::Instant};
+use std::{
+    fs::{self, File},
+    io,
+    path::Path,
+    time::{Duration, Instant, SystemTime},
+};
+
+use jiff::Timestamp;
 
 use super::{
     asked,
@@ -9,7 +16,13 @@ use super::{
     receiver::Receiver,
     settings, soon, text, tracker, waiting,
 };
-use crate::analytics::{Figures, Settings, Tracker, folder::Folder, lock::Lock};
+use crate::analytics::{
+    Figures, Settings, Tracker,
+    batch::{freeze, sweep},
+    folder::Folder,
+    id::Id,
+    lock::Lock,
+};
 
 #[tokio::test]
 async fn a_tracker_that_is_off_writes_and_sends_nothing() {
@@ -133,6 +146,20 @@ fn a_neighbour_that_stopped_with_the_lock_in_its_hand_holds_up_nobody() {
     assert_eq!(tracker.figures().recorded, 11);
 }
 
+#[test]
+fn the_publisher_does_not_take_the_buffer_out_of_the_hand_of_one_who_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    tracker(dir.path()).track(&asked("before"));
+    let (folder, id) = (Folder::new(dir.path().to_owned()), Id::new(Timestamp::now()).unwrap());
+    let held = Lock::now(&folder.buffer_lock()).unwrap().unwrap();
+    assert_eq!(freeze(&folder, id).unwrap_err().kind(), io::ErrorKind::TimedOut);
+    assert_eq!(text(dir.path(), "analytics-buffer.jsonl").lines().count(), 1);
+    drop(held);
+    assert_eq!(freeze(&folder, id).unwrap(), Some(id));
+    assert_eq!(freeze(&folder, id).unwrap(), None);
+    assert_eq!(waiting(dir.path()), 1);
+}
+
 #[tokio::test]
 async fn an_unfinished_line_is_set_aside_and_harms_no_other() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
@@ -149,6 +176,18 @@ async fn an_unfinished_line_is_set_aside_and_harms_no_other() {
     receiver.check_once(["before".to_owned(), "after".to_owned()]);
     assert_eq!(text(folder.path(), "analytics-torn.jsonl"), format!("{torn}\n"));
     assert_eq!(waiting(folder.path()), 0);
+}
+
+#[test]
+fn what_a_kill_left_of_a_batch_is_removed_when_it_is_old() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = |end: &str| format!("analytics-batch-01KHRJGTJ0QZ8X4V7C2M9T6B3{end}.new");
+    let (old, new) = (name("A"), name("B"));
+    let long_ago = SystemTime::now() - Duration::from_secs(2 * 3600);
+    File::create(dir.path().join(&old)).unwrap().set_modified(long_ago).unwrap();
+    File::create(dir.path().join(&new)).unwrap();
+    sweep(&Folder::new(dir.path().to_owned())).unwrap();
+    assert_eq!(files(dir.path(), "analytics-"), [new]);
 }
 
 #[tokio::test]

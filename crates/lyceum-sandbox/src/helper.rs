@@ -1,0 +1,61 @@
+//! The helper processes: the supervisor of a run, and the process that confines itself and starts the script.
+//!
+//! Both are this program started again, with one thread, no environment and a socket as standard input, on which the
+//! first message says which of the two it is. Standard output and error are the script's: nothing here writes to them.
+
+mod bubblewrap;
+mod confine;
+mod file_rights;
+mod folder;
+mod namespaces;
+mod raw;
+mod rlimits;
+mod supervise;
+mod system_calls;
+mod system_paths;
+mod tree;
+mod usage;
+mod user;
+
+use std::{
+    fmt,
+    io::{self, Write as _},
+    os::{fd::AsFd as _, unix::net::UnixStream},
+    process::ExitCode,
+    time::Duration,
+};
+
+use crate::wire::{Message, read_frame};
+
+/// How long a helper waits for its orders.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Why a layer could not be put on, in words for the operator.
+type Fault = String;
+
+/// Runs as a helper. The program must call it before it starts a thread or reads anything, and end with its code.
+pub fn helper_main() -> ExitCode {
+    match first_message() {
+        Ok((control, Message::Supervise(order))) => supervise::main(control, *order),
+        Ok((control, Message::Confine(confinement))) => confine::main(control, &confinement),
+        Err(error) => {
+            let _nobody_reads = writeln!(io::stderr(), "this is started by the server for a script: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn first_message() -> io::Result<(UnixStream, Message)> {
+    // What the server had open before it became careful must not reach the script.
+    raw::close_others_on_exec()?;
+    let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    control.set_read_timeout(Some(PATIENCE))?;
+    control.set_write_timeout(Some(PATIENCE))?;
+    let message = read_frame(&mut control)?;
+    Ok((control, message))
+}
+
+/// Says what was being done when an error came.
+fn doing<E: fmt::Display>(what: &str) -> impl Fn(E) -> Fault {
+    move |error| format!("{what}: {error}")
+}

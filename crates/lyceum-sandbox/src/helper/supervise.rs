@@ -1,0 +1,139 @@
+//! The supervisor of a run. It is not confined and the script can't reach it.
+//!
+//! It makes the folder and the namespaces of the run, starts the process that confines itself, and ends every process
+//! of the run: when the script has ended, when it took too long or too much, and when the server hangs up.
+
+mod vigil;
+mod words;
+
+use std::{
+    env, io,
+    os::{
+        fd::OwnedFd,
+        unix::{fs::fchown, net::UnixStream},
+    },
+    path::PathBuf,
+    process::{Command, ExitCode},
+    time::Duration,
+};
+
+use io::Write as _;
+use rustix::process::{Pid, getpid, set_child_subreaper};
+
+use super::{
+    Fault, PATIENCE, doing,
+    folder::RunFolder,
+    namespaces::{self, Scratch},
+    tree,
+    usage::Usage,
+    user,
+};
+use crate::wire::{Confinement, Means, Message, Order, Report, Start, User, frame};
+use vigil::{Outcome, Vigil};
+
+/// How long the end of all processes may take.
+const END: Duration = Duration::from_secs(10);
+
+/// Supervises one run and reports it.
+pub(super) fn main(mut control: UnixStream, order: Order) -> ExitCode {
+    let report = supervise(&mut control, order).unwrap_or_else(Report::Refused);
+    let _server_gone = frame(&report).and_then(|bytes| control.write_all(&bytes));
+    ExitCode::SUCCESS
+}
+
+fn supervise(control: &mut UnixStream, order: Order) -> Result<Report, Fault> {
+    set_child_subreaper(Some(getpid()))
+        .map_err(doing("could not become the parent of all that the script starts"))?;
+    if !tree::is_known() {
+        return Err("/proc does not list the children of a process (mount /proc; the kernel needs CONFIG_PROC_CHILDREN)"
+            .to_owned());
+    }
+    let user = user::choose(&order.means)?;
+    let mut folder = RunFolder::make(&order.base, user)?;
+    let outcome = run(control, order, &mut folder, user);
+    // Whatever happened: nothing of the run may outlive it.
+    if !tree::end_all(END) {
+        // What is still there could have a hand in the removal.
+        folder.leave_behind();
+        return Err("some processes of the script could not be killed".to_owned());
+    }
+    drop(folder);
+    Ok(match outcome? {
+        Outcome::Refused(reason) => Report::Refused(reason),
+        Outcome::NotStarted(reason) => Report::NotStarted(reason),
+        Outcome::Abandoned => Report::Refused("the server hung up".to_owned()),
+        Outcome::Ended { code, stopped, since } => {
+            Report::Finished { exit_code: code.into(), stopped, duration: since.elapsed() }
+        }
+    })
+}
+
+/// Starts the run and watches it. Processes of it may be there afterwards.
+fn run(control: &mut UnixStream, order: Order, folder: &mut RunFolder, user: User) -> Result<Outcome, Fault> {
+    folder.write(&order.files, control)?;
+    if let User::Other(id) = user {
+        give_streams_to(id).map_err(doing("could not give the script its streams"))?;
+    }
+    if let Means::Standard { namespaces: true, .. } = order.means {
+        let scratch = Scratch { path: &folder.scratch, bytes: order.limits.scratch_bytes, user };
+        namespaces::enter(order.network, &scratch)?;
+        folder.has_mount = true;
+    }
+    let usage = Usage::of(&order.means, &folder.scratch, &order.limits);
+    let (limits, level) = (order.limits.clone(), order.means.level());
+    let (root, words) = start(confinement(order, folder, user)).map_err(doing("could not start a helper"))?;
+    Vigil { control, words, root, level, limits: &limits, usage }.keep()
+}
+
+/// Lets the script open `/dev/stdout` and `/dev/stderr`, as some do.
+fn give_streams_to(id: u32) -> io::Result<()> {
+    fchown(io::stdout(), Some(id), Some(id))?;
+    fchown(io::stderr(), Some(id), Some(id))
+}
+
+fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
+    let cwd = match &order.start {
+        Start::Skill => folder.skill.clone(),
+        Start::Below(path) => folder.skill.join(path),
+        Start::Absolute(path) => path.clone(),
+    };
+    let text = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let own = [
+        ("PATH", order.path),
+        ("HOME", text(&folder.scratch)),
+        ("TMPDIR", text(&folder.scratch)),
+        ("SKILL_DIR", text(&folder.skill)),
+        ("LANG", "C.UTF-8".to_owned()),
+    ];
+    let mut words = order.runner.into_iter();
+    let program = PathBuf::from(words.next().unwrap_or_default());
+    let args = words.chain([text(&folder.skill.join(&order.file))]).collect();
+    Confinement {
+        means: order.means,
+        user,
+        skill: folder.skill.clone(),
+        scratch: folder.scratch.clone(),
+        program,
+        args,
+        cwd,
+        env: order.args.into_iter().chain(own.map(|(name, value)| (name.to_owned(), value))).collect(),
+        network: order.network,
+        limits: order.limits,
+        readable: order.readable,
+    }
+}
+
+/// Starts the process that confines itself: this program once more.
+fn start(confinement: Confinement) -> io::Result<(Pid, UnixStream)> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    let child = Command::new("/proc/self/exe")
+        .args(env::args_os().skip(1))
+        .env_clear()
+        .stdin(OwnedFd::from(theirs))
+        .spawn()?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
+    ours.set_write_timeout(Some(PATIENCE))?;
+    ours.write_all(&frame(&Message::Confine(Box::new(confinement)))?)?;
+    Ok((pid, ours))
+}

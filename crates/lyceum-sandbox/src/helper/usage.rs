@@ -1,0 +1,128 @@
+//! What all processes of a run use together. The kernel limits each process; this looks at their sum.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    os::unix::fs::MetadataExt as _,
+    path::{Path, PathBuf},
+};
+
+use rustix::{
+    fs::{statfs, statvfs},
+    param::page_size,
+    process::Pid,
+};
+
+use super::{namespaces::SCRATCH_ENTRIES, tree::descendants};
+use crate::{Limits, Stopped, wire::Means};
+
+/// The kind of a file system in memory.
+const TMPFS: libc::__fsword_t = libc::TMPFS_MAGIC;
+
+/// What is looked at.
+pub(super) struct Usage {
+    memory: u64,
+    scratch: Scratch,
+}
+
+/// What is looked at of the scratch folder.
+enum Scratch {
+    /// Nothing: it is a mount of limited size.
+    Nothing,
+    /// The number of its files: it is a mount that only limits their size, which the run's own processes see there.
+    Entries(PathBuf),
+    /// All: it is a folder on disk.
+    All(PathBuf, u64),
+}
+
+impl Usage {
+    /// What nothing else limits, for runs by these means.
+    pub(super) fn of(means: &Means, scratch: &Path, limits: &Limits) -> Option<Self> {
+        let scratch = match means {
+            Means::None => return None,
+            Means::Standard { namespaces: true, .. } => Scratch::Nothing,
+            Means::Standard { namespaces: false, .. } => {
+                Scratch::All(scratch.to_owned(), limits.scratch_bytes)
+            }
+            Means::Strict { .. } => Scratch::Entries(scratch.to_owned()),
+        };
+        Some(Self { memory: limits.memory_bytes, scratch })
+    }
+
+    /// What is used up by the processes below this one, if anything is.
+    pub(super) fn over(&self, root: Pid) -> Option<Stopped> {
+        let pids = descendants(root);
+        if pids.iter().map(|pid| memory(*pid)).sum::<u64>() > self.memory {
+            return Some(Stopped::Memory);
+        }
+        let full = match &self.scratch {
+            Scratch::Nothing => false,
+            Scratch::Entries(scratch) => {
+                pids.iter().any(|pid| entries_seen_by(*pid, scratch) > SCRATCH_ENTRIES)
+            }
+            Scratch::All(scratch, most) => {
+                let deleted = deleted_files(pids.iter().copied());
+                on_disk(scratch).is_none_or(|bytes| bytes.saturating_add(deleted) > *most)
+            }
+        };
+        full.then_some(Stopped::Scratch)
+    }
+}
+
+/// What a process uses of memory that it does not share with a file.
+fn memory(pid: Pid) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{}/statm", pid.as_raw_pid())).unwrap_or_default();
+    let mut pages = text.split_whitespace().skip(1).map_while(|pages| pages.parse::<u64>().ok());
+    let (resident, of_files) = (pages.next().unwrap_or_default(), pages.next().unwrap_or_default());
+    resident.saturating_sub(of_files).saturating_mul(u64::try_from(page_size()).unwrap_or(4096))
+}
+
+/// How many files are on the mount that a process sees at that path.
+fn entries_seen_by(pid: Pid, scratch: &Path) -> u64 {
+    let path = format!("/proc/{}/root{}", pid.as_raw_pid(), scratch.display());
+    // The scratch folder is a mount of its own only once bubblewrap has made it.
+    match (statfs(&path), statvfs(&path)) {
+        (Ok(kind), Ok(mount)) if kind.f_type == TMPFS => mount.f_files.saturating_sub(mount.f_ffree),
+        _ => 0,
+    }
+}
+
+/// What is below a folder. Nothing if that can't be told, because there is too much or the script hides it.
+fn on_disk(folder: &Path) -> Option<u64> {
+    let (mut bytes, mut entries) = (0_u64, 0);
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        let listing = match fs::read_dir(&folder) {
+            Ok(listing) => listing,
+            // It was removed in the meantime.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(_hidden) => return None,
+        };
+        for entry in listing.flatten() {
+            entries += 1;
+            if entries > SCRATCH_ENTRIES {
+                return None;
+            }
+            let Ok(metadata) = entry.metadata() else { continue };
+            bytes = bytes.saturating_add(metadata.blocks().saturating_mul(512));
+            if metadata.is_dir() {
+                open.push(entry.path());
+            }
+        }
+    }
+    Some(bytes)
+}
+
+/// Files that have no name any more but are still open: they take room too.
+fn deleted_files(pids: impl Iterator<Item = Pid>) -> u64 {
+    let mut files = BTreeMap::new();
+    for pid in pids {
+        let Ok(open) = fs::read_dir(format!("/proc/{}/fd", pid.as_raw_pid())) else { continue };
+        for metadata in open.flatten().filter_map(|file| fs::metadata(file.path()).ok()) {
+            if metadata.is_file() && metadata.nlink() == 0 {
+                files.insert((metadata.dev(), metadata.ino()), metadata.blocks().saturating_mul(512));
+            }
+        }
+    }
+    files.into_values().sum()
+}

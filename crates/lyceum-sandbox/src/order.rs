@@ -1,0 +1,127 @@
+//! A script becomes an order, or the caller hears what can't be handed to a script.
+//!
+//! This is the only place where names of environment variables are made: whatever a caller calls an argument,
+//! it begins with `SKILL_ARG_`.
+
+use std::{
+    collections::BTreeMap,
+    path::{Component, Path},
+};
+
+use crate::{
+    Cwd, Error, Script,
+    wire::{Means, Order, Start},
+};
+
+/// What every argument's variable begins with.
+const PREFIX: &str = "SKILL_ARG_";
+
+/// The longest `NAME=value` that Linux takes is 131,072 bytes with its end; all of them fit into a quarter of the stack.
+const LONGEST_ARGUMENT: usize = 128 * 1024 - 256;
+
+/// All arguments together.
+const LONGEST_ARGUMENTS: usize = 1024 * 1024;
+
+/// Checks the script and writes the order.
+pub(crate) fn order(script: &Script, means: &Means, base: &Path) -> Result<Order, Error> {
+    if !script.files.iter().any(|(path, _)| *path == script.file) {
+        return Err(invalid(format!("{} is not among the files of the skill", script.file)));
+    }
+    if !script.runner.first().is_some_and(|program| Path::new(program).is_absolute()) {
+        return Err(invalid("the runner must be named by its absolute path"));
+    }
+    if script.runner.iter().any(|word| word.contains('\0')) || script.path.contains('\0') {
+        return Err(invalid("the runner or its PATH has a NUL character"));
+    }
+    script.readable.iter().try_for_each(|path| readable(path))?;
+    let length = |bytes: &Vec<u8>| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    Ok(Order {
+        means: means.clone(),
+        base: base.to_owned(),
+        files: script.files.iter().map(|(path, bytes)| (path.to_string(), length(bytes))).collect(),
+        file: script.file.to_string(),
+        runner: script.runner.clone(),
+        start: start(script, means)?,
+        args: variables(&script.args)?,
+        path: script.path.clone(),
+        network: script.network,
+        limits: script.limits.clone(),
+        readable: script.readable.clone(),
+    })
+}
+
+/// The variables that the arguments become.
+fn variables(args: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, Error> {
+    let mut variables = BTreeMap::new();
+    let mut total = 0;
+    for (name, value) in args {
+        if name.is_empty() {
+            return Err(invalid("an argument has no name"));
+        }
+        if name.contains('\0') || value.contains('\0') {
+            return Err(invalid(format!(
+                "the argument {name:?} has a NUL character, which no script can be given"
+            )));
+        }
+        if name.len() + value.len() > LONGEST_ARGUMENT {
+            return Err(invalid(format!(
+                "the argument {:?} is too long: at most {LONGEST_ARGUMENT} bytes",
+                short(name)
+            )));
+        }
+        total += name.len() + value.len();
+        let variable = variable(name);
+        if variables.insert(variable.clone(), value.clone()).is_some() {
+            return Err(invalid(format!("two arguments would both be {variable}; send one of them")));
+        }
+    }
+    if total > LONGEST_ARGUMENTS {
+        return Err(invalid(format!(
+            "the arguments are too long: at most {LONGEST_ARGUMENTS} bytes together"
+        )));
+    }
+    Ok(variables.into_iter().collect())
+}
+
+/// The name of an argument's variable: what a shell can't have in a name becomes `_`.
+fn variable(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    PREFIX.chars().chain(name.chars().map(letter)).collect()
+}
+
+fn start(script: &Script, means: &Means) -> Result<Start, Error> {
+    match (&script.cwd, means) {
+        (Cwd::Skill, _) => Ok(Start::Skill),
+        (Cwd::Below(folder), _) => {
+            let exists = script.files.iter().any(|(path, _)| path.below(folder).is_some());
+            let missing = || invalid(format!("the skill has no folder {folder} to start in"));
+            exists.then(|| Start::Below(folder.to_string())).ok_or_else(missing)
+        }
+        (Cwd::Absolute(folder), Means::None) => Ok(Start::Absolute(folder.clone())),
+        (Cwd::Absolute(_), Means::Standard { .. } | Means::Strict { .. }) => {
+            Err(invalid("a script starts in its skill's folder or below it; write cwd from there on"))
+        }
+    }
+}
+
+/// Keeps out what would undo the sandbox.
+fn readable(path: &Path) -> Result<(), Error> {
+    let plain = path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir));
+    let whole =
+        path.parent().is_none() || ["/proc", "/sys", "/dev"].iter().any(|root| path.starts_with(root));
+    if !plain || whole {
+        let text = path.display();
+        return Err(invalid(format!(
+            "{text} can't be readable for scripts: name a folder below /, not / or /proc"
+        )));
+    }
+    Ok(())
+}
+
+fn short(name: &str) -> String {
+    name.chars().take(40).collect()
+}
+
+fn invalid(text: impl Into<String>) -> Error {
+    Error::Invalid(text.into())
+}

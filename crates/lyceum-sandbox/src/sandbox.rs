@@ -1,0 +1,135 @@
+//! A level that was found to work here, and runs by it.
+
+mod bwrap;
+mod run;
+mod self_test;
+
+use std::path::PathBuf;
+
+use crate::{
+    Error, Finished, Level, Script, Unavailable, Wanted,
+    order::order,
+    wire::{Means, Rights},
+};
+
+/// How the server's own program is started again.
+#[derive(Debug, Clone)]
+pub struct Helper {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments, such that it calls [`helper_main`](crate::helper_main) before anything else.
+    pub args: Vec<String>,
+}
+
+impl Helper {
+    /// The program that is running, also if its file was replaced since.
+    pub fn this_program(args: Vec<String>) -> Self {
+        Self { program: PathBuf::from("/proc/self/exe"), args }
+    }
+}
+
+/// What the sandbox needs of this machine.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The server's own program.
+    pub helper: Helper,
+    /// Where the folder of each run is made: the folder for temporary files, if there is no better one. Where the
+    /// server is root, other users must be able to pass through it.
+    pub base: PathBuf,
+    /// The folders where `bwrap` is looked for.
+    pub search: Vec<PathBuf>,
+}
+
+/// A level that was found to work here.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    helper: Helper,
+    base: PathBuf,
+    means: Means,
+}
+
+/// One way to reach a level. For tests, which go through all of them; operators write [`Wanted`].
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// Bubblewrap.
+    Strict,
+    /// The kernel's own means, with namespaces.
+    Namespaces,
+    /// The same without, as in most containers.
+    Plain,
+    /// The same, by what the first kernel with Landlock can do.
+    Oldest,
+    /// Nothing.
+    None,
+}
+
+impl Sandbox {
+    /// Finds the best level that works here, by trying what is forbidden inside of it.
+    pub async fn find(wanted: Wanted, setup: Setup) -> Result<Self, Unavailable> {
+        let variants: &[Variant] = match wanted {
+            Wanted::Auto => &[Variant::Strict, Variant::Namespaces, Variant::Plain],
+            Wanted::Strict => &[Variant::Strict],
+            Wanted::Standard => &[Variant::Namespaces, Variant::Plain],
+            Wanted::None => &[Variant::None],
+        };
+        let mut reasons = Vec::new();
+        for variant in variants {
+            match Self::try_variant(*variant, &setup).await {
+                Ok(sandbox) => {
+                    tracing::info!(level = %sandbox.level(), means = ?sandbox.means, "scripts run in a sandbox");
+                    return Ok(sandbox);
+                }
+                Err(reason) => {
+                    tracing::debug!(?variant, reason, "this sandbox does not work here");
+                    if !reasons.contains(&reason) {
+                        reasons.push(reason);
+                    }
+                }
+            }
+        }
+        Err(unavailable(wanted, &reasons.join("; ")))
+    }
+
+    /// Takes one variant, if it works here.
+    #[doc(hidden)]
+    pub async fn find_variant(variant: Variant, setup: Setup) -> Result<Self, Unavailable> {
+        let unavailable = |reason: String| unavailable(Wanted::Auto, &reason);
+        Self::try_variant(variant, &setup).await.map_err(unavailable)
+    }
+
+    /// The level.
+    pub fn level(&self) -> Level {
+        self.means.level()
+    }
+
+    /// Runs a script and every process that it starts, to their end. Dropping the future ends them too.
+    pub async fn run(&self, script: Script) -> Result<Finished, Error> {
+        let order = order(&script, &self.means, &self.base)?;
+        run::run(&self.helper, order, script.files).await
+    }
+
+    async fn try_variant(variant: Variant, setup: &Setup) -> Result<Self, String> {
+        let means = match variant {
+            Variant::Strict => Means::Strict { bwrap: bwrap::find(&setup.search)? },
+            Variant::Namespaces => Means::Standard { namespaces: true, rights: Rights::Best },
+            Variant::Plain => Means::Standard { namespaces: false, rights: Rights::Best },
+            Variant::Oldest => Means::Standard { namespaces: false, rights: Rights::First },
+            Variant::None => Means::None,
+        };
+        let sandbox = Self { helper: setup.helper.clone(), base: setup.base.clone(), means };
+        self_test::pass(&sandbox).await?;
+        Ok(sandbox)
+    }
+}
+
+fn unavailable(wanted: Wanted, reason: &str) -> Unavailable {
+    let advice = match wanted {
+        Wanted::Auto | Wanted::Standard => {
+            "; set scripts.sandbox = \"none\" to run scripts with the server's own rights (not advised)"
+        }
+        Wanted::Strict => "; set scripts.sandbox = \"auto\" to take the best that works here",
+        Wanted::None => "",
+    };
+    Unavailable { text: format!("scripts can't run: {reason}{advice}") }
+}

@@ -1,0 +1,137 @@
+//! One run from the server's side: start the supervisor, send the order, read what the script writes, take the report.
+
+use std::{
+    io, os::fd::OwnedFd, os::unix::net::UnixStream as StdUnixStream, pin::pin, process::Stdio, time::Duration,
+};
+
+use lyceum_model::RelPath;
+use serde::de::DeserializeOwned;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::UnixStream,
+    process::{Child, Command},
+    time::timeout,
+};
+
+use super::Helper;
+use crate::{
+    Error, Finished, Level, Output,
+    capture::Capture,
+    wire::{Message, Order, Report, body_length, frame},
+};
+
+/// How much longer than the script the supervisor may take, to set up and to clean up.
+const SLACK: Duration = Duration::from_secs(45);
+
+/// How long the streams are read after the report. They are at their end then, unless a process got away that
+/// nothing held back.
+const LINGER: Duration = Duration::from_secs(1);
+
+pub(super) async fn run(
+    helper: &Helper,
+    order: Order,
+    files: Vec<(RelPath, Vec<u8>)>,
+) -> Result<Finished, Error> {
+    let level = order.means.level();
+    let patience = order.limits.timeout.saturating_add(order.limits.grace).saturating_add(SLACK);
+    let mut stdout = Capture::new(order.limits.output_bytes);
+    let mut stderr = Capture::new(order.limits.output_bytes);
+
+    // From here on the supervisor ends the run when the control socket is dropped.
+    let (mut control, mut child) = start(helper)?;
+    let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else { return Err(Error::Lost) };
+    let report = {
+        let mut exchange = pin!(timeout(patience, exchange(&mut control, order, files)));
+        let mut drain = pin!(async { tokio::join!(stdout.drain(out), stderr.drain(err)) });
+        tokio::select! {
+            report = &mut exchange => {
+                let _still_open = timeout(LINGER, &mut drain).await;
+                report
+            }
+            _ = &mut drain => exchange.await,
+        }
+    };
+    end(&mut child).await;
+    let (stdout, stderr) = (stdout.into_output(), stderr.into_output());
+    match report {
+        Ok(Ok(report)) => finished(report, level, stdout, stderr),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, said = last_line(&stderr), "the sandbox's helper gave no report");
+            Err(Error::Lost)
+        }
+        Err(_elapsed) => Err(Error::Lost),
+    }
+}
+
+/// Starts the supervisor. It gets no environment of the server, and no key press of the server's terminal.
+fn start(helper: &Helper) -> io::Result<(UnixStream, Child)> {
+    let (ours, theirs) = StdUnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    let child = Command::new(&helper.program)
+        .args(&helper.args)
+        .env_clear()
+        .current_dir("/")
+        .process_group(0)
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    Ok((UnixStream::from_std(ours)?, child))
+}
+
+async fn exchange(
+    control: &mut UnixStream,
+    order: Order,
+    files: Vec<(RelPath, Vec<u8>)>,
+) -> io::Result<Report> {
+    let order = frame(&Message::Supervise(Box::new(order)))?;
+    if let Err(error) = send(control, &order, files).await {
+        // The supervisor may have refused before it read all: then its report says more than this error.
+        return receive(control).await.map_err(|_no_report| error);
+    }
+    receive(control).await
+}
+
+async fn send(control: &mut UnixStream, order: &[u8], files: Vec<(RelPath, Vec<u8>)>) -> io::Result<()> {
+    control.write_all(order).await?;
+    for (_, bytes) in files {
+        control.write_all(&bytes).await?;
+    }
+    Ok(())
+}
+
+async fn receive<T: DeserializeOwned>(control: &mut UnixStream) -> io::Result<T> {
+    let mut head = [0; 4];
+    control.read_exact(&mut head).await?;
+    let mut body = vec![0; body_length(head)?];
+    control.read_exact(&mut body).await?;
+    Ok(serde_json::from_slice(&body)?)
+}
+
+/// Waits for the supervisor, which has nothing more to do than to end.
+async fn end(child: &mut Child) {
+    if timeout(LINGER, child.wait()).await.is_err() {
+        let _gone_already = child.start_kill();
+        let _unkillable = timeout(LINGER, child.wait()).await;
+    }
+}
+
+fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Result<Finished, Error> {
+    match report {
+        Report::Finished { exit_code, stopped, duration } => {
+            Ok(Finished { exit_code, stdout, stderr, duration, stopped, level })
+        }
+        Report::NotStarted(reason) => Err(Error::NotStarted(reason)),
+        // Bubblewrap says on standard error what it could not do.
+        Report::Refused(reason) => Err(Error::Refused(match last_line(&stderr) {
+            "" => reason,
+            line => format!("{reason} ({line})"),
+        })),
+    }
+}
+
+/// The last line, or as much of it as a message can bear.
+fn last_line(stderr: &Output) -> &str {
+    let line = stderr.text.lines().last().unwrap_or_default();
+    line.char_indices().nth(200).and_then(|(at, _)| line.get(..at)).unwrap_or(line)
+}

@@ -1,0 +1,81 @@
+//! A sandbox is believed when a script inside of it has tried what is forbidden, and failed.
+
+use std::{
+    collections::BTreeMap, fs::Permissions, io::Write as _, os::unix::fs::PermissionsExt as _, path::Path,
+    time::Duration,
+};
+
+use lyceum_model::RelPath;
+use tempfile::NamedTempFile;
+use tokio::time::timeout;
+
+use super::Sandbox;
+use crate::{Cwd, Limits, Script, wire::Means};
+
+/// Prints a line for each thing that worked and should not, and `end` when it got through.
+const SCRIPT: &str = include_str!("self_test.sh");
+
+/// The same where nothing is held back.
+const SCRIPT_OF_NONE: &str = "echo end\n";
+
+/// How long the script may take.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long all of it may take, also if the helper does not do what a helper does.
+const WHOLE: Duration = Duration::from_secs(15);
+
+/// Runs the script; the error says what is wrong with this sandbox.
+pub(super) async fn pass(sandbox: &Sandbox) -> Result<(), String> {
+    let secret = secret(&sandbox.base)
+        .map_err(|error| format!("no file can be made in {}: {error}", sandbox.base.display()))?;
+    let Ok(finished) = timeout(WHOLE, sandbox.run(script(sandbox, secret.path())?)).await else {
+        return Err("the test of the sandbox took too long".to_owned());
+    };
+    let finished = finished.map_err(|error| error.to_string())?;
+    if let Some(reason) = finished.stopped {
+        return Err(format!("the test of the sandbox was stopped: {reason}"));
+    }
+    match finished.stdout.text.trim_end().rsplit_once('\n').unwrap_or(("", finished.stdout.text.trim_end())) {
+        ("", "end") => Ok(()),
+        (faults, "end") => Err(faults.lines().collect::<Vec<_>>().join(", ")),
+        _ => Err(format!(
+            "the test of the sandbox ended with exit code {}: {}",
+            finished.exit_code,
+            finished.stderr.text.lines().last().unwrap_or("it said nothing")
+        )),
+    }
+}
+
+/// A file that every user may read, so that only the sandbox stands in the way.
+fn secret(base: &Path) -> std::io::Result<NamedTempFile> {
+    let mut file = tempfile::Builder::new().prefix("lyceum-test-").tempfile_in(base)?;
+    file.write_all(b"not for scripts\n")?;
+    file.as_file().set_permissions(Permissions::from_mode(0o644))?;
+    Ok(file)
+}
+
+fn script(sandbox: &Sandbox, secret: &Path) -> Result<Script, String> {
+    let file = RelPath::parse("self-test.sh").map_err(|error| error.to_string())?;
+    let (text, means) = match sandbox.means {
+        Means::None => (SCRIPT_OF_NONE, "none"),
+        Means::Strict { .. } => (SCRIPT, "strict"),
+        Means::Standard { namespaces: true, .. } => (SCRIPT, "namespaces"),
+        Means::Standard { namespaces: false, .. } => (SCRIPT, "plain"),
+    };
+    let args = BTreeMap::from([
+        ("secret".to_owned(), secret.display().to_string()),
+        ("server".to_owned(), std::process::id().to_string()),
+        ("means".to_owned(), means.to_owned()),
+    ]);
+    Ok(Script {
+        files: vec![(file.clone(), text.as_bytes().to_vec())],
+        file,
+        runner: vec!["/bin/sh".to_owned()],
+        cwd: Cwd::Skill,
+        args,
+        path: "/usr/bin:/bin".to_owned(),
+        network: false,
+        limits: Limits { timeout: PATIENCE, grace: Duration::from_secs(1), ..Limits::default() },
+        readable: Vec::new(),
+    })
+}

@@ -1,0 +1,19 @@
+//! Scripts that behave badly, run for real.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that meets the unexpected must fail, and JSON is read by index"
+)]
+#![cfg(target_os = "linux")]
+
+mod arguments;
+mod lifetime;
+mod limits;
+mod network;
+mod probes;
+mod refusals;
+mod runners;
+mod stage;

@@ -1,0 +1,134 @@
+//! Where a layer can't be put on, nothing is run: it is refused, with its reason.
+
+use std::{
+    fs::{self, Permissions},
+    io::Write as _,
+    os::unix::fs::PermissionsExt as _,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use lyceum_sandbox::{Helper, Sandbox, Setup, Wanted};
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, driver, is_root};
+
+const ENOSYS: u32 = 38;
+const EPERM: u32 = 1;
+
+/// Runs a script on a kernel that refuses these system calls, such as `442:38`.
+#[cfg(target_arch = "x86_64")]
+fn run_without(calls: &[String], variant: &str) -> Value {
+    let stage = Stage::new();
+    let wrapper = stage.path().join("without.py");
+    fs::write(&wrapper, include_str!("without.py")).unwrap();
+    let mut child = Command::new("/usr/bin/python3")
+        .arg(&wrapper)
+        .args(calls)
+        .args(["--", driver(), "run"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let request = json!({
+        "variant": variant, "base": stage.path(), "runner": ["/bin/sh"], "script": "echo ran", "args": {},
+        "timeout": { "secs": 10, "nanos": 0 },
+    });
+    child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    stage.is_clean();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[track_caller]
+fn check(call: u32, error: u32, variant: &str, says: &str) {
+    let answer = run_without(&[format!("{call}:{error}")], variant);
+    let text = answer["error"].as_str().unwrap_or_else(|| panic!("without {call} a script ran: {answer}"));
+    assert!(text.contains(says), "without {call}: {text:?} does not say {says:?}");
+    assert!(text.contains("scripts.sandbox"), "{text:?} does not say what to do");
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_kernel_without_a_layer_is_refused() {
+    const LANDLOCK: [u32; 2] = [444, 446];
+    const SECCOMP: u32 = 317;
+    check(LANDLOCK[0], ENOSYS, "plain", "this kernel has no Landlock (needs Linux 5.13 or later)");
+    check(LANDLOCK[0], ENOSYS, "auto-standard", "this kernel has no Landlock (needs Linux 5.13 or later)");
+    check(LANDLOCK[0], 95, "plain", "it is switched off");
+    check(LANDLOCK[1], EPERM, "plain", "Landlock could not be put on");
+    check(SECCOMP, ENOSYS, "plain", "the filter of system calls could not be put on");
+    check(SECCOMP, EPERM, "namespaces", "the filter of system calls could not be put on");
+    check(157, EPERM, "plain", "could not");
+    check(436, ENOSYS, "plain", "no report");
+    check(112, EPERM, "plain", "could not leave the server's session");
+    check(126, EPERM, "plain", "could not drop the server's capabilities");
+    check(302, EPERM, "plain", "the sandbox could not be made");
+    check(272, EPERM, "namespaces", "could not make namespaces");
+    check(165, EPERM, "namespaces", "could not make mounts of the run's own");
+    check(442, ENOSYS, "namespaces", "could not make mounts of the run's own");
+    if is_root() {
+        check(116, EPERM, "plain", "could not change to the script's user");
+        check(117, EPERM, "plain", "could not change to the script's user");
+        check(119, EPERM, "plain", "could not change to the script's user");
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn where_no_namespaces_can_be_made_as_in_a_container_the_standard_level_still_works() {
+    let refused = [format!("272:{EPERM}"), format!("clone:{EPERM}"), format!("435:{ENOSYS}")];
+    let answer = run_without(&refused, "auto");
+    assert_eq!(
+        (answer["level"].as_str(), answer["stdout"]["text"].as_str()),
+        (Some("standard"), Some("ran\n")),
+        "{answer}"
+    );
+    let answer = run_without(&refused, "strict");
+    assert!(answer["error"].as_str().unwrap().contains("sandbox"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_helper_that_is_none_is_refused() {
+    let stage = Stage::new();
+    for program in ["/bin/true", "/no/such/program"] {
+        let helper = Helper { program: PathBuf::from(program), args: Vec::new() };
+        for wanted in [Wanted::Auto, Wanted::None] {
+            let error =
+                Sandbox::find(wanted, Setup { helper: helper.clone(), ..stage.setup() }).await.unwrap_err();
+            assert!(
+                error.to_string().starts_with("scripts can't run: the sandbox's helper"),
+                "{program}: {error}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_the_scripts_user_cannot_enter_is_refused() {
+    if !is_root() {
+        eprintln!("only root runs scripts as another user");
+        return;
+    }
+    let stage = Stage::new();
+    fs::set_permissions(stage.path(), Permissions::from_mode(0o700)).unwrap();
+    let error = Sandbox::find(Wanted::Standard, stage.setup()).await.unwrap_err().to_string();
+    assert!(error.contains("every folder above it must be open to others"), "{error}");
+    stage.is_clean();
+}
+
+#[tokio::test]
+async fn a_bubblewrap_that_others_can_change_is_not_used() {
+    let stage = Stage::new();
+    let search = vec![stage.path().to_owned()];
+    let find =
+        async || Sandbox::find(Wanted::Strict, Setup { search: search.clone(), ..stage.setup() }).await;
+    let error = find().await.unwrap_err().to_string();
+    assert!(error.contains("bubblewrap (bwrap) is not installed"), "{error}");
+    assert!(error.contains("scripts.sandbox = \"auto\""), "{error}");
+
+    fs::copy("/bin/true", stage.path().join("bwrap")).unwrap();
+    let error = find().await.unwrap_err().to_string();
+    assert!(error.contains("others than root can change it"), "{error}");
+}

@@ -1,0 +1,161 @@
+//! What the tests share: a folder for runs, scripts, the driver, and a look at what is left afterwards.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use lyceum_model::RelPath;
+use lyceum_sandbox::{Cwd, Error, Finished, Helper, Limits, Sandbox, Script, Setup, Variant};
+use tempfile::TempDir;
+
+/// Every way to hold a script back.
+pub(crate) const CONFINED: [Variant; 4] =
+    [Variant::Strict, Variant::Namespaces, Variant::Plain, Variant::Oldest];
+
+/// The same, and none.
+pub(crate) const ALL: [Variant; 5] =
+    [Variant::None, Variant::Strict, Variant::Namespaces, Variant::Plain, Variant::Oldest];
+
+pub(crate) fn driver() -> &'static str {
+    env!("CARGO_BIN_EXE_sandbox-driver")
+}
+
+/// A folder in which runs are made, open to every user.
+pub(crate) struct Stage {
+    base: TempDir,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        let base = tempfile::Builder::new().prefix("sandbox-test-").tempdir().unwrap();
+        fs::set_permissions(base.path(), Permissions::from_mode(0o777)).unwrap();
+        Self { base }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.base.path()
+    }
+
+    pub(crate) fn setup(&self) -> Setup {
+        Setup {
+            helper: Helper { program: PathBuf::from(driver()), args: vec!["helper".to_owned()] },
+            base: self.path().to_owned(),
+            search: vec![PathBuf::from("/usr/bin")],
+        }
+    }
+
+    /// The sandbox, or nothing and a line in the log where this machine can't make it for a reason that is not ours.
+    pub(crate) async fn sandbox(&self, variant: Variant) -> Option<Sandbox> {
+        match Sandbox::find_variant(variant, self.setup()).await {
+            Ok(sandbox) => Some(sandbox),
+            Err(error) if is_of_the_machine(&error.to_string()) => {
+                eprintln!("{variant:?} is not tested here: {error}");
+                None
+            }
+            Err(error) => panic!("{variant:?}: {error}"),
+        }
+    }
+
+    /// Runs a script in each of these sandboxes.
+    pub(crate) async fn run_in(&self, variants: &[Variant], script: &Script) -> Vec<(Variant, Finished)> {
+        let mut ends = Vec::new();
+        for variant in variants {
+            if let Some(sandbox) = self.sandbox(*variant).await {
+                let finished = sandbox.run(script.clone()).await;
+                ends.push((
+                    *variant,
+                    finished.unwrap_or_else(|error| panic!("{variant:?}: {}", chain(&error))),
+                ));
+            }
+        }
+        self.is_clean();
+        ends
+    }
+
+    /// Nothing of any run is left: no folder and no process.
+    #[track_caller]
+    pub(crate) fn is_clean(&self) {
+        let marker = self.path().to_str().unwrap();
+        let until = Instant::now() + Duration::from_secs(10);
+        loop {
+            let processes = processes_with(marker);
+            let folders: Vec<_> =
+                fs::read_dir(self.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            let runs = folders.iter().filter(|name| name.to_string_lossy().starts_with("lyceum-")).count();
+            if processes.is_empty() && runs == 0 {
+                return;
+            }
+            assert!(Instant::now() < until, "left: {processes:?}, {folders:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Whether a sandbox is missing because of the machine: it has no bubblewrap, or lets nobody make namespaces.
+pub(crate) fn is_of_the_machine(reason: &str) -> bool {
+    ["bwrap) is not installed", "could not make namespaces", "No permissions to create new namespace"]
+        .iter()
+        .any(|text| reason.contains(text))
+}
+
+/// The processes that have this text in their command line.
+pub(crate) fn processes_with(text: &str) -> Vec<String> {
+    let commands = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        let command = fs::read(entry.path().join("cmdline")).ok()?;
+        Some(format!(
+            "{} {}",
+            entry.file_name().display(),
+            String::from_utf8_lossy(&command).replace('\0', " ")
+        ))
+    });
+    commands.filter(|command| command.contains(text)).collect()
+}
+
+/// Waits until a process with this text in its command line is there, or is not any more.
+#[track_caller]
+pub(crate) fn wait_for_process(text: &str, there: bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while processes_with(text).is_empty() == there {
+        assert!(Instant::now() < until, "{text} there: {there}; {:?}", processes_with(text));
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+pub(crate) fn bash(text: &str) -> Script {
+    script("/bin/bash", text)
+}
+
+pub(crate) fn python(text: &str) -> Script {
+    script("/usr/bin/python3", text)
+}
+
+pub(crate) fn script(runner: &str, text: &str) -> Script {
+    let file = RelPath::parse("scripts/run").unwrap();
+    Script {
+        files: vec![(file.clone(), text.as_bytes().to_vec())],
+        file,
+        runner: vec![runner.to_owned()],
+        cwd: Cwd::Skill,
+        args: BTreeMap::new(),
+        path: "/usr/bin:/bin".to_owned(),
+        network: false,
+        limits: Limits { timeout: Duration::from_secs(20), ..Limits::default() },
+        readable: Vec::new(),
+    }
+}
+
+pub(crate) fn is_root() -> bool {
+    let id = Command::new("/usr/bin/id").arg("-u").output().unwrap();
+    id.stdout == b"0\n"
+}
+
+/// An error and what is behind it.
+pub(crate) fn chain(error: &Error) -> String {
+    let source = std::error::Error::source(error);
+    source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}

@@ -1,0 +1,57 @@
+//! The library of a snapshot, and what of it clients of the standard see.
+
+mod addresses;
+mod libraries;
+mod refreshing;
+mod shelves;
+
+use std::{fs, path::Path, sync::Arc};
+
+use jiff::Timestamp;
+use lyceum_content::skill::Overlay;
+use lyceum_source::{Folder, Snapshot};
+use tempfile::TempDir;
+
+use crate::{Audience, Library, Rules, library::Librarian};
+
+/// A folder with those files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(name, text)| write(folder.path(), name, text));
+    folder
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let file = folder.join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+fn snapshot(folder: &Path) -> Snapshot {
+    Folder::new(folder).snapshot().unwrap()
+}
+
+fn rules(audience: Audience) -> Rules {
+    Rules { path: None, overlay: Overlay::default(), audience }
+}
+
+/// The library of those files, as one person's server builds it.
+fn library(files: &[(&str, &str)]) -> Arc<Library> {
+    let folder = folder(files);
+    let rules = rules(Audience::OnePerson);
+    Arc::new(Librarian::default().build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH))
+}
+
+/// A skill of the standard.
+fn standard(name: &str) -> String {
+    format!("---\nname: {name}\ndescription: about {name}\n---\n# {name}\n")
+}
+
+/// A document with that keyword.
+fn document(keyword: &str) -> String {
+    format!("---\nkeywords: [{keyword}]\ndescription: about {keyword}\n---\nRules.\n")
+}
+
+fn findings(library: &Library) -> Vec<String> {
+    library.findings().iter().map(|finding| format!("{}: {}", finding.file, finding.message)).collect()
+}

@@ -1,0 +1,112 @@
+//! Refreshing from a Git server: news, failures, and one at a time.
+
+use std::{path::Path, time::Duration};
+
+use lyceum_model::SourceName;
+use lyceum_sandbox::{Helper, Wanted};
+use lyceum_source::{Repository, Settings, Source};
+use lyceum_testkit::{Answers, GitServer, TestRepository};
+
+use super::{document, rules, standard};
+use crate::{Audience, Options, Scripts, Setup, Skills, analytics::Tracker, refresh::Refreshed};
+
+fn service(url: &str, folder: &Path) -> Skills {
+    let settings = Settings::new(url, folder.join("clone"), "unused");
+    let helper = Helper { program: "unused".into(), args: Vec::new() };
+    let temporary = folder.to_owned();
+    Skills::new(Options {
+        name: SourceName::from_static("skills"),
+        source: Source::Repository(Repository::new(settings).unwrap()),
+        rules: rules(Audience::OnePerson),
+        tracker: Tracker::off(),
+        scripts: Scripts::new(Setup { wanted: Wanted::Auto, helper, search_path: Vec::new(), temporary }),
+    })
+}
+
+fn paths(skills: &Skills) -> Vec<String> {
+    let library = skills.state().borrow().library.clone();
+    library
+        .map(|library| library.index.skills().iter().map(|skill| skill.path.to_string()).collect())
+        .unwrap_or_default()
+}
+
+async fn published(files: &[(&str, &str)]) -> (GitServer, TestRepository) {
+    let server = GitServer::start().await.unwrap();
+    let repository = server.repository("skills.git").unwrap();
+    files.iter().for_each(|(name, text)| repository.write(name, text).unwrap());
+    repository.commit().unwrap();
+    (server, repository)
+}
+
+#[tokio::test]
+async fn a_push_is_served_and_without_the_server_the_copy_here_is() {
+    let (server, repository) =
+        published(&[("skills/a.md", &document("first")), ("README.md", "# Text")]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let skills = service(&server.url("skills.git"), folder.path());
+    skills.load_local();
+    assert!(skills.state().borrow().library.is_none());
+    assert!(matches!(skills.refresh().await, Refreshed::Done { .. }));
+    assert_eq!(paths(&skills), ["a"]);
+
+    repository.write("skills/b.md", document("second")).unwrap();
+    let commit = repository.commit().unwrap();
+    match skills.refresh().await {
+        Refreshed::Done { library, files_changed } => {
+            assert_eq!((library.commit(), files_changed), (Some(commit.as_str()), 1));
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(paths(&skills), ["a", "b"]);
+
+    server.stop();
+    assert!(matches!(skills.refresh().await, Refreshed::Failed(_)));
+    assert!(skills.state().borrow().error.is_some());
+    assert_eq!(paths(&skills), ["a", "b"]);
+    let restarted = service(&server.url("skills.git"), folder.path());
+    restarted.load_local();
+    assert_eq!(paths(&restarted), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn a_second_refresh_does_not_wait_for_the_first() {
+    let (server, _repository) = published(&[("a.md", &document("first"))]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let skills = service(&server.url("skills.git"), folder.path());
+    server.answer(Answers::Never);
+    let first = skills.refresh();
+    let second = async {
+        while server.requests() == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        skills.refresh().await
+    };
+    tokio::select! {
+        first = first => panic!("the server does not answer, and still: {first:?}"),
+        second = second => assert!(matches!(second, Refreshed::Busy)),
+    }
+}
+
+#[tokio::test]
+async fn the_folder_of_a_repository_is_found_by_itself() {
+    let marketplace = [
+        (".claude-plugin/marketplace.json", "{}"),
+        ("skills/docx/SKILL.md", &standard("docx")),
+        ("plugins/p/skills/pdf/SKILL.md", &standard("pdf")),
+    ];
+    let plain = [("docx/SKILL.md", standard("docx"))];
+    for (files, expected) in [
+        (
+            marketplace.map(|(name, text)| (name, text.to_owned())).to_vec(),
+            vec!["plugins/p/skills/pdf", "skills/docx"],
+        ),
+        (plain.to_vec(), vec!["docx"]),
+    ] {
+        let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+        let (server, _repository) = published(&files).await;
+        let folder = tempfile::tempdir().unwrap();
+        let skills = service(&server.url("skills.git"), folder.path());
+        skills.refresh_in_turn().await;
+        assert_eq!(paths(&skills), expected);
+    }
+}

@@ -1,0 +1,197 @@
+//! Work that is cut short, and two that work on one clone.
+
+use std::{
+    fs,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use lyceum_testkit::{Answers, GitServer, TestRepository};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{Machine, peer, read, server};
+use crate::{Error, Limits, Repository, Settings, git::is_at_work};
+
+async fn server_with_one_file() -> (GitServer, TestRepository) {
+    let server = server().await;
+    let kb = server.repository("kb.git").unwrap();
+    kb.write("a.md", "one").unwrap();
+    kb.commit().unwrap();
+    (server, kb)
+}
+
+/// Waits for something that must come soon.
+async fn soon(what: &str, holds: impl Fn() -> bool) {
+    let until = Instant::now() + Duration::from_secs(20);
+    while !holds() {
+        assert!(Instant::now() < until, "{what} never came");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The process group that the lock of the clone notes, once there is one.
+fn group(machine: &Machine) -> Option<i32> {
+    fs::read_to_string(machine.place().with_extension("git.lock")).ok()?.parse().ok()
+}
+
+fn is_alive(group: i32) -> bool {
+    is_at_work(Pid::from_raw(group).unwrap())
+}
+
+#[tokio::test]
+async fn a_clone_that_is_given_up_leaves_no_process_and_nothing_half() {
+    let (server, _kb) = server_with_one_file().await;
+    server.answer(Answers::WithoutPacks);
+    let machine = Machine::new();
+    let repository = machine.repository(&server.url("kb.git"));
+    let refresh = tokio::spawn({
+        let repository = repository.clone();
+        async move { repository.refresh().await }
+    });
+    soon("the request for a pack", || server.requests() >= 3).await;
+    let group = group(&machine).unwrap();
+    assert!(is_alive(group));
+    refresh.abort();
+    assert!(refresh.await.unwrap_err().is_cancelled());
+    soon("the end of git", || !is_alive(group)).await;
+    assert!(!machine.place().exists());
+
+    server.answer(Answers::Normally);
+    assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
+    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+}
+
+#[tokio::test]
+async fn a_clone_whose_git_is_killed_fails_and_leaves_nothing_half() {
+    let (server, _kb) = server_with_one_file().await;
+    server.answer(Answers::WithoutPacks);
+    let machine = Machine::new();
+    let repository = machine.repository(&server.url("kb.git"));
+    let refresh = tokio::spawn({
+        let repository = repository.clone();
+        async move { repository.refresh().await }
+    });
+    soon("the request for a pack", || server.requests() >= 3).await;
+    let group = group(&machine).unwrap();
+    kill_process(Pid::from_raw(group).unwrap(), Signal::KILL).unwrap();
+    let error = refresh.await.unwrap().unwrap_err();
+    assert!(matches!(error, Error::Git { .. }), "{error:?}");
+    soon("the end of git's children", || !is_alive(group)).await;
+    assert_eq!(machine.beside(), ["kb.git.lock"]);
+
+    server.answer(Answers::Normally);
+    assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
+}
+
+#[tokio::test]
+async fn a_process_that_is_killed_while_it_clones_is_cleaned_up_after() {
+    let (server, _kb) = server_with_one_file().await;
+    server.answer(Answers::WithoutPacks);
+    let machine = Machine::new();
+    let mut other = Command::new(peer())
+        .arg(server.url("kb.git"))
+        .arg(machine.place())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    soon("the request for a pack", || server.requests() >= 3).await;
+    let orphan = group(&machine).unwrap();
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(machine.beside().iter().any(|name| name.starts_with("kb.git.new-")), "{:?}", machine.beside());
+
+    // Its git may still be at work; that must not matter.
+    server.answer(Answers::Normally);
+    let repository = machine.repository(&server.url("kb.git"));
+    assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
+    server.stop();
+    soon("the end of the orphan", || !is_alive(orphan)).await;
+    server.start_again().await.unwrap();
+    repository.refresh().await.unwrap();
+    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+}
+
+#[tokio::test]
+async fn a_fetch_that_is_given_up_does_not_stand_in_the_way_of_the_next() {
+    let (server, kb) = server_with_one_file().await;
+    let machine = Machine::new();
+    let limits = Limits { fetch: Duration::from_secs(1), ..Limits::default() };
+    let settings = Settings { limits, ..machine.settings(&server.url("kb.git")) };
+    let repository = Repository::new(settings).unwrap();
+    let before = repository.refresh().await.unwrap();
+    kb.write("a.md", "two").unwrap();
+    kb.commit().unwrap();
+    server.answer(Answers::WithoutPacks);
+    let error = repository.refresh().await.unwrap_err();
+    assert!(matches!(error, Error::TooSlow { .. }), "{error:?}");
+    assert_eq!(read(&before, "a.md"), "one");
+    assert_eq!(read(&repository.local().unwrap().unwrap(), "a.md"), "one");
+
+    server.answer(Answers::Normally);
+    assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "two");
+}
+
+#[tokio::test]
+async fn a_lock_of_git_is_kept_while_its_owner_lives() {
+    let (server, kb) = server_with_one_file().await;
+    let machine = Machine::new();
+    let repository = machine.repository(&server.url("kb.git"));
+    repository.refresh().await.unwrap();
+    kb.write("a.md", "two").unwrap();
+    kb.commit().unwrap();
+    fs::write(machine.place().join("shallow.lock"), "").unwrap();
+    // This very process stands for a git that is still at work.
+    let ours = rustix::process::getpgrp().as_raw_nonzero().to_string();
+    fs::write(machine.place().with_extension("git.lock"), &ours).unwrap();
+    let error = repository.refresh().await.unwrap_err();
+    assert!(matches!(error, Error::Git { .. }), "{error:?}");
+    assert!(machine.place().join("shallow.lock").exists());
+    assert_eq!(
+        read(&repository.refresh().await.unwrap(), "a.md"),
+        "two",
+        "the failed git left no note of its own"
+    );
+}
+
+#[tokio::test]
+async fn whoever_comes_second_waits_for_a_turn_but_not_for_ever() {
+    let (server, _kb) = server_with_one_file().await;
+    server.answer(Answers::WithoutPacks);
+    let machine = Machine::new();
+    let first = machine.repository(&server.url("kb.git"));
+    let refresh = tokio::spawn(async move { first.refresh().await });
+    soon("the request for a pack", || server.requests() >= 3).await;
+    let limits = Limits { turn: Duration::from_millis(100), ..Limits::default() };
+    let second = Repository::new(Settings { limits, ..machine.settings(&server.url("kb.git")) }).unwrap();
+    let error = second.refresh().await.unwrap_err();
+    assert!(matches!(error, Error::Busy), "{error:?}");
+    refresh.abort();
+    let _cancelled = refresh.await;
+    server.answer(Answers::Normally);
+    second.refresh().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_processes_on_one_clone_do_not_break_it() {
+    let (server, kb) = server_with_one_file().await;
+    let machine = Machine::new();
+    let start = || {
+        let mut command = Command::new(peer());
+        command.arg(server.url("kb.git")).arg(machine.place()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    for round in 0..3 {
+        kb.write("a.md", format!("round {round}")).unwrap();
+        kb.commit().unwrap();
+        let others: Vec<_> = (0..4).map(|_| start()).collect();
+        let own = machine.repository(&server.url("kb.git")).refresh().await.unwrap();
+        assert_eq!(read(&own, "a.md"), format!("round {round}"));
+        for other in others {
+            let output = tokio::task::spawn_blocking(|| other.wait_with_output()).await.unwrap().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        let local = machine.repository(&server.url("kb.git")).local().unwrap().unwrap();
+        assert_eq!(read(&local, "a.md"), format!("round {round}"));
+        assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+    }
+}
