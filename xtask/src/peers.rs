@@ -59,8 +59,8 @@ const CHECKS: &[Check] = &[
     ("mcp-remote", python::through_mcp_remote),
     ("Python client over HTTP, auto", |scene| python::over_http(scene, python::Mode::Auto)),
     ("Python client over HTTP, legacy", |scene| python::over_http(scene, python::Mode::Legacy)),
-    ("Python client over stdio, auto", |scene| python::over_stdio(scene, python::Mode::Auto)),
-    ("Python client over stdio, legacy", |scene| python::over_stdio(scene, python::Mode::Legacy)),
+    ("Python client over stdio, SKILLS_DIR, auto", |scene| python::every_tool(scene, python::Mode::Auto)),
+    ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
 ];
 

@@ -1,5 +1,6 @@
 //! The official Python client, alone and as the driver of mcp-remote.
 
+mod every_tool;
 mod skills;
 
 use std::collections::BTreeMap;
@@ -9,9 +10,9 @@ use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::sample::Sample;
 use super::scene::{Scene, Target};
 use super::server_info;
+pub(super) use every_tool::every_tool;
 pub(super) use skills::{from_a_repository, gets_a_skill};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -67,12 +68,6 @@ pub(super) fn over_http(scene: &Scene<'_>, mode: Mode) -> Result<String> {
     server.explain(meets(scene, mode, &at(server.mcp_url())))
 }
 
-/// Lists and calls over stdio.
-pub(super) fn over_stdio(scene: &Scene<'_>, mode: Mode) -> Result<String> {
-    let skills = Sample::make(scene)?.skills_dir()?;
-    meets(scene, mode, &scene.stdio(&[("SKILLS_DIR", &skills)])?)
-}
-
 /// mcp-remote offers our HTTP endpoint as a stdio server, and the Python client uses that.
 pub(super) fn through_mcp_remote(scene: &Scene<'_>) -> Result<String> {
     let server = scene.serve()?;
@@ -98,6 +93,15 @@ fn meets(scene: &Scene<'_>, mode: Mode, target: &Target) -> Result<String> {
 /// A step that calls a tool.
 fn call(tool: &str, arguments: &Value) -> Value {
     json!({ "tool": tool, "arguments": arguments })
+}
+
+/// Asks for a refresh, and asks again while one is under way: there is one after each start.
+fn refresh() -> Value {
+    let mut step = call("refresh_skills", &json!({}));
+    if let Some(step) = step.as_object_mut() {
+        step.insert("again_while".to_owned(), "Another refresh is under way.".into());
+    }
+    step
 }
 
 /// Connects and takes the steps.

@@ -66,6 +66,12 @@ impl Sample {
         written.and_then(|()| fs::write(&path, bytes)).with_context(|| format!("could not write {path:?}"))
     }
 
+    /// Leaves a file out of the next commit.
+    pub(super) fn remove(&self, path: &str) -> Result<()> {
+        let path = self.work.join(path);
+        fs::remove_file(&path).with_context(|| format!("could not remove {path:?}"))
+    }
+
     /// Commits what is in the work tree and pushes it.
     pub(super) fn push(&self, scene: &Scene<'_>) -> Result<()> {
         self.commit(scene)?;
