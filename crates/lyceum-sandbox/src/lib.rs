@@ -13,7 +13,7 @@ mod script;
 #[cfg(target_os = "linux")]
 mod capture;
 #[cfg(target_os = "linux")]
-mod helper;
+mod guard;
 #[cfg(target_os = "linux")]
 mod order;
 #[cfg(target_os = "linux")]
@@ -25,13 +25,13 @@ mod wire;
 #[path = "elsewhere.rs"]
 mod sandbox;
 #[cfg(not(target_os = "linux"))]
-use sandbox as helper;
+use sandbox as guard;
 
 #[cfg(test)]
 mod tests;
 
 pub use error::{Error, Unavailable};
-pub use helper::helper_main;
+pub use guard::helper_main;
 pub use level::{Level, UnknownWanted, Wanted};
 pub use sandbox::{Helper, Sandbox, Setup, Variant};
 pub use script::{Cwd, Finished, Limits, Output, Script, Stopped};

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ffi::OsStr,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -115,6 +116,7 @@ impl Scripts {
         let limits = Limits {
             timeout: Duration::from_secs(settings.timeout_seconds),
             output_bytes: settings.max_output_bytes,
+            address_bytes: address_bytes(&runner),
             ..Limits::default()
         };
         let folders = self.setup.search_path.iter().map(|folder| folder.display().to_string());
@@ -146,6 +148,15 @@ impl Scripts {
         })?;
         Ok(std::iter::once(program.display().to_string()).chain(words.map(str::to_owned)).collect())
     }
+}
+
+/// How much address space each process of a runner may reserve. Node reserves far more than it uses, and can't start a
+/// thread otherwise; what is really used has a limit of its own.
+fn address_bytes(runner: &[String]) -> u64 {
+    const RESERVING: [&str; 5] = ["node", "npx", "tsx", "deno", "bun"];
+    let program =
+        runner.first().map(Path::new).and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
+    if RESERVING.contains(&program) { 16 * 1024 * 1024 * 1024 } else { Limits::default().address_bytes }
 }
 
 /// The required arguments that are not given.

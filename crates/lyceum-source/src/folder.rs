@@ -22,6 +22,9 @@ use crate::{Error, ReadError, Snapshot};
 pub(crate) use mark::FileMark;
 pub(crate) use walk::is_passed_over;
 
+/// How much room is made for a file before any of it was read.
+const MOST_ROOM: u64 = 8 * 1024 * 1024;
+
 /// A folder of this machine.
 ///
 /// Links that stay inside it are followed; `.git` and `node_modules` are passed over.
@@ -69,7 +72,9 @@ impl FolderFiles {
         if size > most {
             return Err(ReadError::TooLarge { size, most });
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default().saturating_add(1));
+        // The size is a claim: a file with holes may have any.
+        let room = usize::try_from(size.min(MOST_ROOM)).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(room.saturating_add(1));
         File::from(file).take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if size > most { Err(ReadError::TooLarge { size, most }) } else { Ok(bytes) }

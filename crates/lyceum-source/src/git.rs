@@ -47,7 +47,11 @@ const SETTINGS: &[&str] = &[
     // A pack each time: loose objects would be synced to disk one by one.
     "fetch.unpackLimit=1",
     "fetch.writeCommitGraph=false",
+    "gc.auto=6700",
     "gc.autoDetach=false",
+    "gc.autoPackLimit=50",
+    // For as long as somebody may read an earlier commit.
+    "gc.pruneExpire=2.weeks.ago",
     "http.followRedirects=initial",
     // A server that packs a large repository sends one byte every five seconds.
     "http.lowSpeedLimit=1",

@@ -173,10 +173,12 @@ impl Repository {
     /// Clones beside the folder and puts the whole clone in its place.
     async fn clone_anew(&self, lock: &Lock) -> Result<Snapshot, Error> {
         let unfinished = self.0.place.unfinished();
+        let from = format!("{}={}", tree::CAME_FROM, self.url());
         let options =
             ["clone", "--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local"];
         let mut arguments = options.map(OsStr::new).to_vec();
-        arguments.extend(["--template=", "--branch", self.branch(), "--", self.url()].map(OsStr::new));
+        arguments.extend(["--template=", "--config", &from, "--branch", self.branch()].map(OsStr::new));
+        arguments.extend(["--", self.url()].map(OsStr::new));
         arguments.push(unfinished.path().as_os_str());
         self.git(lock, &arguments, self.0.limits.clone).await?;
         let inner = self.0.clone();
@@ -193,7 +195,7 @@ impl Repository {
     async fn fetch(&self, lock: &Lock) -> Result<Snapshot, Error> {
         let inner = self.0.clone();
         let before = blocking("look at the clone", move || inner.head()).await?;
-        let is_ours = before.as_ref().is_some_and(|head| head.origin() == Some(self.url()));
+        let is_ours = before.as_ref().is_some_and(|head| head.came_from() == Some(self.url()));
 
         let options = ["fetch", "--quiet", "--depth=1", "--force", "--no-tags", "--no-prune", "--no-auto-gc"];
         let refspec = format!("+{0}:{0}", self.0.reference);
@@ -213,7 +215,7 @@ impl Repository {
             fetched => fetched?,
         }
         if !is_ours {
-            let arguments = self.in_clone(&["config", "remote.origin.url", self.url()]);
+            let arguments = self.in_clone(&["config", tree::CAME_FROM, self.url()]);
             self.git(lock, &arguments, self.0.limits.fetch).await?;
         }
 
@@ -263,7 +265,7 @@ impl Inner {
 
     /// The files of the commit that is here, if it came from this address.
     fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
-        let Some(head) = self.head()?.filter(|head| head.origin() == Some(&self.url)) else {
+        let Some(head) = self.head()?.filter(|head| head.came_from() == Some(&self.url)) else {
             return Ok(None);
         };
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -4,6 +4,7 @@ mod damage;
 mod fetching;
 mod folders;
 mod interruptions;
+mod machines;
 mod tokens;
 mod trees;
 mod watching;

@@ -1,73 +1,14 @@
-//! A small server for the tests: runs one script as its standard input says, and prints how it ended as JSON.
+//! A small server for the tests, and its own helper.
 
-use std::{
-    collections::BTreeMap,
-    io::{self, Write as _},
-    path::PathBuf,
-    process::ExitCode,
-    time::Duration,
-};
+#[cfg(target_os = "linux")]
+mod drive;
 
-use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Helper, Limits, Sandbox, Script, Setup, Variant, Wanted, helper_main};
-use serde::Deserialize;
-use serde_json::json;
-
-#[derive(Deserialize)]
-struct Request {
-    variant: String,
-    base: PathBuf,
-    runner: Vec<String>,
-    script: String,
-    args: BTreeMap<String, String>,
-    timeout: Duration,
-}
+use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("helper") => helper_main(),
-        _ => match drive() {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                let _ = writeln!(io::stdout(), "{}", json!({ "error": error.to_string() }));
-                ExitCode::FAILURE
-            }
-        },
+    #[cfg(target_os = "linux")]
+    if std::env::args().nth(1).is_some_and(|word| word == "run") {
+        return drive::main();
     }
-}
-
-fn drive() -> Result<(), Box<dyn std::error::Error>> {
-    let request: Request = serde_json::from_reader(io::stdin())?;
-    let setup = Setup {
-        helper: Helper::this_program(vec!["helper".to_owned()]),
-        base: request.base,
-        search: vec![PathBuf::from("/usr/bin")],
-    };
-    let file = RelPath::parse("script")?;
-    let script = Script {
-        files: vec![(file.clone(), request.script.into_bytes())],
-        file,
-        runner: request.runner,
-        cwd: Cwd::Skill,
-        args: request.args,
-        path: "/usr/bin:/bin".to_owned(),
-        network: false,
-        limits: Limits { timeout: request.timeout, ..Limits::default() },
-        readable: Vec::new(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let finished = runtime.block_on(async {
-        let sandbox = match request.variant.as_str() {
-            "auto" => Sandbox::find(Wanted::Auto, setup).await?,
-            "auto-standard" => Sandbox::find(Wanted::Standard, setup).await?,
-            "strict" => Sandbox::find_variant(Variant::Strict, setup).await?,
-            "namespaces" => Sandbox::find_variant(Variant::Namespaces, setup).await?,
-            "plain" => Sandbox::find_variant(Variant::Plain, setup).await?,
-            "oldest" => Sandbox::find_variant(Variant::Oldest, setup).await?,
-            _ => Sandbox::find_variant(Variant::None, setup).await?,
-        };
-        Ok::<_, Box<dyn std::error::Error>>(sandbox.run(script).await?)
-    })?;
-    writeln!(io::stdout(), "{}", serde_json::to_string(&finished)?)?;
-    Ok(())
+    lyceum_sandbox::helper_main()
 }

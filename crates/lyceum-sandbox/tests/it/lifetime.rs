@@ -150,7 +150,7 @@ async fn a_script_ends_with_its_supervisor() {
         let run = tokio::spawn(async move { sandbox.run(script).await });
         let appeared = marker.clone();
         tokio::task::spawn_blocking(move || wait_for_process(&appeared, true)).await.unwrap();
-        let supervisor = supervisor();
+        let supervisor = supervisor_of(&marker);
         assert!(Command::new("/bin/kill").args(["-KILL", &supervisor]).status().unwrap().success());
         let gone = marker.clone();
         tokio::task::spawn_blocking(move || wait_for_process(&gone, false)).await.unwrap();
@@ -158,14 +158,18 @@ async fn a_script_ends_with_its_supervisor() {
     }
 }
 
-/// The child of this process that runs the driver.
-fn supervisor() -> String {
-    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    let lists = threads.map(|thread| std::fs::read_to_string(thread.path().join("children")).unwrap());
-    let children: Vec<String> =
-        lists.flat_map(|list| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
-    assert_eq!(children.len(), 1, "{children:?}");
-    children[0].clone()
+/// The supervisor of the run of that process: the one above it that is a child of this process.
+fn supervisor_of(marker: &str) -> String {
+    let me = std::process::id().to_string();
+    let mut process = processes_with(marker)[0].split(' ').next().unwrap().to_owned();
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap().trim().to_owned();
+        if parent == me {
+            return process;
+        }
+        process = parent;
+    }
 }
 
 #[tokio::test]

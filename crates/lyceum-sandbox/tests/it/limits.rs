@@ -89,7 +89,7 @@ async fn files_that_have_no_name_any_more_fill_the_scratch_folder_too() {
 
 #[tokio::test]
 async fn a_scratch_folder_takes_only_so_many_files() {
-    let stage = Stage::new();
+    let stage = Stage::in_memory();
     let script = python(
         "import os, time\nos.chdir(os.environ['TMPDIR'])\nfor number in range(30000): open(str(number), 'w').close()\n\
          time.sleep(20)",

@@ -104,22 +104,19 @@ fn results(variant: &str, server: Server) -> Option<BTreeMap<String, Value>> {
 
 #[track_caller]
 fn check(variant: &str, server: Server) {
-    if server == Server::Nobody && !is_root() {
-        eprintln!("only root can run a server as nobody; this one runs as another user already");
-        return;
-    }
     let Some(results) = results(variant, server) else { return };
+    // Where others run as the same user, how many processes there may be is not exact.
+    let alone = variant == "namespaces" || server == Server::Myself && is_root();
     let mut faults = Vec::new();
     for (probe, result) in &results {
         let fine = match result.as_str() {
             Some("works") => true,
-            Some("ALLOWED") if probe == AIMED => {
-                variant == "plain" || (variant, server) != ("oldest", Server::Nobody)
-            }
+            Some("ALLOWED") if probe == AIMED && variant == "plain" => true,
+            Some("ALLOWED") if probe == AIMED && variant == "oldest" => server == Server::Myself && is_root(),
             Some(result) if variant != "none" || probe == NEVER => result.starts_with("DENIED"),
             Some(result) => result == "ALLOWED",
             // How many processes it came to.
-            None => variant == "none" || result.as_u64().is_some_and(|count| count <= 64),
+            None => !alone || variant == "none" || result.as_u64().is_some_and(|count| count <= 64),
         };
         if !fine {
             faults.push(format!("{probe}: {result}"));
@@ -132,29 +129,36 @@ fn check(variant: &str, server: Server) {
 #[test]
 fn every_probe_works_where_nothing_holds_it_back() {
     check("none", Server::Myself);
-    check("none", Server::Nobody);
 }
 
 #[test]
 fn every_probe_is_denied_by_bubblewrap() {
     check("strict", Server::Myself);
-    check("strict", Server::Nobody);
 }
 
 #[test]
 fn every_probe_is_denied_by_the_kernel_with_namespaces() {
     check("namespaces", Server::Myself);
-    check("namespaces", Server::Nobody);
 }
 
 #[test]
 fn every_probe_is_denied_by_the_kernel_without_namespaces() {
     check("plain", Server::Myself);
-    check("plain", Server::Nobody);
 }
 
 #[test]
 fn every_probe_is_denied_by_what_the_first_kernel_with_landlock_can_do() {
     check("oldest", Server::Myself);
-    check("oldest", Server::Nobody);
+}
+
+/// One after the other, because Linux counts the processes of nobody together.
+#[test]
+fn every_probe_is_denied_to_scripts_of_a_server_that_is_not_root() {
+    if !is_root() {
+        eprintln!("only root can run a server as nobody; this one runs as another user already");
+        return;
+    }
+    for variant in ["none", "strict", "namespaces", "plain", "oldest"] {
+        check(variant, Server::Nobody);
+    }
 }

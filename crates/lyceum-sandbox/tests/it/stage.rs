@@ -32,7 +32,16 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let base = tempfile::Builder::new().prefix("sandbox-test-").tempdir().unwrap();
+        Self::at(&std::env::temp_dir())
+    }
+
+    /// One in memory, for many files.
+    pub(crate) fn in_memory() -> Self {
+        Self::at(Path::new("/dev/shm"))
+    }
+
+    fn at(folder: &Path) -> Self {
+        let base = tempfile::Builder::new().prefix("sandbox-test-").tempdir_in(folder).unwrap();
         fs::set_permissions(base.path(), Permissions::from_mode(0o777)).unwrap();
         Self { base }
     }

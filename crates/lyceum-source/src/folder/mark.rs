@@ -18,23 +18,24 @@ const AHEAD: Duration = Duration::from_secs(60);
 /// The identity of a file and the time of its last change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FileMark {
-    device: i128,
-    inode: i128,
+    device: u64,
+    inode: u64,
     size: u64,
-    modified: i128,
-    changed: i128,
+    /// Nanoseconds since 1970.
+    modified: i64,
+    changed: i64,
     /// A number of its own where the file changed just now: the next change could leave the same time.
     unsettled: Option<u64>,
 }
 
 impl FileMark {
     /// The mark of a file that was looked at `now`, in nanoseconds since 1970.
-    pub(super) fn new(stat: &Stat, now: i128) -> Self {
+    pub(super) fn new(stat: &Stat, now: i64) -> Self {
         let changed = nanoseconds(stat.st_ctime, stat.st_ctime_nsec);
         Self {
-            device: stat.st_dev.into(),
-            inode: stat.st_ino.into(),
-            size: u64::try_from(stat.st_size).unwrap_or_default(),
+            device: number(stat.st_dev),
+            inode: number(stat.st_ino),
+            size: number(stat.st_size),
             modified: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
             changed,
             unsettled: is_unsettled(changed, now).then(next_number),
@@ -47,14 +48,21 @@ impl FileMark {
     }
 }
 
-fn nanoseconds(seconds: impl Into<i128>, fraction: impl Into<i128>) -> i128 {
-    seconds.into() * 1_000_000_000 + fraction.into()
+/// The fields of a file's status have other types on other systems.
+fn number(value: impl TryInto<u64>) -> u64 {
+    value.try_into().unwrap_or_default()
 }
 
-fn is_unsettled(changed: i128, now: i128) -> bool {
+fn nanoseconds(seconds: impl TryInto<i64>, fraction: impl TryInto<i64>) -> i64 {
+    let (seconds, fraction) =
+        (seconds.try_into().unwrap_or_default(), fraction.try_into().unwrap_or_default());
+    seconds.saturating_mul(1_000_000_000).saturating_add(fraction)
+}
+
+fn is_unsettled(changed: i64, now: i64) -> bool {
     let tick = if changed % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
-    let nanos = |duration: Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
-    (-nanos(AHEAD)..nanos(tick)).contains(&(now - changed))
+    let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+    (-nanos(AHEAD)..nanos(tick)).contains(&now.saturating_sub(changed))
 }
 
 fn next_number() -> u64 {

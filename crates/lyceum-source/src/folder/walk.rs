@@ -53,7 +53,7 @@ struct Walk<'a> {
     root_path: &'a Path,
     /// The root without links; known once a link was met.
     real_root: Option<PathBuf>,
-    now: i128,
+    now: i64,
     stops: Vec<Stop>,
     folders: usize,
     files: Vec<(RelPath, FileMeta)>,
@@ -69,7 +69,7 @@ pub(crate) fn is_passed_over(name: &[u8]) -> bool {
 /// Lists everything below the root, which was opened at that path.
 pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Found, Error> {
     let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let now = i128::try_from(since_1970.as_nanos()).unwrap_or_default();
+    let now = i64::try_from(since_1970.as_nanos()).unwrap_or_default();
     let first = Stop { listed: String::new(), real: String::new(), above: None };
     let mut walk = Walk {
         root,
@@ -155,7 +155,8 @@ impl Walk<'_> {
             // Some file systems do not say; and a file has to be looked at anyway.
             FileType::Unknown | FileType::RegularFile => match statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
-                    return self.file(path, join(&stop.real, text), &stat);
+                    let moved = stop.real != stop.listed;
+                    return self.file(path, moved.then(|| join(&stop.real, text)), &stat);
                 }
                 Ok(stat) => FileType::from_raw_mode(stat.st_mode),
                 Err(_gone) => return,
@@ -169,9 +170,10 @@ impl Walk<'_> {
         }
     }
 
-    fn file(&mut self, path: RelPath, real: String, stat: &Stat) {
+    /// Takes a file that is really somewhere else, or right where it is listed.
+    fn file(&mut self, path: RelPath, elsewhere: Option<String>, stat: &Stat) {
         let mark = FileMark::new(stat, self.now);
-        if real != path.as_str() {
+        if let Some(real) = elsewhere {
             self.through_links.insert(path.clone(), real);
         }
         self.files.push((path, FileMeta { size: mark.size(), stamp: Stamp(Mark::File(mark)) }));
@@ -191,7 +193,7 @@ impl Walk<'_> {
             return self.problems.push(Problem::new(path.as_str().as_bytes(), Reason::Leaves));
         };
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => self.file(path, real, &stat),
+            FileType::RegularFile => self.file(path, Some(real), &stat),
             FileType::Directory => {
                 let above = stop.above.clone().or_else(|| Chain::of_parents(&stop.real));
                 let above = Chain::put(stop.real.clone(), above);

@@ -17,6 +17,9 @@ use crate::{
 };
 use links::Links;
 
+/// The setting of a clone that holds the address it came from: git itself writes an address as it likes.
+pub(super) const CAME_FROM: &str = "lyceum.url";
+
 /// How many readers are kept for the next one; each has its own cache.
 const IDLE_READERS: usize = 8;
 
@@ -28,7 +31,7 @@ const POINTER_SIZES: std::ops::Range<u64> = 100..1024;
 pub(super) struct Head {
     store: ThreadSafeRepository,
     commit: ObjectId,
-    origin: Option<String>,
+    came_from: Option<String>,
 }
 
 /// What a snapshot needs to read files of a commit.
@@ -45,12 +48,12 @@ impl Head {
         let options = gix::open::Options::isolated().open_path_as_is(true).with(gix::sec::Trust::Full);
         let store = options.open(folder).map_err(damaged)?;
         let repository = store.to_thread_local();
-        let origin = repository.config_snapshot().string("remote.origin.url").map(|url| url.to_string());
+        let came_from = repository.config_snapshot().string(CAME_FROM).map(|url| url.to_string());
         let Some(mut branch) = repository.try_find_reference(reference).map_err(damaged)? else {
             return Ok(None);
         };
         let commit = branch.peel_to_id().map_err(damaged)?.detach();
-        Ok(Some(Self { store, commit, origin }))
+        Ok(Some(Self { store, commit, came_from }))
     }
 
     /// The id of the commit.
@@ -58,9 +61,9 @@ impl Head {
         self.commit.to_string()
     }
 
-    /// Where the clone came from.
-    pub(super) fn origin(&self) -> Option<&str> {
-        self.origin.as_deref()
+    /// The address that the clone came from.
+    pub(super) fn came_from(&self) -> Option<&str> {
+        self.came_from.as_deref()
     }
 
     /// Lists the files of the commit. What an earlier snapshot knows of a file need not be found out again.

@@ -195,7 +195,7 @@ async fn a_repository_of_this_machine_is_one_too() {
     kb.write("a.md", "one").unwrap();
     kb.commit().unwrap();
     let path = kb.path().to_str().unwrap();
-    for url in [path.to_owned(), format!("file://{path}")] {
+    for url in [path.to_owned(), format!("{path}/"), format!("file://{path}")] {
         let machine = Machine::new();
         let repository = machine.repository(&url);
         assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");

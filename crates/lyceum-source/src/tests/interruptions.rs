@@ -115,20 +115,24 @@ async fn a_process_that_is_killed_while_it_clones_is_cleaned_up_after() {
 async fn a_fetch_that_is_given_up_does_not_stand_in_the_way_of_the_next() {
     let (server, kb) = server_with_one_file().await;
     let machine = Machine::new();
-    let limits = Limits { fetch: Duration::from_secs(1), ..Limits::default() };
-    let settings = Settings { limits, ..machine.settings(&server.url("kb.git")) };
-    let repository = Repository::new(settings).unwrap();
+    let repository = machine.repository(&server.url("kb.git"));
     let before = repository.refresh().await.unwrap();
     kb.write("a.md", "two").unwrap();
     kb.commit().unwrap();
     server.answer(Answers::WithoutPacks);
-    let error = repository.refresh().await.unwrap_err();
+    let limits = Limits { fetch: Duration::from_secs(1), ..Limits::default() };
+    let hasty = Repository::new(Settings { limits, ..machine.settings(&server.url("kb.git")) }).unwrap();
+    let error = hasty.refresh().await.unwrap_err();
     assert!(matches!(error, Error::TooSlow { .. }), "{error:?}");
+    // Had it been killed a moment later, it would have left its own lock too.
+    fs::write(machine.place().join("shallow.lock"), "").unwrap();
+    fs::write(machine.place().join("objects/pack/tmp_pack_x"), "half").unwrap();
     assert_eq!(read(&before, "a.md"), "one");
     assert_eq!(read(&repository.local().unwrap().unwrap(), "a.md"), "one");
 
     server.answer(Answers::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "two");
+    assert!(!machine.place().join("objects/pack/tmp_pack_x").exists());
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{env, process::ExitCode};
 
-use lyceum_source::{ASKPASS_VARIABLE, Repository, Settings, askpass};
+use lyceum_source::{ASKPASS_VARIABLE, Repository, Settings, Token, askpass};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -13,7 +13,9 @@ async fn main() -> ExitCode {
         return askpass(&errand, &first);
     }
     let folder = arguments.next().unwrap_or_default();
-    let refreshed = match Repository::new(Settings::new(first, folder, program)) {
+    let token = arguments.next().and_then(|text| Token::new(&text).ok());
+    let settings = Settings { token, ..Settings::new(first, folder, program) };
+    let refreshed = match Repository::new(settings) {
         Ok(repository) => repository.refresh().await,
         Err(error) => Err(error),
     };

@@ -17,7 +17,7 @@ use super::{namespaces::SCRATCH_ENTRIES, tree::descendants};
 use crate::{Limits, Stopped, wire::Means};
 
 /// The kind of a file system in memory.
-const TMPFS: libc::__fsword_t = libc::TMPFS_MAGIC;
+const TMPFS: i128 = 0x0102_1994;
 
 /// What is looked at.
 pub(super) struct Usage {
@@ -82,7 +82,9 @@ fn entries_seen_by(pid: Pid, scratch: &Path) -> u64 {
     let path = format!("/proc/{}/root{}", pid.as_raw_pid(), scratch.display());
     // The scratch folder is a mount of its own only once bubblewrap has made it.
     match (statfs(&path), statvfs(&path)) {
-        (Ok(kind), Ok(mount)) if kind.f_type == TMPFS => mount.f_files.saturating_sub(mount.f_ffree),
+        (Ok(kind), Ok(mount)) if i128::from(kind.f_type) == TMPFS => {
+            mount.f_files.saturating_sub(mount.f_ffree)
+        }
         _ => 0,
     }
 }

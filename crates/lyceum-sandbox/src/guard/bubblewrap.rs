@@ -103,11 +103,10 @@ fn arguments(confinement: &Confinement, status: &OwnedFd, filter: &OwnedFd) -> V
     for (target, name) in links {
         args.add(&["--symlink", &format!("/proc/self/{target}"), &format!("/dev/{name}")]);
     }
-    args.add(&["--remount-ro", "/dev"]);
     args.add_paths("--ro-bind", &confinement.skill, &confinement.skill);
     args.add(&["--size", &confinement.limits.scratch_bytes.to_string(), "--perms", "0700", "--tmpfs"]);
     args.0.push(confinement.scratch.clone().into());
-    args.add(&["--remount-ro", "/", "--chdir"]);
+    args.add(&["--remount-ro", "/dev", "--remount-ro", "/", "--chdir"]);
     args.0.push(confinement.cwd.clone().into());
     args.add(&["--"]);
     args.0.push(confinement.program.clone().into());

@@ -30,6 +30,7 @@ use super::{
 };
 use crate::wire::{Confinement, Means, Message, Order, Report, Start, User, frame};
 use vigil::{Outcome, Vigil};
+use words::Words;
 
 /// How long the end of all processes may take.
 const END: Duration = Duration::from_secs(10);
@@ -124,7 +125,7 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
 }
 
 /// Starts the process that confines itself: this program once more.
-fn start(confinement: Confinement) -> io::Result<(Pid, UnixStream)> {
+fn start(confinement: Confinement) -> io::Result<(Pid, Words)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let child = Command::new("/proc/self/exe")
         .args(env::args_os().skip(1))
@@ -135,5 +136,5 @@ fn start(confinement: Confinement) -> io::Result<(Pid, UnixStream)> {
     let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
     ours.set_write_timeout(Some(PATIENCE))?;
     ours.write_all(&frame(&Message::Confine(Box::new(confinement)))?)?;
-    Ok((pid, ours))
+    Ok((pid, Words::new(ours)?))
 }

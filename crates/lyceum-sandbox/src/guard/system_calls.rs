@@ -3,6 +3,8 @@
 //! It names what is denied, because runners differ and grow. What the kernel learned after this list was last looked
 //! at does not exist for scripts, so that the list can't be outrun.
 
+mod lists;
+
 use std::collections::BTreeMap;
 
 use libc::{c_int, c_long};
@@ -11,6 +13,7 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
+use self::lists::{METADATA, METADATA_HERE, NAMESPACES, NEVER, NEVER_HERE, SIGNALS};
 use super::{Fault, doing};
 
 /// What of the list depends on the run.
@@ -29,152 +32,6 @@ pub(super) struct Plan {
 /// The last system call that this list was made for: `mseal`, of Linux 6.10. From 424 on the numbers are the same for
 /// every processor.
 const LAST: u32 = 462;
-
-/// Always denied.
-const NEVER: &[c_long] = &[
-    // Other processes.
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_madvise,
-    libc::SYS_process_mrelease,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_kcmp,
-    libc::SYS_migrate_pages,
-    libc::SYS_move_pages,
-    libc::SYS_ioprio_set,
-    // Namespaces and mounts.
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_chroot,
-    libc::SYS_pivot_root,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_open_tree,
-    libc::SYS_move_mount,
-    libc::SYS_fsopen,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fspick,
-    libc::SYS_mount_setattr,
-    STATMOUNT,
-    LISTMOUNT,
-    libc::SYS_name_to_handle_at,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_fanotify_init,
-    libc::SYS_fanotify_mark,
-    // Ways around this filter, and parts of the kernel with a long list of holes.
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_io_setup,
-    libc::SYS_io_submit,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_keyctl,
-    libc::SYS_remap_file_pages,
-    libc::SYS_lookup_dcookie,
-    libc::SYS_nfsservctl,
-    // Memory that no limit counts, and queues that outlive the run or are shared with others.
-    libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
-    libc::SYS_shmget,
-    libc::SYS_shmat,
-    libc::SYS_shmctl,
-    libc::SYS_semget,
-    libc::SYS_semop,
-    libc::SYS_semtimedop,
-    libc::SYS_semctl,
-    libc::SYS_msgget,
-    libc::SYS_msgsnd,
-    libc::SYS_msgrcv,
-    libc::SYS_msgctl,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
-    // The machine.
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
-    libc::SYS_syslog,
-    libc::SYS_vhangup,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_clock_adjtime,
-    libc::SYS_adjtimex,
-];
-
-/// The same, of system calls that only old processors have.
-#[cfg(target_arch = "x86_64")]
-const NEVER_HERE: &[c_long] = &[
-    libc::SYS_iopl,
-    libc::SYS_ioperm,
-    libc::SYS_modify_ldt,
-    libc::SYS_uselib,
-    libc::SYS__sysctl,
-    libc::SYS_sysfs,
-    libc::SYS_ustat,
-];
-#[cfg(not(target_arch = "x86_64"))]
-const NEVER_HERE: &[c_long] = &[];
-
-const STATMOUNT: c_long = 457;
-const LISTMOUNT: c_long = 458;
-
-/// Changes of a file's mode, owner and times by its path.
-const METADATA: &[c_long] = &[
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchownat,
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-];
-#[cfg(target_arch = "x86_64")]
-const METADATA_HERE: &[c_long] = &[
-    libc::SYS_chmod,
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_futimesat,
-];
-#[cfg(not(target_arch = "x86_64"))]
-const METADATA_HERE: &[c_long] = &[];
-
-/// Signals to others.
-const SIGNALS: &[c_long] = &[
-    libc::SYS_kill,
-    libc::SYS_tkill,
-    libc::SYS_tgkill,
-    libc::SYS_rt_sigqueueinfo,
-    libc::SYS_rt_tgsigqueueinfo,
-    libc::SYS_pidfd_send_signal,
-];
-
-/// Flags of `clone` that make a namespace.
-const NAMESPACES: &[c_int] = &[
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWCGROUP,
-    libc::CLONE_NEWUTS,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWNET,
-];
 
 /// The low bits of a socket's type are the type; flags stand above them.
 const SOCKET_TYPE: u64 = 0xf;
@@ -251,8 +108,8 @@ fn rules(plan: Plan) -> Result<Rules, seccompiler::BackendError> {
     // Another personality switches off the random layout of memory; asking for the own one is common.
     deny_if(libc::SYS_personality, &[not(0, 0)?, not(0, u32::MAX.into())?])?;
     // Typing into a terminal.
-    deny_if(libc::SYS_ioctl, &[is(1, libc::TIOCSTI)?])?;
-    deny_if(libc::SYS_ioctl, &[is(1, libc::TIOCLINUX)?])?;
+    deny_if(libc::SYS_ioctl, &[is(1, TIOCSTI)?])?;
+    deny_if(libc::SYS_ioctl, &[is(1, TIOCLINUX)?])?;
     // Limits and priorities of others, which the same user may change.
     deny_if(libc::SYS_prlimit64, &[not(0, 0)?])?;
     for call in [
@@ -284,6 +141,8 @@ fn rules(plan: Plan) -> Result<Rules, seccompiler::BackendError> {
 const SOCK_PACKET: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
 const F_SETSIG: c_int = 10;
+const TIOCSTI: u64 = 0x5412;
+const TIOCLINUX: u64 = 0x541c;
 const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
 

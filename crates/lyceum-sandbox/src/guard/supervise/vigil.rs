@@ -1,7 +1,7 @@
 //! Watching one run: its end, its time, what it uses, and whether the server is still there.
 
 use std::{
-    os::unix::net::UnixStream,
+    os::{fd::OwnedFd, unix::net::UnixStream},
     time::{Duration, Instant},
 };
 
@@ -47,7 +47,7 @@ pub(super) enum Outcome {
 /// A run under watch.
 pub(super) struct Vigil<'a> {
     pub control: &'a UnixStream,
-    pub words: UnixStream,
+    pub words: Words,
     /// The process that confined itself.
     pub root: Pid,
     pub level: Level,
@@ -69,55 +69,49 @@ enum Phase {
     },
 }
 
+/// What can be ready.
+struct News {
+    hung_up: bool,
+    ended: bool,
+}
+
 impl Vigil<'_> {
     /// Watches until the script has ended or must be ended. Then processes of it may still be there.
-    pub(super) fn keep(&mut self) -> Result<Outcome, Fault> {
-        let failed = "could not watch the script";
-        let mut words = Words::new(self.words.try_clone().map_err(doing(failed))?).map_err(doing(failed))?;
-        let process = pidfd_open(self.root, PidfdFlags::empty()).map_err(doing(failed))?;
+    pub(super) fn keep(mut self) -> Result<Outcome, Fault> {
+        let process =
+            pidfd_open(self.root, PidfdFlags::empty()).map_err(doing("could not watch the script"))?;
         let (mut phase, mut until) = (Phase::Setup, Instant::now() + SETUP);
         let mut exit_code = None;
         let mut look = LOOK;
         loop {
-            let (hung_up, ended) = {
-                let mut fds =
-                    vec![PollFd::new(self.control, PollFlags::IN), PollFd::new(&process, PollFlags::IN)];
-                if !words.at_end {
-                    fds.push(PollFd::new(words.stream(), PollFlags::IN));
-                }
-                let _interrupted = poll(&mut fds, Some(&self.pause(until, look)));
-                let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
-                (ready(0), ready(1))
-            };
-            if hung_up {
+            let news = self.wait(&process, until, look);
+            if news.hung_up {
                 return Ok(Outcome::Abandoned);
             }
-            for line in words.read() {
+            for line in self.words.read() {
                 match (line, phase) {
                     (Line::Word(Word::Started) | Line::FirstProcess, Phase::Setup) => {
                         let since = Instant::now();
                         (phase, until) = (Phase::Running { since }, after(since, self.limits.timeout));
                     }
+                    (Line::Word(Word::Started) | Line::FirstProcess, _) => {}
                     (Line::Word(Word::Refused(reason)), _) => return Ok(Outcome::Refused(reason)),
                     (Line::Word(Word::NotStarted(reason)), _) => return Ok(Outcome::NotStarted(reason)),
                     (Line::ExitCode(code), _) => exit_code = Some(code),
-                    (
-                        Line::Word(Word::Started) | Line::FirstProcess,
-                        Phase::Running { .. } | Phase::Ending { .. },
-                    ) => {}
                 }
             }
-            if ended {
+            if news.ended {
                 return Ok(self.ended(phase, exit_code));
             }
             let late = Instant::now() >= until;
             match phase {
                 Phase::Setup if late => return Ok(Outcome::Refused("it was not ready in time".to_owned())),
+                Phase::Setup => {}
+                Phase::Ending { since } if late => return Ok(stopped(Stopped::Timeout, since)),
                 Phase::Running { since } if late => {
                     signal_descendants(self.root, Signal::TERM);
                     (phase, until) = (Phase::Ending { since }, after(Instant::now(), self.limits.grace));
                 }
-                Phase::Ending { since } if late => return Ok(stopped(Stopped::Timeout, since)),
                 Phase::Running { since } | Phase::Ending { since } => {
                     let begun = Instant::now();
                     if let Some(reason) = self.usage.as_ref().and_then(|usage| usage.over(self.root)) {
@@ -125,9 +119,19 @@ impl Vigil<'_> {
                     }
                     look = LOOK.max(begun.elapsed() * REST);
                 }
-                Phase::Setup => {}
             }
         }
+    }
+
+    /// Waits for news, but not for longer than it is until the next look.
+    fn wait(&self, process: &OwnedFd, until: Instant, look: Duration) -> News {
+        let mut fds = vec![PollFd::new(self.control, PollFlags::IN), PollFd::new(process, PollFlags::IN)];
+        if !self.words.at_end {
+            fds.push(PollFd::new(self.words.stream(), PollFlags::IN));
+        }
+        let _interrupted = poll(&mut fds, Some(&self.pause(until, look)));
+        let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
+        News { hung_up: ready(0), ended: ready(1) }
     }
 
     /// How long to wait for news.
