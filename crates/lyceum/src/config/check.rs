@@ -40,7 +40,7 @@ pub(super) fn check(
             skills: raw.skills.and_then(|raw| skills::service(raw, checked.skills?)),
             sources: checked.sources,
             machine: environment::machine(variable),
-            is_written: document.values.as_object().is_some_and(|root| !root.is_empty()),
+            is_written: document.has_file || document.values.get("skills").is_some(),
         }),
         (true, Err(error)) => {
             let (place, key) = (document.place(""), String::new());
@@ -194,8 +194,7 @@ impl<'a> Checker<'a> {
             self.fault(&at, format!("the variable {name} is not set; set it, or leave token_env out"));
             return None;
         };
-        let loopback = ["http://127.0.0.1", "http://localhost", "http://[::1]"];
-        if url.starts_with("http://") && !loopback.iter().any(|start| url.starts_with(start)) {
+        if is_plain(url) {
             self.fault(&at, "a token is not sent over plain http; write the url with https".to_owned());
             return None;
         }
@@ -217,6 +216,14 @@ impl<'a> Checker<'a> {
         let key = pointer.trim_start_matches('/').replace('/', ".");
         self.faults.push(Fault { place: self.document.place(pointer), key, message });
     }
+}
+
+/// Whether others on the way could read what is sent to that address.
+fn is_plain(url: &str) -> bool {
+    let url = url.trim();
+    let is_http = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+    let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
+    is_http && !host.is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host.as_str()))
 }
 
 fn limits(raw: &raw::Limits) -> Limits {

@@ -19,13 +19,15 @@ pub(super) struct Document {
     pub values: Value,
     places: BTreeMap<String, Place>,
     file: PathBuf,
+    /// Whether the file is there.
+    pub has_file: bool,
 }
 
 impl Document {
     /// Nothing yet: every key has its default.
     pub(super) fn empty() -> Self {
         let file = PathBuf::from("lyceum.toml");
-        Self { values: Value::Object(Map::new()), places: BTreeMap::new(), file }
+        Self { values: Value::Object(Map::new()), places: BTreeMap::new(), file, has_file: false }
     }
 
     /// Reads TOML, with every syntax fault at once.
@@ -43,7 +45,7 @@ impl Document {
         }
         let mut reader = Reader { file, text, places: BTreeMap::new() };
         let values = reader.table(table.get_ref(), "");
-        Ok(Self { values, places: reader.places, file: file.to_owned() })
+        Ok(Self { values, places: reader.places, file: file.to_owned(), has_file: true })
     }
 
     /// Sets one text of a table, over what the file says.

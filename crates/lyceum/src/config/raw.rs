@@ -19,6 +19,8 @@ pub(super) struct Raw {
     /// The Git repositories and folders that knowledge comes from.
     pub source: Vec<Source>,
     /// The skills service, which is on when this table is there.
+    // As a table and not as "a table or nothing", so that a fault in it is found where it is.
+    #[schemars(with = "Skills")]
     pub skills: Option<Skills>,
 }
 

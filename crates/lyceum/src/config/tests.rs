@@ -3,6 +3,7 @@
 mod committed;
 mod faults;
 mod precedence;
+mod skills;
 mod values;
 
 use std::path::Path;

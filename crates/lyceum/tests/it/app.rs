@@ -28,7 +28,7 @@ pub(crate) use request::{MODERN, Request, body_of, call, get, message, modern, p
 pub(crate) use toolbox::{Waiting, fixture, hub, object, registry, spec, tool, waiting};
 
 /// How long anything may take before a test has failed. Long, for the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server under test.
 pub(crate) struct TestApp {
@@ -55,11 +55,7 @@ impl Settings {
     }
 
     fn config(self, folder: &Path) -> Config {
-        let text = format!(
-            "[server]\nlisten = \"127.0.0.1:0\"\ndata_dir = {folder:?}\n{}\n[limits]\n{}\n",
-            self.server, self.limits
-        );
-        Config::from_text(Path::new("lyceum.toml"), &text).unwrap()
+        config(folder, &format!("{}\n[limits]\n{}\n", self.server, self.limits))
     }
 }
 
@@ -84,8 +80,25 @@ impl TestApp {
     /// What users get: the services of the configuration.
     pub(crate) async fn product(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let config = settings.config(folder.path());
-        Self::serve(config, |config, addr| App::new(config, addr).unwrap()).await.holding(folder)
+        Self::serve(settings.config(folder.path()), started).await.holding(folder)
+    }
+
+    /// The same with tables of the test's own.
+    pub(crate) async fn product_of(tables: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self::product_at(folder.path(), tables).await.holding(folder)
+    }
+
+    /// The same in a folder that outlives the server.
+    pub(crate) async fn product_at(folder: &Path, tables: &str) -> Self {
+        Self::serve(config(folder, tables), started).await
+    }
+
+    /// The same, but nothing works in the background: sources stay as they were found, until a caller refreshes them.
+    pub(crate) async fn still_product_of(tables: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let build = |config, addr| App::new(config, addr).unwrap();
+        Self::serve(config(folder.path(), tables), build).await.holding(folder)
     }
 
     async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
@@ -154,6 +167,19 @@ impl TestApp {
         let answer = self.send(modern("server/discover", &json!({}))).await;
         assert_eq!(answer.status, 200, "others are no longer served");
     }
+}
+
+/// `lyceum.toml` with those lines, the first of them in `[server]`.
+fn config(folder: &Path, lines: &str) -> Config {
+    let text = format!("[server]\nlisten = \"127.0.0.1:0\"\ndata_dir = {folder:?}\n{lines}\n");
+    Config::from_text(Path::new("lyceum.toml"), &text).unwrap_or_else(|faults| panic!("{text}\n{faults}"))
+}
+
+/// The product at work.
+fn started(config: Config, addr: SocketAddr) -> App {
+    let app = App::new(config, addr).unwrap();
+    app.start();
+    app
 }
 
 /// Waits for what must happen soon.

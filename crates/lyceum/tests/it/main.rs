@@ -14,4 +14,5 @@ mod errors;
 mod process;
 mod sessions;
 mod shutdown;
+mod skills;
 mod stdio;

@@ -16,29 +16,87 @@ use tokio::{
 use crate::app::{MODERN, within};
 
 /// A running `lyceum stdio`.
-struct Program {
-    child: Child,
+pub(crate) struct Program {
+    pub(crate) child: Child,
     input: ChildStdin,
     output: Lines<BufReader<ChildStdout>>,
-    _folder: TempDir,
+    folder: TempDir,
+    calls: u32,
 }
 
 impl Program {
     fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("lyceum.toml"), "[limits]\nbody_bytes = 4096\n").unwrap();
+        Self::of("[limits]\nbody_bytes = 4096\n", &[])
+    }
+
+    /// With those variables, beside `PATH`.
+    pub(crate) fn with(variables: &[(&str, &str)]) -> Self {
+        Self::of("", variables)
+    }
+
+    /// With that `lyceum.toml` and those variables.
+    pub(crate) fn of(config: &str, variables: &[(&str, &str)]) -> Self {
+        Self::at(tempfile::tempdir().unwrap(), config, variables)
+    }
+
+    /// The same in a folder that may hold the data of an earlier one.
+    pub(crate) fn at(folder: TempDir, config: &str, variables: &[(&str, &str)]) -> Self {
+        std::fs::write(folder.path().join("lyceum.toml"), config).unwrap();
+        let log = std::fs::File::create(folder.path().join("log.jsonl")).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_lyceum"))
             .args(["--data-dir", "data", "stdio"])
             .current_dir(folder.path())
             .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(log)
             .kill_on_drop(true)
             .spawn()
             .unwrap();
         let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-        Self { child, input, output: BufReader::new(output).lines(), _folder: folder }
+        Self { child, input, output: BufReader::new(output).lines(), folder, calls: 0 }
+    }
+
+    /// Calls a tool and returns its result.
+    pub(crate) async fn call(&mut self, name: &str, arguments: Value) -> Value {
+        self.calls += 1;
+        let request = modern(self.calls, "tools/call", json!({ "name": name, "arguments": arguments }));
+        let mut answer = self.ask(&request).await;
+        assert!(answer["id"] == self.calls && answer["result"].is_object(), "{answer}");
+        answer["result"].take()
+    }
+
+    /// Calls a tool with each of those arguments at once; returns the results as they come.
+    pub(crate) async fn call_all(
+        &mut self,
+        name: &str,
+        arguments: impl IntoIterator<Item = Value>,
+    ) -> Vec<Value> {
+        let mut under_way = 0;
+        for arguments in arguments {
+            self.calls += 1;
+            under_way += 1;
+            let params = json!({ "name": name, "arguments": arguments });
+            self.write(&modern(self.calls, "tools/call", params).to_string()).await;
+        }
+        let mut results = Vec::new();
+        for _ in 0..under_way {
+            results.push(self.read().await.unwrap()["result"].take());
+        }
+        results
+    }
+
+    /// Closes the input, checks that all ended well, and returns what was logged and the folder.
+    pub(crate) async fn finish(self) -> (Vec<Value>, TempDir) {
+        let Self { mut child, input, mut output, folder, calls: _ } = self;
+        drop(input);
+        assert_eq!(within("the end of the output", output.next_line()).await.unwrap(), None);
+        assert!(within("the program ends", child.wait()).await.unwrap().success());
+        let log = std::fs::read_to_string(folder.path().join("log.jsonl")).unwrap();
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"));
+        (log.lines().map(parse).collect(), folder)
     }
 
     async fn write(&mut self, line: &str) {
@@ -61,11 +119,10 @@ impl Program {
 
     /// Closes the input; returns what was still said, and how the program ended.
     async fn close(self) -> (Vec<Value>, ExitStatus) {
-        let Self { mut child, input, output, _folder } = self;
+        let Self { mut child, input, mut output, folder: _kept, calls: _ } = self;
         drop(input);
         let mut rest = Vec::new();
-        let mut lines = output;
-        while let Some(line) = within("the last lines", lines.next_line()).await.unwrap() {
+        while let Some(line) = within("the last lines", output.next_line()).await.unwrap() {
             rest.push(serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}")));
         }
         (rest, within("the program ends", child.wait()).await.unwrap())

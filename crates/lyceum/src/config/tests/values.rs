@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use super::load;
 use crate::{
-    config::{AuthMode, Location},
+    config::{AuthMode, Location, Repository},
     http::Origin,
 };
 
@@ -15,7 +15,7 @@ fn an_empty_file_is_good_for_ones_own_machine() {
     assert_eq!(config.public_url, None);
     assert_eq!(config.allowed_origins, []);
     assert_eq!(config.auth, AuthMode::Open);
-    assert!(config.sources.is_empty());
+    assert!(config.sources.is_empty() && config.skills.is_none());
     assert!(config.hosts.allows("localhost:8787"));
     insta::assert_debug_snapshot!(config.limits, @r"
     Limits {
@@ -93,6 +93,11 @@ fn sources_keep_their_order() {
     );
     let sources: Vec<_> =
         config.sources.iter().map(|source| (source.name.as_str(), source.location.clone())).collect();
-    let wiki = Location::Repository("https://example.org/wiki.git".to_owned());
+    let wiki = Location::Repository(Repository {
+        url: "https://example.org/wiki.git".to_owned(),
+        branch: "main".to_owned(),
+        token: None,
+        poll_minutes: None,
+    });
     assert_eq!(sources, [("wiki", wiki), ("kb", Location::Folder("/srv/kb".into()))]);
 }
