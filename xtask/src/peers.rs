@@ -45,10 +45,10 @@ const CHECKS: &[Check] = &[
     ("Inspector over HTTP, legacy", |scene| inspector::over_http(scene, "legacy")),
     ("Inspector over stdio, modern", |scene| inspector::over_stdio(scene, "modern")),
     ("Inspector verifies a repository over HTTP, modern", |scene| {
-        inspector::verifies_over_http(scene, "modern", Sample::as_repository)
+        inspector::verifies_over_http(scene, "modern", Sample::as_repository, "/mcp")
     }),
     ("Inspector verifies a folder over HTTP, legacy", |scene| {
-        inspector::verifies_over_http(scene, "legacy", Sample::as_folder)
+        inspector::verifies_over_http(scene, "legacy", Sample::as_folder, "/skills/mcp")
     }),
     ("Inspector verifies a folder over stdio, modern", |scene| {
         inspector::verifies_over_stdio(scene, "modern")

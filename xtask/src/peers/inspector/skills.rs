@@ -16,14 +16,15 @@ struct Report {
     files: Vec<Value>,
 }
 
-/// Verifies the sample over HTTP, in one of the forms that a source has.
+/// Verifies the sample over HTTP, in one of the forms that a source has and at one of the doors that serve it.
 pub(in super::super) fn verifies_over_http(
     scene: &Scene<'_>,
     era: &'static str,
     form: fn(&Sample) -> Result<String>,
+    door: &str,
 ) -> Result<String> {
     let server = scene.serve_skills(&form(&Sample::make(scene)?)?)?;
-    server.explain(verifies(&Inspector::at(scene, era, server.mcp_url())))
+    server.explain(verifies(&Inspector::at(scene, era, format!("http://{}{door}", server.addr))))
 }
 
 /// Verifies the sample as a folder, served over stdio.
