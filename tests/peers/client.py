@@ -1,38 +1,64 @@
-"""Connects the official Python client, lists the tools and calls `server_info`.
+"""Connects the official Python client, lists the tools and takes the steps it is told.
 
-    python client.py MODE URL             over HTTP
-    python client.py MODE COMMAND ARG...  over stdio, also through a bridge such as mcp-remote
+    python client.py PLAN
 
-MODE is `auto` (2026-07-28 where offered) or `legacy` (the initialize handshake). Prints one line
-of JSON with the protocol revision agreed on, the tools seen and the structured answer.
+PLAN is a JSON object:
+
+    mode    `auto` (2026-07-28 where offered) or `legacy` (the initialize handshake)
+    target  a list: a URL alone is met over HTTP, anything else is a command to start, also a bridge
+    env     variables for that command
+    steps   in order: {"tool": name, "arguments": {…}} is called, and called again while the answer's `message` is
+            that of `again_while`, if there is one; {"run": [word, …]} is a command that must succeed
+
+Prints one line of JSON with the protocol revision agreed on, the tools seen and the answer of each call.
 """
 
 import asyncio
 import json
+import subprocess
 import sys
 
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
+MOST_CALLS = 100
+SECONDS_OF_A_COMMAND = 30
 
-def target(words: list[str]) -> str | StdioServerParameters:
+
+def target(words: list[str], env: dict[str, str]) -> str | StdioServerParameters:
     """A URL alone is met over HTTP; anything else is a command to start."""
     first, *rest = words
     if first.startswith(("http://", "https://")):
         return first
-    return StdioServerParameters(command=first, args=rest)
+    return StdioServerParameters(command=first, args=rest, env=env)
 
 
-async def main(mode: str, words: list[str]) -> None:
-    """One connection, one list, one call."""
-    async with Client(target(words), mode=mode) as client:
+async def take(client: Client, step: dict) -> list[dict]:
+    """Takes one step; only a call has an answer."""
+    if "run" in step:
+        done = subprocess.run(step["run"], capture_output=True, text=True, timeout=SECONDS_OF_A_COMMAND)
+        if done.returncode != 0:
+            raise RuntimeError(f"{step['run']} ended with {done.returncode}: {done.stdout}{done.stderr}")
+        return []
+    for _ in range(MOST_CALLS):
+        answer = await client.call_tool(step["tool"], step["arguments"])
+        message = (answer.structured_content or {}).get("message")
+        if message is None or message != step.get("again_while"):
+            break
+        await asyncio.sleep(0.1)
+    text = [block.text for block in answer.content if block.type == "text"]
+    return [{"is_error": bool(answer.is_error), "structured": answer.structured_content, "text": text}]
+
+
+async def main(plan: dict) -> None:
+    """One connection, one list, the steps."""
+    async with Client(target(plan["target"], plan["env"]), mode=plan["mode"]) as client:
         tools = await client.list_tools()
-        answer = await client.call_tool("server_info", {})
+        answers = [answer for step in plan["steps"] for answer in await take(client, step)]
         report = {
             "protocol": client.protocol_version,
             "tools": [tool.name for tool in tools.tools],
-            "is_error": bool(answer.is_error),
-            "structured": answer.structured_content,
+            "answers": answers,
         }
     # Written after the connection closed, so that a failure to close is a failure of the check.
     print(json.dumps(report))
@@ -46,9 +72,9 @@ def causes(error: BaseException) -> list[str]:
     return [cause for one in inner for cause in causes(one)]
 
 
-if len(sys.argv) < 3:
-    sys.exit("usage: client.py auto|legacy URL-or-COMMAND [ARG...]")
+if len(sys.argv) != 2:
+    sys.exit("usage: client.py PLAN, which is a JSON object")
 try:
-    asyncio.run(main(sys.argv[1], sys.argv[2:]))
+    asyncio.run(main(json.loads(sys.argv[1])))
 except Exception as error:
     sys.exit("\n".join(causes(error)))

@@ -1,6 +1,11 @@
 //! `cargo xtask bench`: measurements for `docs/benchmarks.md`.
 
+mod figures;
 mod http;
+mod machine;
+mod modern;
+mod page;
+mod skills;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -12,11 +17,14 @@ use crate::repo::Repo;
 pub(crate) enum Subject {
     /// Calls per second over HTTP, next to a bare echo and to the official SDKs.
     Http(http::Options),
+    /// Reading, finding and serving thousands of skills.
+    Skills(skills::Options),
 }
 
 /// Measures.
 pub(crate) fn run(repo: &Repo, subject: &Subject) -> Result<()> {
     match subject {
         Subject::Http(options) => http::run(repo, options),
+        Subject::Skills(options) => skills::run(repo, options),
     }
 }

@@ -5,9 +5,11 @@
 
 mod claude;
 mod conformance;
+mod git_server;
 mod inspector;
 pub(crate) mod install;
 mod python;
+mod sample;
 mod scene;
 mod server_info;
 
@@ -18,6 +20,7 @@ use clap::Args;
 
 use crate::programs;
 use crate::repo::Repo;
+use sample::Sample;
 use scene::Scene;
 
 /// Which peers to meet.
@@ -33,16 +36,32 @@ type Check = (&'static str, fn(&Scene<'_>) -> Result<String>);
 const CHECKS: &[Check] = &[
     ("conformance 2026-07-28", |scene| conformance::meets(scene, "2026-07-28")),
     ("conformance 2025-11-25", |scene| conformance::meets(scene, "2025-11-25")),
+    ("conformance of skills, 2026-07-28", |scene| conformance::skills_meet(scene, "2026-07-28")),
+    ("conformance of skills, 2025-11-25", |scene| conformance::skills_meet(scene, "2025-11-25")),
     ("Claude Code over HTTP", claude::over_http),
-    ("Claude Code over stdio", claude::over_stdio),
+    ("Claude Code over stdio, SKILLS_DIR", claude::over_stdio),
+    ("Claude Code over stdio, SKILLS_REPO", claude::over_stdio_from_a_repository),
     ("Inspector over HTTP, modern", |scene| inspector::over_http(scene, "modern")),
     ("Inspector over HTTP, legacy", |scene| inspector::over_http(scene, "legacy")),
     ("Inspector over stdio, modern", |scene| inspector::over_stdio(scene, "modern")),
+    ("Inspector verifies a repository over HTTP, modern", |scene| {
+        inspector::verifies_over_http(scene, "modern", Sample::as_repository, "/mcp")
+    }),
+    ("Inspector verifies a folder over HTTP, legacy", |scene| {
+        inspector::verifies_over_http(scene, "legacy", Sample::as_folder, "/skills/mcp")
+    }),
+    ("Inspector verifies a folder over stdio, modern", |scene| {
+        inspector::verifies_over_stdio(scene, "modern")
+    }),
+    ("Inspector verifies a folder over stdio, legacy", |scene| {
+        inspector::verifies_over_stdio(scene, "legacy")
+    }),
     ("mcp-remote", python::through_mcp_remote),
     ("Python client over HTTP, auto", |scene| python::over_http(scene, python::Mode::Auto)),
     ("Python client over HTTP, legacy", |scene| python::over_http(scene, python::Mode::Legacy)),
-    ("Python client over stdio, auto", |scene| python::over_stdio(scene, python::Mode::Auto)),
-    ("Python client over stdio, legacy", |scene| python::over_stdio(scene, python::Mode::Legacy)),
+    ("Python client over stdio, SKILLS_DIR, auto", |scene| python::every_tool(scene, python::Mode::Auto)),
+    ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
+    ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
 ];
 
 /// Meets all peers.

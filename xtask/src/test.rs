@@ -1,5 +1,7 @@
 //! `cargo xtask test`: every check, in order of what fails fastest; it stops at the first failure.
 
+mod bubblewrap;
+
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -87,6 +89,7 @@ fn nextest(repo: &Repo, step: &Step) -> Result<()> {
     if !installed {
         bail!("cargo-nextest is missing; install it: cargo install --locked cargo-nextest");
     }
+    bubblewrap::ensure();
     command(repo, step)
 }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use notify::{
-    Config, ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    Config, ErrorKind, Event, EventKind, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher,
     event::{AccessKind, AccessMode, CreateKind, ModifyKind, RenameMode},
 };
 use tokio::{
@@ -71,7 +71,8 @@ pub fn watch(root: &Path) -> Result<Watch, Error> {
     let root = fs::canonicalize(root).map_err(Error::NoFolder)?;
     let news = Arc::new(News::default());
     let (told, place) = (news.clone(), root.clone());
-    let config = Config::default().with_follow_symlinks(false);
+    // Not what is only read: a snapshot opens every folder, and would hear of each one.
+    let config = Config::default().with_follow_symlinks(false).with_event_kinds(EventKindMask::CORE);
     let watcher = RecommendedWatcher::new(move |event| told.hear(&place, event), config).map_err(failed)?;
     let watch = Watch { root, news, watcher: Arc::new(Mutex::new(watcher)) };
     add_below(&watch.watcher, &watch.root)?;

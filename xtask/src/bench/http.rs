@@ -4,7 +4,6 @@
 //! machine's mood meets all of them alike. While one is measured the others have nothing to do.
 
 mod call;
-mod machine;
 mod report;
 mod start;
 mod wrk;
@@ -15,6 +14,8 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::machine;
+use super::page::Section;
 use crate::peers::install::{self, Tools};
 use crate::programs::{self, Programs};
 use crate::repo::Repo;
@@ -76,11 +77,13 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
 
     let rows = rows(repo, options, &tools, &programs)?;
     let start = start::measure(programs.get("lyceum")?)?;
-    let facts = machine::facts(repo, &tools, options)?;
+    let load = format!("wrk, 1 thread, 64 connections, median of {} × {} s", options.rounds, options.seconds);
+    let mut facts = machine::facts(repo, load)?;
+    facts.extend(machine::sdks(repo, &tools)?);
     let text = Report { rows, start, facts }.to_string();
     println!("\n{text}");
     if options.write {
-        report::write(&repo.path("docs/benchmarks.md"), &text)?;
+        Section::Http.write(&repo.path("docs/benchmarks.md"), &text)?;
     }
     Ok(())
 }

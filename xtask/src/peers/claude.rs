@@ -1,10 +1,17 @@
 //! Claude Code: adds our server to its configuration and says whether it can connect.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use serde_json::Value;
 
-use super::scene::Scene;
+use super::git_server::GitServer;
+use super::python;
+use super::sample::Sample;
+use super::scene::{Scene, Target};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -18,12 +25,53 @@ pub(super) fn over_http(scene: &Scene<'_>) -> Result<String> {
     server.explain(connected(&claude(scene, &["mcp", "list"])?))
 }
 
-/// `claude mcp add` with a command, then `claude mcp list`.
+/// `claude mcp add` with a command that serves a folder of skills, then `claude mcp list`.
 pub(super) fn over_stdio(scene: &Scene<'_>) -> Result<String> {
-    let stdio = scene.stdio()?;
-    let words = ["mcp", "add", NAME, "--"].into_iter().chain(stdio.iter().map(String::as_str));
-    claude(scene, &words.collect::<Vec<_>>())?;
+    let skills = Sample::make(scene)?.skills_dir()?;
+    starts(scene, &scene.stdio(&[("SKILLS_DIR", &skills)])?)
+}
+
+/// The same with the skills of a Git server.
+///
+/// `claude mcp list` is gone before the first clone can be there. So what Claude Code wrote down to start later is
+/// started once for longer.
+pub(super) fn over_stdio_from_a_repository(scene: &Scene<'_>) -> Result<String> {
+    let sample = Sample::make(scene)?;
+    let git_server = GitServer::start(scene, &sample)?;
+    starts(scene, &git_server.stdio(scene)?)?;
+    python::gets_a_skill(scene, &written_down(scene)?)?;
+    git_server.was_asked()?;
+    let list = claude(scene, &["mcp", "list"])?;
+    connected(&list).map(|remark| format!("{remark} before the first clone and after it"))
+}
+
+fn starts(scene: &Scene<'_>, stdio: &Target) -> Result<String> {
+    let mut words = ["mcp", "add", "--scope", "user", NAME].map(str::to_owned).to_vec();
+    for (name, value) in &stdio.variables {
+        words.extend(["-e".to_owned(), format!("{name}={value}")]);
+    }
+    words.push("--".to_owned());
+    words.extend(stdio.words.iter().cloned());
+    claude(scene, &words.iter().map(String::as_str).collect::<Vec<_>>())?;
     connected(&claude(scene, &["mcp", "list"])?)
+}
+
+/// The command that Claude Code will start, as it is in its configuration.
+fn written_down(scene: &Scene<'_>) -> Result<Target> {
+    #[derive(Deserialize)]
+    struct Server {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+    }
+    let file = scene.folder("home")?.join(".claude.json");
+    let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
+    let config: Value = serde_json::from_str(&text).context(".claude.json is not JSON")?;
+    let server = config.get("mcpServers").and_then(|servers| servers.get(NAME));
+    let server = server.with_context(|| format!("no mcpServers.{NAME} in .claude.json"))?;
+    let Server { command, args, env } =
+        Server::deserialize(server).context("what .claude.json says of us")?;
+    Ok(Target { words: [vec![command], args].concat(), variables: env })
 }
 
 fn claude(scene: &Scene<'_>, words: &[&str]) -> Result<String> {

@@ -1,13 +1,18 @@
 //! The conformance suite of the protocol's own project, against our fixtures behind our real router.
 
+mod skills;
 mod summary;
 
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use super::scene::Scene;
+use crate::process::Finished;
+use crate::server::Server;
+pub(super) use skills::skills_meet;
 use summary::{Scenario, Summary};
 
 const LIMIT: Duration = Duration::from_secs(300);
@@ -25,11 +30,7 @@ pub(super) fn meets(scene: &Scene<'_>, revision: &str) -> Result<String> {
     let _ = fs::remove_dir_all(&results);
 
     let server = scene.serve_fixtures()?;
-    let mut command = scene.command(scene.tools.node())?;
-    command.arg(scene.tools.package(&format!("{PACKAGE}/dist/index.js")));
-    command.args(["server", "--url", &server.mcp_url(), "--requirements", revision]);
-    command.args(["--timeout", SCENARIO_LIMIT_MS, "--output-dir"]).arg(&results);
-    let finished = scene.finish(&mut command, LIMIT)?;
+    let finished = suite(scene, &server, &results, &["--requirements", revision])?;
 
     let summary = Summary::parse(&finished.stdout);
     for scenario in &summary.not_scored {
@@ -46,6 +47,15 @@ pub(super) fn meets(scene: &Scene<'_>, revision: &str) -> Result<String> {
     Ok(format!("{} required scenarios passed, {} not scored", required.len(), summary.not_scored.len()))
 }
 
+/// Runs the suite against a server, whatever comes of it.
+fn suite(scene: &Scene<'_>, server: &Server, results: &Path, words: &[&str]) -> Result<Finished> {
+    let mut command = scene.command(scene.tools.node())?;
+    command.arg(scene.tools.package(&format!("{PACKAGE}/dist/index.js")));
+    command.args(["server", "--url", &server.mcp_url()]).args(words);
+    command.args(["--timeout", SCENARIO_LIMIT_MS, "--output-dir"]).arg(results);
+    scene.finish(&mut command, LIMIT)
+}
+
 /// The scenarios of a revision, from the list that comes with the suite: so we notice one that was not run.
 fn required(scene: &Scene<'_>, revision: &str) -> Result<Vec<String>> {
     let path = scene.tools.package(&format!("{PACKAGE}/requirements/{revision}.yaml"));
@@ -55,11 +65,16 @@ fn required(scene: &Scene<'_>, revision: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The failed checks of a scenario, as the suite wrote them to its results folder.
-fn failures(results: &std::path::Path, scenario: &Scenario) -> String {
-    let folders = fs::read_dir(results).into_iter().flatten().flatten();
-    let start = format!("server-{}-2", scenario.name);
-    let ours = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with(&start));
-    let texts = ours.filter_map(|folder| fs::read_to_string(folder.path().join("checks.json")).ok());
+/// The failed checks of a scenario.
+fn failures(results: &Path, scenario: &Scenario) -> String {
+    let texts = checks(results, &scenario.name).into_iter();
     texts.map(|text| summary::failed_checks(&scenario.name, &text)).collect()
+}
+
+/// The texts of the checks of a scenario, as the suite wrote them to its results folder.
+fn checks(results: &Path, scenario: &str) -> Vec<String> {
+    let folders = fs::read_dir(results).into_iter().flatten().flatten();
+    let start = format!("server-{scenario}-2");
+    let ours = folders.filter(|folder| folder.file_name().to_string_lossy().starts_with(&start));
+    ours.filter_map(|folder| fs::read_to_string(folder.path().join("checks.json")).ok()).collect()
 }

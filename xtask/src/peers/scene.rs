@@ -1,18 +1,30 @@
 //! Where one meeting takes place: our programs, the peers' programs, and an empty home for both.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::install::Tools;
+use crate::exchange::{self, Request};
 use crate::process;
 use crate::programs::Programs;
 use crate::repo::Repo;
 use crate::scratch::Scratch;
 use crate::server::Server;
+
+/// How long the skills may take to be there.
+const READY_LIMIT: Duration = Duration::from_secs(30);
+
+/// What a client is told to connect to: a URL alone, or the words of a command and the variables that it gets.
+pub(super) struct Target {
+    pub(super) words: Vec<String>,
+    pub(super) variables: BTreeMap<String, String>,
+}
 
 /// The surroundings of one check.
 pub(super) struct Scene<'a> {
@@ -35,6 +47,18 @@ impl<'a> Scene<'a> {
         self.start(&mut command)
     }
 
+    /// Starts `lyceum serve` with skills, and waits until they are there. `place` is the line of their source that
+    /// says where it is.
+    pub(super) fn serve_skills(&self, place: &str) -> Result<Server> {
+        let config = self.scratch.path().join("lyceum.toml");
+        let text = format!("[[source]]\nname = \"sample\"\n{place}\n\n[skills]\nsource = \"sample\"\n");
+        fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
+        let mut command = self.command(self.programs.get("lyceum")?)?;
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(self.data_dir()?);
+        let server = self.start(command.arg("--config").arg(config))?;
+        server.explain(ready(&server)).map(|()| server)
+    }
+
     /// Starts the fixtures of the conformance suite behind our real router.
     pub(super) fn serve_fixtures(&self) -> Result<Server> {
         let mut command = self.command(self.programs.get("conformance")?)?;
@@ -42,12 +66,16 @@ impl<'a> Scene<'a> {
         self.start(&mut command)
     }
 
-    /// The words that start `lyceum stdio`, for a client that starts its server itself.
-    pub(super) fn stdio(&self) -> Result<Vec<String>> {
+    /// `lyceum stdio`, for a client that starts its server itself.
+    pub(super) fn stdio(&self, variables: &[(&str, &str)]) -> Result<Target> {
         let data_dir = self.data_dir()?;
         let words = [self.programs.get("lyceum")?, Path::new("stdio"), Path::new("--data-dir"), &data_dir];
         let text = |word: &Path| word.to_str().map(str::to_owned).context("a path here is not UTF-8");
-        words.into_iter().map(text).collect()
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        Ok(Target {
+            words: words.into_iter().map(text).collect::<Result<_>>()?,
+            variables: variables.collect(),
+        })
     }
 
     /// A command that sees nothing of this machine's settings: no variables but `PATH`, and an empty home.
@@ -68,11 +96,31 @@ impl<'a> Scene<'a> {
         process::run(command, self.scratch.path(), limit)
     }
 
+    /// Makes a folder of the scene, if it is not there yet.
+    pub(super) fn folder(&self, name: &str) -> Result<PathBuf> {
+        self.scratch.folder(name)
+    }
+
+    /// The folder for what must survive a restart of our programs.
+    pub(super) fn data_dir(&self) -> Result<PathBuf> {
+        self.folder("data")
+    }
+
     fn start(&self, command: &mut Command) -> Result<Server> {
         Server::start(command, &self.scratch.path().join("server.log"))
     }
+}
 
-    fn data_dir(&self) -> Result<PathBuf> {
-        self.scratch.folder("data")
+/// Waits until a server says that requests may come: the first clone takes a moment.
+fn ready(server: &Server) -> Result<()> {
+    let request = Request { method: "GET", path: "/readyz", headers: Vec::new(), body: String::new() };
+    let started = Instant::now();
+    loop {
+        let answer = exchange::send(server.addr, &request)?;
+        if answer.status == 200 {
+            return Ok(());
+        }
+        ensure!(started.elapsed() < READY_LIMIT, "not ready after {READY_LIMIT:?}: {}", answer.body);
+        thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,6 +1,6 @@
 //! Which files of a listing are skills.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use lyceum_model::RelPath;
 
@@ -31,7 +31,7 @@ pub enum Shape {
 /// `SKILL.md` further down, which the standard allows.
 pub fn candidates<'a>(paths: impl Iterator<Item = &'a RelPath> + Clone) -> Vec<Candidate> {
     let markdown = paths.filter(|path| path.extension() == ".md");
-    let documents: BTreeSet<&str> =
+    let documents: HashSet<&str> =
         markdown.clone().filter_map(|path| path.as_str().strip_suffix(".md")).collect();
     let is_skill_folder = |folder: &str| documents.contains(format!("{folder}/SKILL").as_str());
     // `auth/` beside `auth.md` holds the files of that skill, unless it is a category with skills of its own.

@@ -2,6 +2,8 @@
 //!
 //! A draft depends on its own file alone, so that a rebuild reads again only what changed.
 
+use std::sync::Arc;
+
 use lyceum_model::RelPath;
 use serde::Serialize;
 
@@ -12,19 +14,29 @@ use super::{
 };
 use crate::frontmatter;
 
-/// What one file says.
+/// What one file says. A rebuild shares it with the index before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
-    pub(super) file: RelPath,
-    pub(super) path: RelPath,
-    pub(super) description: String,
-    pub(super) keywords: Vec<String>,
-    pub(super) inherit: bool,
-    pub(super) priority: f64,
-    pub(super) assets: Vec<Asset>,
-    pub(super) scripts: Vec<Script>,
-    pub(super) body: String,
-    pub(super) standard: Option<Standard>,
+    /// The file, such as `ui/react/auth.md`.
+    pub file: RelPath,
+    /// The path of the skill, such as `ui/react/auth`.
+    pub path: RelPath,
+    /// What it is for.
+    pub description: String,
+    /// The words it is found by, in lower case.
+    pub keywords: Vec<String>,
+    /// Whether it comes with what its parents say.
+    pub inherit: bool,
+    /// Lifts it a little over equals.
+    pub priority: f64,
+    /// What it says.
+    pub body: String,
+    /// What the Agent Skills standard says of it, where it is of that form.
+    pub standard: Option<Arc<Standard>>,
+    /// The assets that it declares.
+    pub(super) declared_assets: Vec<Asset>,
+    /// The scripts that it declares.
+    pub(super) declared_scripts: Vec<Script>,
 }
 
 /// Something that an author would want to know about a file.
@@ -100,5 +112,16 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
     let description = description.ok_or("description: is missing or empty")?;
     let Declared { inherit, priority, assets, scripts } = declared::declared(fields, warn);
     let (inherit, body) = (inherit.unwrap_or(inherits), parts.body.trim().to_owned());
-    Ok(Draft { file, path, description, keywords, inherit, priority, assets, scripts, body, standard })
+    Ok(Draft {
+        file,
+        path,
+        description,
+        keywords,
+        inherit,
+        priority,
+        body,
+        standard: standard.map(Arc::new),
+        declared_assets: assets,
+        declared_scripts: scripts,
+    })
 }

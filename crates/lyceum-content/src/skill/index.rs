@@ -2,48 +2,38 @@
 //!
 //! Built whole and never changed: readers hold one, a rebuild makes the next.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 
 use lyceum_model::RelPath;
 
 use super::{
-    Asset, Draft, Execution, Finding, FoundFile, Inherited, Match, MatchSettings, Script, Severity, Standard,
+    Asset, Draft, Execution, Finding, FoundFile, Inherited, Match, MatchSettings, Script, Severity,
     discovery::SKILL_FILE,
     files, inheritance, lineage,
     matching::{self, Vocabulary},
 };
 use crate::files_below;
 
-/// A skill, with what its surroundings make of it.
+/// A skill: what its file says, with what its surroundings make of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
-    /// Its path, such as `ui/react/auth`.
-    pub path: RelPath,
-    /// Its file, such as `ui/react/auth.md`.
-    pub file: RelPath,
-    /// What it is for.
-    pub description: String,
-    /// The words it is found by, in lower case.
-    pub keywords: Vec<String>,
-    /// Whether it comes with what its parents say.
-    pub inherit: bool,
-    /// Lifts it a little over equals.
-    pub priority: f64,
-    /// What it says.
-    pub body: String,
     /// Its assets; none where it has no folder.
     pub assets: Vec<Asset>,
     /// Its scripts; none where it has no folder.
     pub scripts: Vec<Script>,
     /// The folder of its files, where there is one; nothing in it for a skill that is the whole source.
     pub folder: Option<Option<RelPath>>,
-    /// What the Agent Skills standard says of it, where it is of that form.
-    pub standard: Option<Standard>,
+    draft: Arc<Draft>,
     /// Its parent, by its place in the index.
     pub(super) parent: Option<usize>,
+}
+
+impl Deref for Skill {
+    type Target = Draft;
+
+    fn deref(&self) -> &Draft {
+        &self.draft
+    }
 }
 
 impl Skill {
@@ -59,8 +49,8 @@ impl Skill {
 /// All skills at one moment.
 #[derive(Debug)]
 pub struct SkillIndex {
+    /// In the order of their paths, so that one is found by its path.
     skills: Vec<Skill>,
-    places: HashMap<RelPath, usize>,
     children: Vec<Vec<usize>>,
     vocabulary: Vocabulary,
     /// What authors would want to know.
@@ -89,20 +79,22 @@ impl SkillIndex {
             }
             same
         });
-        let mut skills: Vec<Skill> = drafts.iter().map(|draft| skill(draft, files)).collect();
-        let places: HashMap<RelPath, usize> =
-            skills.iter().enumerate().map(|(at, skill)| (skill.path.clone(), at)).collect();
+        let mut skills: Vec<Skill> = drafts.into_iter().map(|draft| skill(draft, files)).collect();
+        let parents: Vec<Option<usize>> = skills
+            .iter()
+            .map(|skill| lineage::nearest_parent(skill.path.as_str(), |path| place(&skills, path)))
+            .collect();
         let mut children = vec![Vec::new(); skills.len()];
-        for (at, skill) in skills.iter_mut().enumerate() {
-            skill.parent = lineage::nearest_parent(skill.path.as_str(), |path| places.get(path).copied());
-            if let Some(siblings) = skill.parent.and_then(|parent| children.get_mut(parent)) {
+        for (at, (skill, parent)) in skills.iter_mut().zip(parents).enumerate() {
+            skill.parent = parent;
+            if let Some(siblings) = parent.and_then(|parent| children.get_mut(parent)) {
                 siblings.push(at);
             }
         }
         let vocabulary =
             Vocabulary::new(skills.iter().map(|skill| (skill.keywords.as_slice(), skill.priority)));
         findings.sort_by(|one, other| one.file.cmp(&other.file));
-        Self { skills, places, children, vocabulary, findings }
+        Self { skills, children, vocabulary, findings }
     }
 
     /// All skills, in the order of their paths.
@@ -153,7 +145,7 @@ impl SkillIndex {
     }
 
     pub(super) fn place(&self, path: &str) -> Option<usize> {
-        self.places.get(path).copied()
+        place(&self.skills, path)
     }
 
     pub(super) fn children_of(&self, at: usize) -> &[usize] {
@@ -170,7 +162,12 @@ impl SkillIndex {
     }
 }
 
-fn skill(draft: &Draft, files: &BTreeMap<RelPath, impl Sized>) -> Skill {
+/// Where the skill of that path is among skills in the order of their paths.
+fn place(skills: &[Skill], path: &str) -> Option<usize> {
+    skills.binary_search_by(|skill| skill.path.as_str().cmp(path)).ok()
+}
+
+fn skill(draft: Arc<Draft>, files: &BTreeMap<RelPath, impl Sized>) -> Skill {
     let folder = match &draft.standard {
         Some(_) => Some(draft.file.parent()),
         None => Some(draft.path.clone())
@@ -178,26 +175,13 @@ fn skill(draft: &Draft, files: &BTreeMap<RelPath, impl Sized>) -> Skill {
             .map(Some),
     };
     let (mut assets, mut scripts) = match &folder {
-        Some(_) => (draft.assets.clone(), draft.scripts.clone()),
+        Some(_) => (draft.declared_assets.clone(), draft.declared_scripts.clone()),
         None => (Vec::new(), Vec::new()),
     };
     if let (Some(_), Some(folder)) = (&draft.standard, &folder) {
         add_undeclared(folder.as_ref(), files, &mut assets, &mut scripts);
     }
-    Skill {
-        path: draft.path.clone(),
-        file: draft.file.clone(),
-        description: draft.description.clone(),
-        keywords: draft.keywords.clone(),
-        inherit: draft.inherit,
-        priority: draft.priority,
-        body: draft.body.clone(),
-        assets,
-        scripts,
-        folder,
-        standard: draft.standard.clone(),
-        parent: None,
-    }
+    Skill { assets, scripts, folder, draft, parent: None }
 }
 
 /// Every file of a standard skill's folder belongs to it, whether or not it is declared.

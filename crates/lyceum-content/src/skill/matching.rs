@@ -72,19 +72,22 @@ impl Vocabulary {
     }
 
     fn add(&mut self, keyword: &str, skill: usize) {
-        let next = self.skills.len();
-        let word = *self.words.entry(keyword.to_owned()).or_insert(next);
-        if word == next {
-            self.skills.push(Vec::new());
-            if keyword.chars().count() >= SHORT {
-                self.lines.push((self.text.len(), word));
-                self.text.push_str(keyword);
-                self.text.push('\n');
-            }
-        }
+        let word = self.words.get(keyword).copied().unwrap_or_else(|| self.add_word(keyword));
         if let (Some(skills), Ok(skill)) = (self.skills.get_mut(word), u32::try_from(skill)) {
             skills.push(skill);
         }
+    }
+
+    fn add_word(&mut self, keyword: &str) -> usize {
+        let word = self.skills.len();
+        self.words.insert(keyword.to_owned(), word);
+        self.skills.push(Vec::new());
+        if keyword.chars().count() >= SHORT {
+            self.lines.push((self.text.len(), word));
+            self.text.push_str(keyword);
+            self.text.push('\n');
+        }
+        word
     }
 
     /// The skills that fit, best first; equals in the order of the index.

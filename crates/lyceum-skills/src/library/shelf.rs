@@ -8,11 +8,10 @@ use std::{
 
 use lyceum_content::{
     files_below,
-    skill::{Finding, LARGEST_SKILL, MOST_FILES, Severity, Skill, SkillIndex},
+    skill::{Finding, LARGEST_SKILL, MOST_FILES, Severity, Skill, SkillIndex, Standard},
 };
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Stamp};
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// What is known of files that were hashed: the same stamp means the same bytes.
@@ -34,8 +33,8 @@ pub(crate) struct Entry {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// Its frontmatter, verbatim.
-    pub frontmatter: Map<String, Value>,
+    /// What it says of itself, its frontmatter verbatim.
+    pub standard: Arc<Standard>,
     /// Its files, by the paths in their addresses.
     pub files: Vec<RelPath>,
 }
@@ -61,18 +60,17 @@ impl Shelf {
     ) -> (Self, Vec<Finding>) {
         let mut shelf = Self::default();
         let mut findings = Vec::new();
-        let mut known = Digests::with_capacity(digests.len());
         for skill in index.skills() {
             let Some(standard) = skill.standard.as_ref().filter(|standard| standard.faults.is_empty()) else {
                 continue;
             };
             let Some(name) = standard.name.clone() else { continue };
-            match gather(skill, &name, files, digests, &mut known, read) {
+            match gather(skill, &name, files, digests, read) {
                 Ok(gathered) => {
                     let entry = Entry {
                         name,
                         description: skill.description.clone(),
-                        frontmatter: standard.frontmatter.clone(),
+                        standard: standard.clone(),
                         files: gathered.iter().map(|(address, _)| address.clone()).collect(),
                     };
                     if let Some(folder) = address_of(skill, &entry.name) {
@@ -89,7 +87,10 @@ impl Shelf {
                 }
             }
         }
-        *digests = known;
+        // More digests than files on the shelf: some may be gone.
+        if digests.len() > shelf.files.len() {
+            digests.retain(|place, _| files.contains_key(place));
+        }
         (shelf, findings)
     }
 
@@ -110,8 +111,7 @@ fn gather(
     skill: &Skill,
     name: &str,
     files: &BTreeMap<RelPath, FileMeta>,
-    before: &Digests,
-    known: &mut Digests,
+    digests: &mut Digests,
     read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
 ) -> Result<Vec<(RelPath, ShelfFile)>, String> {
     let folder = skill.file.parent();
@@ -125,14 +125,15 @@ fn gather(
     }
     let mut gathered = Vec::with_capacity(inside.len());
     for (place, meta) in inside {
-        let digest =
-            match known.get(place).or_else(|| before.get(place)).filter(|(stamp, _)| *stamp == meta.stamp) {
-                Some((_, digest)) => digest.clone(),
-                None => read(place, LARGEST_SKILL)
-                    .map(|bytes| digest(&bytes))
-                    .map_err(|error| format!("{place}: {error}"))?,
-            };
-        known.insert(place.clone(), (meta.stamp.clone(), digest.clone()));
+        let digest = match digests.get(place).filter(|(stamp, _)| *stamp == meta.stamp) {
+            Some((_, digest)) => digest.clone(),
+            None => {
+                let bytes = read(place, LARGEST_SKILL).map_err(|error| format!("{place}: {error}"))?;
+                let digest = digest(&bytes);
+                digests.insert(place.clone(), (meta.stamp.clone(), digest.clone()));
+                digest
+            }
+        };
         let address = if folder.is_some() {
             Some(place.clone())
         } else {

@@ -31,7 +31,7 @@ pub(super) fn wire(shelf: &Shelf, folder: &RelPath, entry: &Entry) -> WireSkill 
     };
     WireSkill {
         uri: format!("{}/SKILL.md", address::of(folder)),
-        frontmatter: entry.frontmatter.clone(),
+        frontmatter: entry.standard.frontmatter.clone(),
         resources: entry.files.iter().filter_map(file).collect(),
     }
 }

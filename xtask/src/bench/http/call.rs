@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
+use crate::bench::modern;
 use crate::exchange::{self, Answer, Request};
 
 /// A way to ask for 2 + 3.
@@ -20,15 +21,14 @@ pub(super) enum Call {
     LegacySession,
 }
 
-const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 
 impl Call {
     /// The request to load the server with, after one answer to it was found right.
     pub(super) fn prepare(self, addr: SocketAddr) -> Result<Request> {
         let request = match self {
-            Self::Echo | Self::ModernJson => modern("application/json, text/event-stream"),
-            Self::ModernSse => modern("text/event-stream"),
+            Self::Echo | Self::ModernJson => in_modern("application/json, text/event-stream"),
+            Self::ModernSse => in_modern("text/event-stream"),
             Self::LegacySession => legacy(&open_session(addr)?),
         };
         let answer = exchange::send(addr, &request)?;
@@ -61,17 +61,8 @@ impl Call {
     }
 }
 
-fn modern(accept: &str) -> Request {
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": MODERN,
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": { "name": "xtask-bench", "version": "0" },
-    });
-    let params = json!({ "name": "add", "arguments": { "a": 2, "b": 3 }, "_meta": meta });
-    let mut request =
-        post(accept, MODERN, &json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }));
-    request.headers.extend([("Mcp-Method", "tools/call".to_owned()), ("Mcp-Name", "add".to_owned())]);
-    request
+fn in_modern(accept: &str) -> Request {
+    modern::post(accept, &modern::call(1, "add", &json!({ "a": 2, "b": 3 })))
 }
 
 fn legacy(session: &str) -> Request {

@@ -1,21 +1,13 @@
-//! The table, and its place in `docs/benchmarks.md`.
+//! The table of `docs/benchmarks.md`.
 
 use std::fmt;
-use std::fs;
-use std::path::Path;
 
 use anyhow::{Context, Result};
 
 use super::start::Start;
 use super::wrk::Measured;
 use super::{CEILING, TYPESCRIPT};
-
-const OPENING: &str = "<!-- bench:http -->";
-const CLOSING: &str = "<!-- /bench:http -->";
-
-/// A page without figures yet.
-const EMPTY_PAGE: &str = "# Benchmarks\n\nWritten by `cargo xtask bench http --write`; compare ratios, not machines.\n\n\
-    <!-- bench:http -->\n<!-- /bench:http -->\n";
+use crate::bench::figures::{median, mib};
 
 /// The medians of one contender.
 pub(super) struct Row {
@@ -88,32 +80,6 @@ impl fmt::Display for Report {
         )?;
         self.facts.iter().try_for_each(|(name, value)| writeln!(out, "- {name}: {value}"))
     }
-}
-
-/// Puts the text between the markers of the page, which is made if it is missing.
-pub(super) fn write(page: &Path, text: &str) -> Result<()> {
-    let old = fs::read_to_string(page).unwrap_or_else(|_| EMPTY_PAGE.to_owned());
-    let new = replaced(&old, text).with_context(|| {
-        format!("{} has no section; add the lines {OPENING} and {CLOSING}", page.display())
-    })?;
-    page.parent().map_or(Ok(()), fs::create_dir_all).context("could not make the folder of the page")?;
-    fs::write(page, new).with_context(|| format!("could not write {}", page.display()))
-}
-
-fn replaced(page: &str, text: &str) -> Option<String> {
-    let (before, rest) = page.split_once(OPENING)?;
-    let (_, after) = rest.split_once(CLOSING)?;
-    Some(format!("{before}{OPENING}\n\n{}\n\n{CLOSING}{after}", text.trim()))
-}
-
-/// The middle value; of two, the lower.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().checked_sub(1)? / 2).copied()
-}
-
-fn mib(kib: u64) -> String {
-    format!("{} MiB", kib.div_ceil(1024))
 }
 
 #[cfg(test)]

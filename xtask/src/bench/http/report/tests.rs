@@ -1,8 +1,8 @@
-//! Tests of the table and its place.
+//! Tests of the table.
 
 use std::time::Duration;
 
-use super::{CEILING, EMPTY_PAGE, Report, Row, Start, TYPESCRIPT, median, replaced};
+use super::{CEILING, Report, Row, Start, TYPESCRIPT};
 
 fn row(name: &'static str, per_second: f64) -> Row {
     let speeds = vec![per_second / 2.0, per_second, per_second];
@@ -32,21 +32,4 @@ fn a_ratio_compares_what_ran_side_by_side() {
     (fast.speeds, slow.speeds) = (vec![90.0, 40.0, 8.0], vec![100.0, 50.0, 10.0]);
     assert!((fast.times(Some(&slow)) - 0.8).abs() < 1e-9);
     assert!(fast.times(None).is_nan());
-}
-
-#[test]
-fn only_the_section_between_the_markers_changes() {
-    let page = "# B\n<!-- bench:http -->\nold\n<!-- /bench:http -->\nrest\n";
-    let new = "# B\n<!-- bench:http -->\n\nnew\n\n<!-- /bench:http -->\nrest\n";
-    assert_eq!(replaced(page, "new\n").as_deref(), Some(new));
-    assert_eq!(replaced(new, "new").as_deref(), Some(new));
-    assert!(replaced(EMPTY_PAGE, "new").is_some());
-    assert_eq!(replaced("no markers", "new"), None);
-}
-
-#[test]
-fn the_median_is_a_value_that_occurred() {
-    assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
-    assert_eq!(median(vec![4.0, 1.0]), Some(1.0));
-    assert_eq!(median(Vec::new()), None);
 }

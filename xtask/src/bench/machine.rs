@@ -5,28 +5,32 @@ use std::fs;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::Options;
 use crate::peers::install::Tools;
 use crate::repo::Repo;
 
-/// Facts as `name: value` lines.
-pub(super) fn facts(repo: &Repo, tools: &Tools, options: &Options) -> Result<Vec<(&'static str, String)>> {
+/// A name and what is to be said under it.
+pub(super) type Fact = (&'static str, String);
+
+/// When, on what, under which load, and of which version of ours.
+pub(super) fn facts(repo: &Repo, load: String) -> Result<Vec<Fact>> {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let commit = said_by(repo, "git", &["rev-parse", "--short", "HEAD"]).unwrap_or_else(|| "none yet".into());
-    let node =
-        said_by(repo, &tools.node().to_string_lossy(), &["--version"]).context("Node gives no version")?;
-    let packages = ["server", "node"].map(|name| package(tools, name));
-    let [server, adapter] = packages;
     Ok(vec![
         ("date", said_by(repo, "date", &["-u", "+%F"]).context("`date` does not answer")?),
         ("machine", format!("{}, {cores} cores shared by server and load", processor())),
         ("kernel", fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()),
-        (
-            "load",
-            format!("wrk, 1 thread, 64 connections, median of {} × {} s", options.rounds, options.seconds),
-        ),
+        ("load", load),
         ("lyceum", format!("{} at commit {commit}, release build", env!("CARGO_PKG_VERSION"))),
         ("compiler", said_by(repo, "rustc", &["--version"]).context("`rustc` does not answer")?),
+    ])
+}
+
+/// Which versions of the official SDKs we are compared with.
+pub(super) fn sdks(repo: &Repo, tools: &Tools) -> Result<Vec<Fact>> {
+    let node =
+        said_by(repo, &tools.node().to_string_lossy(), &["--version"]).context("Node gives no version")?;
+    let [server, adapter] = ["server", "node"].map(|name| package(tools, name));
+    Ok(vec![
         ("TypeScript SDK", format!("server {}, node {} on Node {node}", server?, adapter?)),
         ("Python SDK", format!("{} on uvicorn, 1 worker", python_sdk(repo)?)),
     ])

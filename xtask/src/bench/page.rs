@@ -1,0 +1,47 @@
+//! `docs/benchmarks.md`: each benchmark writes its own section, between two markers.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// A page without figures yet.
+const EMPTY: &str = "# Benchmarks\n\nWritten by `cargo xtask bench … --write`; compare ratios, not machines.\n\n\
+    <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n";
+
+/// The section of one benchmark.
+#[derive(Clone, Copy)]
+pub(super) enum Section {
+    Http,
+    Skills,
+}
+
+impl Section {
+    fn markers(self) -> [&'static str; 2] {
+        match self {
+            Self::Http => ["<!-- bench:http -->", "<!-- /bench:http -->"],
+            Self::Skills => ["<!-- bench:skills -->", "<!-- /bench:skills -->"],
+        }
+    }
+
+    /// Puts the text between the markers of the page, which is made if it is missing.
+    pub(super) fn write(self, page: &Path, text: &str) -> Result<()> {
+        let old = fs::read_to_string(page).unwrap_or_else(|_| EMPTY.to_owned());
+        let [opening, closing] = self.markers();
+        let new = self.replaced(&old, text).with_context(|| {
+            format!("{} has no section; add the lines {opening} and {closing}", page.display())
+        })?;
+        page.parent().map_or(Ok(()), fs::create_dir_all).context("could not make the folder of the page")?;
+        fs::write(page, new).with_context(|| format!("could not write {}", page.display()))
+    }
+
+    fn replaced(self, page: &str, text: &str) -> Option<String> {
+        let [opening, closing] = self.markers();
+        let (before, rest) = page.split_once(opening)?;
+        let (_, after) = rest.split_once(closing)?;
+        Some(format!("{before}{opening}\n\n{}\n\n{closing}{after}", text.trim()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! One HTTP/1.1 connection that is kept, for one request after the other.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::exchange::Request;
+
+/// The longest wait for a part of an answer.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The largest answer that is taken.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// A connection that is kept.
+pub(super) struct Connection {
+    addr: SocketAddr,
+    stream: BufReader<TcpStream>,
+    body: Vec<u8>,
+}
+
+impl Connection {
+    pub(super) fn open(addr: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect_timeout(&addr, LIMIT)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(LIMIT))?;
+        stream.set_write_timeout(Some(LIMIT))?;
+        Ok(Self { addr, stream: BufReader::with_capacity(64 * 1024, stream), body: Vec::new() })
+    }
+
+    /// Sends a request and reads the answer to it, which must be a 200 of a known length.
+    pub(super) fn exchange(&mut self, request: &Request) -> Result<&str> {
+        let Request { method, path, headers, body } = request;
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let (host, length) = (self.addr, body.len());
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+        );
+        self.stream.get_mut().write_all(text.as_bytes())?;
+        let length = self.head()?;
+        self.body.resize(length, 0);
+        self.stream.read_exact(&mut self.body)?;
+        std::str::from_utf8(&self.body).context("the answer is not text")
+    }
+
+    /// Reads the head of an answer; returns the length of what follows.
+    fn head(&mut self) -> Result<usize> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        ensure!(line.starts_with("HTTP/1.1 200 "), "the answer is not 200 but {line:?}");
+        let mut length = None;
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            match line.trim_end().split_once(':') {
+                None => break,
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.trim().parse().ok().filter(|length| *length <= LARGEST);
+                }
+                Some(_) => {}
+            }
+        }
+        length.context("the answer has no length that can be used")
+    }
+}
