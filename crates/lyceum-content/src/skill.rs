@@ -21,7 +21,7 @@ pub use discovery::{Candidate, Shape, candidates};
 pub use draft::{Draft, Finding, Severity, read};
 pub use files::{FoundFile, Inherited, ResourceKind, is_binary, mime_type};
 pub use index::{Skill, SkillIndex};
-pub use matching::{Hit, Match};
+pub use matching::{Hit, Match, Query};
 pub use settings::{
     AnalyticsOverlay, AnalyticsSettings, AssetOverlay, AssetSettings, MatchOverlay, MatchSettings, Overlay,
     RefreshOverlay, RefreshSettings, SandboxChoice, ScriptOverlay, ScriptSettings, Settings,

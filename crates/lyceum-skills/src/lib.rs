@@ -18,6 +18,7 @@ use lyceum_model::{Access, Domain, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
 pub use library::{Audience, Library, Rules};
+pub use refresh::Refreshed;
 pub use script::{Scripts, Setup};
 pub use service::{Options, Skills, State};
 

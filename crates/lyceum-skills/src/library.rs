@@ -9,10 +9,10 @@ use lyceum_content::{
     skill::{Finding, Settings, SkillIndex},
 };
 use lyceum_model::RelPath;
-use lyceum_source::{ReadError, Snapshot};
+use lyceum_source::{ReadError, Reason, Snapshot};
 
-pub(crate) use build::Librarian;
 pub use build::{Audience, Rules};
+pub(crate) use build::{Beside, LARGEST_CONFIG, Librarian};
 pub(crate) use shelf::{Entry, Shelf, ShelfFile};
 
 /// Everything that is served, of one snapshot.
@@ -40,14 +40,37 @@ impl Library {
         &self.index.findings
     }
 
+    /// The addresses of resources that are there as before, but say something else.
+    pub fn changed_resources(&self, before: &Self) -> Vec<String> {
+        let changed = self.shelf.files.iter().filter(|(path, file)| {
+            before.shelf.files.get(*path).is_some_and(|before| before.digest != file.digest)
+        });
+        changed.map(|(path, _)| crate::standard::address::of(path)).collect()
+    }
+
+    /// Whether the snapshot has a file of the skills' folder.
+    pub(crate) fn has(&self, file: &RelPath) -> bool {
+        self.in_source(file).is_some_and(|path| self.snapshot.files().contains_key(&path))
+    }
+
+    /// Whether a link that leaves the source stands in the way to a file.
+    pub(crate) fn leads_out(&self, file: &RelPath) -> bool {
+        let Some(path) = self.in_source(file) else { return false };
+        let stands_before = |problem: &str| {
+            path.as_str().strip_prefix(problem).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let mut links = self.snapshot.problems().iter().filter(|problem| problem.reason == Reason::Leaves);
+        links.any(|problem| stands_before(&problem.path))
+    }
+
+    /// Where a file of the skills' folder is in the source.
+    fn in_source(&self, file: &RelPath) -> Option<RelPath> {
+        self.root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file))
+    }
+
     /// Reads a file of the skills' folder. Blocks.
     pub(crate) fn read(&self, file: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
-        match &self.root {
-            None => self.snapshot.read(file, most),
-            Some(root) => {
-                root.join(file).ok_or(ReadError::Missing).and_then(|path| self.snapshot.read(&path, most))
-            }
-        }
+        self.in_source(file).ok_or(ReadError::Missing).and_then(|path| self.snapshot.read(&path, most))
     }
 
     /// The files below a folder of the skills, from it on, with their sizes.

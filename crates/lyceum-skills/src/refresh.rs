@@ -1,21 +1,31 @@
 //! Refreshing: at the start, when a folder changes, every so often, and when a caller asks. One at a time.
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
 
+use lyceum_content::skill::Finding;
 use lyceum_model::SourceName;
-use lyceum_source::{Change, Source};
+use lyceum_source::{Change, Source, Watch};
+use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Library, Skills};
 
-/// How long to wait before watching a folder again when that failed.
-const WATCH_AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// How often is looked at what no watch of a folder tells: where a link to it leads, and the settings beside it.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+
+/// How long a folder that is gone is given to come back.
+const GONE_FOR: Duration = Duration::from_secs(1);
 
 /// What a refresh came to.
 #[derive(Debug)]
-pub(crate) enum Refreshed {
+pub enum Refreshed {
     /// The library of the newest snapshot, and how many files differ from the one before.
-    Done { library: Arc<Library>, files_changed: usize },
+    Done {
+        /// The library.
+        library: Arc<Library>,
+        /// How many files were added, removed or changed.
+        files_changed: usize,
+    },
     /// Another one is under way.
     Busy,
     /// The source could not be reached; what was there before is served on.
@@ -28,7 +38,7 @@ impl Skills {
         match self.desk.source.local() {
             Ok(Some(snapshot)) => log_library(&self.desk.serve(snapshot), None, &self.name),
             Ok(None) => {}
-            Err(error) => self.note_failure(error.to_string()),
+            Err(error) => self.note_failure(&error),
         }
     }
 
@@ -43,94 +53,133 @@ impl Skills {
         stop.run_until_cancelled(work).await;
     }
 
-    /// Refreshes when it is its turn, without telling what came of it: the state says so.
-    pub async fn refresh_in_turn(&self) {
-        // The semaphore is never closed.
-        if let Ok(_turn) = self.refreshing.acquire().await {
-            self.fetch().await;
+    /// Refreshes when it is its turn.
+    pub async fn refresh_in_turn(&self) -> Refreshed {
+        match self.refreshing.clone().acquire_owned().await {
+            Ok(turn) => self.fetch(turn).await,
+            // The semaphore is never closed.
+            Err(_) => Refreshed::Busy,
         }
     }
 
     /// Refreshes, unless another refresh is under way.
     pub(crate) async fn refresh(&self) -> Refreshed {
-        match self.refreshing.try_acquire() {
-            Ok(_turn) => self.fetch().await,
+        match self.refreshing.clone().try_acquire_owned() {
+            Ok(turn) => self.fetch(turn).await,
             Err(_) => Refreshed::Busy,
         }
     }
 
     /// Asks the source for its newest snapshot and serves it. What did not change is not read again, so this is cheap
     /// when there is no news.
-    async fn fetch(&self) -> Refreshed {
+    async fn fetch(&self, turn: OwnedSemaphorePermit) -> Refreshed {
         let snapshot = match self.desk.source.refresh().await {
             Ok(snapshot) => snapshot,
             Err(error) => {
-                self.note_failure(error.to_string());
+                self.note_failure(&error);
                 return Refreshed::Failed(error.to_string());
             }
         };
-        let before = self.state().borrow().library.clone();
-        let files_changed =
-            before.as_ref().map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
-        let desk = self.desk.clone();
-        match tokio::task::spawn_blocking(move || desk.serve(snapshot)).await {
-            Ok(library) => {
-                log_library(&library, before.as_deref(), &self.name);
-                Refreshed::Done { library, files_changed }
-            }
-            Err(panicked) => {
-                tracing::error!(error.cause = %panicked, source.name = %self.name, "building the library failed");
-                let error = "the skills could not be read; the log says more".to_owned();
-                self.note_failure(error.clone());
-                Refreshed::Failed(error)
+        let (desk, name) = (self.desk.clone(), self.name.clone());
+        let built = tokio::task::spawn_blocking(move || {
+            // Held until the library is served, also when nobody waits for it any more: a later one must not be
+            // overtaken.
+            let _turn = turn;
+            let before = desk.state().borrow().library.clone();
+            let files_changed = (before.as_ref())
+                .map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
+            let library = desk.serve(snapshot);
+            log_library(&library, before.as_deref(), &name);
+            Refreshed::Done { library, files_changed }
+        });
+        built.await.unwrap_or_else(|panicked| {
+            tracing::error!(error.cause = %panicked, source.name = %self.name, "building the library failed");
+            let error = "the skills could not be read; the log says more".to_owned();
+            self.desk.failed(error.clone());
+            Refreshed::Failed(error)
+        })
+    }
+
+    /// Refreshes a folder whenever something in it changes.
+    async fn follow(&self, root: &Path) {
+        loop {
+            let place = root.to_owned();
+            match tokio::task::spawn_blocking(move || lyceum_source::watch(&place)).await {
+                Ok(Ok(watch)) => self.follow_watch(root, watch).await,
+                Ok(Err(error)) => {
+                    tracing::warn!(error.cause = %error, source.name = %self.name, "the folder can't be watched; looking again from time to time");
+                    self.refresh_in_turn().await;
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+                Err(error) => {
+                    tracing::error!(error.cause = %error, source.name = %self.name, "watching the folder failed");
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
             }
         }
     }
 
-    /// Refreshes a folder whenever something in it changes.
-    async fn follow(&self, root: &std::path::Path) {
+    /// Follows one watch until it has nothing more to tell: the folder is gone, or a link to it leads elsewhere now.
+    /// What a watch of the folder can't see is looked at every so often.
+    async fn follow_watch(&self, root: &Path, mut watch: Watch) {
+        // Something may have changed before the watch began.
+        self.refresh_in_turn().await;
+        let mut seen = self.desk.surroundings(root);
         loop {
-            let place = root.to_owned();
-            match tokio::task::spawn_blocking(move || lyceum_source::watch(&place)).await {
-                Ok(Ok(mut watch)) => {
-                    // Something may have changed before the watch began.
+            match tokio::time::timeout(LOOK_EVERY, watch.changed()).await {
+                Ok(Change::Gone) => {
                     self.refresh_in_turn().await;
-                    while watch.changed().await != Change::Gone {
-                        self.refresh_in_turn().await;
-                    }
-                    self.refresh_in_turn().await;
+                    // It may come back.
+                    return tokio::time::sleep(GONE_FOR).await;
                 }
-                Ok(Err(error)) => {
-                    tracing::warn!(error.cause = %error, source.name = %self.name, "the folder can't be watched; looking again from time to time");
+                Ok(Change::Files | Change::Lost) => {
                     self.refresh_in_turn().await;
                 }
-                Err(error) => {
-                    tracing::error!(error.cause = %error, source.name = %self.name, "watching the folder failed");
-                }
+                Err(_nothing_heard) => {}
             }
-            tokio::time::sleep(WATCH_AGAIN_AFTER).await;
+            let now = self.desk.surroundings(root);
+            if now.place != seen.place {
+                return;
+            }
+            if now != seen {
+                self.refresh_in_turn().await;
+                seen = now;
+            }
         }
     }
 
     /// Refreshes a repository at once and then every so often, if the settings say so.
     async fn poll(&self) {
         self.refresh_in_turn().await;
+        let mut state = self.state();
+        let mut last = Instant::now();
         loop {
-            let refresh =
-                self.state().borrow().library.as_ref().map(|library| library.settings.refresh.clone());
-            let refresh = refresh.unwrap_or_default();
+            let refresh = self.desk.refresh_settings();
             // Without any library there is nothing to lose by asking again soon.
-            let minutes = if self.state().borrow().library.is_none() { 1 } else { refresh.interval_minutes };
-            tokio::time::sleep(Duration::from_secs(minutes * 60)).await;
-            if refresh.enabled {
-                self.refresh_in_turn().await;
+            let minutes =
+                if state.borrow_and_update().library.is_none() { 1 } else { refresh.interval_minutes };
+            let next = last + Duration::from_secs(minutes * 60);
+            tokio::select! {
+                () = tokio::time::sleep_until(next), if refresh.enabled => {
+                    self.refresh_in_turn().await;
+                    last = Instant::now();
+                }
+                // A new library may have another interval.
+                changed = state.changed() => if changed.is_err() { return },
             }
         }
     }
 
-    fn note_failure(&self, error: String) {
-        tracing::warn!(source.name = %self.name, error.cause = error, "the source could not be refreshed; what is here is served on");
-        self.desk.failed(error);
+    fn note_failure(&self, error: &lyceum_source::Error) {
+        let cause = std::iter::successors(std::error::Error::source(error), |error| error.source());
+        let cause: Vec<String> = cause.map(ToString::to_string).collect();
+        let served = if self.state().borrow().library.is_some() {
+            "what is here is served on"
+        } else {
+            "nothing is served yet"
+        };
+        tracing::warn!(source.name = %self.name, error.message = %error, error.cause = cause.join(": "), "the source could not be refreshed; {served}");
+        self.desk.failed(error.to_string());
     }
 }
 
@@ -139,7 +188,7 @@ const FINDINGS_IN_LOG: usize = 20;
 
 /// Logs what is served, and what authors would want to know that was not so before.
 fn log_library(library: &Library, before: Option<&Library>, name: &SourceName) {
-    let known = before.map(Library::findings).unwrap_or_default();
+    let known: HashSet<&Finding> = before.map(Library::findings).unwrap_or_default().iter().collect();
     let mut news = library.findings().iter().filter(|finding| !known.contains(finding));
     for finding in news.by_ref().take(FINDINGS_IN_LOG) {
         tracing::warn!(source.name = %name, file = finding.file, severity = ?finding.severity, "{}", finding.message);

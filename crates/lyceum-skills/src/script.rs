@@ -5,14 +5,14 @@ use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use lyceum_content::skill::Script;
 use lyceum_model::{ErrorCode, RelPath};
 use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, Sandbox, Wanted};
 use lyceum_tools::Error;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{Mutex, Semaphore};
 
 use crate::{Library, service::invalid_path};
 
@@ -31,11 +31,17 @@ const LARGEST_FOLDER: u64 = 64 * 1024 * 1024;
 /// How many files it may have.
 const MOST_FILES: usize = 2_000;
 
+/// Where a script finds programs, beside the folder of its runner.
+const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// How long after it was found that scripts can't be kept here that is tried again.
+const TRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
+
 /// Runs scripts.
 #[derive(Debug)]
 pub struct Scripts {
     setup: Setup,
-    sandbox: OnceCell<Result<Sandbox, String>>,
+    sandbox: Mutex<Option<Tried>>,
     turns: Semaphore,
     places: Semaphore,
 }
@@ -51,6 +57,15 @@ pub struct Setup {
     pub search_path: Vec<PathBuf>,
     /// The folder for scratch folders.
     pub temporary: PathBuf,
+    /// How long a script may take at most, so that its end can still be told.
+    pub longest: Duration,
+}
+
+/// What came of looking for a sandbox.
+#[derive(Debug)]
+struct Tried {
+    found: Result<Sandbox, String>,
+    at: Instant,
 }
 
 /// One script to run.
@@ -69,7 +84,7 @@ impl Scripts {
     pub fn new(setup: Setup) -> Self {
         Self {
             setup,
-            sandbox: OnceCell::new(),
+            sandbox: Mutex::new(None),
             turns: Semaphore::new(AT_ONCE),
             places: Semaphore::new(AT_ONCE + WAITING),
         }
@@ -77,7 +92,7 @@ impl Scripts {
 
     /// What scripts are kept in here, or why they can't be run.
     pub async fn level(&self) -> Result<Level, String> {
-        self.sandbox().await.map(Sandbox::level)
+        self.sandbox().await.map(|sandbox| sandbox.level())
     }
 
     /// Runs a script and waits for its end. Dropping the future ends the script.
@@ -95,14 +110,20 @@ impl Scripts {
         })
     }
 
-    async fn sandbox(&self) -> Result<&Sandbox, String> {
-        let find = async {
-            let Setup { wanted, helper, search_path, temporary } = self.setup.clone();
-            let setup = lyceum_sandbox::Setup { helper, base: temporary, search: search_path };
-            let found = Sandbox::find(wanted, setup).await;
-            found.map_err(|unavailable| unavailable.to_string())
-        };
-        self.sandbox.get_or_init(|| find).await.as_ref().map_err(Clone::clone)
+    /// The sandbox of this machine. What works is kept; what does not is tried again after a while, for it may have
+    /// been a bad moment.
+    async fn sandbox(&self) -> Result<Sandbox, String> {
+        let mut tried = self.sandbox.lock().await;
+        if let Some(Tried { found, at }) = &*tried
+            && (found.is_ok() || at.elapsed() < TRY_AGAIN_AFTER)
+        {
+            return found.clone();
+        }
+        let Setup { wanted, helper, search_path, temporary, longest: _ } = self.setup.clone();
+        let setup = lyceum_sandbox::Setup { helper, base: temporary, search: search_path };
+        let found = Sandbox::find(wanted, setup).await.map_err(|unavailable| unavailable.to_string());
+        *tried = Some(Tried { found: found.clone(), at: Instant::now() });
+        found
     }
 
     async fn script(
@@ -114,15 +135,16 @@ impl Scripts {
         let settings = &library.settings.scripts;
         let runner = self.runner(&request.runner)?;
         let limits = Limits {
-            timeout: Duration::from_secs(settings.timeout_seconds),
+            timeout: Duration::from_secs(settings.timeout_seconds).min(self.setup.longest),
             output_bytes: settings.max_output_bytes,
             address_bytes: address_bytes(&runner),
             ..Limits::default()
         };
-        let folders = self.setup.search_path.iter().map(|folder| folder.display().to_string());
-        let path = folders.collect::<Vec<_>>().join(":");
+        let own =
+            runner.first().map(Path::new).and_then(Path::parent).map(|folder| folder.display().to_string());
+        let path = own.into_iter().chain([SYSTEM_PATH.to_owned()]).collect::<Vec<_>>().join(":");
         let cwd = cwd(request.cwd, level)?;
-        let readable = runner.first().and_then(|program| home_of(Path::new(program))).into_iter().collect();
+        let readable = runner.first().map(|program| libraries_of(Path::new(program))).unwrap_or_default();
         let (library, folder) = (library.clone(), request.folder);
         let files = tokio::task::spawn_blocking(move || files(&library, folder.as_ref())).await;
         Ok(lyceum_sandbox::Script {
@@ -204,7 +226,8 @@ fn find_program(name: &str, search_path: &[PathBuf]) -> Option<PathBuf> {
     if name.is_empty() || name.contains('/') {
         return None;
     }
-    search_path.iter().map(|folder| folder.join(name)).find(|program| is_program(program))
+    let folders = search_path.iter().filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(name)).find(|program| is_program(program))
 }
 
 #[cfg(unix)]
@@ -218,12 +241,16 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// Where a program is installed that is not one of the system's: it can't run without its libraries there.
-/// `~/.nvm/versions/node/v24/bin/node` → `~/.nvm/versions/node/v24`, but never a home folder.
-fn home_of(program: &Path) -> Option<PathBuf> {
-    let program = program.canonicalize().ok()?;
-    let folder = program.parent()?;
-    let home = if folder.ends_with("bin") { folder.parent()? } else { folder };
-    let own = !["/usr", "/bin", "/sbin", "/lib"].iter().any(|system| home.starts_with(system));
-    (own && home.components().count() > 3).then(|| home.to_owned())
+/// The libraries of a program that is not one of the system's: `~/.nvm/…/v24/bin/node` needs `~/.nvm/…/v24/lib`. Never
+/// more of where it is installed, for a repository may name the program.
+fn libraries_of(program: &Path) -> Vec<PathBuf> {
+    let installed = program.canonicalize().ok();
+    let home = installed
+        .as_deref()
+        .and_then(Path::parent)
+        .filter(|folder| folder.ends_with("bin"))
+        .and_then(Path::parent);
+    let own = |home: &&Path| !["/", "/usr"].iter().any(|system| *home == Path::new(system));
+    let folders = home.filter(own).map(|home| [home.join("lib"), home.join("lib64")]).into_iter().flatten();
+    folders.filter(|folder| folder.is_dir()).collect()
 }

@@ -1,19 +1,24 @@
 //! The skills service: what its tools work on, and how it comes by a new library.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use jiff::Timestamp;
-use lyceum_content::skill::Skill;
+use lyceum_content::skill::{RefreshSettings, Settings, Skill};
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::{Snapshot, Source};
 use lyceum_tools::Error;
 use tokio::sync::{Semaphore, watch};
 
-use crate::{Library, Rules, analytics::Tracker, library::Librarian, script::Scripts};
+use crate::{
+    Library, Rules,
+    analytics::Tracker,
+    library::{Beside, LARGEST_CONFIG, Librarian},
+    script::Scripts,
+};
 
 /// How long a call waits for the first library, such as for the first clone of a repository.
 const FIRST_LIBRARY_WITHIN: Duration = Duration::from_secs(60);
@@ -39,7 +44,7 @@ pub struct Skills {
     pub(crate) name: SourceName,
     pub(crate) desk: Arc<Desk>,
     /// One refresh at a time.
-    pub(crate) refreshing: Semaphore,
+    pub(crate) refreshing: Arc<Semaphore>,
     pub(crate) tracker: Tracker,
     pub(crate) scripts: Scripts,
 }
@@ -67,7 +72,7 @@ impl Skills {
     pub fn new(options: Options) -> Self {
         let Options { name, source, rules, tracker, scripts } = options;
         let desk = Desk { source, rules, librarian: Mutex::default(), state: watch::Sender::default() };
-        Self { name, desk: Arc::new(desk), refreshing: Semaphore::new(1), tracker, scripts }
+        Self { name, desk: Arc::new(desk), refreshing: Arc::new(Semaphore::new(1)), tracker, scripts }
     }
 
     /// Tells what there is to serve, now and whenever it changes.
@@ -80,6 +85,11 @@ impl Skills {
         &self.name
     }
 
+    /// Where the skills come from.
+    pub fn source(&self) -> &Source {
+        &self.desk.source
+    }
+
     /// How scripts are run.
     pub fn scripts(&self) -> &Scripts {
         &self.scripts
@@ -89,12 +99,13 @@ impl Skills {
     pub(crate) async fn library(&self) -> Result<Arc<Library>, Error> {
         let mut state = self.state();
         let settled = state.wait_for(|state| state.library.is_some() || state.error.is_some());
-        let settled = tokio::time::timeout(FIRST_LIBRARY_WITHIN, settled).await;
+        // What comes back holds the lock of the state, so it is let go before the state is looked at.
+        let _settled = tokio::time::timeout(FIRST_LIBRARY_WITHIN, settled).await.is_ok();
         let State { library, error } = self.desk.state.borrow().clone();
         library.ok_or_else(|| {
-            let message = match (error, settled) {
-                (Some(error), _) => format!("the skills can't be read: {error}"),
-                (None, _) => "the skills are still being fetched; try again in a minute".to_owned(),
+            let message = match error {
+                Some(error) => format!("the skills can't be read: {error}"),
+                None => "the skills are still being fetched; try again in a minute".to_owned(),
             };
             Error::Failed { code: ErrorCode::Unavailable, message }
         })
@@ -106,7 +117,7 @@ impl Desk {
     pub(crate) fn serve(&self, snapshot: Snapshot) -> Arc<Library> {
         let beside = self.config_beside();
         let mut librarian = self.librarian.lock().unwrap_or_else(PoisonError::into_inner);
-        let library = Arc::new(librarian.build(snapshot, beside.as_deref(), &self.rules, Timestamp::now()));
+        let library = Arc::new(librarian.build(snapshot, beside, &self.rules, Timestamp::now()));
         self.state.send_replace(State { library: Some(library.clone()), error: None });
         library
     }
@@ -116,13 +127,52 @@ impl Desk {
         self.state.send_modify(|state| state.error = Some(error));
     }
 
-    /// The `config.yaml` next to a folder of skills: the content root of a checkout.
-    fn config_beside(&self) -> Option<String> {
-        let Source::Folder(folder) = &self.source else { return None };
-        let file: PathBuf = std::path::absolute(&folder.root).ok()?.parent()?.join("config.yaml");
-        let small = std::fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() <= 64 * 1024);
-        small.then(|| std::fs::read_to_string(&file).ok()).flatten()
+    /// What there is to serve.
+    pub(crate) fn state(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
     }
+
+    /// How often to ask for news: as the library says, or as far as is known without one.
+    pub(crate) fn refresh_settings(&self) -> RefreshSettings {
+        match &self.state.borrow().library {
+            Some(library) => library.settings.refresh.clone(),
+            None => Settings::default().overlaid(&self.rules.overlay).refresh,
+        }
+    }
+
+    /// What lies outside of a watched folder and still counts.
+    pub(crate) fn surroundings(&self, root: &Path) -> Surroundings {
+        let beside = self.beside().and_then(|file| file.metadata().ok());
+        let stamp = beside.map(|meta| (meta.len(), meta.modified().ok()));
+        Surroundings { place: root.canonicalize().ok(), beside: stamp }
+    }
+
+    /// The `config.yaml` next to a folder of skills: the content root of a checkout.
+    fn config_beside(&self) -> Option<Beside> {
+        let file = self.beside()?;
+        match file.metadata() {
+            Ok(meta) if meta.len() <= LARGEST_CONFIG => {
+                Some(std::fs::read_to_string(&file).map_or(Beside::Unreadable, Beside::Text))
+            }
+            Ok(_) => Some(Beside::Unreadable),
+            Err(_) => None,
+        }
+    }
+
+    fn beside(&self) -> Option<PathBuf> {
+        let Source::Folder(folder) = &self.source else { return None };
+        let file = std::path::absolute(&folder.root).ok()?.parent()?.join("config.yaml");
+        file.exists().then_some(file)
+    }
+}
+
+/// What lies outside of a watched folder and still counts.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Surroundings {
+    /// Where the folder really is.
+    pub place: Option<PathBuf>,
+    /// Size and time of the `config.yaml` beside it.
+    beside: Option<(u64, Option<SystemTime>)>,
 }
 
 /// The skill of that path, or an error that says what to do.

@@ -118,11 +118,18 @@ impl Repository {
                 "the address of a repository holds a password; configure a token instead of it"
             );
         }
+        let login = address.login(settings.token, settings.askpass);
+        if login.as_ref().is_some_and(|login| login.origin.is_open()) {
+            return Err(Error::Settings(
+                "a token is not sent over plain http, where it can be read on the way; write the address with https"
+                    .to_owned(),
+            ));
+        }
         Ok(Self(Arc::new(Inner {
             url,
             branch: settings.branch,
             reference,
-            login: address.login(settings.token, settings.askpass),
+            login,
             place: Place::new(settings.folder),
             git: settings.git,
             limits: settings.limits,

@@ -26,9 +26,18 @@ pub enum InvalidSchema {
     },
 }
 
-/// The schema of a type, without the parts that only cost tokens (`$schema`, the type's Rust name).
+/// The schema of a type that is read, without the parts that only cost tokens (`$schema`, the type's Rust name).
 pub fn schema_of<T: JsonSchema>() -> JsonObject {
-    let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>();
+    schema_by::<T>(SchemaSettings::draft2020_12())
+}
+
+/// The same of a type that is written: a field that may be left out is not required.
+pub(crate) fn output_schema_of<T: JsonSchema>() -> JsonObject {
+    schema_by::<T>(SchemaSettings::draft2020_12().for_serialize())
+}
+
+fn schema_by<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut object = match Value::from(schema) {
         Value::Object(object) => object,
         _ => JsonObject::new(),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::{
     Call, Error, Outcome, RegistryError,
     mcp::{CallToolResult, JsonObject, MirroredArgument, WireTool},
-    schema::{ArgumentCheck, compiled, schema_of},
+    schema::{ArgumentCheck, compiled, output_schema_of, schema_of},
 };
 
 /// A tool, whole. The schemas come from `Args` and `Output`; the gate has run before `call`.
@@ -110,7 +110,7 @@ impl ToolEntry {
             description: T::DESCRIPTION.to_owned(),
             access: Access { domain: domain.clone(), tier: T::TIER, scopes: scopes(T::SCOPES)? },
             input_schema: schema_of::<T::Args>(),
-            output_schema: Some(schema_of::<T::Output>()),
+            output_schema: Some(output_schema_of::<T::Output>()),
             effect: T::EFFECT,
             faults: T::FAULTS,
         };

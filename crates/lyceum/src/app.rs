@@ -70,7 +70,7 @@ pub enum StartError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// A source can't be used as it is declared.
-    #[error("the source of the skills can't be used: {0}")]
+    #[error("the source of the skills can't be used")]
     Source(#[from] lyceum_source::Error),
 }
 

@@ -12,6 +12,7 @@ mod skills;
 
 use std::{
     ffi::OsString,
+    fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
@@ -108,8 +109,8 @@ pub struct Source {
     pub location: Location,
 }
 
-/// A Git repository, as it is declared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A Git repository, as it is declared. The address may hold a secret, so it is not shown.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Repository {
     /// Its address, as Git takes it.
     pub url: String,
@@ -119,6 +120,12 @@ pub struct Repository {
     pub token: Option<Token>,
     /// How many minutes lie between two questions for news, where it is written down.
     pub poll_minutes: Option<u64>,
+}
+
+impl fmt::Debug for Repository {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Repository").field("branch", &self.branch).finish_non_exhaustive()
+    }
 }
 
 /// Where a source is.

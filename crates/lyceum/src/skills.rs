@@ -1,6 +1,6 @@
 //! The skills service in this process: made of the configuration, kept fresh, and shown in registry and catalog.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use lyceum_content::{Catalog, Current, SourceState, SourceStatus, skill::SandboxChoice};
 use lyceum_model::SourceName;
@@ -10,6 +10,8 @@ use lyceum_skills::{
     analytics::{self, ServerId, Tracker},
 };
 use lyceum_source::{Folder, Repository, Source};
+use lyceum_tools::Change;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -19,6 +21,9 @@ use crate::{
 
 /// The argument that makes this program the helper of the sandbox.
 pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
+
+/// How much of a call's time is kept for the end of a script: it is asked to stop, then killed, then told.
+const TO_END: Duration = Duration::from_secs(7);
 
 /// Makes the service, if it is on, and lets it read what is here already.
 pub(crate) fn service(
@@ -44,9 +49,10 @@ pub(crate) fn service(
 /// Starts what keeps the service fresh and visible.
 pub(crate) fn start(app: &App, skills: &Arc<Skills>) {
     let stop = app.tasks.stopping();
+    // Listening begins before anything can change.
+    app.tasks.spawn(show(app.clone(), skills.clone(), skills.state()));
     app.tasks.spawn(skills.clone().keep_fresh(stop.clone()));
     app.tasks.spawn_to_its_end(publish(skills.clone(), stop));
-    app.tasks.spawn(show(app.clone(), skills.clone()));
 }
 
 async fn publish(skills: Arc<Skills>, stop: CancellationToken) {
@@ -54,17 +60,35 @@ async fn publish(skills: Arc<Skills>, stop: CancellationToken) {
 }
 
 /// Shows each new library in the lists that clients see.
-async fn show(app: App, skills: Arc<Skills>) {
-    let mut state = skills.state();
+async fn show(app: App, skills: Arc<Skills>, mut state: watch::Receiver<State>) {
+    let mut before = state.borrow().library.clone();
     while state.changed().await.is_ok() {
-        note(&app.catalog, skills.source_name(), &state.borrow_and_update());
+        let now = state.borrow_and_update().clone();
+        note(&app.catalog, skills.source_name(), &now);
         match app.registry() {
             Ok(registry) => app.mcp.hub().publish(registry),
             Err(error) => {
                 tracing::error!(error.cause = %error, "the new skills can't be listed as resources");
             }
         }
+        if let (Some(before), Some(now)) = (&before, &now.library) {
+            for uri in now.changed_resources(before) {
+                app.mcp.hub().announce(Change::Resource(uri));
+            }
+        }
+        before = now.library;
     }
+}
+
+/// The folder of a clone, by its address and branch: two servers of one user that serve different repositories must not
+/// take each other's.
+fn clone_folder(name: &SourceName, repository: &config::Repository) -> String {
+    // FNV-1a: the same on every machine and in every version, which the standard library does not promise.
+    let key = format!("{}\n{}", repository.url, repository.branch);
+    let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{name}-{hash:016x}")
 }
 
 /// Writes the state of the source into the catalog.
@@ -94,7 +118,7 @@ fn source(config: &Config, declared: &config::Source) -> Result<Source, lyceum_s
     match &declared.location {
         Location::Folder(root) => Ok(Source::Folder(Folder::new(root))),
         Location::Repository(repository) => {
-            let folder = config.data_dir.join("sources").join(declared.name.as_str());
+            let folder = config.data_dir.join("sources").join(clone_folder(&declared.name, repository));
             let mut settings = lyceum_source::Settings::new(&repository.url, folder, this_program());
             settings.branch.clone_from(&repository.branch);
             settings.token.clone_from(&repository.token);
@@ -114,6 +138,7 @@ fn setup(config: &Config, declared: &SkillsService) -> Setup {
         helper: Helper::this_program(vec![SANDBOX_HELPER.to_owned()]),
         search_path: config.machine.search_path.clone(),
         temporary: config.machine.temporary.clone(),
+        longest: config.limits.call.saturating_sub(TO_END).max(Duration::from_secs(1)),
     }
 }
 

@@ -101,16 +101,11 @@ pub(super) fn declared(fields: &Map<String, Value>, warn: &mut impl FnMut(String
     Declared { inherit, priority, assets, scripts }
 }
 
-/// The keywords in lower case, each once; nothing unless there is at least one.
+/// The keywords as they are written; nothing unless there is at least one.
 pub(super) fn keywords(fields: &Map<String, Value>) -> Option<Vec<String>> {
-    let written = fields.get("keywords")?.as_array()?;
-    let mut keywords: Vec<String> = Vec::with_capacity(written.len());
-    for keyword in written.iter().map(|keyword| text(Some(keyword))) {
-        let keyword = keyword.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        if !keyword.is_empty() && !keywords.contains(&keyword) {
-            keywords.push(keyword);
-        }
-    }
+    let written = fields.get("keywords")?.as_array()?.iter();
+    let keywords: Vec<String> =
+        written.map(|keyword| text(Some(keyword))).filter(|keyword| !keyword.trim().is_empty()).collect();
     (!keywords.is_empty()).then_some(keywords)
 }
 

@@ -27,12 +27,17 @@ pub enum Shape {
     Folder,
 }
 
-/// The skills among those files, in the order of the paths. What belongs to a skill is not one itself, but for a
-/// `SKILL.md` further down, which the standard allows.
-pub fn candidates<'a>(paths: impl Iterator<Item = &'a RelPath> + Clone) -> Vec<Candidate> {
+/// The files that may be skills, in the order of the paths. What belongs to a skill is not one itself, but for a
+/// `SKILL.md` further down, which the standard allows. `no_skills` are markdown files that turned out to be none, so that
+/// nothing belongs to them.
+pub fn candidates<'a>(
+    paths: impl Iterator<Item = &'a RelPath> + Clone,
+    no_skills: &HashSet<RelPath>,
+) -> Vec<Candidate> {
     let markdown = paths.filter(|path| path.extension() == ".md");
-    let documents: HashSet<&str> =
-        markdown.clone().filter_map(|path| path.as_str().strip_suffix(".md")).collect();
+    let documents: HashSet<&str> = (markdown.clone().filter(|path| !no_skills.contains(*path)))
+        .filter_map(|path| path.as_str().strip_suffix(".md"))
+        .collect();
     let is_skill_folder = |folder: &str| documents.contains(format!("{folder}/SKILL").as_str());
     // `auth/` beside `auth.md` holds the files of that skill, unless it is a category with skills of its own.
     let is_resource_folder = |folder: &str| {

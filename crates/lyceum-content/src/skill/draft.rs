@@ -23,7 +23,7 @@ pub struct Draft {
     pub path: RelPath,
     /// What it is for.
     pub description: String,
-    /// The words it is found by, in lower case.
+    /// The words it is found by, as they are written.
     pub keywords: Vec<String>,
     /// Whether it comes with what its parents say.
     pub inherit: bool,
@@ -40,7 +40,7 @@ pub struct Draft {
 }
 
 /// Something that an author would want to know about a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Finding {
     /// The file, from the folder of the skills on.
     pub file: String,
@@ -51,7 +51,7 @@ pub struct Finding {
 }
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// It is served, but not as the author may have meant.
@@ -111,7 +111,7 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
     };
     let description = description.ok_or("description: is missing or empty")?;
     let Declared { inherit, priority, assets, scripts } = declared::declared(fields, warn);
-    let (inherit, body) = (inherit.unwrap_or(inherits), parts.body.trim().to_owned());
+    let (inherit, body) = (inherit.unwrap_or(inherits), without_empty_edges(parts.body).to_owned());
     Ok(Draft {
         file,
         path,
@@ -124,4 +124,11 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
         declared_assets: assets,
         declared_scripts: scripts,
     })
+}
+
+/// The text without empty lines before and after it; the indentation of its first line stays.
+fn without_empty_edges(text: &str) -> &str {
+    let first = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());
+    let start = text.get(..first).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+    text.get(start..).unwrap_or_default().trim_end()
 }

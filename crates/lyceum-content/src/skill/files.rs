@@ -69,6 +69,14 @@ pub(super) fn inherited<T: Clone>(
     found.into_values().collect()
 }
 
+/// Looks a script up in a skill, then in those it inherits from, nearest first. It may be an asset too.
+pub(super) fn find_script(chain: &[&Skill], file: &RelPath) -> Option<(Script, Option<RelPath>, RelPath)> {
+    chain.iter().rev().find_map(|skill| {
+        let script = skill.scripts.iter().find(|script| script.file == *file)?;
+        Some((script.clone(), skill.folder.clone().flatten(), skill.place_of(file)?))
+    })
+}
+
 /// Looks a file up in a skill, then in those it inherits from, nearest first.
 pub(super) fn find(chain: &[&Skill], file: &RelPath) -> Option<FoundFile> {
     chain.iter().rev().enumerate().find_map(|(distance, skill)| {

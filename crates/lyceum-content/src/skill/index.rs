@@ -7,10 +7,10 @@ use std::{collections::BTreeMap, ops::Deref, sync::Arc};
 use lyceum_model::RelPath;
 
 use super::{
-    Asset, Draft, Execution, Finding, FoundFile, Inherited, Match, MatchSettings, Script, Severity,
+    Asset, Draft, Execution, Finding, FoundFile, Inherited, Script, Severity,
     discovery::SKILL_FILE,
     files, inheritance, lineage,
-    matching::{self, Vocabulary},
+    matching::{Query, Vocabulary},
 };
 use crate::files_below;
 
@@ -107,26 +107,21 @@ impl SkillIndex {
         self.place(path).and_then(|at| self.skills.get(at))
     }
 
-    /// The skill for a task.
-    pub fn search(&self, context: &str, settings: &MatchSettings) -> Match {
-        matching::decide(self.vocabulary.search(context, settings.min_score), settings)
+    /// Looks a text up, once for everything that is then asked of it.
+    pub fn query(&self, context: &str) -> Query<'_> {
+        self.vocabulary.query(context)
     }
 
-    /// Which keywords of a skill fit that text.
-    pub fn matched_keywords<'a>(&self, context: &str, skill: &'a Skill) -> Vec<&'a str> {
-        self.vocabulary.matched(context, &skill.keywords)
+    /// The place of a skill in the index.
+    pub fn place_of(&self, skill: &Skill) -> Option<usize> {
+        self.place(skill.path.as_str())
     }
 
-    /// How well a skill fits that text, whether or not another fits better.
-    pub fn score(&self, context: &str, skill: &Skill) -> f64 {
-        let place = self.place(skill.path.as_str());
-        let hits = self.vocabulary.search(context, f64::NEG_INFINITY);
-        hits.iter().find(|hit| Some(hit.skill) == place).map_or(0.0, |hit| hit.score)
-    }
-
-    /// What a skill says, with its parents' words before it if it inherits.
-    pub fn content(&self, skill: &Skill) -> String {
-        inheritance::content(skill, &self.chain(skill))
+    /// What a skill says, with its parents' words before it if it inherits; nothing where that is more than `most` bytes.
+    pub fn content(&self, skill: &Skill, most: usize) -> Option<String> {
+        let chain = self.chain(skill);
+        let size: usize = chain.iter().map(|skill| skill.body.len()).sum();
+        (size <= most).then(|| inheritance::content(skill, &chain))
     }
 
     /// The assets that a skill has from its parents.
@@ -142,6 +137,12 @@ impl SkillIndex {
     /// Looks a declared file up in a skill, then in those it inherits from.
     pub fn find_file(&self, skill: &Skill, file: &RelPath) -> Option<FoundFile> {
         files::find(&self.chain(skill), file)
+    }
+
+    /// Looks a declared script up in a skill, then in those it inherits from: the script, the folder of its skill, and
+    /// where it is.
+    pub fn find_script(&self, skill: &Skill, file: &RelPath) -> Option<(Script, Option<RelPath>, RelPath)> {
+        files::find_script(&self.chain(skill), file)
     }
 
     pub(super) fn place(&self, path: &str) -> Option<usize> {

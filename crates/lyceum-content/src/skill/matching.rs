@@ -10,6 +10,9 @@ use memchr::memmem;
 
 use super::{MatchSettings, tokens::tokenize};
 
+/// How many different words of a text are looked for.
+const MOST_TOKENS: usize = 200;
+
 /// Words and keywords shorter than this match only when they are equal: `go` is not `golang`.
 const SHORT: usize = 3;
 
@@ -33,6 +36,14 @@ pub enum Match {
     One(Hit),
 }
 
+/// A text that is looked for, with the words that fit it. Looking is done once, for everything that is asked of it.
+#[derive(Debug)]
+pub struct Query<'a> {
+    vocabulary: &'a Vocabulary,
+    /// For each word of the vocabulary, whether it fits.
+    fitting: Vec<bool>,
+}
+
 /// Every keyword of every skill.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
@@ -49,7 +60,7 @@ pub(super) struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Takes the keywords (in lower case) and the priority of each skill, in the order of the index.
+    /// Takes the keywords and the priority of each skill, in the order of the index.
     pub(super) fn new<'a>(skills: impl Iterator<Item = (&'a [String], f64)>) -> Self {
         let mut vocabulary = Self {
             words: HashMap::new(),
@@ -62,7 +73,7 @@ impl Vocabulary {
         };
         for (skill, (keywords, priority)) in skills.enumerate() {
             for keyword in keywords {
-                vocabulary.add(keyword, skill);
+                vocabulary.add(&normal(keyword), skill);
             }
             vocabulary.keyword_counts.push(u32::try_from(keywords.len()).unwrap_or(u32::MAX));
             vocabulary.priorities.push(priority);
@@ -90,32 +101,11 @@ impl Vocabulary {
         word
     }
 
-    /// The skills that fit, best first; equals in the order of the index.
-    pub(super) fn search(&self, context: &str, least: f64) -> Vec<Hit> {
-        let fitting = self.fitting(&tokenize(context));
-        let mut counts: HashMap<u32, u32> = HashMap::new();
-        let words = fitting.iter().zip(&self.skills).filter(|(fits, _)| **fits);
-        for skill in words.flat_map(|(_, skills)| skills) {
-            *counts.entry(*skill).or_default() += 1;
-        }
-        let mut hits: Vec<Hit> = counts
-            .into_iter()
-            .filter_map(|(skill, count)| {
-                let skill = usize::try_from(skill).ok()?;
-                let score = f64::from(count) / f64::from(*self.keyword_counts.get(skill)?)
-                    + self.priorities.get(skill)? * 0.001;
-                (score >= least).then_some(Hit { skill, score })
-            })
-            .collect();
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.skill.cmp(&other.skill)));
-        hits
-    }
-
-    /// Which of those keywords fit that text.
-    pub(super) fn matched<'a>(&self, context: &str, keywords: &'a [String]) -> Vec<&'a str> {
-        let fitting = self.fitting(&tokenize(context));
-        let fits = |keyword: &str| self.words.get(keyword).and_then(|word| fitting.get(*word)) == Some(&true);
-        keywords.iter().map(String::as_str).filter(|keyword| fits(keyword)).collect()
+    /// Looks a text up.
+    pub(super) fn query(&self, context: &str) -> Query<'_> {
+        let mut tokens = tokenize(context);
+        tokens.truncate(MOST_TOKENS);
+        Query { vocabulary: self, fitting: self.fitting(&tokens) }
     }
 
     /// For each word of the vocabulary, whether some token fits it.
@@ -150,8 +140,52 @@ impl Vocabulary {
     }
 }
 
+impl Query<'_> {
+    /// What it comes to.
+    pub fn outcome(&self, settings: &MatchSettings) -> Match {
+        decide(self.hits(settings.min_score), settings)
+    }
+
+    /// Which of those keywords fit.
+    pub fn matched<'k>(&self, keywords: &'k [String]) -> Vec<&'k str> {
+        let word = |keyword: &str| self.vocabulary.words.get(&normal(keyword));
+        let fits = |keyword: &str| word(keyword).and_then(|word| self.fitting.get(*word)) == Some(&true);
+        keywords.iter().map(String::as_str).filter(|keyword| fits(keyword)).collect()
+    }
+
+    /// How well that skill fits, by its place in the index; whether or not another fits better.
+    pub fn score(&self, skill: usize) -> f64 {
+        let hits = self.hits(f64::NEG_INFINITY);
+        hits.iter().find(|hit| hit.skill == skill).map_or(0.0, |hit| hit.score)
+    }
+
+    /// The skills that fit, best first; equals in the order of the index.
+    fn hits(&self, least: f64) -> Vec<Hit> {
+        let vocabulary = self.vocabulary;
+        let mut counts: HashMap<u32, u32> = HashMap::new();
+        let words = self.fitting.iter().zip(&vocabulary.skills).filter(|(fits, _)| **fits);
+        for skill in words.flat_map(|(_, skills)| skills) {
+            *counts.entry(*skill).or_default() += 1;
+        }
+        let hit = |(skill, count): (u32, u32)| {
+            let skill = usize::try_from(skill).ok()?;
+            let share = f64::from(count) / f64::from(*vocabulary.keyword_counts.get(skill)?);
+            let score = share + vocabulary.priorities.get(skill)? * 0.001;
+            (score >= least).then_some(Hit { skill, score })
+        };
+        let mut hits: Vec<Hit> = counts.into_iter().filter_map(hit).collect();
+        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.skill.cmp(&other.skill)));
+        hits
+    }
+}
+
+/// A keyword as it is compared.
+fn normal(keyword: &str) -> String {
+    keyword.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
 /// Decides between hits that are in order, best first.
-pub(super) fn decide(mut hits: Vec<Hit>, settings: &MatchSettings) -> Match {
+fn decide(mut hits: Vec<Hit>, settings: &MatchSettings) -> Match {
     match hits.as_slice() {
         [] => Match::Nothing,
         [best, second, ..] if best.score - second.score < settings.ambiguity_threshold => {

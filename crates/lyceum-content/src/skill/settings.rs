@@ -228,14 +228,26 @@ pub struct AnalyticsOverlay {
 }
 
 impl Overlay {
-    /// Reads the `config.yaml` of a source. Each table that can't be used is left out and told, the others count.
+    /// What counts of a `config.yaml` that is there and can't be read: it may have said that no script is run.
+    pub fn unreadable() -> Self {
+        let mut overlay = Self::default();
+        overlay.scripts.enabled = Some(false);
+        overlay
+    }
+
+    /// Reads the `config.yaml` of a source. Each table that can't be used is left out and told, the others count; where
+    /// that is the one of the scripts, none is run, for it may have said so.
     pub fn from_yaml(text: &str) -> (Self, Vec<String>) {
         let fields = match yaml_value::<Value>(text) {
             Ok(Value::Object(fields)) => fields,
             Ok(Value::Null) => return (Self::default(), Vec::new()),
-            Ok(_) => return (Self::default(), vec!["is not a list of tables; it has no effect".to_owned()]),
+            Ok(_) => {
+                let message = "is not a list of tables; it has no effect, and no script is run".to_owned();
+                return (Self::unreadable(), vec![message]);
+            }
             Err(error) => {
-                return (Self::default(), vec![format!("can't be read and has no effect: {error}")]);
+                let message = format!("can't be read and has no effect, and no script is run: {error}");
+                return (Self::unreadable(), vec![message]);
             }
         };
         let mut overlay = Self::default();
@@ -249,8 +261,13 @@ impl Overlay {
                 "analytics" => take(table).map(|table| overlay.analytics = table),
                 _ => Err("there is no such table".to_owned()),
             };
-            if let Err(error) = read {
-                warnings.push(format!("{name}: {error}; it has no effect"));
+            match read {
+                Ok(()) => {}
+                Err(error) if name == "scripts" => {
+                    overlay.scripts.enabled = Some(false);
+                    warnings.push(format!("{name}: {error}; it has no effect, and no script is run"));
+                }
+                Err(error) => warnings.push(format!("{name}: {error}; it has no effect")),
             }
         }
         overlay.keep_sane(&mut warnings);

@@ -5,7 +5,10 @@ mod reading;
 mod routing;
 mod standard;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashSet},
+    sync::Arc,
+};
 
 use lyceum_model::RelPath;
 
@@ -19,10 +22,13 @@ pub(super) fn path(text: &str) -> RelPath {
 /// The index of files given as path and text.
 pub(super) fn index(files: &[(&str, &str)]) -> SkillIndex {
     let files: BTreeMap<RelPath, &str> = files.iter().map(|(name, text)| (path(name), *text)).collect();
-    let read: Vec<_> = candidates(files.keys())
-        .iter()
-        .map(|candidate: &Candidate| read(candidate, files.get(&candidate.file).unwrap().as_bytes()))
-        .collect();
+    let read_all = |no_skills: &HashSet<RelPath>| -> Vec<_> {
+        let candidates = candidates(files.keys(), no_skills).into_iter();
+        candidates.map(|one: Candidate| (read(&one, files[&one.file].as_bytes()), one.file)).collect()
+    };
+    let none = read_all(&HashSet::new()).into_iter().filter(|((draft, _), _)| draft.is_none());
+    let read: Vec<_> =
+        read_all(&none.map(|(_, file)| file).collect()).into_iter().map(|(read, _)| read).collect();
     let drafts = read.iter().filter_map(|(draft, _)| draft.clone()).map(Arc::new);
     let findings: Vec<&Finding> = read.iter().flat_map(|(_, findings)| findings).collect();
     SkillIndex::new(drafts, &files, findings.into_iter())

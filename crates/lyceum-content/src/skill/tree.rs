@@ -26,12 +26,62 @@ pub struct SkillNode {
     pub script_count: usize,
     /// The skills below it.
     pub children: Vec<SkillNode>,
+    /// How many skills below it are left out, for there are too many; a path shows them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<usize>,
+}
+
+impl SkillNode {
+    /// The same tree with at most so many nodes: what is nearest to the top, and the number of those left out.
+    pub fn cut(self, most: usize) -> Self {
+        let mut levels = Vec::new();
+        self.count(0, &mut levels);
+        let mut left = most;
+        let whole = levels
+            .iter()
+            .take_while(|nodes| left.checked_sub(**nodes).map(|rest| left = rest).is_some())
+            .count();
+        self.kept(0, whole, &mut left)
+    }
+
+    /// Counts the nodes of each level.
+    fn count(&self, level: usize, levels: &mut Vec<usize>) {
+        if levels.len() <= level {
+            levels.resize(level + 1, 0);
+        }
+        if let Some(nodes) = levels.get_mut(level) {
+            *nodes += 1;
+        }
+        self.children.iter().for_each(|child| child.count(level + 1, levels));
+    }
+
+    /// Keeps the levels that fit whole, and of the next one as many as are left.
+    fn kept(mut self, level: usize, whole: usize, left: &mut usize) -> Self {
+        let mut omitted = 0;
+        let children = std::mem::take(&mut self.children);
+        for child in children {
+            let fits = level + 1 < whole
+                || (level + 1 == whole && left.checked_sub(1).map(|rest| *left = rest).is_some());
+            if fits {
+                self.children.push(child.kept(level + 1, whole, left));
+            } else {
+                omitted += child.size();
+            }
+        }
+        self.omitted = (omitted > 0).then_some(omitted);
+        self
+    }
+
+    /// How many nodes there are, with itself.
+    fn size(&self) -> usize {
+        1 + self.children.iter().map(Self::size).sum::<usize>()
+    }
 }
 
 impl SkillIndex {
     /// All skills, as one tree.
     pub fn tree(&self) -> SkillNode {
-        let root = self.get(ROOT).map_or_else(|| folder(ROOT), node);
+        let root = self.get(ROOT).map_or_else(|| folder(""), node);
         let children = self
             .skills()
             .iter()
@@ -84,6 +134,7 @@ fn node(skill: &Skill) -> SkillNode {
         asset_count: skill.assets.len(),
         script_count: skill.scripts.len(),
         children: Vec::new(),
+        omitted: None,
     }
 }
 
@@ -96,5 +147,6 @@ fn folder(path: &str) -> SkillNode {
         asset_count: 0,
         script_count: 0,
         children: Vec::new(),
+        omitted: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Building the next library. What did not change since the last one is not read again.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
     thread,
 };
@@ -23,7 +23,7 @@ use super::{Library, Shelf, in_root, shelf::Digests};
 const LARGEST_MARKDOWN: u64 = 1024 * 1024;
 
 /// The largest `config.yaml` that is read.
-const LARGEST_CONFIG: u64 = 64 * 1024;
+pub(crate) const LARGEST_CONFIG: u64 = 64 * 1024;
 
 /// Where the skills are in their source, and what is laid over their settings.
 #[derive(Debug, Clone)]
@@ -34,6 +34,15 @@ pub struct Rules {
     pub overlay: Overlay,
     /// Whom the server works for.
     pub audience: Audience,
+}
+
+/// The `config.yaml` next to a folder of skills, which no snapshot of the folder holds.
+#[derive(Debug)]
+pub(crate) enum Beside {
+    /// What it says.
+    Text(String),
+    /// It is there, and can't be read.
+    Unreadable,
 }
 
 /// Whom a server works for.
@@ -55,19 +64,19 @@ pub(crate) struct Librarian {
 /// What one file came to.
 #[derive(Debug)]
 struct Reading {
-    stamp: Stamp,
+    /// What it was read from; nothing where the disk failed, so that it is read again.
+    stamp: Option<Stamp>,
     shape: Shape,
     draft: Option<Arc<Draft>>,
     findings: Vec<Finding>,
 }
 
 impl Librarian {
-    /// Builds the library of a snapshot. `beside` is the text of the `config.yaml` next to the folder, if there is one
-    /// that the snapshot does not hold. Blocks.
+    /// Builds the library of a snapshot, with the settings that may lie beside it. Blocks.
     pub(crate) fn build(
         &mut self,
         snapshot: Snapshot,
-        beside: Option<&str>,
+        beside: Option<Beside>,
         rules: &Rules,
         now: Timestamp,
     ) -> Library {
@@ -81,11 +90,19 @@ impl Librarian {
             severity: Severity::Skipped,
             message: problem.reason.to_string(),
         }));
+        findings.extend(outside(&snapshot, root.as_ref(), rules));
         let place = |file: &RelPath| root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file));
         let read_file = |file: &RelPath, most| {
             place(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, most))
         };
-        self.read(&candidates(files.keys()), &files, &read_file);
+        self.read(&candidates(files.keys(), &HashSet::new()), &files, &read_file);
+        // What turned out to be no skill has no folder of files either: what lies there may be skills.
+        let none: HashSet<RelPath> = (self.read.iter().filter(|(_, reading)| reading.draft.is_none()))
+            .map(|(file, _)| file.clone())
+            .collect();
+        if !none.is_empty() {
+            self.read(&candidates(files.keys(), &none), &files, &read_file);
+        }
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
         let told = self.read.values().flat_map(|reading| &reading.findings);
         let mut index = SkillIndex::new(drafts, &files, told.chain(&findings));
@@ -109,7 +126,9 @@ impl Librarian {
         for candidate in candidates {
             let Some(meta) = files.get(&candidate.file) else { continue };
             match self.read.get(&candidate.file) {
-                Some(known) if known.stamp == meta.stamp && known.shape == candidate.shape => {
+                Some(known)
+                    if known.stamp.as_ref() == Some(&meta.stamp) && known.shape == candidate.shape =>
+                {
                     next.insert(candidate.file.clone(), known.clone());
                 }
                 _ => changed.push((candidate, meta)),
@@ -124,7 +143,10 @@ impl Librarian {
                     .collect()
             };
             let threads: Vec<_> = changed.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
-            threads.into_iter().filter_map(|thread| thread.join().ok()).flatten().collect::<Vec<_>>()
+            threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|_| {
+                tracing::error!("reading skills failed in one thread; its files are read again at the next refresh");
+                Vec::new()
+            })).collect::<Vec<_>>()
         });
         next.extend(readings.into_iter().map(|(file, reading)| (file, Arc::new(reading))));
         self.read = next;
@@ -136,7 +158,9 @@ fn reading(
     meta: &FileMeta,
     read_file: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
 ) -> Reading {
-    let (draft, findings) = match read_file(&candidate.file, LARGEST_MARKDOWN) {
+    let bytes = read_file(&candidate.file, LARGEST_MARKDOWN);
+    let kept = !matches!(bytes, Err(ReadError::Io(_)));
+    let (draft, findings) = match bytes {
         Ok(bytes) => read(candidate, &bytes),
         // It vanished between listing and reading: the next snapshot knows.
         Err(ReadError::Missing) => (None, Vec::new()),
@@ -150,7 +174,12 @@ fn reading(
             (None, vec![Finding { file: candidate.file.to_string(), severity: Severity::Skipped, message }])
         }
     };
-    Reading { stamp: meta.stamp.clone(), shape: candidate.shape, draft: draft.map(Arc::new), findings }
+    Reading {
+        stamp: kept.then(|| meta.stamp.clone()),
+        shape: candidate.shape,
+        draft: draft.map(Arc::new),
+        findings,
+    }
 }
 
 /// The folder of the skills: as written; else, in a repository, `skills/` where there is one, but all of a plugin
@@ -167,20 +196,47 @@ fn root(snapshot: &Snapshot, written: Option<&RelPath>) -> Option<RelPath> {
     (has_folder && !is_marketplace).then_some(folder)
 }
 
+/// Skills of the standard that lie outside of the folder that was found by itself: they are not served, and nobody said so.
+fn outside(snapshot: &Snapshot, root: Option<&RelPath>, rules: &Rules) -> Vec<Finding> {
+    let Some(root) = root.filter(|_| rules.path.is_none()) else { return Vec::new() };
+    let skills =
+        snapshot.files().keys().filter(|path| path.name() == "SKILL.md" && path.below(root).is_none());
+    let message = format!(
+        "it is not below {root}/, which is served; to serve another folder, write it as [skills] path"
+    );
+    skills
+        .map(|path| Finding { file: path.to_string(), severity: Severity::Skipped, message: message.clone() })
+        .collect()
+}
+
 /// The settings that count, and what is wrong with `config.yaml`.
 fn settings(
     snapshot: &Snapshot,
     root: Option<&RelPath>,
-    beside: Option<&str>,
+    beside: Option<Beside>,
     rules: &Rules,
 ) -> (Settings, Vec<Finding>) {
     let name = RelPath::parse("config.yaml").ok();
     let inside =
         name.as_ref().and_then(|name| root.map_or_else(|| Some(name.clone()), |root| root.join(name)));
     let places = [inside, name.filter(|_| root.is_some())];
-    let in_source = places.into_iter().flatten().find_map(|path| snapshot.read(&path, LARGEST_CONFIG).ok());
-    let text = in_source.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-    let (mut overlay, mut warnings) = Overlay::from_yaml(text.as_deref().or(beside).unwrap_or_default());
+    let in_source =
+        places.into_iter().flatten().find_map(|path| match snapshot.read(&path, LARGEST_CONFIG) {
+            Ok(bytes) => Some(String::from_utf8(bytes).map_or(Beside::Unreadable, Beside::Text)),
+            Err(ReadError::Missing) => None,
+            Err(ReadError::TooLarge { .. } | ReadError::Leaves | ReadError::Io(_)) => {
+                Some(Beside::Unreadable)
+            }
+        });
+    let (mut overlay, mut warnings) = match in_source.or(beside) {
+        None => (Overlay::default(), Vec::new()),
+        Some(Beside::Text(text)) => Overlay::from_yaml(&text),
+        Some(Beside::Unreadable) => {
+            let message =
+                "is larger than 64 KiB or can't be read; it has no effect, and no script is run".to_owned();
+            (Overlay::unreadable(), vec![message])
+        }
+    };
     let mut settings = Settings::default();
     if rules.audience == Audience::Everyone {
         settings.scripts.enabled = false;
@@ -191,7 +247,8 @@ fn settings(
     (settings, warnings.into_iter().map(finding).collect())
 }
 
-/// Takes out what a repository may not decide for a server that many use.
+/// Takes out what a repository may not decide for a server that many use: it can turn scripts off and make limits
+/// smaller, and nothing else of that kind.
 fn without_switches(overlay: &mut Overlay) -> Vec<String> {
     let mut warnings = Vec::new();
     let only_here = |key: &str| {
@@ -201,9 +258,23 @@ fn without_switches(overlay: &mut Overlay) -> Vec<String> {
         overlay.scripts.enabled = None;
         warnings.push(only_here("scripts.enabled"));
     }
-    if overlay.analytics.enabled == Some(true) {
-        overlay.analytics = AnalyticsOverlay::default();
+    if std::mem::take(&mut overlay.analytics) != AnalyticsOverlay::default() {
         warnings.push(only_here("analytics.enabled"));
+    }
+    let Settings { scripts, assets, .. } = Settings::default();
+    let mut lower = |value: &mut Option<u64>, most: u64, key: &str| {
+        if value.is_some_and(|value| value > most) {
+            *value = None;
+            warnings.push(format!(
+                "{key}: on a server for many, only lyceum.toml makes it larger; it has no effect here"
+            ));
+        }
+    };
+    lower(&mut overlay.scripts.timeout_seconds, scripts.timeout_seconds, "scripts.timeout_seconds");
+    lower(&mut overlay.assets.max_size_bytes, assets.max_size_bytes, "assets.max_size_bytes");
+    if overlay.scripts.max_output_bytes.is_some_and(|bytes| bytes > scripts.max_output_bytes) {
+        overlay.scripts.max_output_bytes = None;
+        warnings.push("scripts.max_output_bytes: on a server for many, only lyceum.toml makes it larger; it has no effect here".to_owned());
     }
     warnings
 }

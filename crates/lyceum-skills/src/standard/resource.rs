@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lyceum_content::skill::{LARGEST_SKILL, is_binary, mime_type};
 use lyceum_model::{Access, RelPath};
+use lyceum_source::ReadError;
 use lyceum_tools::{
     Error, Outcome, RegistryBuilder, RegistryError, ResourceEntry, TemplateEntry,
     mcp::{ReadResourceResult, ResourceContents, ResourceTemplate, WireResource, printable},
@@ -62,8 +63,12 @@ async fn read(skills: Arc<Skills>, uri: String) -> Result<Outcome<ReadResourceRe
         return Err(Error::ResourceNotFound { uri: printable(&uri) });
     };
     let read = tokio::task::spawn_blocking(move || library.read(&file.place, LARGEST_SKILL)).await;
-    let bytes =
-        read.map_err(Error::internal)?.map_err(|_| Error::ResourceNotFound { uri: printable(&uri) })?;
+    let bytes = read.map_err(Error::internal)?.map_err(|error| match error {
+        ReadError::Io(_) => Error::internal(error),
+        ReadError::Missing | ReadError::TooLarge { .. } | ReadError::Leaves => {
+            Error::ResourceNotFound { uri: printable(&uri) }
+        }
+    })?;
     // The digest is of the bytes, so only what comes back as the same bytes is sent as text.
     let contents = match String::from_utf8(bytes) {
         Ok(text) if !is_binary(&path) || path.extension() == ".svg" => ResourceContents::text(text, uri),

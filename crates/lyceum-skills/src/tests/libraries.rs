@@ -5,7 +5,10 @@ use lyceum_content::skill::{Match, Overlay, ScriptOverlay};
 use lyceum_model::RelPath;
 
 use super::{document, findings, folder, library, rules, snapshot, standard, write};
-use crate::{Audience, Rules, library::Librarian};
+use crate::{
+    Audience, Rules,
+    library::{Beside, Librarian},
+};
 
 #[test]
 fn an_edit_is_in_the_next_library_and_the_one_before_stays_whole() {
@@ -19,7 +22,7 @@ fn an_edit_is_in_the_next_library_and_the_one_before_stays_whole() {
     std::fs::remove_file(folder.path().join("b.md")).unwrap();
     let after = build();
     let finds = |library: &crate::Library, word: &str| {
-        library.index.search(word, &library.settings.matching) != Match::Nothing
+        library.index.query(word).outcome(&library.settings.matching) != Match::Nothing
     };
     assert!(finds(&before, "first") && finds(&before, "bread") && !finds(&before, "second"));
     assert!(
@@ -63,9 +66,15 @@ fn settings_come_from_the_folder_then_from_beside_it() {
             Timestamp::UNIX_EPOCH,
         )
     };
-    assert_eq!(build(Some("matching: { max_results: 9 }")).settings.matching.max_results, 7);
+    assert_eq!(
+        build(Some(Beside::Text("matching: { max_results: 9 }".to_owned()))).settings.matching.max_results,
+        7
+    );
     std::fs::remove_file(inside.path().join("config.yaml")).unwrap();
-    assert_eq!(build(Some("matching: { max_results: 9 }")).settings.matching.max_results, 9);
+    assert_eq!(
+        build(Some(Beside::Text("matching: { max_results: 9 }".to_owned()))).settings.matching.max_results,
+        9
+    );
     assert_eq!(build(None).settings.matching.max_results, 3);
 }
 

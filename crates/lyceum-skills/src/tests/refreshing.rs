@@ -19,7 +19,13 @@ fn service(url: &str, folder: &Path) -> Skills {
         source: Source::Repository(Repository::new(settings).unwrap()),
         rules: rules(Audience::OnePerson),
         tracker: Tracker::off(),
-        scripts: Scripts::new(Setup { wanted: Wanted::Auto, helper, search_path: Vec::new(), temporary }),
+        scripts: Scripts::new(Setup {
+            wanted: Wanted::Auto,
+            helper,
+            search_path: Vec::new(),
+            temporary,
+            longest: Duration::from_secs(60),
+        }),
     })
 }
 

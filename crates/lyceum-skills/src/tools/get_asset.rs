@@ -113,15 +113,15 @@ impl Tool for GetAsset {
 }
 
 /// Reads a declared file, not larger than the settings allow.
-pub(super) async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath) -> Result<Vec<u8>, Error> {
-    let (library, place, most) = (library.clone(), place.clone(), library.settings.assets.max_size_bytes);
-    let read =
-        tokio::task::spawn_blocking(move || library.read(&place, most)).await.map_err(Error::internal)?;
-    read.map_err(|error| match error {
-        ReadError::Missing => Error::Failed {
-            code: ErrorCode::NotFound,
-            message: format!("{:?} is declared but missing in the skill's folder", file.as_str()),
-        },
+async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath) -> Result<Vec<u8>, Error> {
+    if let Some(refusal) = library.refusal_of(place, file) {
+        return Err(refusal);
+    }
+    let (reader, place, most) = (library.clone(), place.clone(), library.settings.assets.max_size_bytes);
+    let read = tokio::task::spawn_blocking(move || reader.read(&place, most)).await;
+    read.map_err(Error::internal)?.map_err(|error| match error {
+        ReadError::Missing => missing(file),
+        ReadError::Leaves => leaves(file),
         ReadError::TooLarge { size, most } => Error::Failed {
             code: ErrorCode::PayloadTooLarge,
             message: format!(
@@ -129,13 +129,29 @@ pub(super) async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath
                 file.as_str()
             ),
         },
-        ReadError::Leaves => Error::Failed {
-            code: ErrorCode::InvalidPath,
-            message: format!(
-                "path traversal is not allowed: {:?} is a link that leaves the skills' folder",
-                file.as_str()
-            ),
-        },
         other @ ReadError::Io(_) => Error::internal(other),
     })
+}
+
+impl Library {
+    /// Why a declared file can't be had, without reading it: it is not there, or it is a link that leaves the folder.
+    pub(super) fn refusal_of(&self, place: &RelPath, file: &RelPath) -> Option<Error> {
+        if self.has(place) {
+            return None;
+        }
+        Some(if self.leads_out(place) { leaves(file) } else { missing(file) })
+    }
+}
+
+fn missing(file: &RelPath) -> Error {
+    let message = format!("{:?} is declared but missing in the skill's folder", file.as_str());
+    Error::Failed { code: ErrorCode::NotFound, message }
+}
+
+fn leaves(file: &RelPath) -> Error {
+    let message = format!(
+        "path traversal is not allowed: {:?} is a link that leaves the skills' folder",
+        file.as_str()
+    );
+    Error::Failed { code: ErrorCode::InvalidPath, message }
 }

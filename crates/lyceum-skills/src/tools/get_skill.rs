@@ -1,6 +1,6 @@
 //! `get_skill`: the skill for a task, with everything that belongs to it.
 
-use lyceum_content::skill::{Asset, Hit, Inherited, Match, Script, Skill};
+use lyceum_content::skill::{Asset, Hit, Inherited, Match, Query, Script, Skill};
 use lyceum_model::ErrorCode;
 use lyceum_tools::{Call, Error, Tool};
 use schemars::JsonSchema;
@@ -10,6 +10,9 @@ use crate::{Library, Skills, analytics::Event, service::find};
 
 /// The longest description of a task, in bytes.
 const LONGEST_CONTEXT: usize = 16 * 1024;
+
+/// The most that a skill and its parents may say together, in bytes.
+const LARGEST_CONTENT: usize = 4 * 1024 * 1024;
 
 /// The tool.
 #[derive(Debug)]
@@ -102,101 +105,99 @@ impl Tool for GetSkill {
     type Output = Answer;
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Answer, Error> {
+        if args.context.is_none() && args.skill_path.is_none() {
+            let message = "context: is missing; describe the task, or give a skill_path";
+            return Err(Error::invalid("arguments.context", message));
+        }
         let context = args.context.unwrap_or_default();
         if context.len() > LONGEST_CONTEXT {
             let message = "context: is longer than 16 KiB; describe the task in a few sentences".to_owned();
             return Err(Error::Failed { code: ErrorCode::InvalidQuery, message });
         }
-        if context.trim().is_empty() && args.skill_path.is_none() {
-            return Err(Error::invalid(
-                "arguments.context",
-                "context: is missing; describe the task, or give a skill_path",
-            ));
-        }
         let library = skills.library().await?;
-        let outcome = library.index.search(&context, &library.settings.matching);
+        let query = library.index.query(&context);
+        let outcome = query.outcome(&library.settings.matching);
         if let Some(path) = &args.skill_path {
             let skill = find(&library, path)?;
+            let fits = || library.index.place_of(skill).map_or(0.0, |place| query.score(place));
+            // Without a task nothing can fit better than what was asked for.
+            let score = if context.trim().is_empty() { 1.0 } else { fits() };
             let was_ambiguous = matches!(outcome, Match::Ambiguous(_));
-            return Ok(serve(
-                skills,
-                &library,
-                skill,
-                &context,
-                score_of(&library, &context, skill),
-                was_ambiguous,
-            ));
+            return serve(skills, &library, skill, &Asked { context: &context, query, score, was_ambiguous });
         }
-        Ok(match outcome {
+        match outcome {
             Match::Nothing => {
                 skills.track(&library, &Event::NoMatch { context });
-                Answer::NoMatch { no_match: true, message: "No skill matches the given context." }
+                Ok(Answer::NoMatch { no_match: true, message: "No skill matches the given context." })
             }
             Match::Ambiguous(hits) => {
                 let candidates: Vec<Candidate> =
-                    hits.iter().filter_map(|hit| candidate(&library, &context, hit)).collect();
+                    hits.iter().filter_map(|hit| candidate(&library, &query, hit)).collect();
                 let paths = candidates.iter().map(|candidate| candidate.skill_path.clone()).collect();
                 skills.track(&library, &Event::Ambiguous { context, candidates: paths });
                 let message = "Multiple skills match. Specify your need or pick a skill_path.";
-                Answer::Ambiguous { ambiguous: true, candidates, message }
+                Ok(Answer::Ambiguous { ambiguous: true, candidates, message })
             }
             Match::One(Hit { skill, score }) => {
-                let skill = library
-                    .index
-                    .skills()
-                    .get(skill)
-                    .ok_or_else(|| Error::internal("a hit without a skill"))?;
-                serve(skills, &library, skill, &context, score, false)
+                let skill = library.index.skills().get(skill);
+                let skill = skill.ok_or_else(|| Error::internal("a hit without a skill"))?;
+                serve(
+                    skills,
+                    &library,
+                    skill,
+                    &Asked { context: &context, query, score, was_ambiguous: false },
+                )
             }
-        })
+        }
     }
 }
 
-fn serve(
-    skills: &Skills,
-    library: &Library,
-    skill: &Skill,
-    context: &str,
+/// What was asked, and how well the skill fits it.
+struct Asked<'a> {
+    context: &'a str,
+    query: Query<'a>,
     score: f64,
     was_ambiguous: bool,
-) -> Answer {
+}
+
+fn serve(skills: &Skills, library: &Library, skill: &Skill, asked: &Asked<'_>) -> Result<Answer, Error> {
     let index = &library.index;
+    let content = index.content(skill, LARGEST_CONTENT).ok_or_else(|| Error::Failed {
+        code: ErrorCode::PayloadTooLarge,
+        message: format!(
+            "{:?} and what it inherits have more than 4 MiB; split it, or write inherit: false",
+            skill.path.as_str()
+        ),
+    })?;
     let found = Found {
         skill_path: skill.path.to_string(),
-        score,
-        matched_keywords: owned(index.matched_keywords(context, skill)),
-        content: index.content(skill),
+        score: asked.score,
+        matched_keywords: owned(asked.query.matched(&skill.keywords)),
+        content,
         assets: skill.assets.clone(),
         scripts: skill.scripts.clone(),
         inherited_assets: index.inherited_assets(skill),
         inherited_scripts: index.inherited_scripts(skill),
     };
-    skills.track(
-        library,
-        &Event::SkillServed {
-            context: context.to_owned(),
-            skill_path: found.skill_path.clone(),
-            score,
-            matched_keywords: found.matched_keywords.clone(),
-            was_ambiguous,
-        },
-    );
-    Answer::Found(Box::new(found))
+    let event = Event::SkillServed {
+        context: asked.context.to_owned(),
+        skill_path: found.skill_path.clone(),
+        score: asked.score,
+        matched_keywords: found.matched_keywords.clone(),
+        was_ambiguous: asked.was_ambiguous,
+    };
+    skills.track(library, &event);
+    Ok(Answer::Found(Box::new(found)))
 }
 
-fn candidate(library: &Library, context: &str, hit: &Hit) -> Option<Candidate> {
+fn candidate(library: &Library, query: &Query<'_>, hit: &Hit) -> Option<Candidate> {
     let skill = library.index.skills().get(hit.skill)?;
     Some(Candidate {
         skill_path: skill.path.to_string(),
         score: hit.score,
         description: skill.description.clone(),
-        matched_keywords: owned(library.index.matched_keywords(context, skill)),
+        matched_keywords: owned(query.matched(&skill.keywords)),
     })
-}
-
-/// How well a skill fits that was asked for by its path: fully, where no task is given.
-fn score_of(library: &Library, context: &str, skill: &Skill) -> f64 {
-    if context.trim().is_empty() { 1.0 } else { library.index.score(context, skill) }
 }
 
 fn owned(keywords: Vec<&str>) -> Vec<String> {

@@ -8,6 +8,9 @@ use serde::Deserialize;
 
 use crate::{Skills, service::invalid_path};
 
+/// How many skills one answer names.
+const MOST_NODES: usize = 1000;
+
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct ListSkills;
@@ -34,10 +37,10 @@ impl Tool for ListSkills {
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<SkillNode, Error> {
         let library = skills.library().await?;
         let Some(path) = args.path.filter(|path| !path.trim_matches('/').is_empty()) else {
-            return Ok(library.index.tree());
+            return Ok(library.index.tree().cut(MOST_NODES));
         };
         RelPath::parse(path.trim_matches('/')).map_err(|error| invalid_path("path", &error))?;
-        library.index.subtree_at(&path).ok_or_else(|| Error::Failed {
+        library.index.subtree_at(&path).map(|node| node.cut(MOST_NODES)).ok_or_else(|| Error::Failed {
             code: ErrorCode::NotFound,
             message: format!("no skill is at or below {path:?}; leave path out to see the whole tree"),
         })

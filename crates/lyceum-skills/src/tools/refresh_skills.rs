@@ -67,7 +67,9 @@ impl Tool for RefreshSkills {
 
     async fn call(skills: &Skills, _: &Call, Args {}: Args) -> Result<Output, Error> {
         let is_local = matches!(skills.desk.source, Source::Folder(_));
-        let output = match skills.refresh().await {
+        // Reading a folder again takes a moment only, so it is worth the wait for another that is under way.
+        let refreshed = if is_local { skills.refresh_in_turn().await } else { skills.refresh().await };
+        let output = match refreshed {
             Refreshed::Done { library, .. } if is_local => Output {
                 mode: Some("local"),
                 message: Some("Reindexed from local directory (no git sync configured).".to_owned()),
@@ -96,7 +98,8 @@ impl Tool for RefreshSkills {
                 Output { success: false, message: Some(message), ..described.unwrap_or_default() }
             }
         };
-        if let Some(library) = skills.state().borrow().library.clone() {
+        let served = skills.state().borrow().library.clone();
+        if let Some(library) = served {
             let event = Event::Refresh {
                 mode: if is_local { RefreshMode::Local } else { RefreshMode::Git },
                 success: output.success,

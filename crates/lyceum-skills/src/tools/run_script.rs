@@ -1,20 +1,23 @@
 //! `run_script`: runs a script of a skill here, in the sandbox.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
-use lyceum_content::skill::{Execution, FoundFile, ResourceKind, Script};
+use lyceum_content::skill::Execution;
 use lyceum_model::{ErrorCode, RelPath};
-use lyceum_sandbox::Stopped;
+use lyceum_sandbox::{Finished, Stopped};
 use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Skills,
+    Library, Skills,
     analytics::Event,
     script::{Request, missing},
     service::{find, invalid_path},
 };
+
+/// The exit code of a script whose call was given up: it was killed.
+const GIVEN_UP: i32 = 137;
 
 /// The tool.
 #[derive(Debug)]
@@ -60,7 +63,7 @@ pub(crate) struct Output {
 impl Tool for RunScript {
     const NAME: &'static str = "run_script";
     const TITLE: &'static str = "Run a script";
-    const DESCRIPTION: &'static str = "Runs a script of a skill on the server, in a sandbox without network, and returns \
+    const DESCRIPTION: &'static str = "Runs a script of a skill on the server, in a sandbox, and returns \
         what it wrote. Only for scripts whose execution is \"server\" in the answer of get_skill; others you get with \
         get_asset and run yourself.";
     const EFFECT: Effect = Effect::Destroys;
@@ -80,7 +83,8 @@ impl Tool for RunScript {
         }
         let skill = find(&library, &args.skill_path)?;
         let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;
-        let (found, script) = declared(library.index.find_file(skill, &file), &file)?;
+        let found = library.index.find_script(skill, &file);
+        let (script, folder, place) = found.ok_or_else(|| not_declared(&file))?;
         if script.execution != Execution::Server {
             let text = format!(
                 "{:?} is not run by the server (execution: \"claude\"): get it with get_asset and run it with your own shell",
@@ -104,7 +108,9 @@ impl Tool for RunScript {
             return Err(refused(ErrorCode::ValidationError, text));
         }
         // The order is that of the document: the file before the runner.
-        super::get_asset::read(&library, &found.path, &file).await?;
+        if let Some(refusal) = library.refusal_of(&place, &file) {
+            return Err(refusal);
+        }
         let Some(runner) = settings.runners.get(file.extension()) else {
             let text =
                 format!("no runner is configured for {:?}; add one to scripts.runners", file.extension());
@@ -116,9 +122,18 @@ impl Tool for RunScript {
             network: script.network,
             cwd: args.cwd,
             file: file.clone(),
-            folder: found.folder,
+            folder,
         };
-        let finished = skills.scripts.run(&library, request).await?;
+        let executed = Executed {
+            skills,
+            library: &library,
+            skill_path: skill.path.to_string(),
+            file: file.to_string(),
+            args_provided: args.args.into_keys().collect(),
+            began: Instant::now(),
+            result: None,
+        };
+        let finished = executed.finish(skills.scripts.run(&library, request).await)?;
         let output = Output {
             success: finished.exit_code == 0 && finished.stopped.is_none(),
             exit_code: finished.exit_code,
@@ -129,29 +144,51 @@ impl Tool for RunScript {
             script: file.to_string(),
             sandbox: finished.level.as_str(),
         };
-        skills.track(
-            &library,
-            &Event::ScriptExecuted {
-                skill_path: skill.path.to_string(),
-                file: file.to_string(),
-                execution_mode: script.execution.as_str().to_owned(),
-                success: output.success,
-                exit_code: output.exit_code,
-                duration_ms: output.duration_ms,
-                args_provided: args.args.into_keys().collect(),
-            },
-        );
         Ok(output)
     }
 }
 
-fn declared(found: Option<FoundFile>, file: &RelPath) -> Result<(FoundFile, Script), Error> {
-    match found {
-        Some(found) => match found.kind.clone() {
-            ResourceKind::Script(script) => Ok((found, script)),
-            ResourceKind::Asset(_) => Err(not_declared(file)),
-        },
-        None => Err(not_declared(file)),
+/// A run that is written down however it ends: also when the call is given up while the script runs.
+struct Executed<'a> {
+    skills: &'a Skills,
+    library: &'a Library,
+    skill_path: String,
+    file: String,
+    args_provided: Vec<String>,
+    began: Instant,
+    result: Option<(bool, i32)>,
+}
+
+impl Executed<'_> {
+    /// Takes the end of the run, if it ran. What was refused before it began is no execution.
+    fn finish(mut self, ended: Result<Finished, Error>) -> Result<Finished, Error> {
+        match &ended {
+            Ok(finished) => {
+                self.result =
+                    Some((finished.exit_code == 0 && finished.stopped.is_none(), finished.exit_code));
+            }
+            Err(_) => self.file.clear(),
+        }
+        ended
+    }
+}
+
+impl Drop for Executed<'_> {
+    fn drop(&mut self) {
+        if self.file.is_empty() {
+            return;
+        }
+        let (success, exit_code) = self.result.unwrap_or((false, GIVEN_UP));
+        let event = Event::ScriptExecuted {
+            skill_path: std::mem::take(&mut self.skill_path),
+            file: std::mem::take(&mut self.file),
+            execution_mode: Execution::Server.as_str().to_owned(),
+            success,
+            exit_code,
+            duration_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            args_provided: std::mem::take(&mut self.args_provided),
+        };
+        self.skills.track(self.library, &event);
     }
 }
 

@@ -20,6 +20,17 @@ impl Origin {
         named.then(|| Self { scheme: scheme.to_ascii_lowercase(), host: host.to_ascii_lowercase() })
     }
 
+    /// Whether what is sent to this server can be read on the way: plain http, and not to this machine.
+    pub(crate) fn is_open(&self) -> bool {
+        let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, port)| {
+            if port.bytes().all(|b| b.is_ascii_digit()) { host } else { self.host.as_str() }
+        });
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let here = bare == "localhost"
+            || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        self.scheme == "http" && !here
+    }
+
     /// Whether a token for this server may be told to the one that asks: the same, or the same over https.
     pub(crate) fn may_be_told_to(&self, asking: &Self) -> bool {
         self.host == asking.host && (self.scheme == asking.scheme || asking.scheme == "https")

@@ -7,15 +7,30 @@ use std::{
 
 use lyceum_content::skill::Severity;
 use lyceum_skills::{Audience, Library, Skills};
+use lyceum_source::Source;
 
 use crate::{
-    config::{Config, Location, Overrides},
+    config::{Config, Overrides},
     skills,
 };
 
 /// Says what works and what does not; fails when something does not work at all.
 pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
+    match say(&mut out, overrides) {
+        // Whoever reads has seen enough.
+        Err(error)
+            if error
+                .downcast_ref::<io::Error>()
+                .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) =>
+        {
+            Ok(ExitCode::SUCCESS)
+        }
+        said => said,
+    }
+}
+
+fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> {
     writeln!(out, "lyceum {}", env!("CARGO_PKG_VERSION"))?;
     let config = match Config::load(overrides) {
         Ok(config) => config,
@@ -30,27 +45,26 @@ pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let runtime = tokio::runtime::Runtime::new()?;
-    let healthy = runtime.block_on(examine(&mut out, &config, &skills))?;
+    let healthy = runtime.block_on(examine(out, &config, &skills))?;
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 async fn examine(out: &mut impl Write, config: &Config, skills: &Skills) -> io::Result<bool> {
     skills.refresh_in_turn().await;
     let state = skills.state().borrow().clone();
-    if let Some(declared) = &config.skills {
-        let place = match &declared.source.location {
-            Location::Folder(folder) => folder.display().to_string(),
-            Location::Repository(repository) => format!("{}, branch {}", repository.url, repository.branch),
-        };
-        writeln!(out, "source {}: {place}", declared.source.name)?;
-    }
+    let place = match skills.source() {
+        Source::Folder(folder) => folder.root.display().to_string(),
+        // Without what may open it.
+        Source::Repository(repository) => format!("{}, branch {}", repository.url(), repository.branch()),
+    };
+    writeln!(out, "source {}: {place}", skills.source_name())?;
     if let Some(error) = &state.error {
         writeln!(out, "  can't be refreshed: {error}")?;
     }
     let mut healthy = state.error.is_none();
     if let Some(library) = &state.library {
         describe(out, library)?;
-        healthy &= examine_scripts(out, library, skills).await?;
+        healthy &= examine_scripts(out, config, library, skills).await?;
     }
     Ok(healthy)
 }
@@ -68,15 +82,25 @@ fn describe(out: &mut impl Write, library: &Library) -> io::Result<()> {
     Ok(())
 }
 
-async fn examine_scripts(out: &mut impl Write, library: &Library, skills: &Skills) -> io::Result<bool> {
-    if !library.settings.scripts.enabled {
-        writeln!(out, "scripts: off (scripts.enabled = false)")?;
+async fn examine_scripts(
+    out: &mut impl Write,
+    config: &Config,
+    library: &Library,
+    skills: &Skills,
+) -> io::Result<bool> {
+    // Over HTTP only the configuration turns them on; the settings of the library are those of stdio.
+    let over_http = config.skills.as_ref().is_some_and(|skills| skills.overlay.scripts.enabled == Some(true));
+    let on = |on: bool| if on { "on" } else { "off" };
+    let over_stdio = library.settings.scripts.enabled;
+    write!(out, "scripts: {} over stdio, {} over HTTP", on(over_stdio), on(over_http))?;
+    if !over_stdio && !over_http {
+        writeln!(out)?;
         return Ok(true);
     }
     let level = skills.scripts().level().await;
     match &level {
-        Ok(level) => writeln!(out, "scripts: on over stdio, over HTTP only by lyceum.toml; sandbox {level}")?,
-        Err(reason) => writeln!(out, "scripts: can't be run: {reason}")?,
+        Ok(level) => writeln!(out, "; sandbox {level}")?,
+        Err(reason) => writeln!(out, "; they can't be run: {reason}")?,
     }
     Ok(level.is_ok())
 }

@@ -84,7 +84,7 @@ fn parents_that_are_missing_are_passed_over() {
 #[test]
 fn content_is_gathered_from_the_root_on() {
     let index = example_index();
-    let content = index.content(index.get("ui/react/auth").unwrap());
+    let content = index.content(index.get("ui/react/auth").unwrap(), 1000).unwrap();
     assert_eq!(
         content,
         "=== GLOBAL RULES (from _root.md) ===\n\nGlobal rules\n\n\
@@ -98,7 +98,8 @@ fn content_is_gathered_from_the_root_on() {
 fn what_does_not_inherit_stands_alone_without_headers() {
     let index = example_index();
     let alone = index.get("no-inherit").unwrap();
-    assert_eq!(index.content(alone), "Alone.");
+    assert_eq!(index.content(alone, 1000).as_deref(), Some("Alone."));
+    assert_eq!(index.content(alone, 5), None);
     assert!(index.inherited_assets(alone).is_empty());
     assert!(index.find_file(alone, &path("global.css")).is_none());
 }
@@ -175,4 +176,18 @@ fn a_folder_without_a_skill_of_its_own_can_be_browsed() {
     let children: Vec<_> = node.children.iter().map(|child| child.path.as_str()).collect();
     assert_eq!((node.name.as_str(), children), ("api", vec!["api/auth", "api/v2/users"]));
     assert_eq!(index.tree().children.len(), 2);
+}
+
+#[test]
+fn a_tree_that_is_too_large_keeps_what_is_nearest_to_the_top() {
+    let index = example_index();
+    let cut = |most| {
+        let node = index.tree().cut(most);
+        let names: Vec<String> = node.children.iter().map(|child| child.path.clone()).collect();
+        (names, node.omitted, node.children.last().and_then(|child| child.omitted))
+    };
+    assert_eq!(cut(100), (vec!["no-inherit".to_owned(), "ui/_index".to_owned()], None, None));
+    assert_eq!(cut(3), (vec!["no-inherit".to_owned(), "ui/_index".to_owned()], None, Some(2)));
+    assert_eq!(cut(2), (vec!["no-inherit".to_owned()], Some(3), None));
+    assert_eq!(cut(1), (vec![], Some(4), None));
 }

@@ -180,3 +180,10 @@ fn what_is_wrong_in_the_settings_is_told_and_the_rest_counts() {
     assert_eq!(Overlay::from_yaml("- a\n").1.len(), 1);
     assert_eq!(Overlay::from_yaml(""), (Overlay::default(), vec![]));
 }
+
+#[test]
+fn a_file_that_is_no_skill_has_no_resource_folder() {
+    let index = index(&[("docs.md", "# Only text"), ("docs/inner.md", &document("inner"))]);
+    assert!(index.get("docs/inner").is_some());
+    assert_eq!(findings(&index).len(), 1, "{:?}", findings(&index));
+}

@@ -26,7 +26,7 @@ fn a_task_becomes_the_words_that_count() {
 #[track_caller]
 fn check_match(token: &str, keyword: &str, matches: bool) {
     let index = index(&[("a.md", &document(keyword))]);
-    let found = index.search(token, &MatchSettings::default()) != Match::Nothing;
+    let found = index.query(token).outcome(&MatchSettings::default()) != Match::Nothing;
     assert_eq!(found, matches, "{token:?} against {keyword:?}");
 }
 
@@ -49,13 +49,13 @@ fn check_score(context: &str, keywords: &str, priority: f64, expected: f64, matc
     let text = format!("---\nkeywords: [{keywords}]\ndescription: d\npriority: {priority}\n---\n");
     let index = index(&[("a.md", &text)]);
     let settings = MatchSettings { min_score: 0.0, ..MatchSettings::default() };
-    let score = match index.search(context, &settings) {
+    let score = match index.query(context).outcome(&settings) {
         Match::One(hit) => hit.score,
         Match::Nothing => 0.0,
         Match::Ambiguous(_) => panic!("there is one skill only"),
     };
     assert!((score - expected).abs() < 1e-12, "{context:?} against {keywords:?}: {score}");
-    assert_eq!(index.matched_keywords(context, index.get("a").unwrap()), matched);
+    assert_eq!(index.query(context).matched(&index.get("a").unwrap().keywords), matched);
 }
 
 #[test]
@@ -82,7 +82,11 @@ fn a_skill_below_the_least_score_is_left_out() {
 #[track_caller]
 fn check_match_in(context: &str, keywords: &str, matches: bool) {
     let index = index(&[("a.md", &document(keywords))]);
-    assert_eq!(index.search(context, &MatchSettings::default()) != Match::Nothing, matches, "{keywords}");
+    assert_eq!(
+        index.query(context).outcome(&MatchSettings::default()) != Match::Nothing,
+        matches,
+        "{keywords}"
+    );
 }
 
 #[test]
@@ -97,16 +101,16 @@ fn two_that_are_near_are_ambiguous_and_the_best_come_first() {
     let paths = |hits: &[super::super::Hit]| {
         hits.iter().map(|hit| index.skills()[hit.skill].path.to_string()).collect::<Vec<_>>()
     };
-    match index.search("auth", &MatchSettings::default()) {
+    match index.query("auth").outcome(&MatchSettings::default()) {
         Match::Ambiguous(hits) => assert_eq!(paths(&hits), ["api/auth", "b", "c"]),
         other => panic!("{other:?}"),
     }
-    match index.search("react auth", &MatchSettings::default()) {
+    match index.query("react auth").outcome(&MatchSettings::default()) {
         Match::One(hit) => assert_eq!(paths(&[hit]), ["ui/react/auth"]),
         other => panic!("{other:?}"),
     }
     let wide = MatchSettings { ambiguity_threshold: 0.6, max_results: 2, ..MatchSettings::default() };
-    match index.search("react auth", &wide) {
+    match index.query("react auth").outcome(&wide) {
         Match::Ambiguous(hits) => assert_eq!(paths(&hits), ["ui/react/auth", "api/auth"]),
         other => panic!("{other:?}"),
     }
@@ -116,7 +120,7 @@ fn two_that_are_near_are_ambiguous_and_the_best_come_first() {
 fn priority_lifts_one_over_its_equal() {
     let text = |priority| format!("---\nkeywords: [auth]\ndescription: d\npriority: {priority}\n---\n");
     let index = index(&[("a.md", &text(0)), ("b.md", &text(150))]);
-    match index.search("auth", &MatchSettings::default()) {
+    match index.query("auth").outcome(&MatchSettings::default()) {
         Match::One(hit) => assert_eq!(index.skills()[hit.skill].path.as_str(), "b"),
         other => panic!("{other:?}"),
     }
@@ -124,7 +128,7 @@ fn priority_lifts_one_over_its_equal() {
 
 #[test]
 fn an_empty_folder_matches_nothing() {
-    assert_eq!(index(&[]).search("anything", &MatchSettings::default()), Match::Nothing);
+    assert_eq!(index(&[]).query("anything").outcome(&MatchSettings::default()), Match::Nothing);
 }
 
 /// The rule as the document writes it, one by one, against the vocabulary that is searched at once.
@@ -169,7 +173,7 @@ fn the_vocabulary_finds_what_the_plain_rule_finds() {
             let index = index(&files);
             let skill = index.skills().iter().find(|skill| skill.keywords == [keyword]).unwrap();
             assert_eq!(
-                !index.matched_keywords(context, skill).is_empty(),
+                !index.query(context).matched(&skill.keywords).is_empty(),
                 plain,
                 "{context:?} against {keyword:?}"
             );

@@ -18,7 +18,7 @@ fn a_folder_with_a_skill_file_is_a_skill_and_its_files_are_its_own() {
     assert!(findings(&index).is_empty(), "{:?}", findings(&index));
     let skill = index.get("skills/pdf").unwrap();
     assert_eq!(index.skills().len(), 1);
-    assert_eq!(index.content(skill), "# PDF");
+    assert_eq!(index.content(skill, 1000).as_deref(), Some("# PDF"));
     let assets: Vec<_> =
         skill.assets.iter().map(|asset| (asset.file.as_str(), asset.kind.as_str())).collect();
     assert_eq!(assets, [("logo.png", "other"), ("references/FORMS.md", "reference")]);
@@ -34,8 +34,8 @@ fn a_folder_with_a_skill_file_is_a_skill_and_its_files_are_its_own() {
 fn it_is_found_by_the_words_of_its_name_and_description() {
     let index = index(&[("pdf/SKILL.md", PDF)]);
     assert_eq!(index.skills()[0].keywords, ["pdf", "extract", "text", "tables", "files"]);
-    assert!(matches!(index.search("convert a PDF", &MatchSettings::default()), Match::One(_)));
-    assert_eq!(index.search("bake bread", &MatchSettings::default()), Match::Nothing);
+    assert!(matches!(index.query("convert a PDF").outcome(&MatchSettings::default()), Match::One(_)));
+    assert_eq!(index.query("bake bread").outcome(&MatchSettings::default()), Match::Nothing);
 }
 
 #[track_caller]
