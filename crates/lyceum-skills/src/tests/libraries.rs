@@ -123,3 +123,27 @@ fn a_marketplace_of_plugins_is_read_as_it_lies() {
     let paths: Vec<_> = library.index.skills().iter().map(|skill| skill.path.as_str()).collect();
     assert_eq!(paths, ["plugins/office/skills/pdf", "skills/docx"]);
 }
+
+#[track_caller]
+fn check_kill_switch(yaml: &str, runs: bool) {
+    let folder = folder(&[("config.yaml", yaml)]);
+    let library = Librarian::default().build(
+        snapshot(folder.path()),
+        None,
+        &rules(Audience::OnePerson),
+        Timestamp::UNIX_EPOCH,
+    );
+    assert_eq!(library.settings.scripts.enabled, runs, "{yaml:.60}");
+    assert_eq!(findings(&library).is_empty(), runs || yaml == "scripts: { enabled: false }", "{yaml:.60}");
+}
+
+#[test]
+fn scripts_stay_off_where_their_settings_can_not_be_read() {
+    check_kill_switch("", true);
+    check_kill_switch("scripts: { enabled: true }", true);
+    check_kill_switch("scripts: { enabled: false }", false);
+    check_kill_switch("scripts: { enabled: false, timeout_secs: 5 }", false);
+    check_kill_switch("scripts: { enabled: no }", false);
+    check_kill_switch("scripts: [", false);
+    check_kill_switch(&format!("scripts: {{ enabled: false }}\n#{}", "x".repeat(70_000)), false);
+}

@@ -129,7 +129,7 @@ async fn the_doctor_lists_each_with_its_reason() {
         let line = lines.next().unwrap();
         assert!(line.starts_with(&format!("  {word}  {file}: {reason}")), "{line}");
     }
-    assert_eq!(lines.next(), Some("scripts: off (scripts.enabled = false)"));
+    assert_eq!(lines.next(), Some("scripts: off over stdio, off over HTTP"));
     assert_eq!(lines.next(), None);
 }
 

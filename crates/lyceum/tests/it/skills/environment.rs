@@ -270,3 +270,24 @@ async fn a_token_reaches_the_git_server_and_is_nowhere_else() {
         std::process::Command::new("grep").args(["-r", "swordfish"]).arg(folder.path()).output().unwrap();
     assert_eq!(found.status.code(), Some(1), "{}", String::from_utf8_lossy(&found.stdout));
 }
+
+#[tokio::test]
+async fn the_doctor_shows_no_password_of_an_address() {
+    let ended = lyceum("doctor", "", &[("SKILLS_REPO", "https://user:swordfish@127.0.0.1:1/x.git")]).await;
+    assert!(!format!("{ended:?}").contains("swordfish"), "{ended:?}");
+    assert!(ended.out.contains("source skills: https://127.0.0.1:1/x.git, branch main"), "{ended:?}");
+}
+
+#[tokio::test]
+async fn two_repositories_have_a_copy_each() {
+    let one = Repository::of(&[("one.md", &skill("one", "The first."))]);
+    let two = Repository::of(&[("one.md", &skill("one", "The second."))]);
+    let mut folder = tempfile::tempdir().unwrap();
+    for (repository, body) in [(&one, "The first."), (&two, "The second."), (&one, "The first.")] {
+        let mut program = Program::at(folder, "", &[("SKILLS_REPO", &repository.url())]);
+        assert_eq!(served(&mut program).await, named(body));
+        (_, folder) = program.finish().await;
+    }
+    let copies = std::fs::read_dir(folder.path().join("data/sources")).unwrap();
+    assert_eq!(copies.filter(|entry| entry.as_ref().unwrap().path().is_dir()).count(), 2);
+}

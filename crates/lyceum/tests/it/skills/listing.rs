@@ -88,7 +88,7 @@ async fn an_empty_folder_is_an_empty_tree() {
     let folder = Folder::empty();
     let app = serving(&folder, "").await;
     let tree = ask(&app, "list_skills", json!({})).await;
-    assert_eq!(tree, node("_root", "_root", "", &[], [0, 0], &[]));
+    assert_eq!(tree, node("", "", "", &[], [0, 0], &[]));
     app.stop().await;
 }
 
@@ -101,6 +101,6 @@ async fn without_a_root_the_topmost_skills_are_below_it() {
         node("one", "a/one", "About one", &["one"], [0, 0], &[]),
         node("b", "b/_index", "About two", &["two"], [0, 0], &[]),
     ];
-    assert_eq!(tree, node("_root", "_root", "", &[], [0, 0], &children));
+    assert_eq!(tree, node("", "", "", &[], [0, 0], &children));
     app.stop().await;
 }
