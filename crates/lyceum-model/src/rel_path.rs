@@ -122,6 +122,9 @@ fn fault(text: &str) -> Option<&'static str> {
 /// The same in percent-encoding, once or twice over: a path is never decoded after this check, but what reads it
 /// next might.
 fn encoded_fault(text: &str) -> Option<&'static str> {
+    if !text.contains('%') {
+        return None;
+    }
     let mut text = text.to_owned();
     for _ in 0..2 {
         let decoded = decode(&text);

@@ -1,6 +1,11 @@
 //! Refreshing: at the start, when a folder changes, every so often, and when a caller asks. One at a time.
 
-use std::{collections::HashSet, path::Path, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use lyceum_content::skill::Finding;
 use lyceum_model::SourceName;
@@ -8,7 +13,7 @@ use lyceum_source::{Change, Source, Watch};
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Library, Skills};
+use crate::{Library, Skills, State};
 
 /// How often is looked at what no watch of a folder tells: where a link to it leads, and the settings beside it.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -56,24 +61,39 @@ impl Skills {
     /// Refreshes when it is its turn.
     pub async fn refresh_in_turn(&self) -> Refreshed {
         match self.refreshing.clone().acquire_owned().await {
-            Ok(turn) => self.fetch(turn).await,
+            Ok(turn) => self.fetch(turn, None).await,
             // The semaphore is never closed.
             Err(_) => Refreshed::Busy,
+        }
+    }
+
+    /// Refreshes when it is its turn, after a watch told where something changed, if it could.
+    async fn refresh_places_in_turn(&self, places: Option<Vec<PathBuf>>) {
+        if let Ok(turn) = self.refreshing.clone().acquire_owned().await {
+            self.fetch(turn, places).await;
         }
     }
 
     /// Refreshes, unless another refresh is under way.
     pub(crate) async fn refresh(&self) -> Refreshed {
         match self.refreshing.clone().try_acquire_owned() {
-            Ok(turn) => self.fetch(turn).await,
+            Ok(turn) => self.fetch(turn, None).await,
             Err(_) => Refreshed::Busy,
         }
     }
 
     /// Asks the source for its newest snapshot and serves it. What did not change is not read again, so this is cheap
-    /// when there is no news.
-    async fn fetch(&self, turn: OwnedSemaphorePermit) -> Refreshed {
-        let snapshot = match self.desk.source.refresh().await {
+    /// when there is no news; and where the places are known that may have changed, only those are looked at.
+    async fn fetch(&self, turn: OwnedSemaphorePermit, places: Option<Vec<PathBuf>>) -> Refreshed {
+        let State { library, error } = self.state().borrow().clone();
+        // After a failure, the places that were told before it are not known any more.
+        let known = library.filter(|_| error.is_none()).zip(places);
+        let source = &self.desk.source;
+        let refreshed = match known {
+            Some((before, places)) => source.refresh_places(before.snapshot.clone(), places).await,
+            None => source.refresh().await,
+        };
+        let snapshot = match refreshed {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 self.note_failure(&error);
@@ -132,9 +152,7 @@ impl Skills {
                     // It may come back.
                     return tokio::time::sleep(GONE_FOR).await;
                 }
-                Ok(Change::Files | Change::Lost) => {
-                    self.refresh_in_turn().await;
-                }
+                Ok(Change::Files | Change::Lost) => self.refresh_places_in_turn(watch.places()).await,
                 Err(_nothing_heard) => {}
             }
             let now = self.desk.surroundings(root);

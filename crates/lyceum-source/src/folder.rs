@@ -54,9 +54,28 @@ impl Folder {
         let files = FolderFiles { root, found_through_links: found.through_links };
         Ok(Snapshot::of_folder(found.files, found.problems, files))
     }
+
+    /// The files that are there now, where only those at or below some places may differ from a snapshot before.
+    /// Blocks, far shorter than looking at everything.
+    pub fn snapshot_after(&self, before: &Snapshot, places: &[PathBuf]) -> Result<Snapshot, Error> {
+        let root = beneath::open_root(&self.root).map_err(|errno| Error::NoFolder(errno.into()))?;
+        // With links, one place can show in another.
+        let found =
+            if before.has_links() { None } else { walk::walk_again(&root, &self.root, before, places)? };
+        let Some(found) = found.filter(|found| found.through_links.is_empty()) else {
+            return self.snapshot();
+        };
+        let files = FolderFiles { root, found_through_links: HashMap::new() };
+        Ok(Snapshot::of_folder(found.files, found.problems, files))
+    }
 }
 
 impl FolderFiles {
+    /// Whether some file is listed elsewhere than it is.
+    pub(crate) fn has_links(&self) -> bool {
+        !self.found_through_links.is_empty()
+    }
+
     /// Reads a file. No link is followed on the way, so that one which took a file's or a folder's place since the
     /// walk leads nowhere; the bytes are counted while reading, for a file can grow.
     pub(crate) fn read(&self, path: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {

@@ -69,6 +69,14 @@ impl Snapshot {
         }
     }
 
+    /// Whether some file is listed elsewhere than it is, or may be.
+    pub(crate) fn has_links(&self) -> bool {
+        match &self.0.place {
+            Place::Folder(folder) => folder.has_links(),
+            Place::Tree(_) => true,
+        }
+    }
+
     /// Every file that can be read.
     pub fn files(&self) -> &BTreeMap<RelPath, FileMeta> {
         &self.0.files

@@ -1,5 +1,7 @@
 //! A source: a folder or a Git repository.
 
+use std::path::PathBuf;
+
 use crate::{Error, Folder, Repository, Snapshot};
 
 /// Where knowledge comes from. Cheap to clone.
@@ -43,6 +45,19 @@ impl Source {
             Self::Folder(folder) => {
                 let folder = folder.clone();
                 blocking("read the folder", move || folder.snapshot()).await
+            }
+            Self::Repository(repository) => repository.refresh().await,
+        }
+    }
+}
+
+impl Source {
+    /// Brings the source up to date after a watch told where something changed since that snapshot.
+    pub async fn refresh_places(&self, before: Snapshot, places: Vec<PathBuf>) -> Result<Snapshot, Error> {
+        match self {
+            Self::Folder(folder) => {
+                let folder = folder.clone();
+                blocking("read the folder", move || folder.snapshot_after(&before, &places)).await
             }
             Self::Repository(repository) => repository.refresh().await,
         }

@@ -44,9 +44,14 @@ pub enum Change {
     Gone,
 }
 
+/// How many places are remembered; with more of them the whole folder is looked through.
+const MOST_PLACES: usize = 256;
+
 /// A folder that is being watched. Dropping it ends that.
 pub struct Watch {
     root: PathBuf,
+    /// Where something was reported and not asked for yet; nothing where not all of it is known.
+    reported: Option<Vec<PathBuf>>,
     news: Arc<News>,
     watcher: Arc<Mutex<RecommendedWatcher>>,
 }
@@ -64,6 +69,10 @@ struct Heard {
     lost: bool,
     gone: bool,
     new_folders: Vec<PathBuf>,
+    /// Where, from the root on.
+    places: Vec<PathBuf>,
+    /// Whether there were too many places to remember.
+    everywhere: bool,
 }
 
 /// Watches a folder and all below it. Blocks for as long as it takes to look through the folders.
@@ -74,7 +83,7 @@ pub fn watch(root: &Path) -> Result<Watch, Error> {
     // Not what is only read: a snapshot opens every folder, and would hear of each one.
     let config = Config::default().with_follow_symlinks(false).with_event_kinds(EventKindMask::CORE);
     let watcher = RecommendedWatcher::new(move |event| told.hear(&place, event), config).map_err(failed)?;
-    let watch = Watch { root, news, watcher: Arc::new(Mutex::new(watcher)) };
+    let watch = Watch { root, reported: Some(Vec::new()), news, watcher: Arc::new(Mutex::new(watcher)) };
     add_below(&watch.watcher, &watch.root)?;
     Ok(watch)
 }
@@ -95,15 +104,30 @@ impl Watch {
         // From here on nothing waits: what was heard is forgotten only when it is reported.
         let mut heard = self.news.heard();
         let later = heard.new_folders.drain(..).skip(count).collect::<Vec<_>>();
-        let heard = std::mem::replace(
-            &mut *heard,
-            Heard { something: !later.is_empty(), new_folders: later, ..Heard::default() },
-        );
+        let next = Heard {
+            something: !later.is_empty(),
+            everywhere: !later.is_empty(),
+            new_folders: later,
+            ..Heard::default()
+        };
+        let heard = std::mem::replace(&mut *heard, next);
+        if heard.gone || heard.lost || heard.everywhere || added.is_err() {
+            self.reported = None;
+        } else if let Some(reported) = &mut self.reported {
+            reported.extend(heard.places);
+            self.reported.take_if(|reported| reported.len() > MOST_PLACES);
+        }
         match (heard.gone, heard.lost || added.is_err()) {
             (true, _) => Change::Gone,
             (false, true) => Change::Lost,
             (false, false) => Change::Files,
         }
+    }
+
+    /// Where something changed, from the folder on, of all that was reported since this was last asked; nothing where
+    /// that is not known, and everything has to be looked at.
+    pub fn places(&mut self) -> Option<Vec<PathBuf>> {
+        self.reported.replace(Vec::new())
     }
 
     /// Watches new folders, before their content is looked at.
@@ -158,6 +182,15 @@ impl Heard {
         );
         if is_away && event.paths.iter().any(|path| path == root) {
             self.gone = true;
+        }
+        for path in &event.paths {
+            match path.strip_prefix(root) {
+                Ok(place) if self.places.last().is_some_and(|last| last == place) => {}
+                Ok(place) if !place.as_os_str().is_empty() && self.places.len() < MOST_PLACES => {
+                    self.places.push(place.to_owned());
+                }
+                _ => self.everywhere = true,
+            }
         }
         let may_be_folder = matches!(
             event.kind,

@@ -31,27 +31,30 @@ pub enum Shape {
 /// `SKILL.md` further down, which the standard allows. `no_skills` are markdown files that turned out to be none, so that
 /// nothing belongs to them.
 pub fn candidates<'a>(
-    paths: impl Iterator<Item = &'a RelPath> + Clone,
+    paths: impl Iterator<Item = &'a RelPath>,
     no_skills: &HashSet<RelPath>,
 ) -> Vec<Candidate> {
-    let markdown = paths.filter(|path| path.extension() == ".md");
-    let documents: HashSet<&str> = (markdown.clone().filter(|path| !no_skills.contains(*path)))
+    let markdown: Vec<&RelPath> = paths.filter(|path| path.extension() == ".md").collect();
+    let documents: HashSet<&str> = (markdown.iter().filter(|path| !no_skills.contains(**path)))
         .filter_map(|path| path.as_str().strip_suffix(".md"))
         .collect();
-    let is_skill_folder = |folder: &str| documents.contains(format!("{folder}/SKILL").as_str());
+    let folders_with = |name: &str| -> HashSet<&str> {
+        documents.iter().filter_map(|document| document.strip_suffix(name)?.strip_suffix('/')).collect()
+    };
+    let (skill_folders, categories) = (folders_with("SKILL"), folders_with(INDEX));
     // `auth/` beside `auth.md` holds the files of that skill, unless it is a category with skills of its own.
-    let is_resource_folder = |folder: &str| {
-        documents.contains(folder) && !documents.contains(format!("{folder}/{INDEX}").as_str())
-    };
+    let is_resource_folder = |folder: &str| documents.contains(folder) && !categories.contains(folder);
     let belongs = |path: &RelPath| {
-        folders(path.as_str()).any(|folder| is_skill_folder(folder) || is_resource_folder(folder))
+        folders(path.as_str()).any(|folder| skill_folders.contains(folder) || is_resource_folder(folder))
     };
+    let is_one_skill = documents.contains("SKILL");
     let shape = |path: &RelPath| match path.name() {
         SKILL_FILE => Some(Shape::Folder),
-        _ if documents.contains("SKILL") || belongs(path) => None,
+        _ if is_one_skill || belongs(path) => None,
         _ => Some(Shape::Document),
     };
-    markdown.filter_map(|path| Some(Candidate { file: path.clone(), shape: shape(path)? })).collect()
+    let candidate = |path: &RelPath| Some(Candidate { file: path.clone(), shape: shape(path)? });
+    markdown.into_iter().filter_map(candidate).collect()
 }
 
 /// The folders that a path is in, nearest first.

@@ -2,7 +2,11 @@
 //!
 //! Built whole and never changed: readers hold one, a rebuild makes the next.
 
-use std::{collections::BTreeMap, ops::Deref, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Deref,
+    sync::Arc,
+};
 
 use lyceum_model::RelPath;
 
@@ -80,10 +84,11 @@ impl SkillIndex {
             same
         });
         let mut skills: Vec<Skill> = drafts.into_iter().map(|draft| skill(draft, files)).collect();
-        let parents: Vec<Option<usize>> = skills
-            .iter()
-            .map(|skill| lineage::nearest_parent(skill.path.as_str(), |path| place(&skills, path)))
-            .collect();
+        let places: HashMap<&str, usize> =
+            skills.iter().enumerate().map(|(at, skill)| (skill.path.as_str(), at)).collect();
+        let parent =
+            |skill: &Skill| lineage::nearest_parent(skill.path.as_str(), |path| places.get(path).copied());
+        let parents: Vec<Option<usize>> = skills.iter().map(parent).collect();
         let mut children = vec![Vec::new(); skills.len()];
         for (at, (skill, parent)) in skills.iter_mut().zip(parents).enumerate() {
             skill.parent = parent;

@@ -3,7 +3,7 @@
 //! All keywords of all skills are one vocabulary, searched once for a whole query, so that the time grows with the
 //! text of the vocabulary and not with the number of skills times the number of words.
 
-use std::collections::HashMap;
+use std::{borrow::Cow, collections::HashMap};
 
 use aho_corasick::AhoCorasick;
 use memchr::memmem;
@@ -15,6 +15,9 @@ const MOST_TOKENS: usize = 200;
 
 /// Words and keywords shorter than this match only when they are equal: `go` is not `golang`.
 const SHORT: usize = 3;
+
+/// So many words of a query are searched for one by one in the vocabulary, more of them all at once.
+const SEARCHED_ONE_BY_ONE: usize = 16;
 
 /// A skill that fits, and how well.
 #[derive(Debug, Clone, PartialEq)]
@@ -128,11 +131,20 @@ impl Vocabulary {
             }
         }
         // The keyword contains the token.
-        for token in long {
-            for at in memmem::find_iter(self.text.as_bytes(), token) {
-                let line = self.lines.partition_point(|(start, _)| *start <= at);
-                if let Some((_, word)) = line.checked_sub(1).and_then(|line| self.lines.get(line)) {
-                    mark(*word);
+        let mut mark_line = |at: usize| {
+            let line = self.lines.partition_point(|(start, _)| *start <= at);
+            if let Some((_, word)) = line.checked_sub(1).and_then(|line| self.lines.get(line)) {
+                mark(*word);
+            }
+        };
+        let together = (long.len() > SEARCHED_ONE_BY_ONE).then(|| AhoCorasick::new(&long).ok()).flatten();
+        match together {
+            Some(tokens) => {
+                tokens.find_overlapping_iter(&self.text).for_each(|found| mark_line(found.start()));
+            }
+            None => {
+                for token in long {
+                    memmem::find_iter(self.text.as_bytes(), token).for_each(&mut mark_line);
                 }
             }
         }
@@ -148,7 +160,7 @@ impl Query<'_> {
 
     /// Which of those keywords fit.
     pub fn matched<'k>(&self, keywords: &'k [String]) -> Vec<&'k str> {
-        let word = |keyword: &str| self.vocabulary.words.get(&normal(keyword));
+        let word = |keyword: &str| self.vocabulary.words.get(normal(keyword).as_ref());
         let fits = |keyword: &str| word(keyword).and_then(|word| self.fitting.get(*word)) == Some(&true);
         keywords.iter().map(String::as_str).filter(|keyword| fits(keyword)).collect()
     }
@@ -162,26 +174,34 @@ impl Query<'_> {
     /// The skills that fit, best first; equals in the order of the index.
     fn hits(&self, least: f64) -> Vec<Hit> {
         let vocabulary = self.vocabulary;
-        let mut counts: HashMap<u32, u32> = HashMap::new();
+        let mut counts = vec![0u32; vocabulary.keyword_counts.len()];
         let words = self.fitting.iter().zip(&vocabulary.skills).filter(|(fits, _)| **fits);
         for skill in words.flat_map(|(_, skills)| skills) {
-            *counts.entry(*skill).or_default() += 1;
+            if let Some(count) = usize::try_from(*skill).ok().and_then(|skill| counts.get_mut(skill)) {
+                *count += 1;
+            }
         }
-        let hit = |(skill, count): (u32, u32)| {
-            let skill = usize::try_from(skill).ok()?;
-            let share = f64::from(count) / f64::from(*vocabulary.keyword_counts.get(skill)?);
-            let score = share + vocabulary.priorities.get(skill)? * 0.001;
-            (score >= least).then_some(Hit { skill, score })
-        };
-        let mut hits: Vec<Hit> = counts.into_iter().filter_map(hit).collect();
+        let figures = counts.iter().zip(&vocabulary.keyword_counts).zip(&vocabulary.priorities).enumerate();
+        let mut hits: Vec<Hit> = figures
+            .filter(|(_, ((count, _), _))| **count > 0)
+            .map(|(skill, ((count, keywords), priority))| Hit {
+                skill,
+                score: f64::from(*count) / f64::from(*keywords) + priority * 0.001,
+            })
+            .filter(|hit| hit.score >= least)
+            .collect();
         hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.skill.cmp(&other.skill)));
         hits
     }
 }
 
 /// A keyword as it is compared.
-fn normal(keyword: &str) -> String {
-    keyword.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+fn normal(keyword: &str) -> Cow<'_, str> {
+    let is_normal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    if keyword.bytes().all(is_normal) {
+        return Cow::Borrowed(keyword);
+    }
+    Cow::Owned(keyword.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase())
 }
 
 /// Decides between hits that are in order, best first.

@@ -17,7 +17,7 @@ use lyceum_content::{
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
 
-use super::{Library, Shelf, in_root, shelf::Digests};
+use super::{Library, Shelf, shelf::Digests};
 
 /// The largest markdown file that is read.
 const LARGEST_MARKDOWN: u64 = 1024 * 1024;
@@ -81,9 +81,15 @@ impl Librarian {
         now: Timestamp,
     ) -> Library {
         let root = root(&snapshot, rules.path.as_ref());
-        let files: BTreeMap<RelPath, FileMeta> = (snapshot.files().iter())
-            .filter_map(|(path, meta)| Some((in_root(path, root.as_ref())?, meta.clone())))
-            .collect();
+        let below_root: BTreeMap<RelPath, FileMeta>;
+        let files = match &root {
+            None => snapshot.files(),
+            Some(root) => {
+                let below = |(path, meta): (&RelPath, &FileMeta)| Some((path.below(root)?, meta.clone()));
+                below_root = snapshot.files().iter().filter_map(below).collect();
+                &below_root
+            }
+        };
         let (settings, mut findings) = settings(&snapshot, root.as_ref(), beside, rules);
         findings.extend(snapshot.problems().iter().map(|problem| Finding {
             file: problem.path.clone(),
@@ -95,18 +101,18 @@ impl Librarian {
         let read_file = |file: &RelPath, most| {
             place(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, most))
         };
-        self.read(&candidates(files.keys(), &HashSet::new()), &files, &read_file);
+        self.read(&candidates(files.keys(), &HashSet::new()), files, &read_file);
         // What turned out to be no skill has no folder of files either: what lies there may be skills.
         let none: HashSet<RelPath> = (self.read.iter().filter(|(_, reading)| reading.draft.is_none()))
             .map(|(file, _)| file.clone())
             .collect();
         if !none.is_empty() {
-            self.read(&candidates(files.keys(), &none), &files, &read_file);
+            self.read(&candidates(files.keys(), &none), files, &read_file);
         }
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
         let told = self.read.values().flat_map(|reading| &reading.findings);
-        let mut index = SkillIndex::new(drafts, &files, told.chain(&findings));
-        let (shelf, further) = Shelf::new(&index, &files, &mut self.digests, &read_file);
+        let mut index = SkillIndex::new(drafts, files, told.chain(&findings));
+        let (shelf, further) = Shelf::new(&index, files, &mut self.digests, &read_file);
         index.findings.extend(further);
         index
             .findings

@@ -59,6 +59,7 @@ impl Shelf {
         read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
     ) -> (Self, Vec<Finding>) {
         let mut shelf = Self::default();
+        let mut on_shelf = Vec::with_capacity(digests.len());
         let mut findings = Vec::new();
         for skill in index.skills() {
             let Some(standard) = skill.standard.as_ref().filter(|standard| standard.faults.is_empty()) else {
@@ -74,7 +75,7 @@ impl Shelf {
                         files: gathered.iter().map(|(address, _)| address.clone()).collect(),
                     };
                     if let Some(folder) = address_of(skill, &entry.name) {
-                        shelf.files.extend(gathered);
+                        on_shelf.extend(gathered);
                         shelf.skills.insert(folder, entry);
                     }
                 }
@@ -87,6 +88,8 @@ impl Shelf {
                 }
             }
         }
+        // All at once: they are nearly in order, which one by one would not use.
+        shelf.files = on_shelf.into_iter().collect();
         // More digests than files on the shelf: some may be gone.
         if digests.len() > shelf.files.len() {
             digests.retain(|place, _| files.contains_key(place));

@@ -4,12 +4,18 @@
 //! a link. Entries that vanish on the way are passed over.
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    ffi::CStr,
+    collections::{BTreeMap, BTreeSet, HashMap},
+    ffi::{CStr, CString},
     fs, io,
-    os::fd::{BorrowedFd, OwnedFd},
+    ops::Bound,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    panic::resume_unwind,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
     time::SystemTime,
 };
 
@@ -20,10 +26,13 @@ use rustix::{
 };
 
 use super::{beneath, mark::FileMark};
-use crate::{Error, FileMeta, MOST_FILES, Problem, Reason, Stamp, snapshot::Mark};
+use crate::{Error, FileMeta, MOST_FILES, Problem, Reason, Snapshot, Stamp, snapshot::Mark};
 
 /// How many folders are visited for each file that a source may have, empty ones and those found twice included.
 const MOST_FOLDERS: usize = MOST_FILES;
+
+/// How many folders must be ahead for them to be shared out to all cores.
+const WORTH_SHARING: usize = 64;
 
 /// What a walk found.
 pub(super) struct Found {
@@ -55,7 +64,8 @@ struct Walk<'a> {
     real_root: Option<PathBuf>,
     now: i64,
     stops: Vec<Stop>,
-    folders: usize,
+    /// How many folders were visited by all who share in the walk.
+    folders: Arc<AtomicUsize>,
     files: Vec<(RelPath, FileMeta)>,
     problems: Vec<Problem>,
     through_links: HashMap<RelPath, String>,
@@ -66,36 +76,142 @@ pub(crate) fn is_passed_over(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b".git") || name == b"node_modules"
 }
 
-/// Lists everything below the root, which was opened at that path.
+/// Lists everything below the root, which was opened at that path, on all cores.
 pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Found, Error> {
-    let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let now = i64::try_from(since_1970.as_nanos()).unwrap_or_default();
-    let first = Stop { listed: String::new(), real: String::new(), above: None };
-    let mut walk = Walk {
-        root,
-        root_path,
-        real_root: None,
-        now,
-        stops: vec![first],
-        folders: 0,
-        files: Vec::new(),
-        problems: Vec::new(),
-        through_links: HashMap::new(),
-    };
-    while let Some(stop) = walk.stops.pop() {
+    let mut walk = Walk::new(root, root_path);
+    walk.stops.push(Stop { listed: String::new(), real: String::new(), above: None });
+    while walk.stops.len() < WORTH_SHARING
+        && let Some(stop) = walk.stops.pop()
+    {
         walk.visit(&stop)?;
     }
-    walk.problems.sort_by(|one, other| one.path.cmp(&other.path));
-    Ok(Found {
-        files: walk.files.into_iter().collect(),
-        problems: walk.problems,
-        through_links: walk.through_links,
-    })
+    if !walk.stops.is_empty() {
+        walk.visit_shared()?;
+    }
+    Ok(walk.found(BTreeMap::new(), Vec::new()))
 }
 
-impl Walk<'_> {
+/// Lists again what is at or below some places, and takes the rest from a snapshot without links. Nothing where that
+/// can't be done.
+pub(super) fn walk_again(
+    root: &OwnedFd,
+    root_path: &Path,
+    before: &Snapshot,
+    places: &[PathBuf],
+) -> Result<Option<Found>, Error> {
+    let mut walk = Walk::new(root, root_path);
+    let (mut files, mut problems) = (before.files().clone(), before.problems().to_vec());
+    let places: Option<BTreeSet<&str>> = places.iter().map(|place| place.to_str()).collect();
+    let Some(mut places) = places else { return Ok(None) };
+    places.retain(|place| !place.split('/').any(|part| is_passed_over(part.as_bytes())));
+    for place in places {
+        let gone: Vec<RelPath> = files
+            .range::<str, _>((Bound::Included(place), Bound::Unbounded))
+            .map(|(path, _)| path)
+            .take_while(|path| path.as_str().starts_with(place))
+            .filter(|path| is_at(path.as_str(), place))
+            .cloned()
+            .collect();
+        for path in &gone {
+            files.remove(path);
+        }
+        problems.retain(|problem| !is_at(&problem.path, place));
+        let (folder, name) = place.rsplit_once('/').unwrap_or(("", place));
+        let opened = beneath::open(
+            root,
+            if folder.is_empty() { "." } else { folder },
+            OFlags::RDONLY | OFlags::DIRECTORY,
+        );
+        match (opened, CString::new(name)) {
+            (Ok(at), Ok(name)) => {
+                let stop = Stop { listed: folder.to_owned(), real: folder.to_owned(), above: None };
+                walk.entry(&stop, at.as_fd(), &name, FileType::Unknown);
+            }
+            (Err(Errno::NOENT), _) => {}
+            _ => return Ok(None),
+        }
+    }
+    walk.visit_all()?;
+    if files.len() + walk.files.len() + problems.len() + walk.problems.len() > MOST_FILES {
+        return Err(Error::TooManyFiles { most: MOST_FILES });
+    }
+    Ok(Some(walk.found(files, problems)))
+}
+
+/// Whether a path is that place or below it.
+fn is_at(path: &str, place: &str) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl<'a> Walk<'a> {
+    fn new(root: &'a OwnedFd, root_path: &'a Path) -> Self {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Self {
+            root,
+            root_path,
+            real_root: None,
+            now: i64::try_from(since_1970.as_nanos()).unwrap_or_default(),
+            stops: Vec::new(),
+            folders: Arc::default(),
+            files: Vec::new(),
+            problems: Vec::new(),
+            through_links: HashMap::new(),
+        }
+    }
+
+    fn visit_all(&mut self) -> Result<(), Error> {
+        while let Some(stop) = self.stops.pop() {
+            self.visit(&stop)?;
+        }
+        Ok(())
+    }
+
+    /// Visits what is left, shared out to all cores.
+    fn visit_shared(&mut self) -> Result<(), Error> {
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let mut shares: Vec<Self> = Vec::new();
+        let share = || Self { folders: self.folders.clone(), ..Self::new(self.root, self.root_path) };
+        shares.resize_with(cores, share);
+        for (number, stop) in std::mem::take(&mut self.stops).into_iter().enumerate() {
+            if let Some(share) = shares.get_mut(number % cores) {
+                share.stops.push(stop);
+            }
+        }
+        let done: Vec<Result<Self, Error>> = thread::scope(|scope| {
+            let visit = |mut share: Self| share.visit_all().map(|()| share);
+            let threads: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || visit(share))).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        for share in done {
+            let share = share?;
+            self.files.extend(share.files);
+            self.problems.extend(share.problems);
+            self.through_links.extend(share.through_links);
+        }
+        if self.files.len() + self.problems.len() > MOST_FILES {
+            return Err(Error::TooManyFiles { most: MOST_FILES });
+        }
+        Ok(())
+    }
+
+    /// What was found, added to what else there is.
+    fn found(self, mut files: BTreeMap<RelPath, FileMeta>, mut problems: Vec<Problem>) -> Found {
+        if files.is_empty() {
+            files = self.files.into_iter().collect();
+        } else {
+            files.extend(self.files);
+        }
+        problems.extend(self.problems);
+        problems.sort_by(|one, other| one.path.cmp(&other.path));
+        problems.dedup();
+        Found { files, problems, through_links: self.through_links }
+    }
+
     fn visit(&mut self, stop: &Stop) -> Result<(), Error> {
-        self.folders += 1;
+        let folders = self.folders.fetch_add(1, Ordering::Relaxed);
         let real = if stop.real.is_empty() { "." } else { &stop.real };
         let opened = beneath::open(self.root, real, OFlags::RDONLY | OFlags::DIRECTORY);
         let mut entries = match opened.and_then(Dir::new) {
@@ -114,7 +230,7 @@ impl Walk<'_> {
             let at = entries.fd().map_err(|errno| Error::io("read the folder")(errno.into()))?;
             self.entry(stop, at, name, entry.file_type());
             if self.files.len() + self.problems.len() > MOST_FILES
-                || self.folders + self.stops.len() > MOST_FOLDERS
+                || folders + self.stops.len() > MOST_FOLDERS
             {
                 return Err(Error::TooManyFiles { most: MOST_FILES });
             }

@@ -309,3 +309,70 @@ async fn a_folder_is_a_source_that_is_always_here() {
     assert_eq!(names(&source.refresh().await.unwrap()), ["a.md"]);
     assert_eq!(source.kind(), crate::Kind::Folder);
 }
+
+/// Changes a folder, and looks at some places again: that must find what looking at everything does.
+#[track_caller]
+fn check_again(places: &[&str], change: impl Fn(&Path)) {
+    let before = folder(&["a/b/one.md", "a/b-two.md", "a/b.md", "three.md", ".git/config"]);
+    let first = snapshot(&before);
+    change(before.path());
+    let places: Vec<_> = places.iter().map(|place| Path::new(place).to_owned()).collect();
+    let again = Folder::new(before.path()).snapshot_after(&first, &places).unwrap();
+    let all = snapshot(&before);
+    assert_eq!(names(&again), names(&all), "{places:?}");
+    assert_eq!(again.problems(), all.problems(), "{places:?}");
+    for file in again.files().keys() {
+        assert_eq!(again.read(file, MOST).unwrap(), all.read(file, MOST).unwrap(), "{file}");
+        assert_eq!(again.files()[file].size, all.files()[file].size, "{file}");
+    }
+}
+
+#[test]
+fn looking_again_at_some_places_finds_what_looking_at_everything_does() {
+    let remove = |root: &Path, place: &str| fs::remove_dir_all(root.join(place)).unwrap();
+    check_again(&[], |_| {});
+    check_again(&["a/b/one.md"], |root| write(root, "a/b/one.md", "longer than before"));
+    check_again(&["a/b/new.md", "a/b/new.md"], |root| write(root, "a/b/new.md", "new"));
+    check_again(&["three.md"], |root| fs::remove_file(root.join("three.md")).unwrap());
+    check_again(&["new", "new/er"], |root| write(root, "new/er/x.md", "x"));
+    check_again(&["a/b"], |root| remove(root, "a/b"));
+    check_again(&["a", "a/b", "a/b/one.md"], |root| remove(root, "a"));
+    check_again(&["a/b", "moved"], |root| fs::rename(root.join("a/b"), root.join("moved")).unwrap());
+    check_again(&["three.md", "three.md/x.md"], |root| {
+        fs::remove_file(root.join("three.md")).unwrap();
+        write(root, "three.md/x.md", "x");
+    });
+    check_again(&["a/b"], |root| {
+        remove(root, "a/b");
+        write(root, "a/b", "a file now");
+    });
+    check_again(&[".git/config", "a/node_modules"], |root| {
+        write(root, ".git/config", "x");
+        write(root, "a/node_modules/x.md", "x");
+    });
+    check_again(&["a/link.md"], |root| symlink("b/one.md", root.join("a/link.md")).unwrap());
+    check_again(&["gone/er"], |_| {});
+    check_again(&["a/\u{1}.md"], |root| write(root, "a/\u{1}.md", "x"));
+}
+
+#[test]
+fn a_place_that_was_left_out_can_be_mended() {
+    let folder = folder(&["a.md", "b/c.md"]);
+    let pipe = folder.path().join("b/pipe");
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+    let first = snapshot(&folder);
+    assert_eq!(first.problems().len(), 1);
+    fs::remove_file(&pipe).unwrap();
+    let again = Folder::new(folder.path()).snapshot_after(&first, &["b/pipe".into()]).unwrap();
+    assert!(again.problems().is_empty());
+    assert_eq!(names(&again), ["a.md", "b/c.md"]);
+}
+
+#[test]
+fn many_folders_are_all_found() {
+    let files: Vec<String> = (0..300).map(|at| format!("f{}/g{at}/x.md", at % 7)).collect();
+    let folder = folder(&files.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut sorted = files;
+    sorted.sort();
+    assert_eq!(names(&snapshot(&folder)), sorted);
+}

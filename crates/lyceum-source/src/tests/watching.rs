@@ -145,3 +145,21 @@ async fn a_folder_that_goes_away_is_told() {
     }
     assert!(matches!(watch(&folder), Err(Error::NoFolder(_))));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_places_of_changes_are_told_once() {
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "a/one.md");
+    let mut watch = watch(folder.path()).unwrap();
+    write(folder.path(), "a/one.md");
+    heard(&mut watch).await;
+    assert_eq!(watch.places(), Some(vec!["a/one.md".into()]));
+    assert_eq!(watch.places(), Some(Vec::new()));
+    write(folder.path(), "new/two.md");
+    heard(&mut watch).await;
+    assert!(watch.places().is_none_or(|places| places.contains(&"new".into())));
+    (0..400).for_each(|at| write(folder.path(), &format!("a/burst-{at}.md")));
+    heard(&mut watch).await;
+    assert_eq!(watch.places(), None);
+    assert_eq!(watch.places(), Some(Vec::new()));
+}

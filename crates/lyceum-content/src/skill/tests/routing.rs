@@ -159,6 +159,8 @@ fn the_vocabulary_finds_what_the_plain_rule_finds() {
         "server",
         "c",
         "été reactjs auth a-b-c",
+        // Enough words to be searched for all at once.
+        "one two three four five six seven eight nine ten eleven twelve thirteen act unit oauth21 go ser fourteen sixteen",
     ];
     for context in contexts {
         for keyword in keywords {
