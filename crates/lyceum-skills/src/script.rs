@@ -104,10 +104,7 @@ impl Scripts {
         let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         let sandbox = self.sandbox().await.map_err(unavailable)?;
         let script = self.script(library, request, sandbox.level()).await?;
-        sandbox.run(script).await.map_err(|error| match error.code() {
-            ErrorCode::InternalError => Error::internal(error),
-            code => Error::Failed { code, message: error.to_string() },
-        })
+        sandbox.run(script).await.map_err(told)
     }
 
     /// The sandbox of this machine. What works is kept; what does not is tried again after a while, for it may have
@@ -179,6 +176,27 @@ fn address_bytes(runner: &[String]) -> u64 {
     let program =
         runner.first().map(Path::new).and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
     if RESERVING.contains(&program) { 16 * 1024 * 1024 * 1024 } else { Limits::default().address_bytes }
+}
+
+/// What a caller is told of a run that failed; what names files of ours stays in the log.
+fn told(error: lyceum_sandbox::Error) -> Error {
+    use lyceum_sandbox::Error as Fault;
+    let unavailable =
+        |message: &str| Error::Failed { code: ErrorCode::Unavailable, message: message.to_owned() };
+    match error {
+        Fault::Invalid(message) => Error::Failed { code: ErrorCode::ValidationError, message },
+        Fault::NotStarted(cause) => {
+            tracing::warn!(error.cause = cause, "the runner of a script could not be started");
+            unavailable(
+                "the runner could not be started in the sandbox; it must be installed where every user of the machine can read it",
+            )
+        }
+        Fault::Refused(cause) => {
+            tracing::warn!(error.cause = cause, "the sandbox for a script could not be made");
+            unavailable("the sandbox could not be made, so nothing was run; lyceum doctor says more")
+        }
+        other @ (Fault::Helper(_) | Fault::Lost) => Error::internal(other),
+    }
 }
 
 /// The required arguments that are not given.
