@@ -94,7 +94,7 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
             let mut standard = standard::standard(fields, folder.as_ref().map(RelPath::name));
             if text.starts_with('\u{FEFF}') {
                 standard.faults.push("it begins with a byte order mark; save it without".to_owned());
-            } else if !text.lines().next().is_some_and(|line| line.trim_end() == "---") {
+            } else if text.lines().next().is_none_or(|line| line.trim_end() != "---") {
                 standard.faults.push("its first line is more than ---; write nothing else there".to_owned());
             }
             for fault in &standard.faults {
