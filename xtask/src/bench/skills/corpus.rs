@@ -137,7 +137,8 @@ impl Corpus {
             5 => format!("Crée un composant pour {of_skill} avec l'{}", self.words.any(dice)),
             6 => of_skill,
             7 => format!("{} {}", self.words.common(dice), self.words.common(dice)),
-            8 => format!("xyzzy{number} plugh{number}"),
+            // Without digits: names of skills end with a number, which would fit.
+            8 => format!("xyzzy {}", "qzx".repeat(dice.between(1, 3))),
             _ => format!("{of_skill}. {}", text::sentences(&self.words, dice, 1500)),
         }
     }
