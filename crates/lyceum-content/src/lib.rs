@@ -4,8 +4,10 @@
 
 mod catalog;
 mod current;
+pub mod document;
 pub mod frontmatter;
 mod listing;
+pub mod ontology;
 pub mod skill;
 
 pub use catalog::{Catalog, SourceState, SourceStatus};

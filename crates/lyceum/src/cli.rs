@@ -2,6 +2,7 @@
 
 mod check;
 mod doctor;
+mod lint;
 mod serve;
 
 use std::{path::PathBuf, process::ExitCode};
@@ -44,6 +45,15 @@ enum Command {
     Check,
     /// Look at everything that is configured: sources, each file that is not served as meant, the sandbox
     Doctor,
+    /// Check the documents of a knowledge base: each fault with file, line and what to write
+    Lint {
+        /// The folder of the documents
+        #[arg(default_value = ".")]
+        folder: PathBuf,
+        /// The types of documents, where they are not the usual ones
+        #[arg(long, value_name = "FILE")]
+        ontology: Option<PathBuf>,
+    },
     /// Print the JSON schema of lyceum.toml
     #[command(hide = true)]
     Schema,
@@ -72,12 +82,13 @@ pub fn run() -> ExitCode {
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     let listen = match &cli.command {
         Command::Serve { listen } => listen.clone(),
-        Command::Stdio | Command::Check | Command::Doctor | Command::Schema => None,
+        Command::Stdio | Command::Check | Command::Doctor | Command::Lint { .. } | Command::Schema => None,
     };
     let overrides = Overrides { config: cli.config, listen, data_dir: cli.data_dir };
     match cli.command {
         Command::Check => check::check(&overrides),
         Command::Doctor => doctor::doctor(&overrides),
+        Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Schema => check::schema(),
         Command::Serve { .. } => {
             let config = Config::load(&overrides)?;

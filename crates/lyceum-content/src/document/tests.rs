@@ -1,0 +1,93 @@
+//! Documents as people write them.
+
+use lyceum_model::RelPath;
+
+use super::{Visibility, read};
+use crate::ontology::Ontology;
+
+#[track_caller]
+fn check(path: &str, frontmatter: &str, content_type: &str, visibility: Visibility, faults: &[&str]) {
+    let ontology = Ontology::standard().unwrap();
+    let text = format!("---\n{frontmatter}\n---\nBody.\n");
+    let document = read(&ontology, &RelPath::parse(path).unwrap(), &text).unwrap();
+    let told: Vec<String> =
+        document.faults.iter().map(|fault| format!("{}: {}", fault.field, fault.message)).collect();
+    assert_eq!(
+        (document.content_type.as_str(), document.visibility),
+        (content_type, visibility),
+        "{frontmatter}"
+    );
+    assert_eq!(told, faults, "{frontmatter}");
+    assert_eq!(document.body, "Body.\n");
+}
+
+const GOOD: &str = "title: T\ndate: 2024-01-15";
+
+#[test]
+fn the_folder_decides_unless_the_frontmatter_says_otherwise() {
+    use Visibility::Unpublished;
+    check("artifacts/patterns/a.md", GOOD, "pattern", Unpublished, &[]);
+    check("data/people/deep/er/a.md", GOOD, "person", Unpublished, &[]);
+    check("tags/a.md", GOOD, "tag", Unpublished, &[]);
+    check("README.md", GOOD, "file", Unpublished, &[]);
+    check("tagsandmore/a.md", GOOD, "file", Unpublished, &[]);
+    check("artifacts/patterns/a.md", &format!("{GOOD}\ntype: practice"), "practice", Unpublished, &[]);
+    check(
+        "artifacts/patterns/a.md",
+        &format!("{GOOD}\ntype: data"),
+        "pattern",
+        Unpublished,
+        &["type: \"data\" only gathers others; write one of gathering, group, person, place, project"],
+    );
+}
+
+#[test]
+fn what_is_published_is_what_says_so_and_is_no_draft() {
+    check("notes/a.md", &format!("{GOOD}\npublish: true"), "file", Visibility::Published, &[]);
+    check("notes/a.md", &format!("{GOOD}\npublish: true\ndraft: true"), "file", Visibility::Draft, &[]);
+    check("notes/a.md", &format!("{GOOD}\npublish: false"), "file", Visibility::Unpublished, &[]);
+}
+
+#[test]
+fn what_breaks_the_schema_is_told_with_what_to_write() {
+    let check = |path: &str, frontmatter: &str, content_type: &str, faults: &[&str]| {
+        check(path, frontmatter, content_type, Visibility::Unpublished, faults);
+    };
+    check("notes/a.md", "date: 2024-01-15", "file", &["title: is missing; write title: \"…\""]);
+    check("notes/a.md", "title: \"\"\ndate: 2024-01-15", "file", &["title: is empty; write title: \"…\""]);
+    check("notes/a.md", "title: T", "file", &["date: is missing; write date: 2026-01-31"]);
+    check("notes/a.md", "title: T\ndate: soon", "file", &["date: is not a date; write date: 2026-01-31"]);
+    check("notes/a.md", "title: T\ndate: 2024-01-15 10:30", "file", &[]);
+    check("notes/a.md", "title: 5\ndate: 2024-01-15", "file", &["title: is not text; put it in quotes"]);
+    check(
+        "notes/a.md",
+        &format!("{GOOD}\nauthor: ana"),
+        "file",
+        &["author: is one text; write it as a list"],
+    );
+    check("links/a.md", GOOD, "link", &["url: is missing; write url: https://example.org"]);
+    check(
+        "links/a.md",
+        &format!("{GOOD}\nurl: not an address"),
+        "link",
+        &["url: is not an address of the web; write url: https://example.org"],
+    );
+    check(
+        "data/people/a.md",
+        &format!("{GOOD}\nemail: ana"),
+        "person",
+        &["email: is not an e-mail address; write email: name@example.org"],
+    );
+    check(
+        "artifacts/questions/a.md",
+        &format!("{GOOD}\nstatus: done"),
+        "question",
+        &["status: is none of open, exploring, resolved; write status: open"],
+    );
+    check(
+        "data/places/a.md",
+        &format!("{GOOD}\ncoordinates: {{ lat: 1 }}"),
+        "place",
+        &["coordinates: is not a place with lat and lng; write coordinates: { lat: 52.5, lng: 13.4 }"],
+    );
+}

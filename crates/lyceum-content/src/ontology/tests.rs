@@ -1,0 +1,69 @@
+//! The ontology: the tree of the document it comes from, and trees that can't be.
+
+use super::Ontology;
+
+#[test]
+fn the_standard_ontology_is_the_tree_of_its_document() {
+    let ontology = Ontology::standard().unwrap();
+    let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).collect();
+    let expected = [
+        "article",
+        "data",
+        "file",
+        "gathering",
+        "group",
+        "index",
+        "link",
+        "pattern",
+        "person",
+        "place",
+        "playbook",
+        "practice",
+        "primitive",
+        "project",
+        "protocol",
+        "question",
+        "reference",
+        "resource",
+        "story",
+        "study",
+        "tag",
+    ];
+    assert_eq!(names, expected);
+    let children = |name| -> Vec<&str> {
+        let below = ontology.with_children(name).filter(|one| one.name != name);
+        below.map(|one| one.name.as_str()).collect()
+    };
+    assert_eq!(
+        children("resource"),
+        ["pattern", "playbook", "practice", "primitive", "protocol", "question"]
+    );
+    assert_eq!(children("story"), ["article", "study"]);
+    assert_eq!(children("reference"), ["index", "link", "tag"]);
+    assert_eq!(children("data"), ["gathering", "group", "person", "place", "project"]);
+    assert!(ontology.is_a("pattern", "file") && !ontology.is_a("pattern", "story"));
+}
+
+#[track_caller]
+fn check_refused(text: &str, reason: &str) {
+    let error = Ontology::parse(text).unwrap_err().to_string();
+    assert!(error.contains(reason), "{error}");
+}
+
+#[test]
+fn a_tree_that_can_not_be_is_refused_with_the_reason() {
+    let file = "[[type]]\nname = \"file\"\n";
+    check_refused("[[type]]\nname = \"note\"\n", "no type named \"file\"");
+    check_refused(&format!("{file}{file}"), "two types named \"file\"");
+    check_refused(&format!("{file}[[type]]\nname = \"My Type\"\n"), "can't be a type's name");
+    check_refused(&format!("{file}[[type]]\nname = \"a\"\nextends = \"b\"\n"), "which is not there");
+    let circle = "[[type]]\nname = \"a\"\nextends = \"b\"\n[[type]]\nname = \"b\"\nextends = \"a\"\n";
+    check_refused(&format!("{file}{circle}"), "extends it in turn");
+    check_refused(&format!("{file}folders = [\"../x\"]\n"), "is not a path");
+    check_refused(
+        &format!("{file}folders = [\"x\"]\n[[type]]\nname = \"a\"\nfolders = [\"x\"]\n"),
+        "another type has it",
+    );
+    check_refused(&format!("{file}fields.s = {{ kind = \"choice\" }}\n"), "say between what");
+    check_refused("type = 5", "can't be read");
+}

@@ -1,0 +1,70 @@
+//! `lyceum lint`: checks the documents of a knowledge base, for those who write them.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    path::Path,
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use lyceum_content::{
+    document::{self, Visibility},
+    frontmatter,
+    ontology::Ontology,
+};
+use lyceum_source::Folder;
+
+/// The largest document that is read.
+const LARGEST: u64 = 1024 * 1024;
+
+/// Says, for each document that is not as its type has it, the file, the line and what to write.
+pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<ExitCode> {
+    let ontology = match ontology {
+        None => Ontology::standard()?,
+        Some(file) => {
+            let text =
+                std::fs::read_to_string(file).with_context(|| format!("can't read {}", file.display()))?;
+            Ontology::parse(&text)?
+        }
+    };
+    let snapshot = Folder::new(folder).snapshot()?;
+    let mut out = io::stdout().lock();
+    let (mut counts, mut faulty) = (BTreeMap::<&str, usize>::new(), 0);
+    for path in snapshot.files().keys().filter(|path| path.extension() == ".md") {
+        let text = snapshot.read(path, LARGEST).map_err(|error| error.to_string());
+        let text =
+            text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()));
+        let document = text.as_deref().map_err(Clone::clone);
+        let document = document
+            .and_then(|text| document::read(&ontology, path, text).map_err(|fault| fault.to_string()));
+        let (kind, faults) = match &document {
+            Ok(document) => (word(document.visibility), document.faults.len()),
+            Err(reason) => {
+                writeln!(out, "{path}:1: {reason}")?;
+                ("not readable", 1)
+            }
+        };
+        for fault in document.iter().flat_map(|document| &document.faults) {
+            let line = frontmatter::line_of(text.as_deref().unwrap_or_default(), &fault.field);
+            writeln!(out, "{path}:{line}: {}: {}", fault.field, fault.message)?;
+        }
+        *counts.entry(kind).or_default() += 1;
+        faulty += usize::from(faults > 0);
+    }
+    for problem in snapshot.problems() {
+        writeln!(out, "{problem}")?;
+    }
+    let total: usize = counts.values().sum();
+    let counts: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    writeln!(out, "{total} documents: {}; {faulty} with faults", counts.join(", "))?;
+    Ok(if faulty == 0 && snapshot.problems().is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn word(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Published => "published",
+        Visibility::Draft => "drafts",
+        Visibility::Unpublished => "unpublished",
+    }
+}

@@ -1,0 +1,49 @@
+//! `lyceum lint`, as an author runs it.
+
+use std::{fs, path::Path, process::Command};
+
+/// The exit code and what it says.
+fn lint(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
+    let output = command.arg("lint").args(arguments).current_dir(folder).env_clear().output().unwrap();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+fn write(folder: &Path, name: &str, text: &str) {
+    let file = folder.join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+#[test]
+fn each_fault_has_its_file_its_line_and_what_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "tags/good.md", "---\ntitle: T\ndate: 2024-01-15\npublish: true\n---\n");
+    write(folder.path(), "links/bad.md", "---\ntitle: T\ndate: soon\nurl: https://example.org\n---\n");
+    write(folder.path(), "notes/none.md", "# Only text\n");
+    let expected = "links/bad.md:3: date: is not a date; write date: 2026-01-31\n\
+        notes/none.md:1: it has no frontmatter; begin the file with a line of --- and the fields\n\
+        3 documents: 1 not readable, 1 published, 1 unpublished; 2 with faults\n";
+    assert_eq!(lint(folder.path(), &[]), (Some(1), expected.to_owned()));
+}
+
+#[test]
+fn without_faults_it_ends_well() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "kb/tags/good.md", "---\ntitle: T\ndate: 2024-01-15\ndraft: true\n---\n");
+    assert_eq!(lint(folder.path(), &["kb"]), (Some(0), "1 documents: 1 drafts; 0 with faults\n".to_owned()));
+}
+
+#[test]
+fn types_of_ones_own_can_be_given() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "kb/recipes/bread.md", "---\noven: true\n---\n");
+    let types = "[[type]]\nname = \"file\"\n[[type]]\nname = \"recipe\"\nfolders = [\"recipes\"]\n\
+        fields.minutes = { kind = \"any\", required = true }\n";
+    write(folder.path(), "types.toml", types);
+    let (code, said) = lint(folder.path(), &["kb", "--ontology", "types.toml"]);
+    assert_eq!(code, Some(1));
+    assert!(said.starts_with("recipes/bread.md:1: minutes: is missing; write minutes: \"…\"\n"), "{said}");
+    write(folder.path(), "types.toml", "[[type]]\nname = \"recipe\"\n");
+    assert_eq!(lint(folder.path(), &["kb", "--ontology", "types.toml"]), (Some(1), String::new()));
+}
