@@ -1,35 +1,8 @@
 //! Where there is no Linux there is no sandbox, and so no script.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::process::ExitCode;
 
-use crate::{Error, Finished, Level, Script, Unavailable, Wanted};
-
-/// How the server's own program is started again.
-#[derive(Debug, Clone)]
-pub struct Helper {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments, such that it calls [`helper_main`](crate::helper_main).
-    pub args: Vec<String>,
-}
-
-impl Helper {
-    /// The program that is running.
-    pub fn this_program(args: Vec<String>) -> Self {
-        Self { program: PathBuf::from("lyceum"), args }
-    }
-}
-
-/// What the sandbox needs of this machine.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// The server's own program.
-    pub helper: Helper,
-    /// Where the folder of each run is made.
-    pub base: PathBuf,
-    /// The folders where `bwrap` is looked for.
-    pub search: Vec<PathBuf>,
-}
+use crate::{Error, Finished, Level, Script, Setup, Unavailable, Wanted};
 
 /// A level that was found to work here: elsewhere there is none.
 #[derive(Debug, Clone)]

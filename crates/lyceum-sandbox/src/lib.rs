@@ -9,6 +9,7 @@
 mod error;
 mod level;
 mod script;
+mod setup;
 
 #[cfg(target_os = "linux")]
 mod capture;
@@ -33,5 +34,6 @@ mod tests;
 pub use error::{Error, Unavailable};
 pub use guard::helper_main;
 pub use level::{Level, UnknownWanted, Wanted};
-pub use sandbox::{Helper, Sandbox, Setup, Variant};
+pub use sandbox::{Sandbox, Variant};
 pub use script::{Cwd, Finished, Limits, Output, Script, Stopped};
+pub use setup::{Helper, Setup};

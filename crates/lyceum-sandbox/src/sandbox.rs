@@ -7,38 +7,10 @@ mod self_test;
 use std::path::PathBuf;
 
 use crate::{
-    Error, Finished, Level, Script, Unavailable, Wanted,
+    Error, Finished, Helper, Level, Script, Setup, Unavailable, Wanted,
     order::order,
     wire::{Means, Rights},
 };
-
-/// How the server's own program is started again.
-#[derive(Debug, Clone)]
-pub struct Helper {
-    /// The program.
-    pub program: PathBuf,
-    /// Its arguments, such that it calls [`helper_main`](crate::helper_main) before anything else.
-    pub args: Vec<String>,
-}
-
-impl Helper {
-    /// The program that is running, also if its file was replaced since.
-    pub fn this_program(args: Vec<String>) -> Self {
-        Self { program: PathBuf::from("/proc/self/exe"), args }
-    }
-}
-
-/// What the sandbox needs of this machine.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// The server's own program.
-    pub helper: Helper,
-    /// Where the folder of each run is made: the folder for temporary files, if there is no better one. Where the
-    /// server is root, other users must be able to pass through it.
-    pub base: PathBuf,
-    /// The folders where `bwrap` is looked for.
-    pub search: Vec<PathBuf>,
-}
 
 /// A level that was found to work here.
 #[derive(Debug, Clone)]

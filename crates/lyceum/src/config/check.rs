@@ -37,7 +37,7 @@ pub(super) fn check(
             hosts: checked.hosts,
             limits: limits(&raw.limits),
             auth: raw.auth.mode.unwrap_or(AuthMode::Open),
-            skills: raw.skills.and_then(|raw| skills::service(raw, checked.skills?)),
+            skills: raw.skills.zip(checked.skills).map(|(raw, place)| skills::service(raw, place)),
             sources: checked.sources,
             machine: environment::machine(variable),
             is_written: document.has_file || document.values.get("skills").is_some(),

@@ -35,11 +35,11 @@ pub(super) fn place(checker: &mut Checker<'_>, sources: &[Source]) -> Option<Pla
 }
 
 /// Puts the checked place and the settings together.
-pub(super) fn service(raw: raw::Skills, place: Place) -> Option<SkillsService> {
+pub(super) fn service(raw: raw::Skills, place: Place) -> SkillsService {
     let raw::Skills { matching, mut refresh, scripts, assets, analytics, .. } = raw;
     if let (Location::Repository(repository), None) = (&place.source.location, refresh.interval_minutes) {
         refresh.interval_minutes = repository.poll_minutes;
     }
     let overlay = Overlay { matching, refresh, scripts, assets, analytics };
-    Some(SkillsService { source: place.source, path: place.path, overlay })
+    SkillsService { source: place.source, path: place.path, overlay }
 }
