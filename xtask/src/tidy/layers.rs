@@ -30,6 +30,10 @@ const LAYERS: &[(&str, MayUse)] = &[
         "lyceum-skills",
         Only(&["lyceum-model", "lyceum-content", "lyceum-source", "lyceum-sandbox", "lyceum-tools"]),
     ),
+    (
+        "lyceum-knowledge",
+        Only(&["lyceum-model", "lyceum-content", "lyceum-source", "lyceum-store", "lyceum-tools"]),
+    ),
     ("lyceum-agent", Only(&["lyceum-model", "lyceum-store", "lyceum-tools"])),
     (
         "lyceum",
@@ -43,6 +47,7 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-sandbox",
             "lyceum-tools",
             "lyceum-skills",
+            "lyceum-knowledge",
             "lyceum-agent",
         ]),
     ),

@@ -1,0 +1,1 @@
+//! What is kept: documents as objects, and a database for everything else.
