@@ -40,20 +40,37 @@ pub fn read<'a>(
     path: &RelPath,
     text: &'a str,
 ) -> Result<Document<'a>, FrontmatterFault> {
-    let parts = frontmatter::parse(text)?;
+    let parts = match frontmatter::parse(text) {
+        // Where everything is served that does not say otherwise, a file need not say anything.
+        Err(FrontmatterFault::Missing) if publishes(ontology, ontology.type_of_path(path)) => {
+            frontmatter::Parts { fields: Map::new(), body: text }
+        }
+        parts => parts?,
+    };
     let (content_type, type_fault) = content_type(ontology, path, &parts.fields);
     let (fields, mut faults) = match ontology.get(&content_type) {
         Some(content_type) => ontology::check(content_type, &parts.fields),
         None => (parts.fields, Vec::new()),
     };
     faults.extend(type_fault);
-    let is = |key: &str| fields.get(key) == Some(&Value::Bool(true));
+    let is = |key: &str| match fields.get(key) {
+        None | Some(Value::Null) => default(ontology, &content_type, key),
+        Some(value) => *value == Value::Bool(true),
+    };
     let visibility = match (is("draft"), is("publish")) {
         (true, _) => Visibility::Draft,
         (false, true) => Visibility::Published,
         (false, false) => Visibility::Unpublished,
     };
     Ok(Document { content_type, fields, body: parts.body, visibility, faults })
+}
+
+fn publishes(ontology: &Ontology, content_type: &str) -> bool {
+    default(ontology, content_type, "publish")
+}
+
+fn default(ontology: &Ontology, content_type: &str, field: &str) -> bool {
+    ontology.get(content_type).is_some_and(|one| one.default_of(field))
 }
 
 /// The type that the frontmatter names, if documents can be of it; else that of the path.

@@ -1,11 +1,12 @@
 //! Bytes to nouns, without I/O: what the files of a source mean, as immutable snapshots.
 //!
-//! Frontmatter and skills are read here; further parsers (ontology, chunks) move in with the services that need them.
+//! Frontmatter, skills and typed documents are read here; further parsers (chunks) move in with the services that need them.
 
 mod catalog;
 mod current;
 pub mod document;
 pub mod frontmatter;
+pub mod knowledge;
 mod listing;
 pub mod ontology;
 pub mod skill;

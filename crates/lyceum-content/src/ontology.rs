@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 
 use lyceum_model::RelPath;
 
+pub(crate) use check::moment;
 pub use check::{FieldFault, check};
 use definition::{FieldDefinition, Written};
 pub use definition::{FieldKind, OntologyFault};
@@ -36,6 +37,13 @@ pub struct ContentType {
     pub parent_only: bool,
     /// Every field it has, its own and those it extends.
     fields: BTreeMap<String, FieldDefinition>,
+}
+
+impl ContentType {
+    /// What a field is taken to be where it is not written.
+    pub fn default_of(&self, field: &str) -> bool {
+        self.fields.get(field).and_then(|field| field.default).unwrap_or(false)
+    }
 }
 
 impl Ontology {

@@ -1,1 +1,20 @@
 //! What is kept: documents as objects, and a database for everything else.
+//!
+//! The object store is canonical for content; the [`Db`] says which version counts, so that nobody sees half a sync.
+//! Everything that belongs together is written in one transaction, and what was acknowledged survives a kill.
+
+mod db;
+pub mod documents;
+mod error;
+pub mod events;
+pub mod jobs;
+pub mod kept;
+mod migrations;
+mod sql;
+
+pub use db::Db;
+pub use error::DbError;
+pub use sql::{Param, Row, Tx};
+
+#[cfg(test)]
+mod tests;

@@ -75,6 +75,9 @@ pub(super) struct FieldDefinition {
     pub kind: FieldKind,
     #[serde(default)]
     pub required: bool,
+    /// What a field of the kind bool is taken to be where it is not written.
+    #[serde(default)]
+    pub default: Option<bool>,
     /// What can be chosen, where the kind is a choice.
     #[serde(default)]
     pub of: Vec<String>,

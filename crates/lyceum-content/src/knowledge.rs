@@ -1,0 +1,18 @@
+//! A knowledge base as it is offered: entries, ids, the lexicon, groups and releases. Pure.
+
+mod catalog;
+mod entry;
+mod excerpt;
+mod ids;
+mod lexicon;
+mod listing;
+
+pub use catalog::{Catalog, Filter, Found};
+pub use entry::{Entry, EntryParts, Summary};
+pub use excerpt::{excerpt, heading, truncate};
+pub use ids::{MAX_ID_BYTES, assign};
+pub use lexicon::{define, search_terms};
+pub use listing::{Group, Release, groups, releases};
+
+#[cfg(test)]
+mod tests;

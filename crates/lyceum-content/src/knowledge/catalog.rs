@@ -1,0 +1,89 @@
+//! The catalog of a knowledge base: an immutable snapshot of its entries.
+
+use std::{cmp::Reverse, collections::HashMap, sync::Arc};
+
+use super::Entry;
+use crate::ontology::Ontology;
+
+/// The entries of one moment: the newest first, then by path.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    entries: Vec<Arc<Entry>>,
+    places: HashMap<String, usize>,
+}
+
+/// What is asked for. What is not given is not asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Filter {
+    /// A type; one that others extend means all of them.
+    pub content_type: Option<String>,
+    /// A group.
+    pub group: Option<String>,
+    /// A release.
+    pub release: Option<String>,
+    /// A status.
+    pub status: Option<String>,
+    /// Any of these tags.
+    pub tags: Vec<String>,
+}
+
+/// A part of what was asked for.
+#[derive(Debug)]
+pub struct Found<'a> {
+    /// The entries from `offset` on.
+    pub entries: Vec<&'a Arc<Entry>>,
+    /// How many there are in all.
+    pub total: usize,
+}
+
+impl Catalog {
+    /// Puts entries in order.
+    pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>) -> Self {
+        let mut entries: Vec<Arc<Entry>> = entries.into_iter().collect();
+        entries
+            .sort_by(|a, b| (Reverse(a.moment), &a.summary.path).cmp(&(Reverse(b.moment), &b.summary.path)));
+        let places = entries.iter().enumerate().map(|(place, entry)| (entry.key(), place)).collect();
+        Self { entries, places }
+    }
+
+    /// Every entry, the newest first.
+    pub fn entries(&self) -> &[Arc<Entry>] {
+        &self.entries
+    }
+
+    /// The entry of that type and id.
+    pub fn get(&self, content_type: &str, id: &str) -> Option<&Arc<Entry>> {
+        let place = self.places.get(&format!("{content_type}/{id}"))?;
+        self.entries.get(*place)
+    }
+
+    /// The entries that fit, in order: so many at most, from a place on.
+    pub fn find(&self, ontology: &Ontology, filter: &Filter, offset: usize, limit: usize) -> Found<'_> {
+        if *filter == Filter::default() {
+            let entries = self.entries.iter().skip(offset).take(limit).collect();
+            return Found { entries, total: self.entries.len() };
+        }
+        let types: Option<Vec<&str>> = filter
+            .content_type
+            .as_ref()
+            .map(|wanted| ontology.with_children(wanted).map(|one| one.name.as_str()).collect());
+        let fits = |entry: &&Arc<Entry>| {
+            let one = &entry.summary;
+            let same = |wanted: &Option<String>, is: &Option<String>| wanted.is_none() || wanted == is;
+            types.as_ref().is_none_or(|types| types.contains(&one.content_type.as_str()))
+                && same(&filter.group, &one.group)
+                && same(&filter.release, &one.release)
+                && same(&filter.status, &one.status)
+                && (filter.tags.is_empty() || filter.tags.iter().any(|tag| one.tags.contains(tag)))
+        };
+        let mut entries = Vec::new();
+        let mut total = 0;
+        for entry in self.entries.iter().filter(fits) {
+            if total >= offset && entries.len() < limit {
+                entries.push(entry);
+            }
+            total += 1;
+        }
+        Found { entries, total }
+    }
+}

@@ -1,0 +1,133 @@
+//! An entry: the row of a document in the catalog, without its body.
+
+use jiff::Timestamp;
+use lyceum_model::RelPath;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::ontology;
+
+/// What an entry is made of.
+#[derive(Debug, Clone)]
+pub struct EntryParts {
+    /// Its id, unique within its type.
+    pub id: String,
+    /// Its type.
+    pub content_type: String,
+    /// Its file.
+    pub path: RelPath,
+    /// Its title, or what stands for one.
+    pub title: String,
+    /// The first paragraph.
+    pub excerpt: String,
+    /// The fields of its frontmatter.
+    pub metadata: Map<String, Value>,
+    /// The commit, or what stands for one, that it was brought in with.
+    pub version: String,
+    /// When that was.
+    pub synced_at: Timestamp,
+    /// Where the file can be seen at that commit.
+    pub url: Option<String>,
+    /// The hash of the whole document as it is kept.
+    pub hash: String,
+}
+
+/// The row of a document in the catalog.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// What clients see of it in a list.
+    pub summary: Summary,
+    /// The first paragraph.
+    pub excerpt: String,
+    /// The fields of its frontmatter.
+    pub metadata: Map<String, Value>,
+    /// The hash of the whole document as it is kept.
+    pub hash: String,
+    /// Its day, to sort by.
+    pub moment: Option<Timestamp>,
+    /// `summary` as JSON, written once and sent often.
+    pub json: Box<str>,
+}
+
+/// What clients see of a document in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Summary {
+    /// The id, unique within the type.
+    pub id: String,
+    /// The type.
+    pub content_type: String,
+    /// The title.
+    pub title: String,
+    /// What the document says it is about, else its first paragraph.
+    pub description: String,
+    /// The group or cell it belongs to.
+    pub group: Option<String>,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The creative release it is part of.
+    pub release: Option<String>,
+    /// How far it is, for projects and questions.
+    pub status: Option<String>,
+    /// Its day, as it was written.
+    pub date: Option<String>,
+    /// Its file in the source.
+    pub path: String,
+    /// Where the file can be seen at the commit, if it can.
+    pub url: Option<String>,
+    /// The commit that it was brought in with; for a folder, what stands for one.
+    pub commit_sha: String,
+    /// When that was.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub synced_at: Timestamp,
+}
+
+impl Entry {
+    /// Makes an entry of its parts.
+    pub fn new(parts: EntryParts) -> Self {
+        let EntryParts { id, content_type, path, title, excerpt, metadata, version, synced_at, url, hash } =
+            parts;
+        let text = |key: &str| {
+            metadata.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
+        };
+        let date = text("date").and_then(|text| Some((text.to_owned(), ontology::moment(text)?)));
+        let summary = Summary {
+            id,
+            content_type,
+            title,
+            description: text("description").unwrap_or(&excerpt).to_owned(),
+            group: text("group").map(str::to_owned),
+            tags: texts(metadata.get("tags")),
+            release: text("release").map(str::to_owned),
+            status: text("status").map(str::to_owned),
+            date: date.as_ref().map(|(text, _)| text.clone()),
+            path: path.as_str().to_owned(),
+            url,
+            commit_sha: version,
+            synced_at,
+        };
+        let json = serde_json::to_string(&summary).unwrap_or_default().into_boxed_str();
+        let moment = date.map(|(_, moment)| moment);
+        Self { summary, excerpt, metadata, hash, moment, json }
+    }
+
+    /// `type/id`: what no two entries share.
+    pub fn key(&self) -> String {
+        format!("{}/{}", self.summary.content_type, self.summary.id)
+    }
+
+    /// The texts of a field that holds a list.
+    pub fn texts(&self, field: &str) -> Vec<String> {
+        texts(self.metadata.get(field))
+    }
+}
+
+/// The texts of a list, or of a single text.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Some(Value::String(text)) => vec![text.clone()],
+        _ => Vec::new(),
+    }
+}

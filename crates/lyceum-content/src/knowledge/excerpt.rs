@@ -1,0 +1,86 @@
+//! Short forms of a text: its first heading, its first paragraph, its beginning.
+
+/// How long an excerpt is at most, in characters.
+const EXCERPT: usize = 400;
+
+/// The first paragraph of a markdown text, on one line, without the marks of markdown.
+pub fn excerpt(body: &str) -> String {
+    let mut paragraph = String::new();
+    let mut in_code = false;
+    for line in body.lines().map(str::trim) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            in_code = !in_code;
+            continue;
+        }
+        let is_text = !in_code && !line.is_empty() && !is_ornament(line);
+        match (is_text, paragraph.is_empty()) {
+            (true, _) => {
+                if !paragraph.is_empty() {
+                    paragraph.push(' ');
+                }
+                paragraph.push_str(&plain(line));
+            }
+            (false, false) => break,
+            (false, true) => {}
+        }
+        if paragraph.len() > 4 * EXCERPT {
+            break;
+        }
+    }
+    truncate(paragraph.trim(), EXCERPT)
+}
+
+/// The first heading of a markdown text.
+pub fn heading(body: &str) -> Option<String> {
+    let mut in_code = false;
+    body.lines().map(str::trim).find_map(|line| {
+        in_code ^= line.starts_with("```") || line.starts_with("~~~");
+        let text = line.strip_prefix('#').filter(|_| !in_code)?.trim_start_matches('#');
+        let text = text.strip_prefix(' ').map(|text| plain(text.trim().trim_end_matches('#').trim()));
+        text.filter(|text| !text.is_empty()).map(|text| truncate(&text, 200))
+    })
+}
+
+/// The beginning of a text, cut at a word and marked where something is left out; so many characters at most, without
+/// the mark.
+pub fn truncate(text: &str, most: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+    let cut = text.get(..end).unwrap_or(text);
+    let cut = cut.rfind(' ').and_then(|space| cut.get(..space)).unwrap_or(cut);
+    format!("{cut}...")
+}
+
+/// Lines that say nothing on their own: headings, rules, tables, pictures, comments, quotes of code.
+fn is_ornament(line: &str) -> bool {
+    line.starts_with('#')
+        || line.starts_with('|')
+        || line.starts_with("![")
+        || line.starts_with("<!--")
+        || line.starts_with("%%")
+        || line.chars().all(|c| matches!(c, '-' | '*' | '_' | '='))
+}
+
+/// A line without the marks of links and emphasis: `[[a|b]]` and `[b](c)` are `b`.
+fn plain(line: &str) -> String {
+    let line = line.trim_start_matches(['>', ' ']);
+    let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line);
+    let mut text = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let link = rest.strip_prefix("[[").and_then(|after| after.split_once("]]"));
+        let named = rest.strip_prefix('[').and_then(|after| after.split_once("]("));
+        if let Some((inside, after)) = link {
+            text.push_str(inside.rsplit('|').next().unwrap_or(inside));
+            rest = after;
+        } else if let Some((name, after)) = named.filter(|(name, _)| !name.contains(['[', ']'])) {
+            text.push_str(name);
+            rest = after.split_once(')').map_or("", |(_, after)| after);
+        } else {
+            if !matches!(c, '*' | '`') {
+                text.push(c);
+            }
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+    text
+}

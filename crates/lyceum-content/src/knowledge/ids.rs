@@ -1,0 +1,74 @@
+//! Ids of documents: the name of the file where that is free, decided from the whole tree.
+//!
+//! Invariants: an id is 1 to 64 of `a-z 0-9 - _ .`, unique within its type, and the same for the same tree whatever
+//! was there before. Of several documents with one name the first path keeps it; the others get a hash of theirs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lyceum_model::RelPath;
+use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
+
+/// The longest id.
+pub const MAX_ID_BYTES: usize = 64;
+
+/// How many digits of a hash are appended; more where that is taken too.
+const DIGITS: usize = 8;
+
+/// The ids of all documents of a tree, given with their types.
+pub fn assign<'a>(
+    documents: impl IntoIterator<Item = (&'a RelPath, &'a str)>,
+) -> BTreeMap<&'a RelPath, String> {
+    let sorted: BTreeMap<&RelPath, &str> = documents.into_iter().collect();
+    let mut taken: BTreeSet<(&str, String)> = BTreeSet::new();
+    let mut ids = BTreeMap::new();
+    let mut others = Vec::new();
+    for (path, content_type) in sorted {
+        let slug = slug(path);
+        if !slug.is_empty() && slug.len() <= MAX_ID_BYTES && taken.insert((content_type, slug.clone())) {
+            ids.insert(path, slug);
+        } else {
+            others.push((path, content_type, slug));
+        }
+    }
+    for (path, content_type, slug) in others {
+        let hash = hex(path);
+        let candidates =
+            (DIGITS..=hash.len()).map(|digits| with_hash(&slug, hash.get(..digits).unwrap_or(&hash)));
+        for id in candidates {
+            if taken.insert((content_type, id.clone())) {
+                ids.insert(path, id);
+                break;
+            }
+        }
+    }
+    ids
+}
+
+/// The name of a file as it can stand in a URL: lower case, without accents, anything else as `-`.
+fn slug(path: &RelPath) -> String {
+    let name = path.name();
+    let stem = name.strip_suffix(path.extension()).unwrap_or(name);
+    let mut slug = String::with_capacity(stem.len());
+    for c in stem.nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c)) {
+        match c.to_ascii_lowercase() {
+            c @ ('a'..='z' | '0'..='9' | '_' | '.') => slug.push(c),
+            _ if slug.is_empty() || slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+    }
+    slug.trim_matches(['-', '.']).to_owned()
+}
+
+fn with_hash(slug: &str, hash: &str) -> String {
+    let room = MAX_ID_BYTES.saturating_sub(hash.len() + 1);
+    let kept: String = slug.chars().take(room).collect();
+    match kept.trim_end_matches(['-', '.']) {
+        "" => hash.chars().take(MAX_ID_BYTES).collect(),
+        kept => format!("{kept}-{hash}"),
+    }
+}
+
+fn hex(path: &RelPath) -> String {
+    Sha256::digest(path.as_str().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,56 @@
+//! Groups and releases: who the documents belong to, and what they were given out with.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Catalog, Entry};
+
+/// A group or cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group<'a> {
+    /// What documents call it in their field `group`.
+    pub slug: String,
+    /// The document about it, where there is one.
+    pub entry: Option<&'a Arc<Entry>>,
+    /// How many documents belong to it.
+    pub documents: usize,
+}
+
+/// A creative release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Release<'a> {
+    /// What documents call it in their field `release`.
+    pub slug: &'a str,
+    /// Its documents, the newest first.
+    pub entries: Vec<&'a Arc<Entry>>,
+}
+
+/// Every group: those with a document of their own, and those that documents name.
+pub fn groups(catalog: &Catalog) -> Vec<Group<'_>> {
+    let mut groups: BTreeMap<String, Group<'_>> = BTreeMap::new();
+    for entry in catalog.entries().iter().filter(|entry| entry.summary.content_type == "group") {
+        let slug = entry.summary.id.clone();
+        groups.insert(slug.clone(), Group { slug, entry: Some(entry), documents: 0 });
+    }
+    for name in catalog.entries().iter().filter_map(|entry| entry.summary.group.as_deref()) {
+        let group = groups.entry(name.to_owned());
+        group.or_insert_with(|| Group { slug: name.to_owned(), entry: None, documents: 0 }).documents += 1;
+    }
+    groups.into_values().collect()
+}
+
+/// Every release that documents name; the one with the newest document first.
+pub fn releases(catalog: &Catalog) -> Vec<Release<'_>> {
+    let mut releases: Vec<Release<'_>> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in catalog.entries() {
+        let Some(slug) = entry.summary.release.as_deref() else { continue };
+        let place = *places.entry(slug).or_insert_with(|| {
+            releases.push(Release { slug, entries: Vec::new() });
+            releases.len() - 1
+        });
+        if let Some(release) = releases.get_mut(place) {
+            release.entries.push(entry);
+        }
+    }
+    releases
+}

@@ -1,0 +1,212 @@
+//! The database: one writer that commits what waits together, and readers beside it.
+//!
+//! A commit costs a wait for the disk, so whatever waits at that moment shares one. A piece of work that fails is taken
+//! back alone.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    thread::JoinHandle,
+};
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{DbError, Tx, migrations, sql};
+
+/// How much work may wait for the writer.
+const WAITING: usize = 1024;
+
+/// How much work may share a commit.
+const TOGETHER: usize = 128;
+
+/// How many connections of readers are kept open.
+const READERS: usize = 4;
+
+/// What tells the caller how the commit went.
+type Finish = Box<dyn FnOnce(Result<(), DbError>) + Send>;
+
+/// Work that was asked for, given a transaction or why there is none: says whether it went well, and how to tell.
+type Work = Box<dyn FnOnce(Result<&Tx<'_>, DbError>) -> (bool, Finish) + Send>;
+
+/// The database. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Db(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: PathBuf,
+    /// Nothing once the writer is told to end.
+    work: Option<mpsc::Sender<Work>>,
+    writer: Option<JoinHandle<()>>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl Db {
+    /// Opens the database in that file, makes it if it is not there, and brings it to the newest schema. Blocks.
+    ///
+    /// A file that can't be read any more is put aside: all of it can be made again from the sources.
+    pub fn open(file: &Path) -> Result<Self, DbError> {
+        if let Some(folder) = file.parent() {
+            std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
+        }
+        let connection = match open(file) {
+            Err(DbError::Damaged(error)) => {
+                let aside = put_aside(file).map_err(DbError::Folder)?;
+                tracing::error!(error.cause = %error, aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
+                open(file)?
+            }
+            opened => opened?,
+        };
+        let (work, waiting) = mpsc::channel(WAITING);
+        let writer = std::thread::Builder::new()
+            .name("lyceum-db".to_owned())
+            .spawn(move || write_all(&connection, waiting))
+            .map_err(DbError::Folder)?;
+        Ok(Self(Arc::new(Inner {
+            file: file.to_owned(),
+            work: Some(work),
+            writer: Some(writer),
+            readers: Mutex::default(),
+        })))
+    }
+
+    /// Does work in a transaction of its own; when this returns, it is on disk. Work that fails changes nothing.
+    ///
+    /// Once begun it is not called off: dropping the future only means that nobody hears how it went.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let (tell, told) = oneshot::channel();
+        let work: Work = Box::new(move |tx| {
+            let done = tx.and_then(work);
+            let went_well = done.is_ok();
+            let finish = move |committed: Result<(), DbError>| {
+                // Nobody may be waiting any more.
+                let _heard = tell.send(committed.and(done));
+            };
+            (went_well, Box::new(finish))
+        });
+        let sender = self.0.work.as_ref().ok_or(DbError::Closed)?;
+        sender.send(work).await.map_err(|_| DbError::Closed)?;
+        told.await.unwrap_or(Err(DbError::Closed))
+    }
+
+    /// Reads one consistent state.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, DbError> {
+        let db = self.clone();
+        tokio::task::spawn_blocking(move || db.read_here(work)).await.unwrap_or(Err(DbError::Closed))
+    }
+
+    /// Reads one consistent state on this thread. Blocks.
+    pub fn read_here<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
+        let kept = self.readers().pop();
+        let connection = kept.map_or_else(|| sql::connect(&self.0.file), Ok)?;
+        connection.execute_batch(sql::BEGIN_READ)?;
+        let answer = work(&Tx::on(&connection));
+        connection.execute_batch("ROLLBACK")?;
+        let mut readers = self.readers();
+        if readers.len() < READERS {
+            readers.push(connection);
+        }
+        answer
+    }
+
+    fn readers(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.0.readers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.work = None;
+        if let Some(writer) = self.writer.take() {
+            // A writer that panicked has told nobody that its work was done.
+            let _ended = writer.join();
+        }
+    }
+}
+
+fn open(file: &Path) -> Result<Connection, DbError> {
+    let connection = sql::connect(file)?;
+    migrations::run(&connection)?;
+    Ok(connection)
+}
+
+/// Renames a damaged database and what belongs to it.
+fn put_aside(file: &Path) -> std::io::Result<PathBuf> {
+    let named = |suffix: &str| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(suffix);
+        PathBuf::from(name)
+    };
+    let free = (1_u32..).map(|number| named(&format!(".damaged-{number}"))).find(|path| !path.exists());
+    let aside = free.unwrap_or_else(|| named(".damaged"));
+    std::fs::rename(file, &aside)?;
+    for suffix in ["-wal", "-shm"] {
+        match std::fs::remove_file(named(suffix)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(aside)
+}
+
+/// Commits work as it comes, until nobody can send any more.
+fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
+    let mut batch = Vec::with_capacity(TOGETHER);
+    while let Some(first) = waiting.blocking_recv() {
+        batch.push(first);
+        while batch.len() < TOGETHER
+            && let Ok(next) = waiting.try_recv()
+        {
+            batch.push(next);
+        }
+        write_batch(connection, batch.drain(..));
+    }
+}
+
+fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
+    let finishes: Vec<Finish> = match connection.execute_batch(sql::BEGIN_WRITE) {
+        Ok(()) => batch.filter_map(|work| attempt(connection, work)).collect(),
+        Err(error) => {
+            tracing::warn!(error.cause = %error, "a transaction could not be begun");
+            return batch.for_each(|work| work(Err(again(&error))).1(Ok(())));
+        }
+    };
+    let committed = connection.execute_batch("COMMIT");
+    if let Err(error) = &committed {
+        tracing::warn!(error.cause = %error, "a commit failed");
+        // SQLite may have ended the transaction by itself.
+        let _ended = connection.execute_batch("ROLLBACK");
+    }
+    for finish in finishes {
+        finish(committed.as_ref().map(|()| ()).map_err(again));
+    }
+}
+
+/// Does one piece of work inside the transaction; what fails is taken back alone.
+fn attempt(connection: &Connection, work: Work) -> Option<Finish> {
+    connection.execute_batch("SAVEPOINT work").ok()?;
+    let done = catch_unwind(AssertUnwindSafe(|| work(Ok(&Tx::on(connection)))));
+    let went_well = matches!(done, Ok((true, _)));
+    let end = if went_well { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
+    // A full disk can end the whole transaction; then the commit fails too, and everyone hears of it.
+    let _ended = connection.execute_batch(end);
+    done.ok().map(|(_, finish)| finish)
+}
+
+/// The same error once more, for each who waits.
+fn again(error: &rusqlite::Error) -> DbError {
+    DbError::from(match error {
+        rusqlite::Error::SqliteFailure(failure, text) => {
+            rusqlite::Error::SqliteFailure(*failure, text.clone())
+        }
+        other => rusqlite::Error::ToSqlConversionFailure(other.to_string().into()),
+    })
+}
