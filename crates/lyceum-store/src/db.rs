@@ -186,7 +186,10 @@ fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
         let _ended = connection.execute_batch("ROLLBACK");
     }
     for finish in finishes {
-        finish(committed.as_ref().map(|()| ()).map_err(again));
+        finish(match &committed {
+            Ok(()) => Ok(()),
+            Err(error) => Err(again(error)),
+        });
     }
 }
 
