@@ -10,10 +10,12 @@ pub mod events;
 pub mod jobs;
 pub mod kept;
 mod migrations;
+mod objects;
 mod sql;
 
 pub use db::Db;
 pub use error::DbError;
+pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects};
 pub use sql::{Param, Row, Tx};
 
 #[cfg(test)]
