@@ -10,7 +10,7 @@ mod listing;
 pub use catalog::{Catalog, Filter, Found};
 pub use entry::{Entry, EntryParts, Summary};
 pub use excerpt::{excerpt, heading, truncate};
-pub use ids::{MAX_ID_BYTES, assign};
+pub use ids::{Assigned, MAX_ID_BYTES, assign};
 pub use lexicon::{define, search_terms};
 pub use listing::{Group, Release, groups, releases};
 

@@ -47,9 +47,20 @@ impl ContentType {
 }
 
 impl Ontology {
+    /// The text of the ontology that is used where none is given.
+    pub const STANDARD: &str = include_str!("ontology/default.toml");
+
     /// The ontology that is used where none is given.
     pub fn standard() -> Result<Self, OntologyFault> {
-        Self::parse(include_str!("ontology/default.toml"))
+        Self::parse(Self::STANDARD)
+    }
+
+    /// The same types, where documents that do not say `publish` are served.
+    pub fn publishing_by_default(mut self) -> Self {
+        for field in self.types.values_mut().filter_map(|one| one.fields.get_mut("publish")) {
+            field.default = Some(true);
+        }
+        self
     }
 
     /// Reads an ontology.

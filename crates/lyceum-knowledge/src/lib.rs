@@ -1,1 +1,30 @@
 //! The knowledge service: a repository of typed markdown, in sync, and what is offered of it.
+//!
+//! One process at a time brings a data folder up to date ([`Knowledge::keep_fresh`]): it reads what changed, writes it
+//! down in one transaction, and puts the objects where they belong. Every process serves from an immutable catalog
+//! that follows the events of those transactions.
+
+mod accept;
+mod catalog;
+mod document;
+mod fresh;
+mod leader;
+mod plan;
+mod read;
+mod register;
+mod report;
+mod service;
+mod shelve;
+mod sync;
+pub mod trial;
+
+pub use accept::Delivery;
+pub use catalog::{Counts, Shown};
+pub use document::Document;
+pub use register::{document_uri, list_uris, register};
+pub use report::{Named, Report, Told};
+pub use service::{Knowledge, Links, OpenError, Options, State};
+pub use sync::{Progress, SyncError};
+
+#[cfg(test)]
+mod tests;

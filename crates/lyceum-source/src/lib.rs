@@ -14,6 +14,8 @@ mod snapshot;
 mod source;
 mod token;
 mod watch;
+mod web;
+mod webhook;
 
 pub use askpass::{ASKPASS_VARIABLE, askpass};
 pub use error::{Error, ReadError};
@@ -25,6 +27,8 @@ pub use snapshot::{FileMeta, Snapshot, Stamp};
 pub use source::{Kind, Source};
 pub use token::{InvalidToken, Token};
 pub use watch::{Change, Watch, watch};
+pub use web::{file_links, in_address};
+pub use webhook::{Push, Secret, is_signed};
 
 /// The most files that a source may have.
 const MOST_FILES: usize = 200_000;

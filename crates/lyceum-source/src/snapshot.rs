@@ -5,6 +5,7 @@
 use std::{cmp::Ordering, collections::BTreeMap, fmt, sync::Arc};
 
 use lyceum_model::RelPath;
+use sha2::{Digest, Sha256};
 
 use crate::{Problem, ReadError, folder::FolderFiles, repository::TreeFiles};
 
@@ -44,6 +45,16 @@ pub(crate) enum Mark {
     File(crate::folder::FileMark),
 }
 
+impl Stamp {
+    /// A text that stands for the content in every process; nothing where only reading tells.
+    pub fn durable(&self) -> Option<String> {
+        match &self.0 {
+            Mark::Blob(id) => Some(id.to_hex().to_string()),
+            Mark::File(mark) => mark.durable(),
+        }
+    }
+}
+
 impl Snapshot {
     pub(crate) fn of_folder(
         files: BTreeMap<RelPath, FileMeta>,
@@ -67,6 +78,21 @@ impl Snapshot {
             Place::Folder(_) => None,
             Place::Tree(tree) => Some(tree.commit()),
         }
+    }
+
+    /// The commit; where there is none, a name for the paths, sizes and times of all files together.
+    pub fn version(&self) -> String {
+        if let Some(commit) = self.commit() {
+            return commit.to_owned();
+        }
+        let mut hash = Sha256::new();
+        for (path, file) in &self.0.files {
+            hash.update(path.as_str());
+            hash.update(file.size.to_le_bytes());
+            hash.update(file.stamp.durable().unwrap_or_else(|| format!("{:?}", file.stamp)));
+        }
+        let digits: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        format!("tree-{digits}")
     }
 
     /// Whether some file is listed elsewhere than it is, or may be.

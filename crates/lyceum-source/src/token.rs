@@ -25,7 +25,7 @@ impl Token {
     }
 
     /// The secret itself, for where it must be handed over.
-    pub(crate) fn reveal(&self) -> &str {
+    pub fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -3,6 +3,7 @@
 use std::{net::SocketAddr, ops::Deref, sync::Arc};
 
 use lyceum_content::{Catalog, Current, SourceStatus};
+use lyceum_knowledge::Knowledge;
 use lyceum_model::{Caller, Domain, ErrorCode};
 use lyceum_skills::{Audience, Skills};
 use lyceum_tools::{
@@ -14,6 +15,7 @@ use crate::{
     config::{AuthMode, Config},
     drain::Drain,
     http::RequestIds,
+    knowledge,
     mcp::{Legacy, Shared},
     patience::within,
     skills,
@@ -27,6 +29,9 @@ const SERVER: Domain = Domain::from_static("server");
 /// The service of the skills.
 const SKILLS: Domain = Domain::from_static("skills");
 
+/// The service of the knowledge base.
+const KNOWLEDGE: Domain = Domain::from_static("knowledge");
+
 /// What a model should know before it uses the tools.
 const INSTRUCTIONS: &str = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
     Call server_info to see what is here and how fresh it is.";
@@ -34,6 +39,11 @@ const INSTRUCTIONS: &str = "Knowledge kept in Git repositories: skills, docs, a 
 /// The same for the skills, where they are on.
 const SKILLS_INSTRUCTIONS: &str = " Before you start on a task, call get_skill with a short description of it: \
     the team's rules, templates and scripts for such tasks are there.";
+
+/// The same for the knowledge base, where it is on.
+const KNOWLEDGE_INSTRUCTIONS: &str = " Questions about the team's own words, patterns, people and projects are \
+    answered by the knowledge base: define_term for a word, get_document for a whole document. Name the document and \
+    its commit when you quote.";
 
 /// The application. Cheap to clone.
 #[derive(Clone)]
@@ -45,6 +55,7 @@ pub struct Parts {
     pub(crate) addr: SocketAddr,
     pub(crate) catalog: Arc<Current<Catalog>>,
     pub(crate) skills: Option<Arc<Skills>>,
+    pub(crate) knowledge: Option<Arc<Knowledge>>,
     pub(crate) mcp: Mcp,
     pub(crate) legacy: Legacy,
     /// Who everyone is, for as long as the only mode is "open".
@@ -63,6 +74,13 @@ impl Deref for App {
     }
 }
 
+/// The services that are on.
+#[derive(Default)]
+struct Services {
+    skills: Option<Arc<Skills>>,
+    knowledge: Option<Arc<Knowledge>>,
+}
+
 /// Why the application can't be built. The text is for whoever starts it.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -70,8 +88,14 @@ pub enum StartError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// A source can't be used as it is declared.
-    #[error("the source of the skills can't be used")]
+    #[error("a source can't be used")]
     Source(#[from] lyceum_source::Error),
+    /// What is kept of the knowledge base can't be opened.
+    #[error(transparent)]
+    Knowledge(#[from] lyceum_knowledge::OpenError),
+    /// The place for documents can't be used.
+    #[error(transparent)]
+    Objects(#[from] lyceum_store::ObjectError),
 }
 
 impl App {
@@ -94,13 +118,18 @@ impl App {
         if let Some(skills) = &skills {
             skills::note(&catalog, skills.source_name(), &skills.state().borrow());
         }
-        let hub = Arc::new(Hub::new(registry(&catalog, skills.as_ref())?));
-        Ok(Self::assemble(config, addr, hub, catalog, skills))
+        let knowledge = knowledge::service(&config)?;
+        if let Some(knowledge) = &knowledge {
+            knowledge::note(&catalog, knowledge.source_name(), &knowledge.state().borrow());
+        }
+        let services = Services { skills, knowledge };
+        let hub = Arc::new(Hub::new(registry(&catalog, &services)?));
+        Ok(Self::assemble(config, addr, hub, catalog, services))
     }
 
     /// The same doors before another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>, catalog: Arc<Current<Catalog>>) -> Self {
-        Self::assemble(config, addr, hub, catalog, None)
+        Self::assemble(config, addr, hub, catalog, Services::default())
     }
 
     /// Starts what works in the background. Needs the runtime, which building does not.
@@ -108,11 +137,15 @@ impl App {
         if let Some(skills) = &self.skills {
             skills::start(self, skills);
         }
+        if let Some(knowledge) = &self.knowledge {
+            knowledge::start(self, knowledge);
+        }
     }
 
     /// What is offered at this moment.
     pub(crate) fn registry(&self) -> Result<Registry, RegistryError> {
-        registry(&self.catalog, self.skills.as_ref())
+        let services = Services { skills: self.skills.clone(), knowledge: self.knowledge.clone() };
+        registry(&self.catalog, &services)
     }
 
     fn assemble(
@@ -120,11 +153,13 @@ impl App {
         addr: SocketAddr,
         hub: Arc<Hub>,
         catalog: Arc<Current<Catalog>>,
-        skills: Option<Arc<Skills>>,
+        services: Services,
     ) -> Self {
+        let Services { skills, knowledge } = services;
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
-        let instructions = skills.as_ref().map_or_else(String::new, |_| SKILLS_INSTRUCTIONS.to_owned());
-        let instructions = INSTRUCTIONS.to_owned() + &instructions;
+        let of_skills = skills.as_ref().map_or("", |_| SKILLS_INSTRUCTIONS);
+        let of_knowledge = knowledge.as_ref().map_or("", |_| KNOWLEDGE_INSTRUCTIONS);
+        let instructions = [INSTRUCTIONS, of_skills, of_knowledge].concat();
         let identity = Identity { implementation, instructions };
         let mcp = Mcp::new(hub, identity, Seal::new(random_key()));
         let caller = Arc::new(match config.auth {
@@ -145,6 +180,7 @@ impl App {
             addr,
             catalog,
             skills,
+            knowledge,
             mcp,
             legacy,
             caller,
@@ -187,11 +223,9 @@ pub(crate) fn too_late() -> Error {
 }
 
 /// Everything that is offered, named one by one.
-fn registry(
-    catalog: &Arc<Current<Catalog>>,
-    skills: Option<&Arc<Skills>>,
-) -> Result<Registry, RegistryError> {
-    let services = [Some(SERVER), skills.map(|_| SKILLS)];
+fn registry(catalog: &Arc<Current<Catalog>>, services: &Services) -> Result<Registry, RegistryError> {
+    let Services { skills, knowledge } = services;
+    let services = [Some(SERVER), skills.as_ref().map(|_| SKILLS), knowledge.as_ref().map(|_| KNOWLEDGE)];
     let facts = Arc::new(ServerFacts {
         version: env!("CARGO_PKG_VERSION"),
         services: services.into_iter().flatten().map(|service| service.to_string()).collect(),
@@ -200,6 +234,9 @@ fn registry(
     let mut builder = Registry::builder().tool::<ServerInfo>(&SERVER, &facts)?;
     if let Some(skills) = skills {
         builder = lyceum_skills::register(builder, &SKILLS, skills)?;
+    }
+    if let Some(knowledge) = knowledge {
+        builder = lyceum_knowledge::register(builder, &KNOWLEDGE, knowledge)?;
     }
     Ok(builder.build())
 }

@@ -6,6 +6,7 @@ mod check;
 mod document;
 mod environment;
 mod fault;
+mod knowledge;
 mod raw;
 mod schema;
 mod skills;
@@ -18,9 +19,9 @@ use std::{
     time::Duration,
 };
 
-use lyceum_content::skill::Overlay;
+use lyceum_content::{ontology::Ontology, skill::Overlay};
 use lyceum_model::{RelPath, SourceName};
-use lyceum_source::Token;
+use lyceum_source::{Secret, Token};
 
 pub use environment::{askpass_errand, log_filter};
 pub use fault::{Fault, Faults, Place};
@@ -51,6 +52,8 @@ pub struct Config {
     pub sources: Vec<Source>,
     /// The skills service, where it is on.
     pub skills: Option<SkillsService>,
+    /// The knowledge service, where it is on.
+    pub knowledge: Option<KnowledgeService>,
     /// What is known of the machine.
     pub machine: Machine,
     /// Whether anyone said anything: a file, or variables that turn a service on.
@@ -66,6 +69,40 @@ pub struct SkillsService {
     pub path: Option<RelPath>,
     /// What is laid over the `config.yaml` of the source.
     pub overlay: Overlay,
+}
+
+/// The knowledge service, as it is declared.
+#[derive(Debug, Clone)]
+pub struct KnowledgeService {
+    /// The source that the documents are in; one of the declared.
+    pub source: Source,
+    /// Who it belongs to, as people read it.
+    pub title: String,
+    /// The types of documents.
+    pub ontology: Ontology,
+    /// Stands for the ontology and the other rules.
+    pub rules: String,
+    /// Folders and files that are left out.
+    pub exclude: Vec<RelPath>,
+    /// Where documents are kept, where that is not the data folder.
+    pub bucket: Option<Bucket>,
+}
+
+/// An S3-compatible object store, as it is declared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bucket {
+    /// Its name.
+    pub name: String,
+    /// The address of the object store.
+    pub endpoint: String,
+    /// The region.
+    pub region: String,
+    /// What all keys begin with.
+    pub prefix: Option<String>,
+    /// The id of the access key.
+    pub access_key: Token,
+    /// The secret of the access key.
+    pub secret_key: Token,
 }
 
 /// What is known of the machine, from its environment.
@@ -120,6 +157,10 @@ pub struct Repository {
     pub token: Option<Token>,
     /// How many minutes lie between two questions for news, where it is written down.
     pub poll_minutes: Option<u64>,
+    /// What news of a push is signed with.
+    pub webhook_secret: Option<Secret>,
+    /// Where the web shows a file, with `{commit}` and `{path}` in it.
+    pub web_url: Option<String>,
 }
 
 impl fmt::Debug for Repository {

@@ -7,9 +7,11 @@ mod cli;
 pub mod config;
 mod drain;
 pub mod http;
+mod knowledge;
 mod mcp;
 mod patience;
 mod skills;
+mod sources;
 mod tasks;
 mod telemetry;
 

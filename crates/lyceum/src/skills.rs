@@ -1,6 +1,6 @@
 //! The skills service in this process: made of the configuration, kept fresh, and shown in registry and catalog.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use lyceum_content::{Catalog, Current, SourceState, SourceStatus, skill::SandboxChoice};
 use lyceum_model::SourceName;
@@ -9,14 +9,14 @@ use lyceum_skills::{
     Audience, Options, Rules, Scripts, Setup, Skills, State,
     analytics::{self, ServerId, Tracker},
 };
-use lyceum_source::{Folder, Repository, Source};
 use lyceum_tools::Change;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,
-    config::{self, Config, Location, SkillsService},
+    config::{Config, SkillsService},
+    sources,
 };
 
 /// The argument that makes this program the helper of the sandbox.
@@ -33,7 +33,7 @@ pub(crate) fn service(
     let Some(declared) = &config.skills else { return Ok(None) };
     let skills = Skills::new(Options {
         name: declared.source.name.clone(),
-        source: source(config, &declared.source)?,
+        source: sources::source(config, &declared.source)?,
         rules: Rules { path: declared.path.clone(), overlay: declared.overlay.clone(), audience },
         tracker: Tracker::on(analytics::Settings {
             folder: config.data_dir.clone(),
@@ -80,17 +80,6 @@ async fn show(app: App, skills: Arc<Skills>, mut state: watch::Receiver<State>) 
     }
 }
 
-/// The folder of a clone, by its address and branch: two servers of one user that serve different repositories must not
-/// take each other's.
-fn clone_folder(name: &SourceName, repository: &config::Repository) -> String {
-    // FNV-1a: the same on every machine and in every version, which the standard library does not promise.
-    let key = format!("{}\n{}", repository.url, repository.branch);
-    let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{name}-{hash:016x}")
-}
-
 /// Writes the state of the source into the catalog.
 pub(crate) fn note(catalog: &Current<Catalog>, name: &SourceName, state: &State) {
     let library = state.library.as_ref();
@@ -105,26 +94,7 @@ pub(crate) fn note(catalog: &Current<Catalog>, name: &SourceName, state: &State)
         synced_at: library.map(|library| library.synced_at),
         error: state.error.clone(),
     };
-    let mut next = Catalog::clone(&catalog.get());
-    for source in &mut next.sources {
-        if source.name == *name {
-            *source = status.clone();
-        }
-    }
-    catalog.swap(next);
-}
-
-fn source(config: &Config, declared: &config::Source) -> Result<Source, lyceum_source::Error> {
-    match &declared.location {
-        Location::Folder(root) => Ok(Source::Folder(Folder::new(root))),
-        Location::Repository(repository) => {
-            let folder = config.data_dir.join("sources").join(clone_folder(&declared.name, repository));
-            let mut settings = lyceum_source::Settings::new(&repository.url, folder, this_program());
-            settings.branch.clone_from(&repository.branch);
-            settings.token.clone_from(&repository.token);
-            Repository::new(settings).map(Source::Repository)
-        }
-    }
+    sources::note(catalog, &status);
 }
 
 fn setup(config: &Config, declared: &SkillsService) -> Setup {
@@ -140,9 +110,4 @@ fn setup(config: &Config, declared: &SkillsService) -> Setup {
         temporary: config.machine.temporary.clone(),
         longest: config.limits.call.saturating_sub(TO_END).max(Duration::from_secs(1)),
     }
-}
-
-/// The file of this program; Git starts it to ask for a token.
-fn this_program() -> PathBuf {
-    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("lyceum"))
 }

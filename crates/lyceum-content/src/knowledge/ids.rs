@@ -15,10 +15,19 @@ pub const MAX_ID_BYTES: usize = 64;
 /// How many digits of a hash are appended; more where that is taken too.
 const DIGITS: usize = 8;
 
+/// The id of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Assigned {
+    /// The id.
+    pub id: String,
+    /// Whether it is the plain name of the file.
+    pub is_plain: bool,
+}
+
 /// The ids of all documents of a tree, given with their types.
 pub fn assign<'a>(
     documents: impl IntoIterator<Item = (&'a RelPath, &'a str)>,
-) -> BTreeMap<&'a RelPath, String> {
+) -> BTreeMap<&'a RelPath, Assigned> {
     let sorted: BTreeMap<&RelPath, &str> = documents.into_iter().collect();
     let mut taken: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut ids = BTreeMap::new();
@@ -26,7 +35,7 @@ pub fn assign<'a>(
     for (path, content_type) in sorted {
         let slug = slug(path);
         if !slug.is_empty() && slug.len() <= MAX_ID_BYTES && taken.insert((content_type, slug.clone())) {
-            ids.insert(path, slug);
+            ids.insert(path, Assigned { id: slug, is_plain: true });
         } else {
             others.push((path, content_type, slug));
         }
@@ -37,7 +46,7 @@ pub fn assign<'a>(
             (DIGITS..=hash.len()).map(|digits| with_hash(&slug, hash.get(..digits).unwrap_or(&hash)));
         for id in candidates {
             if taken.insert((content_type, id.clone())) {
-                ids.insert(path, id);
+                ids.insert(path, Assigned { id, is_plain: false });
                 break;
             }
         }

@@ -42,6 +42,12 @@ impl FileMark {
         }
     }
 
+    /// All of it as text; nothing while it is not settled.
+    pub(crate) fn durable(&self) -> Option<String> {
+        let Self { device, inode, size, modified, changed, unsettled } = self;
+        unsettled.is_none().then(|| format!("{device}-{inode}-{size}-{modified}-{changed}"))
+    }
+
     /// The size of the file in bytes.
     pub(super) fn size(&self) -> u64 {
         self.size

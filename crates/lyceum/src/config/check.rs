@@ -4,15 +4,16 @@ use std::{collections::BTreeSet, ffi::OsString, net::SocketAddr, path::PathBuf, 
 
 use http::Uri;
 use lyceum_model::SourceName;
-use lyceum_source::Token;
+use lyceum_source::{Secret, Token};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AuthMode, Config, Limits, Location, Repository, Source,
+    AuthMode, Config, KnowledgeService, Limits, Location, Repository, Source,
     document::Document,
     environment,
     fault::{Fault, Faults},
+    knowledge,
     raw::{self, Raw},
     schema, skills,
 };
@@ -38,9 +39,11 @@ pub(super) fn check(
             limits: limits(&raw.limits),
             auth: raw.auth.mode.unwrap_or(AuthMode::Open),
             skills: raw.skills.zip(checked.skills).map(|(raw, place)| skills::service(raw, place)),
+            knowledge: checked.knowledge,
             sources: checked.sources,
             machine: environment::machine(variable),
-            is_written: document.has_file || document.values.get("skills").is_some(),
+            is_written: document.has_file
+                || ["skills", "knowledge"].iter().any(|table| document.values.get(*table).is_some()),
         }),
         (true, Err(error)) => {
             let (place, key) = (document.place(""), String::new());
@@ -62,6 +65,7 @@ struct Checked {
     hosts: HostRule,
     sources: Vec<Source>,
     skills: Option<skills::Place>,
+    knowledge: Option<KnowledgeService>,
 }
 
 /// Adds to the faults of the schema while values are made. It looks at whatever is of the right type, so that
@@ -81,7 +85,8 @@ impl<'a> Checker<'a> {
         let data_dir = data_dir.map_or_else(environment::default_data_dir, |folder| self.path(folder));
         let (allowed_origins, sources) = (self.origins(), self.sources());
         let skills = skills::place(self, &sources);
-        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources, skills }
+        let knowledge = knowledge::service(self, &sources);
+        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources, skills, knowledge }
     }
 
     /// The text at that pointer, where there is one.
@@ -90,7 +95,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The pointers of a list's items.
-    fn items(&self, pointer: &'static str) -> impl Iterator<Item = String> + use<> {
+    pub(super) fn items(&self, pointer: &'static str) -> impl Iterator<Item = String> + use<> {
         let count = self.document.values.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len);
         (0..count).map(move |index| format!("{pointer}/{index}"))
     }
@@ -184,31 +189,63 @@ impl<'a> Checker<'a> {
         let poll_minutes =
             self.document.values.pointer(&format!("{at}/poll_minutes")).and_then(Value::as_u64);
         let token = self.text(&format!("{at}/token_env")).and_then(|name| self.token(at, url, name));
-        Repository { url: url.to_owned(), branch, token, poll_minutes }
+        let webhook_secret = self.text(&format!("{at}/webhook_secret_env")).and_then(|name| {
+            let at = format!("{at}/webhook_secret_env");
+            let value = self.variable(&at, name)?;
+            let secret = Secret::new(&value);
+            if secret.is_none() {
+                self.fault(
+                    &at,
+                    format!("the variable {name} holds nothing; put the secret of the webhook there"),
+                );
+            }
+            secret
+        });
+        let web_url = self.text(&format!("{at}/web_url")).map(str::to_owned);
+        if let Some(url) = web_url.as_ref().filter(|url| !url.contains("{commit}") || !url.contains("{path}"))
+        {
+            let message = format!(
+                "{url:?} does not say where commit and path stand; write for example \"https://git.example.org/team/kb/src/commit/{{commit}}/{{path}}\""
+            );
+            self.fault(&format!("{at}/web_url"), message);
+        }
+        Repository { url: url.to_owned(), branch, token, poll_minutes, webhook_secret, web_url }
     }
 
     /// The token in that variable, for a repository that it can be sent to without being read on the way.
     fn token(&mut self, at: &str, url: &str, name: &str) -> Option<Token> {
         let at = format!("{at}/token_env");
-        let Some(value) = (self.variable)(name) else {
-            self.fault(&at, format!("the variable {name} is not set; set it, or leave token_env out"));
-            return None;
-        };
+        let value = self.variable(&at, name)?;
         if is_plain(url) {
             self.fault(&at, "a token is not sent over plain http; write the url with https".to_owned());
             return None;
         }
-        match Token::new(&value.to_string_lossy()) {
+        self.token_in(&at, name, &value)
+    }
+
+    /// A text as a token, or a fault.
+    pub(super) fn token_in(&mut self, at: &str, name: &str, value: &str) -> Option<Token> {
+        match Token::new(value) {
             Ok(token) => Some(token),
             Err(error) => {
-                self.fault(&at, format!("the variable {name} can't be used: {error}"));
+                self.fault(at, format!("the variable {name} can't be used: {error}"));
                 None
             }
         }
     }
 
+    /// What is in a variable that the file names.
+    pub(super) fn variable(&mut self, at: &str, name: &str) -> Option<String> {
+        let value = (self.variable)(name);
+        if value.is_none() {
+            let key = at.rsplit('/').next().unwrap_or_default();
+            self.fault(at, format!("the variable {name} is not set; set it, or leave {key} out"));
+        }
+        value.map(|value| value.to_string_lossy().into_owned())
+    }
+
     /// Relative paths start at the folder of the file they stand in.
-    fn path(&self, written: &str) -> PathBuf {
+    pub(super) fn path(&self, written: &str) -> PathBuf {
         self.document.folder().join(written)
     }
 
@@ -219,7 +256,7 @@ impl<'a> Checker<'a> {
 }
 
 /// Whether others on the way could read what is sent to that address.
-fn is_plain(url: &str) -> bool {
+pub(super) fn is_plain(url: &str) -> bool {
     let url = url.trim();
     let is_http = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
     let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));

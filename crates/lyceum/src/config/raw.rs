@@ -22,6 +22,9 @@ pub(super) struct Raw {
     // As a table and not as "a table or nothing", so that a fault in it is found where it is.
     #[schemars(with = "Skills")]
     pub skills: Option<Skills>,
+    /// The knowledge service, which is on when this table is there.
+    #[schemars(with = "Knowledge")]
+    pub knowledge: Option<Knowledge>,
 }
 
 /// The table `[server]`.
@@ -112,9 +115,69 @@ pub(super) struct Source {
     /// The environment variable that holds the token for the repository.
     #[schemars(example = &"GITHUB_TOKEN")]
     pub token_env: Option<String>,
+    /// The environment variable that holds the secret of the repository's webhook: it is then told of pushes at
+    /// `/webhooks/github`.
+    #[schemars(example = &"GITHUB_WEBHOOK_SECRET")]
+    pub webhook_secret_env: Option<String>,
+    /// Where the web shows a file of the repository, where that is not known by itself.
+    #[schemars(example = &"https://git.example.org/team/kb/src/commit/{commit}/{path}")]
+    pub web_url: Option<String>,
     /// How many minutes lie between two questions for news of the repository.
     #[schemars(range(min = 1, max = 10_080), example = 15)]
     pub poll_minutes: Option<u64>,
+}
+
+/// The table `[knowledge]`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct Knowledge {
+    /// The source that the documents are in.
+    #[schemars(example = &"kb")]
+    pub source: String,
+    /// Who the knowledge base belongs to, as people read it; also the host of `mcp://` addresses. Default: the name of
+    /// the source.
+    #[schemars(example = &"SuperBenefit")]
+    pub title: Option<String>,
+    /// A file with the types of documents, where they are not the usual ones.
+    #[schemars(example = "ontology.toml")]
+    pub ontology: Option<String>,
+    /// Whether documents that do not say `publish` are served, files without frontmatter too.
+    #[schemars(example = false)]
+    pub publish_by_default: Option<bool>,
+    /// Folders and files of the source that are left out.
+    #[serde(default)]
+    #[schemars(example = ["templates"])]
+    pub exclude: Vec<String>,
+    /// Where documents are kept, where that is not the data folder: an S3-compatible object store.
+    #[serde(default)]
+    #[schemars(with = "Bucket")]
+    pub bucket: Option<Bucket>,
+}
+
+/// The table `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct Bucket {
+    /// The bucket.
+    #[schemars(example = &"superbenefit-knowledge")]
+    pub name: String,
+    /// The address of the object store.
+    #[schemars(example = &"https://s3.example.org")]
+    pub endpoint: String,
+    /// The region, where the object store has regions.
+    #[schemars(example = &"auto")]
+    pub region: Option<String>,
+    /// What all keys begin with, where the bucket is shared.
+    #[schemars(example = &"lyceum")]
+    pub prefix: Option<String>,
+    /// The environment variable that holds the id of the access key.
+    #[schemars(example = &"S3_ACCESS_KEY_ID")]
+    pub access_key_env: String,
+    /// The environment variable that holds the secret of the access key.
+    #[schemars(example = &"S3_SECRET_ACCESS_KEY")]
+    pub secret_key_env: String,
 }
 
 /// The table `[skills]`. What is written here counts over the `config.yaml` of the source.

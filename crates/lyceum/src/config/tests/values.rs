@@ -97,6 +97,8 @@ fn sources_keep_their_order() {
         url: "https://example.org/wiki.git".to_owned(),
         branch: "main".to_owned(),
         token: None,
+        webhook_secret: None,
+        web_url: None,
         poll_minutes: None,
     });
     assert_eq!(sources, [("wiki", wiki), ("kb", Location::Folder("/srv/kb".into()))]);

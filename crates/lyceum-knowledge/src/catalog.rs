@@ -1,0 +1,152 @@
+//! What is served: the catalog of one moment, made of the database and kept up with its events.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
+
+use jiff::Timestamp;
+use lyceum_content::knowledge::{Catalog, Entry, EntryParts};
+use lyceum_model::RelPath;
+use lyceum_store::{
+    DbError, Tx,
+    documents::{self, DocumentRow, FileState},
+    events::{self, Event},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{
+    service::Links,
+    trial::{self, Step},
+};
+
+/// How many events are taken one by one; with more of them everything is read.
+const ONE_BY_ONE: usize = 2_000;
+
+/// What is served at one moment: one whole commit.
+#[derive(Debug, Clone, Default)]
+pub struct Shown {
+    /// The entries.
+    pub catalog: Catalog,
+    /// The commit, or what stands for one; nothing before the first sync.
+    pub version: Option<String>,
+    /// When it was brought in.
+    pub synced_at: Option<Timestamp>,
+    /// How many files are in which state.
+    pub files: Counts,
+    /// The number of the last event that is shown.
+    pub(crate) seq: i64,
+}
+
+/// How many files of a source are in which state. Together they are all of its markdown files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Counts {
+    /// Served.
+    pub published: i64,
+    /// Drafts.
+    pub drafts: i64,
+    /// Not meant to be served.
+    pub unpublished: i64,
+    /// Can't be served as they are.
+    pub skipped: i64,
+    /// Could not be read, and are tried again.
+    pub failed: i64,
+}
+
+impl Counts {
+    /// All files.
+    pub fn total(&self) -> i64 {
+        self.published + self.drafts + self.unpublished + self.skipped + self.failed
+    }
+
+    pub(crate) fn of(counted: &[(FileState, i64)]) -> Self {
+        let mut counts = Self::default();
+        for (state, count) in counted {
+            *match state {
+                FileState::Published => &mut counts.published,
+                FileState::Draft => &mut counts.drafts,
+                FileState::Unpublished => &mut counts.unpublished,
+                FileState::Skipped => &mut counts.skipped,
+                FileState::Failed => &mut counts.failed,
+            } += count;
+        }
+        counts
+    }
+}
+
+impl Shown {
+    /// Reads everything.
+    pub(crate) fn load(tx: &Tx<'_>, source: &str, links: &Links) -> Result<Self, DbError> {
+        let rows = documents::documents(tx, source)?;
+        let entries = rows.into_iter().map(|row| entry(row, links));
+        let catalog = Catalog::new(entries.collect::<Result<Vec<_>, _>>()?);
+        Self::around(tx, source, catalog)
+    }
+
+    /// What follows from the events since; nothing if there were none.
+    pub(crate) fn next(&self, tx: &Tx<'_>, source: &str, links: &Links) -> Result<Option<Self>, DbError> {
+        let row = documents::source(tx, source)?;
+        let is_same = row.version == self.version && row.synced_at == self.synced_at;
+        if is_same && events::last(tx)? == self.seq {
+            return Ok(None);
+        }
+        let news = events::after(tx, source, self.seq, ONE_BY_ONE)?;
+        if news.len() == ONE_BY_ONE {
+            return Self::load(tx, source, links).map(Some);
+        }
+        if !news.is_empty() {
+            trial::reached(Step::Followed);
+        }
+        let catalog = self.apply(tx, source, links, &news)?;
+        Self::around(tx, source, catalog).map(Some)
+    }
+
+    fn apply(&self, tx: &Tx<'_>, source: &str, links: &Links, news: &[Event]) -> Result<Catalog, DbError> {
+        let mut entries: HashMap<String, Arc<Entry>> =
+            self.catalog.entries().iter().map(|entry| (entry.key(), entry.clone())).collect();
+        // Whatever happened to a document, what counts is what became of it.
+        let touched: BTreeMap<&str, &Event> = news.iter().map(|event| (event.key.as_str(), event)).collect();
+        for key in touched.keys() {
+            let Some((content_type, id)) = of_key(key) else { continue };
+            let place = format!("{content_type}/{id}");
+            match documents::document(tx, source, content_type, id)? {
+                Some(row) => entries.insert(place, entry(row, links)?),
+                None => entries.remove(&place),
+            };
+        }
+        Ok(Catalog::new(entries.into_values()))
+    }
+
+    fn around(tx: &Tx<'_>, source: &str, catalog: Catalog) -> Result<Self, DbError> {
+        let row = documents::source(tx, source)?;
+        let files = Counts::of(&documents::count_files(tx, source)?);
+        let seq = events::last(tx)?;
+        Ok(Self { catalog, version: row.version, synced_at: row.synced_at, files, seq })
+    }
+}
+
+/// The type and the id in `content/{type}/{id}.json`.
+fn of_key(key: &str) -> Option<(&str, &str)> {
+    key.strip_prefix("content/")?.strip_suffix(".json")?.split_once('/')
+}
+
+fn entry(row: DocumentRow, links: &Links) -> Result<Arc<Entry>, DbError> {
+    let strange = |error: &dyn std::fmt::Display| DbError::Content(format!("{}: {error}", row.path));
+    let path = RelPath::parse(&row.path).map_err(|error| strange(&error))?;
+    let metadata = serde_json::from_str(&row.metadata).map_err(|error| strange(&error))?;
+    let url = links.to(&row.version, &path);
+    let DocumentRow { content_type, id, hash, version, synced_at, title, excerpt, .. } = row;
+    Ok(Arc::new(Entry::new(EntryParts {
+        id,
+        content_type,
+        path,
+        title,
+        excerpt,
+        metadata,
+        version,
+        synced_at,
+        url,
+        hash,
+    })))
+}

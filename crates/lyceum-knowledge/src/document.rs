@@ -1,0 +1,64 @@
+//! A document as it is kept and sent: the object under `content/{type}/{id}.json`.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// A document, whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Document {
+    /// The id, unique within the type.
+    pub id: String,
+    /// The type.
+    pub content_type: String,
+    /// Its file in the source.
+    pub path: String,
+    /// The fields of the frontmatter.
+    pub metadata: Map<String, Value>,
+    /// The markdown after the frontmatter.
+    pub content: String,
+    /// When it was brought in.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub synced_at: Timestamp,
+    /// The commit that it was brought in with; for a folder, what stands for one.
+    pub commit_sha: String,
+    /// The source that it comes from.
+    pub source: String,
+    /// Where the file can be seen at that commit, if it can.
+    pub url: Option<String>,
+}
+
+impl Document {
+    /// The document as it is kept.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        // Maps with text keys, texts and numbers: there is nothing that could fail.
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The title: what the frontmatter says, else the first heading, else the name of the file.
+    pub fn title(&self) -> String {
+        title(&self.metadata, &self.content, &self.path)
+    }
+}
+
+/// A title for a document, whatever it says.
+pub(crate) fn title(fields: &Map<String, Value>, body: &str, path: &str) -> String {
+    let said = fields.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
+    let named = || {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.strip_suffix(".md").unwrap_or(name).to_owned()
+    };
+    said.map(str::to_owned).or_else(|| lyceum_content::knowledge::heading(body)).unwrap_or_else(named)
+}
+
+/// The hash of bytes, as text.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        text.extend([byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0')));
+    }
+    text
+}

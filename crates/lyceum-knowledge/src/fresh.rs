@@ -1,0 +1,272 @@
+//! Keeping fresh: at the start, when a folder changes, every so often, when a push or a caller asks.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use lyceum_source::{Change, Source, Watch};
+use lyceum_store::{documents, jobs, kept};
+use lyceum_tools::Error;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Knowledge, Progress, Report, SyncError, shelve::QUEUE, sync::Tell};
+
+/// How often is looked at what another process may have written.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How long is waited after a sync that failed, when someone is waiting for it; twice as long after each further one.
+const AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// How long that is at most.
+const AGAIN_AT_MOST: Duration = Duration::from_secs(300);
+
+/// How often what is past its end is swept away.
+const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+
+/// How long events are kept for those who follow.
+const EVENTS_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// How long a caller waits for another process to sync.
+const ELSEWHERE_WITHIN: Duration = Duration::from_secs(60);
+
+impl Knowledge {
+    /// Keeps what is shown up with what is written, whoever writes it.
+    pub async fn keep_following(self: Arc<Self>, stop: CancellationToken) {
+        while !stop.is_cancelled() {
+            if let Err(error) = self.follow().await {
+                tracing::warn!(error.cause = %error, source.name = %self.options.name, "the catalog could not be brought up to date; trying again");
+            }
+            tokio::select! {
+                () = self.written.notified() => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = stop.cancelled() => {}
+            }
+        }
+    }
+
+    /// Brings the source up to date whenever there is a reason to, once this process may.
+    pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
+        let mut told = false;
+        loop {
+            match self.lead() {
+                Ok(true) => break,
+                Ok(false) if !told => {
+                    tracing::info!(source.name = %self.options.name, "another process keeps this data folder in sync; what it brings in is served here too");
+                    told = true;
+                }
+                Ok(false) => {}
+                Err(error) => {
+                    tracing::warn!(error.cause = %error, "the data folder can't be locked; trying again");
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = stop.cancelled() => return,
+            }
+        }
+        // Whoever claimed before is gone.
+        if let Err(error) = self.db.write(|tx| jobs::release_all(tx, QUEUE)).await {
+            tracing::warn!(error.cause = %error, "old claims could not be ended; they end by themselves");
+        }
+        tokio::select! {
+            () = self.keep_shelving(&stop) => {}
+            () = self.keep_syncing() => {}
+            () = stop.cancelled() => {}
+        }
+    }
+
+    async fn keep_syncing(&self) {
+        let quiet: Tell = Arc::new(|_| ());
+        let mut ear = Ear::default();
+        let (mut failures, mut swept) = (0_u32, Instant::now());
+        loop {
+            ear.listen(&self.options.source, &self.options.name).await;
+            let synced = self.sync(&quiet).await;
+            failures = if synced.is_ok() { 0 } else { failures.saturating_add(1) };
+            match synced {
+                Ok(report) => log_report(&report),
+                Err(error) => log_failure(&self.options.name, &error),
+            }
+            if swept.elapsed() > SWEEP_EVERY {
+                self.sweep().await;
+                swept = Instant::now();
+            }
+            self.until_a_reason(&mut ear, failures).await;
+        }
+    }
+
+    /// Waits for a reason to sync.
+    async fn until_a_reason(&self, ear: &mut Ear, failures: u32) {
+        let next_poll = Instant::now() + self.options.poll;
+        let patience = AGAIN_AFTER.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1).min(10)));
+        let not_before =
+            Instant::now() + if failures > 0 { patience.min(AGAIN_AT_MOST) } else { Duration::ZERO };
+        loop {
+            tokio::select! {
+                () = self.asked.notified() => {
+                    // Someone who asks by hand may have mended what failed.
+                    return;
+                }
+                () = ear.heard() => return,
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            let now = Instant::now();
+            if now >= next_poll || (failures > 0 && now >= not_before) {
+                return;
+            }
+            if now >= not_before && self.has_a_reason().await {
+                return;
+            }
+        }
+    }
+
+    /// Whether the database says that something is to be done.
+    async fn has_a_reason(&self) -> bool {
+        let name = self.options.name.to_string();
+        let read = self.db.read(move |tx| {
+            let source = documents::source(tx, &name)?;
+            let due = documents::next_due(tx, &name)?;
+            Ok(source.wanted > source.done || due.is_some_and(|due| due <= Self::now()))
+        });
+        read.await.unwrap_or(false)
+    }
+
+    async fn sweep(&self) {
+        let name = self.options.name.to_string();
+        let swept = self.db.write(move |tx| {
+            let now = Self::now();
+            kept::sweep(tx, now)?;
+            lyceum_store::events::trim(tx, &name, now.checked_sub(EVENTS_FOR).unwrap_or(Timestamp::MIN))
+        });
+        if let Err(error) = swept.await {
+            tracing::warn!(error.cause = %error, "old events could not be swept away; trying again later");
+        }
+    }
+
+    /// Syncs now, for a caller. Where another process does that, it is asked and waited for.
+    pub async fn refresh(&self) -> Result<Report, Error> {
+        let quiet: Tell = Arc::new(|_| ());
+        match self.sync(&quiet).await {
+            Err(SyncError::Elsewhere) => self.refresh_elsewhere().await,
+            Ok(report) => Ok(report),
+            Err(error) => {
+                log_failure(&self.options.name, &error);
+                Err(Error::Failed { code: error.code(), message: error.to_string() })
+            }
+        }
+    }
+
+    async fn refresh_elsewhere(&self) -> Result<Report, Error> {
+        let name = self.options.name.to_string();
+        let asked = self.db.write(move |tx| {
+            documents::want(tx, &name)?;
+            documents::source(tx, &name)
+        });
+        let wanted = asked.await.map_err(crate::service::failed)?.wanted;
+        let until = Instant::now() + ELSEWHERE_WITHIN;
+        while Instant::now() < until {
+            let name = self.options.name.to_string();
+            let source =
+                self.db.read(move |tx| documents::source(tx, &name)).await.map_err(crate::service::failed)?;
+            if source.done >= wanted {
+                self.follow().await.map_err(crate::service::failed)?;
+                let shown = self.shown();
+                return Ok(Report {
+                    source: self.options.name.to_string(),
+                    commit: shown.version.clone().unwrap_or_default(),
+                    synced_at: shown.synced_at,
+                    files: shown.files,
+                    ..Report::default()
+                });
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        let message = "the process that keeps this data folder in sync did not answer in time".to_owned();
+        Err(Error::Failed { code: lyceum_model::ErrorCode::Timeout, message })
+    }
+
+    /// Syncs once and shelves everything, telling how far it is: for the command line.
+    pub async fn sync_once(
+        &self,
+        tell: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Result<Report, SyncError> {
+        let tell: Tell = Arc::new(tell);
+        let report = self.sync(&tell).await?;
+        self.db.write(|tx| jobs::release_all(tx, QUEUE)).await?;
+        self.shelve(&tell).await?;
+        Ok(report)
+    }
+}
+
+/// What tells that a folder changed.
+#[derive(Default)]
+struct Ear(Option<Watch>);
+
+impl Ear {
+    /// Begins to watch a folder, if it is not watched.
+    async fn listen(&mut self, source: &Source, name: &lyceum_model::SourceName) {
+        let Source::Folder(folder) = source else { return };
+        if self.0.is_some() {
+            return;
+        }
+        let root = folder.root.clone();
+        let watch = move || lyceum_source::watch(Path::new(&root));
+        match tokio::task::spawn_blocking(watch).await {
+            Ok(Ok(watch)) => self.0 = Some(watch),
+            Ok(Err(error)) => {
+                tracing::warn!(error.cause = %error, source.name = %name, "the folder can't be watched; looking again from time to time");
+            }
+            Err(error) => tracing::error!(error.cause = %error, "watching the folder failed"),
+        }
+    }
+
+    /// Waits until something changed.
+    async fn heard(&mut self) {
+        match &mut self.0 {
+            Some(watch) => {
+                if watch.changed().await == Change::Gone {
+                    self.0 = None;
+                }
+            }
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// How many files are logged one by one.
+const IN_LOG: usize = 20;
+
+fn log_report(report: &Report) {
+    let counts = [report.added.count, report.changed.count, report.removed.count];
+    if counts.iter().sum::<usize>() == 0 {
+        tracing::debug!(source.name = report.source, commit = report.commit, "nothing changed");
+        return;
+    }
+    for failed in report.failed.first.iter().take(IN_LOG) {
+        tracing::warn!(
+            source.name = report.source,
+            file = failed.path,
+            "could not be read: {}",
+            failed.reason
+        );
+    }
+    let [added, changed, removed] = counts;
+    tracing::info!(
+        source.name = report.source,
+        commit = report.commit,
+        added,
+        changed,
+        removed,
+        published = report.files.published,
+        unpublished = report.files.unpublished + report.files.drafts,
+        skipped = report.files.skipped,
+        duration_ms = report.took_ms,
+        "knowledge is served"
+    );
+}
+
+fn log_failure(name: &lyceum_model::SourceName, error: &SyncError) {
+    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    let cause: Vec<String> = causes.map(ToString::to_string).collect();
+    tracing::warn!(source.name = %name, error.message = %error, error.cause = cause.join(": "), "the source could not be brought in; what is here is served on");
+}

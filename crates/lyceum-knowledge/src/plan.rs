@@ -1,0 +1,81 @@
+//! What a sync has to read: the difference between what is known and what is there. Pure.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use lyceum_model::RelPath;
+use lyceum_source::{FileMeta, Snapshot};
+use lyceum_store::documents::{FileRow, FileState};
+
+/// What has to be read and forgotten.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// Files that are new, changed or due to be tried again.
+    pub read: Vec<RelPath>,
+    /// Files that are gone.
+    pub gone: Vec<String>,
+    /// Files that are there and can't be read at all.
+    pub left_out: Vec<FileRow>,
+}
+
+/// Whether a file is a document.
+pub(crate) fn is_document(path: &RelPath) -> bool {
+    path.extension().eq_ignore_ascii_case(".md")
+}
+
+/// The documents of a snapshot.
+pub(crate) fn documents(snapshot: &Snapshot) -> impl Iterator<Item = (&RelPath, &FileMeta)> {
+    snapshot.files().iter().filter(|(path, _)| is_document(path))
+}
+
+/// What differs from what is known. With other rules than before everything has to be read.
+pub(crate) fn plan(
+    known: &BTreeMap<String, FileRow>,
+    snapshot: &Snapshot,
+    same_rules: bool,
+    now: Timestamp,
+) -> Plan {
+    let is_known = |path: &RelPath, meta: &FileMeta| {
+        let Some(row) = known.get(path.as_str()) else { return false };
+        let same = row.stamp.is_some() && row.stamp == meta.stamp.durable();
+        match row.state {
+            // Tried often enough: only another content is worth another try.
+            FileState::Failed => same && row.due.is_none_or(|due| due > now),
+            _ => same,
+        }
+    };
+    let read = documents(snapshot)
+        .filter(|(path, meta)| !same_rules || !is_known(path, meta))
+        .map(|(path, _)| path.clone())
+        .collect();
+    let left_out: BTreeMap<&str, FileRow> = left_out(snapshot).collect();
+    let is_there = |path: &str| {
+        left_out.contains_key(path)
+            || RelPath::parse(path)
+                .is_ok_and(|path| snapshot.files().contains_key(&path) && is_document(&path))
+    };
+    let gone = known.keys().filter(|path| !is_there(path)).cloned().collect();
+    let left_out = left_out.into_values().filter(|row| known.get(&row.path) != Some(row)).collect();
+    Plan { read, gone, left_out }
+}
+
+/// The documents that the source holds and a snapshot can't take, as files that are skipped.
+fn left_out(snapshot: &Snapshot) -> impl Iterator<Item = (&str, FileRow)> {
+    let documents = snapshot.problems().iter().filter(|problem| {
+        problem.path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"))
+    });
+    documents.map(|problem| {
+        let row = FileRow {
+            path: problem.path.clone(),
+            stamp: None,
+            digest: None,
+            content_type: String::new(),
+            state: FileState::Skipped,
+            reason: Some(problem.reason.to_string()),
+            faults: None,
+            attempts: 0,
+            due: None,
+        };
+        (problem.path.as_str(), row)
+    })
+}

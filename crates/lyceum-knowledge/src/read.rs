@@ -1,0 +1,142 @@
+//! One file of a source, read: what it is, whether it is served, and what is wrong with it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use lyceum_content::{
+    document::{self, Visibility},
+    frontmatter,
+    ontology::Ontology,
+};
+use lyceum_model::RelPath;
+use lyceum_source::{ReadError, Snapshot};
+use lyceum_store::{
+    Key,
+    documents::{FileRow, FileState},
+    jobs::Retries,
+};
+use serde_json::json;
+
+use crate::document::hash;
+
+/// The largest document.
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// How a file that can't be read is tried again: five times, after 30 seconds and then twice as long each time.
+pub(crate) const RETRIES: Retries = Retries { limit: 5, first: Duration::from_secs(30) };
+
+/// What a file is read by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub snapshot: &'a Snapshot,
+    pub ontology: &'a Ontology,
+    pub exclude: &'a [RelPath],
+    pub now: Timestamp,
+}
+
+impl Reader<'_> {
+    /// Reads a file. What was known of it says how often it failed before.
+    pub(crate) fn read(&self, path: &RelPath, before: Option<&FileRow>) -> FileRow {
+        let stamp = self.snapshot.files().get(path).and_then(|meta| meta.stamp.durable());
+        let mut row = FileRow {
+            path: path.as_str().to_owned(),
+            stamp,
+            digest: None,
+            content_type: self.ontology.type_of_path(path).to_owned(),
+            state: FileState::Skipped,
+            reason: None,
+            faults: None,
+            attempts: 0,
+            due: None,
+        };
+        if let Some(reason) = self.excluded(path) {
+            row.reason = Some(reason);
+            return row;
+        }
+        match self.text(path) {
+            Ok(text) => self.examine(&mut row, path, &text),
+            Err(Unreadable::AsItIs(reason)) => row.reason = Some(reason),
+            Err(Unreadable::Now(reason)) => {
+                let failed =
+                    before.filter(|before| before.state == FileState::Failed && before.stamp == row.stamp);
+                row.attempts = failed.map_or(0, |before| before.attempts) + 1;
+                row.due = RETRIES.next(row.attempts, self.now);
+                row.state = FileState::Failed;
+                row.reason = Some(reason);
+                // What is served of it keeps its type, and with it its id.
+                if let Some(before) = before {
+                    row.content_type.clone_from(&before.content_type);
+                }
+            }
+        }
+        row
+    }
+
+    /// The text of a file.
+    pub(crate) fn text(&self, path: &RelPath) -> Result<String, Unreadable> {
+        let bytes = match self.snapshot.read(path, LARGEST) {
+            Ok(bytes) => bytes,
+            Err(ReadError::TooLarge { .. }) => {
+                return Err(Unreadable::AsItIs("it is larger than 8 MiB; split it".to_owned()));
+            }
+            Err(error @ (ReadError::Missing | ReadError::Leaves | ReadError::Io(_))) => {
+                return Err(Unreadable::Now(error.to_string()));
+            }
+        };
+        if is_lfs_pointer(&bytes) {
+            let reason = "its content is kept with Git LFS, which is not fetched";
+            return Err(Unreadable::AsItIs(reason.to_owned()));
+        }
+        String::from_utf8(bytes)
+            .map_err(|_| Unreadable::AsItIs("it is not UTF-8 text; save it as UTF-8".to_owned()))
+    }
+
+    fn examine(&self, row: &mut FileRow, path: &RelPath, text: &str) {
+        row.digest = Some(hash(text.as_bytes()));
+        match document::read(self.ontology, path, text) {
+            Err(fault) => row.reason = Some(fault.to_string()),
+            Ok(document) => {
+                row.content_type = document.content_type;
+                row.state = match document.visibility {
+                    Visibility::Published => FileState::Published,
+                    Visibility::Draft => FileState::Draft,
+                    Visibility::Unpublished => FileState::Unpublished,
+                };
+                let faults: Vec<_> = (document.faults.iter())
+                    .map(|fault| {
+                        let line = frontmatter::line_of(text, &fault.field);
+                        json!({ "field": fault.field, "line": line, "message": fault.message })
+                    })
+                    .collect();
+                row.faults = (!faults.is_empty()).then(|| json!(faults).to_string());
+            }
+        }
+        if row.state == FileState::Published
+            && let Err(error) = Key::raw(path)
+        {
+            row.state = FileState::Skipped;
+            row.reason = Some(error.to_string());
+        }
+    }
+
+    fn excluded(&self, path: &RelPath) -> Option<String> {
+        if path.as_str().split('/').any(|part| part.starts_with('.')) {
+            return Some("it is hidden: its name or that of a folder begins with a dot".to_owned());
+        }
+        let below = self.exclude.iter().find(|folder| *folder == path || path.below(folder).is_some())?;
+        Some(format!("it is below {below}, which knowledge.exclude names"))
+    }
+}
+
+/// Why a file has no text.
+#[derive(Debug)]
+pub(crate) enum Unreadable {
+    /// It has none, until it is changed.
+    AsItIs(String),
+    /// It could not be read this time.
+    Now(String),
+}
+
+fn is_lfs_pointer(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"version https://git-lfs.github.com/spec/v1\n")
+}

@@ -1,0 +1,70 @@
+//! What a sync did, for whoever asked for it.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::Counts;
+
+/// How many files a report names one by one.
+const NAMED: usize = 500;
+
+/// What a sync did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Report {
+    /// The source.
+    pub source: String,
+    /// The commit that is served now; for a folder, what stands for one.
+    pub commit: String,
+    /// When it was brought in.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub synced_at: Option<Timestamp>,
+    /// Documents that are served now and were not before.
+    pub added: Named<String>,
+    /// Documents that are served in a new version.
+    pub changed: Named<String>,
+    /// Documents that are served no more.
+    pub removed: Named<String>,
+    /// Files that can't be served as they are, with the reason; all of them, not only the new ones.
+    pub skipped: Named<Told>,
+    /// Files that could not be read, with the reason; they are tried again.
+    pub failed: Named<Told>,
+    /// Documents that did not get the name of their file as their id, for it is taken or too long.
+    pub renamed: Named<Told>,
+    /// How many files of the source are in which state.
+    pub files: Counts,
+    /// How long it took, in milliseconds.
+    pub took_ms: u64,
+}
+
+/// A file and what is to be said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Told {
+    /// The file.
+    pub path: String,
+    /// What is to be said.
+    pub reason: String,
+}
+
+/// A number of things, the first of them by name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Named<T> {
+    /// How many there are.
+    pub count: usize,
+    /// The first of them.
+    pub first: Vec<T>,
+}
+
+impl<T> Default for Named<T> {
+    fn default() -> Self {
+        Self { count: 0, first: Vec::new() }
+    }
+}
+
+impl<T> FromIterator<T> for Named<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut all = items.into_iter();
+        let first: Vec<T> = all.by_ref().take(NAMED).collect();
+        Self { count: first.len() + all.count(), first }
+    }
+}

@@ -1,0 +1,107 @@
+//! What a Git server says after a push: whether it is really from there, and which branch of what moved.
+//!
+//! What it says is only taken as "this may have moved"; what changed is found in the repository itself.
+
+use std::fmt;
+
+use hmac::{Hmac, KeyInit, Mac};
+use serde::Deserialize;
+use sha2::Sha256;
+
+/// What both sides know, and what a signature is made with.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// A secret; an empty one would let everyone in.
+    pub fn new(text: &str) -> Option<Self> {
+        let text = text.trim();
+        (!text.is_empty()).then(|| Self(text.to_owned()))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+/// Whether a body was signed with the secret: `X-Hub-Signature-256`, HMAC-SHA256 in hex after `sha256=`. Takes the same
+/// time wherever the first wrong digit is.
+pub fn is_signed(secret: &Secret, body: &[u8], signature: &str) -> bool {
+    let Some(digits) = signature.trim().strip_prefix("sha256=") else { return false };
+    let Some(sent) = bytes_of(digits) else { return false };
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.0.as_bytes()) else { return false };
+    mac.update(body);
+    mac.verify_slice(&sent).is_ok()
+}
+
+fn bytes_of(digits: &str) -> Option<Vec<u8>> {
+    if digits.len() != 64 {
+        return None;
+    }
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+    let pairs = digits.as_bytes().chunks_exact(2).map(|pair| match pair {
+        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+        _ => None,
+    });
+    pairs.collect()
+}
+
+/// A push, as far as it matters.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Push {
+    /// The full name of what moved, such as `refs/heads/main`.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The repository.
+    pub repository: Pushed,
+}
+
+/// The repository of a push.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Pushed {
+    /// Owner and name, such as `team/kb`.
+    pub full_name: String,
+    /// Its address.
+    pub clone_url: Option<String>,
+    /// Its address over ssh.
+    pub ssh_url: Option<String>,
+}
+
+impl Push {
+    /// Reads a push.
+    pub fn parse(body: &[u8]) -> Result<Self, String> {
+        serde_json::from_slice(body).map_err(|error| error.to_string())
+    }
+
+    /// The branch that moved, if it is one.
+    pub fn branch(&self) -> Option<&str> {
+        self.reference.strip_prefix("refs/heads/")
+    }
+
+    /// Whether it is about the repository at that address: the same address, or one that ends in its owner and name.
+    pub fn is_about(&self, url: &str) -> bool {
+        let Pushed { full_name, clone_url, ssh_url } = &self.repository;
+        let known = place(url);
+        let same = [clone_url, ssh_url].into_iter().flatten().any(|sent| place(sent) == known);
+        same || (!full_name.is_empty() && known.ends_with(&format!("/{}", full_name.to_ascii_lowercase())))
+    }
+}
+
+/// An address as it is compared: host and path, without scheme, user, case and `.git`.
+fn place(url: &str) -> String {
+    let rest = match url.split_once("://") {
+        Some((_, rest)) => rest.to_owned(),
+        None => url.replacen(':', "/", 1),
+    };
+    let rest = match rest.split_once('@') {
+        Some((user, rest)) if !user.contains('/') => rest.to_owned(),
+        _ => rest,
+    };
+    let rest = rest.trim_end_matches('/').to_ascii_lowercase();
+    rest.strip_suffix(".git").unwrap_or(&rest).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! The declared sources: what each is read by, where its clone is kept, and its line in the catalog.
+
+use std::path::PathBuf;
+
+use lyceum_content::{Catalog, Current, SourceStatus};
+use lyceum_source::{Folder, Repository, Source};
+
+use crate::config::{self, Config, Location};
+
+/// What a declared source is read by.
+pub(crate) fn source(config: &Config, declared: &config::Source) -> Result<Source, lyceum_source::Error> {
+    match &declared.location {
+        Location::Folder(root) => Ok(Source::Folder(Folder::new(root))),
+        Location::Repository(repository) => {
+            let folder = config.data_dir.join("sources").join(folder_name(declared));
+            let mut settings = lyceum_source::Settings::new(&repository.url, folder, this_program());
+            settings.branch.clone_from(&repository.branch);
+            settings.token.clone_from(&repository.token);
+            Repository::new(settings).map(Source::Repository)
+        }
+    }
+}
+
+/// The name of the folder for what is kept of a source, by its address: two servers of one user that serve different
+/// sources under one name must not take each other's.
+pub(crate) fn folder_name(declared: &config::Source) -> String {
+    let key = match &declared.location {
+        Location::Repository(repository) => format!("{}\n{}", repository.url, repository.branch),
+        Location::Folder(root) => {
+            let root = std::path::absolute(root).unwrap_or_else(|_| root.clone());
+            root.display().to_string()
+        }
+    };
+    // FNV-1a: the same on every machine and in every version, which the standard library does not promise.
+    let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{name}-{hash:016x}", name = declared.name)
+}
+
+/// Writes the state of a source into the catalog.
+pub(crate) fn note(catalog: &Current<Catalog>, status: &SourceStatus) {
+    let mut next = Catalog::clone(&catalog.get());
+    for source in next.sources.iter_mut().filter(|source| source.name == status.name) {
+        source.clone_from(status);
+    }
+    catalog.swap(next);
+}
+
+/// The file of this program; Git starts it to ask for a token.
+fn this_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("lyceum"))
+}
