@@ -11,6 +11,7 @@ mod root;
 mod router;
 mod serve;
 mod tools;
+mod webhook;
 
 pub use edge::handle;
 pub use host::HostRule;

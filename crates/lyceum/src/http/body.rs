@@ -13,21 +13,31 @@ use crate::{config::Limits, patience::within};
 
 /// Reads a body. One that says it is too large is refused before a byte of it is read.
 pub(crate) async fn read_body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, ApiError> {
+    read_body_of(headers, body, limits.body_bytes, limits.read).await
+}
+
+/// Reads a body of at most so many bytes, in so much time.
+pub(super) async fn read_body_of(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    within_time: Duration,
+) -> Result<Bytes, ApiError> {
     let said =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if said.is_some_and(|length| length > limits.body_bytes) {
-        return Err(too_large(limits));
+    if said.is_some_and(|length| length > most) {
+        return Err(too_large(most));
     }
-    match within(limits.read, Limited::new(body, limits.body_bytes).collect()).await {
+    match within(within_time, Limited::new(body, most).collect()).await {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(limits)),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(most)),
         Ok(Err(_)) => Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole")),
-        Err(_) => Err(too_slow(limits.read)),
+        Err(_) => Err(too_slow(within_time)),
     }
 }
 
-fn too_large(limits: &Limits) -> ApiError {
-    let message = format!("the body is larger than {} bytes (limits.body_bytes)", limits.body_bytes);
+fn too_large(most: usize) -> ApiError {
+    let message = format!("the body is larger than {most} bytes (limits.body_bytes)");
     ApiError::new(ErrorCode::PayloadTooLarge, message)
 }
 

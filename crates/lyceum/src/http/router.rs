@@ -7,7 +7,7 @@ use axum::{
 };
 use lyceum_model::ErrorCode;
 
-use super::{ApiError, health, root, tools};
+use super::{ApiError, health, root, tools, webhook};
 use crate::{app::App, mcp};
 
 /// The routes of this deployment, all but `/mcp`.
@@ -21,6 +21,7 @@ pub fn router(app: App) -> Router {
         .route("/.well-known/ai-catalog.json", get(mcp::ai_catalog))
         .route("/tools", get(tools::list))
         .route("/tools/{name}/call", post(tools::call))
+        .route("/webhooks/github", post(webhook::github))
         .route("/health", get(health::health))
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
