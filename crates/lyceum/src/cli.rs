@@ -69,6 +69,9 @@ pub fn run() -> ExitCode {
     if first.as_deref() == Some(SANDBOX_HELPER) {
         return lyceum_sandbox::helper_main();
     }
+    if let Some(step) = config::end_at() {
+        lyceum_knowledge::trial::end_at(&step);
+    }
     match execute(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {

@@ -23,7 +23,7 @@ use lyceum_content::{ontology::Ontology, skill::Overlay};
 use lyceum_model::{RelPath, SourceName};
 use lyceum_source::{Secret, Token};
 
-pub use environment::{askpass_errand, log_filter};
+pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use raw::AuthMode;
 pub use schema::json_schema;

@@ -95,6 +95,11 @@ pub fn log_filter() -> String {
     env::var("LYCEUM_LOG").unwrap_or_else(|_| "info".to_owned())
 }
 
+/// The step that a test wants the process to end at; see `lyceum_knowledge::trial`.
+pub fn end_at() -> Option<String> {
+    env::var("LYCEUM_TRIAL_END_AT").ok()
+}
+
 /// What Git wants to know, where it was Git that started this program.
 pub fn askpass_errand() -> Option<String> {
     env::var(lyceum_source::ASKPASS_VARIABLE).ok()
