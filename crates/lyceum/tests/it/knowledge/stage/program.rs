@@ -14,6 +14,7 @@ use http_body_util::BodyExt;
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     process::{Child, Command},
 };
@@ -84,6 +85,15 @@ impl Program {
     /// Sends a request; fails where the program is gone.
     pub(in crate::knowledge) async fn send(&self, request: Request) -> io::Result<Answer> {
         send(self.addr, request).await
+    }
+
+    /// Sends bytes as they are, and reads until the program hangs up.
+    pub(in crate::knowledge) async fn raw(&self, bytes: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.addr).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        let mut text = Vec::new();
+        within("the program hangs up", stream.read_to_end(&mut text)).await.unwrap();
+        Answer::parse(&text)
     }
 
     /// What it says of its one source.
