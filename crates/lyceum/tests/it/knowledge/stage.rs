@@ -12,7 +12,7 @@ use lyceum_testkit::{Checkout, Delivery, GitServer, Outcome};
 use tempfile::TempDir;
 
 pub(super) use program::{Ended, Program};
-pub(super) use shelf::Shelf;
+pub(super) use shelf::{Shelf, knowledge, objects};
 
 /// What deliveries are signed with.
 pub(super) const SECRET: &str = "It's a Secret to Everybody";

@@ -69,13 +69,18 @@ async fn a_delivery_without_the_right_signature_is_refused_whatever_it_says() {
     program.shows(&stage.kb.git(["rev-parse", "HEAD"]).unwrap()).await;
     let other = signature("another secret", push.as_bytes());
     let of_other_body = signature(SECRET, b"{}");
-    let strange = ["", "sha256=", "sha1=757107ea", other.as_str(), of_other_body.as_str(), &of_other_body[7..]];
+    let strange =
+        ["", "sha256=", "sha1=757107ea", other.as_str(), of_other_body.as_str(), &of_other_body[7..]];
     for body in [push.as_str(), "not JSON", ""] {
         for sent in strange {
             let mut request = delivery("push", "a-new-id", body.to_owned());
             set(&mut request, "x-hub-signature-256", sent);
             let refused = send(&program, request).await;
-            assert_eq!((refused.status, &refused.json()["error"]["code"]), (403, &"FORBIDDEN".into()), "{sent}");
+            assert_eq!(
+                (refused.status, &refused.json()["error"]["code"]),
+                (403, &"FORBIDDEN".into()),
+                "{sent}"
+            );
             assert_eq!(refused.json()["error"]["message"], "Invalid signature");
         }
         let mut unsigned = delivery("push", "a-new-id", body.to_owned());
@@ -94,7 +99,10 @@ async fn what_is_no_push_of_the_branch_is_acknowledged_and_left_alone() {
     let program = stage.started().await;
     stage.kb.push_as("HEAD:refs/heads/other").await.unwrap();
     let answered = |reason: &str| {
-        Outcome::Answered(200, json!({ "status": "ignored", "message": format!("Ignored: {reason}") }).to_string())
+        Outcome::Answered(
+            200,
+            json!({ "status": "ignored", "message": format!("Ignored: {reason}") }).to_string(),
+        )
     };
     assert_eq!(stage.last_delivery().await.outcome, answered("not main branch"));
     stage.kb.push_as("HEAD:refs/tags/v1").await.unwrap();
@@ -118,7 +126,11 @@ async fn what_can_not_be_a_push_is_refused() {
     let program = stage.started().await;
     for body in ["", "payload=%7B%7D", "[1,2", "{}", r#"{"ref":1,"repository":{}}"#, "\u{0}"] {
         let refused = send(&program, delivery("push", "1", body)).await;
-        assert_eq!((refused.status, &refused.json()["error"]["code"]), (400, &"VALIDATION_ERROR".into()), "{body}");
+        assert_eq!(
+            (refused.status, &refused.json()["error"]["code"]),
+            (400, &"VALIDATION_ERROR".into()),
+            "{body}"
+        );
     }
     // It is refused before a byte of it is read.
     let head = format!(
