@@ -11,7 +11,7 @@ use std::{
 use lyceum_testkit::{Checkout, Delivery, GitServer, Outcome};
 use tempfile::TempDir;
 
-pub(super) use program::{Ended, Program};
+pub(super) use program::{Ended, Program, command};
 pub(super) use shelf::{Shelf, knowledge, objects};
 
 /// What deliveries are signed with.
