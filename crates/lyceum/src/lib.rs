@@ -6,6 +6,8 @@ mod app;
 mod cli;
 pub mod config;
 mod drain;
+#[cfg_attr(not(test), expect(dead_code, reason = "the knowledge service will serve it"))]
+mod example;
 pub mod http;
 mod mcp;
 mod patience;
