@@ -2,4 +2,4 @@
 
 mod objects;
 
-pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects};
+pub use objects::{InvalidKey, InvalidSecret, Key, ObjectError, ObjectOptions, Objects, S3Settings, Secret};
