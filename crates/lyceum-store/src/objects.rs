@@ -17,6 +17,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::{
     Error as StoreError, ObjectStore, ObjectStoreExt, local::LocalFileSystem, memory::InMemory,
+    path::Path as Location,
 };
 
 pub use error::ObjectError;
@@ -111,7 +112,7 @@ impl Objects {
 
     /// The bytes under a key; nothing if there are none.
     pub async fn get(&self, key: &Key) -> Result<Option<Bytes>, ObjectError> {
-        let location = self.names.location(key)?;
+        let Some(location) = self.place(key)? else { return Ok(None) };
         let read = async {
             let Some(found) = if_there(self.store.get(&location).await)? else { return Ok(None) };
             self.check_size(found.meta.size)?;
@@ -122,7 +123,7 @@ impl Objects {
 
     /// Forgets what is under a key, if there is something.
     pub async fn delete(&self, key: &Key) -> Result<(), ObjectError> {
-        let location = self.names.location(key)?;
+        let Some(location) = self.place(key)? else { return Ok(()) };
         let delete = async {
             if_there(self.store.delete(&location).await)?;
             Ok(())
@@ -148,6 +149,15 @@ impl Objects {
         let mut keys: Vec<Key> = names.iter().filter_map(|name| self.names.key(name)).collect();
         keys.sort();
         Ok(keys)
+    }
+
+    /// Where a key is if it is there: under a name that the store does not take there is nothing.
+    fn place(&self, key: &Key) -> Result<Option<Location>, ObjectError> {
+        match self.names.location(key) {
+            Ok(location) => Ok(Some(location)),
+            Err(ObjectError::NameTooLong(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn check_size(&self, bytes: u64) -> Result<(), ObjectError> {
