@@ -17,6 +17,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::{
     Error as StoreError, ObjectStore, ObjectStoreExt, local::LocalFileSystem, memory::InMemory,
+    path::Path as Location,
 };
 
 pub use error::ObjectError;
@@ -68,12 +69,14 @@ impl Objects {
 
     /// Keeps objects in memory, until the last clone is dropped.
     pub fn memory() -> Self {
-        Self::over(Arc::new(InMemory::new()), Names::Keys)
+        Self::over(Arc::new(InMemory::new()), Names::keys())
     }
 
     /// Keeps objects at an S3-compatible store. Nothing is sent before the first operation.
     pub fn s3(settings: &S3Settings) -> Result<Self, ObjectError> {
-        Ok(Self::over(s3::connect(settings)?, Names::Keys))
+        let names = Names::keys_below(&settings.prefix);
+        let names = names.map_err(|error| ObjectError::Settings(error.to_string()))?;
+        Ok(Self::over(s3::connect(settings)?, names))
     }
 
     /// The same objects, read and written otherwise.
@@ -111,7 +114,7 @@ impl Objects {
 
     /// The bytes under a key; nothing if there are none.
     pub async fn get(&self, key: &Key) -> Result<Option<Bytes>, ObjectError> {
-        let location = self.names.location(key)?;
+        let Some(location) = self.place(key)? else { return Ok(None) };
         let read = async {
             let Some(found) = if_there(self.store.get(&location).await)? else { return Ok(None) };
             self.check_size(found.meta.size)?;
@@ -122,7 +125,7 @@ impl Objects {
 
     /// Forgets what is under a key, if there is something.
     pub async fn delete(&self, key: &Key) -> Result<(), ObjectError> {
-        let location = self.names.location(key)?;
+        let Some(location) = self.place(key)? else { return Ok(()) };
         let delete = async {
             if_there(self.store.delete(&location).await)?;
             Ok(())
@@ -134,12 +137,11 @@ impl Objects {
     ///
     /// A list is whole or not at all: where there are more than `most`, that is the answer.
     pub async fn list(&self, folder: &str, most: usize) -> Result<Vec<Key>, ObjectError> {
-        let folder = match folder.trim_end_matches('/') {
-            "" => None,
-            folder if Key::parse(folder).is_err() => return Ok(Vec::new()),
-            folder => Some(self.names.folder(folder)?),
-        };
-        let names = self.store.list(folder.as_ref()).take(most.saturating_add(1));
+        let folder = folder.trim_end_matches('/');
+        if !folder.is_empty() && Key::parse(folder).is_err() {
+            return Ok(Vec::new());
+        }
+        let names = self.store.list(Some(&self.names.folder(folder)?)).take(most.saturating_add(1));
         let names = async { Ok(names.map_ok(|meta| meta.location).try_collect::<Vec<_>>().await?) };
         let names = self.within_limit(names).await?;
         if names.len() > most {
@@ -148,6 +150,15 @@ impl Objects {
         let mut keys: Vec<Key> = names.iter().filter_map(|name| self.names.key(name)).collect();
         keys.sort();
         Ok(keys)
+    }
+
+    /// Where a key is if it is there: under a name that the store does not take there is nothing.
+    fn place(&self, key: &Key) -> Result<Option<Location>, ObjectError> {
+        match self.names.location(key) {
+            Ok(location) => Ok(Some(location)),
+            Err(ObjectError::NameTooLong(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn check_size(&self, bytes: u64) -> Result<(), ObjectError> {
