@@ -1,9 +1,9 @@
 """An S3 store in memory: moto, open only to who signs with the right secret.
 
-    S3_SERVER_FOLDER=... python s3_server.py BUCKET
+    python s3_server.py BUCKET KEY_FILE
 
-Serves an empty bucket on a free port of 127.0.0.1, writes the key that opens it to the file `key.json` in the
-folder, and then one line of JSON to standard error: that it listens, and where.
+Serves an empty bucket on a free port of 127.0.0.1, writes the key that opens it to the file, and then one line of
+JSON to standard error: that it listens, and where.
 """
 
 import json
@@ -39,14 +39,15 @@ def prepare(endpoint: str, bucket: str) -> dict[str, str]:
 
 def main() -> None:
     """Serves until it is ended."""
-    if len(sys.argv) != 2 or not os.environ.get("S3_SERVER_FOLDER"):
-        sys.exit("usage: S3_SERVER_FOLDER=... s3_server.py BUCKET")
+    if len(sys.argv) != 3:
+        sys.exit("usage: s3_server.py BUCKET KEY_FILE")
+    _, bucket, key_file = sys.argv
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    key = prepare(f"http://{host}:{port}", sys.argv[1])
-    with open(os.path.join(os.environ["S3_SERVER_FOLDER"], "key.json"), "w", encoding="utf-8") as file:
+    key = prepare(f"http://{host}:{port}", bucket)
+    with open(key_file, "w", encoding="utf-8") as file:
         json.dump(key, file)
     print(json.dumps({"message": "listening", "addr": f"{host}:{port}"}), file=sys.stderr, flush=True)
     signal.pause()

@@ -69,12 +69,14 @@ impl Objects {
 
     /// Keeps objects in memory, until the last clone is dropped.
     pub fn memory() -> Self {
-        Self::over(Arc::new(InMemory::new()), Names::Keys)
+        Self::over(Arc::new(InMemory::new()), Names::keys())
     }
 
     /// Keeps objects at an S3-compatible store. Nothing is sent before the first operation.
     pub fn s3(settings: &S3Settings) -> Result<Self, ObjectError> {
-        Ok(Self::over(s3::connect(settings)?, Names::Keys))
+        let names = Names::keys_below(&settings.prefix);
+        let names = names.map_err(|error| ObjectError::Settings(error.to_string()))?;
+        Ok(Self::over(s3::connect(settings)?, names))
     }
 
     /// The same objects, read and written otherwise.
@@ -135,12 +137,11 @@ impl Objects {
     ///
     /// A list is whole or not at all: where there are more than `most`, that is the answer.
     pub async fn list(&self, folder: &str, most: usize) -> Result<Vec<Key>, ObjectError> {
-        let folder = match folder.trim_end_matches('/') {
-            "" => None,
-            folder if Key::parse(folder).is_err() => return Ok(Vec::new()),
-            folder => Some(self.names.folder(folder)?),
-        };
-        let names = self.store.list(folder.as_ref()).take(most.saturating_add(1));
+        let folder = folder.trim_end_matches('/');
+        if !folder.is_empty() && Key::parse(folder).is_err() {
+            return Ok(Vec::new());
+        }
+        let names = self.store.list(Some(&self.names.folder(folder)?)).take(most.saturating_add(1));
         let names = async { Ok(names.map_ok(|meta| meta.location).try_collect::<Vec<_>>().await?) };
         let names = self.within_limit(names).await?;
         if names.len() > most {

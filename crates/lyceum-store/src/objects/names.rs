@@ -4,7 +4,7 @@ use std::{path, sync::Arc};
 
 use object_store::path::Path;
 
-use super::{Key, ObjectError, disk_name, folders::Folders};
+use super::{InvalidKey, Key, ObjectError, disk_name, folders::Folders};
 
 /// The longest name of a file on common disks, less the `#1` that `object_store` adds while it writes, with room
 /// for what crashes may have left.
@@ -13,25 +13,38 @@ const LONGEST_NAME: usize = 255 - 4;
 /// What keys are called in a store.
 #[derive(Clone)]
 pub(super) enum Names {
-    /// What they are.
-    Keys,
+    /// What they are, after a prefix, which is empty or ends in `/`.
+    Keys { prefix: String },
     /// Paths on a disk.
     Paths(Arc<Folders>),
 }
 
 impl Names {
+    /// The keys as they are.
+    pub(super) fn keys() -> Self {
+        Self::Keys { prefix: String::new() }
+    }
+
+    /// The keys below a folder; the same as they are if that is empty text.
+    pub(super) fn keys_below(folder: &str) -> Result<Self, InvalidKey> {
+        match folder.trim_end_matches('/') {
+            "" => Ok(Self::keys()),
+            folder => Ok(Self::Keys { prefix: format!("{}/", Key::parse(folder)?) }),
+        }
+    }
+
     /// Where a key is in the store.
     pub(super) fn location(&self, key: &Key) -> Result<Path, ObjectError> {
         match self {
-            Self::Keys => parse(key.as_str()),
+            Self::Keys { prefix } => prefixed(prefix, key.as_str()),
             Self::Paths(_) => disk_path(&disk_name::encode(key.as_str())),
         }
     }
 
-    /// Where the keys of a folder are in the store.
+    /// Where the keys of a folder are in the store; all of them if it is empty text.
     pub(super) fn folder(&self, folder: &str) -> Result<Path, ObjectError> {
         match self {
-            Self::Keys => parse(folder),
+            Self::Keys { prefix } => prefixed(prefix, folder),
             Self::Paths(_) => disk_path(&disk_name::encode_folder(folder)),
         }
     }
@@ -40,9 +53,10 @@ impl Names {
     pub(super) fn key(&self, location: &Path) -> Option<Key> {
         let name = location.as_ref();
         let key = match self {
-            Self::Keys => Key::parse(name).ok(),
-            Self::Paths(_) => disk_name::decode(name).and_then(|name| Key::parse(&name).ok()),
+            Self::Keys { prefix } => name.strip_prefix(prefix).map(str::to_owned),
+            Self::Paths(_) => disk_name::decode(name),
         };
+        let key = key.and_then(|key| Key::parse(&key).ok());
         if key.is_none() {
             tracing::warn!(object.name = name, "the object store holds something that is not ours");
         }
@@ -60,6 +74,13 @@ impl Names {
         let made = tokio::task::spawn_blocking(move || folders.make(&folder)).await;
         Ok(made.map_err(|error| ObjectError::Failed(error.into()))??)
     }
+}
+
+fn prefixed(prefix: &str, key: &str) -> Result<Path, ObjectError> {
+    if prefix.len() + key.len() > Key::LONGEST {
+        return Err(ObjectError::NameTooLong("shorten the path, or what stands before every key"));
+    }
+    parse(&format!("{prefix}{key}"))
 }
 
 fn disk_path(name: &str) -> Result<Path, ObjectError> {

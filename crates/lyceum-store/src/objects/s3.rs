@@ -5,18 +5,13 @@ mod connection;
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
-use object_store::{
-    BackoffConfig, ObjectStore, RetryConfig,
-    aws::{AmazonS3, AmazonS3Builder},
-    path::Path,
-    prefix::PrefixStore,
-};
+use object_store::{BackoffConfig, ObjectStore, RetryConfig, aws::AmazonS3Builder};
 use reqwest::Url;
 
 pub(super) use answer::{Answer, Meaning};
 use connection::Connection;
 
-use super::{Key, ObjectError, Secret};
+use super::{ObjectError, Secret};
 
 /// How often a request is sent again before the caller hears of it. Retries of hours are the work of jobs.
 const RETRIES: usize = 3;
@@ -56,7 +51,7 @@ pub(super) fn connect(settings: &S3Settings) -> Result<Arc<dyn ObjectStore>, Obj
         .with_retry(retries())
         .with_http_connector(connection)
         .build()?;
-    below(store, &settings.prefix)
+    Ok(Arc::new(store))
 }
 
 impl S3Settings {
@@ -104,16 +99,6 @@ impl S3Settings {
         }
         Ok(())
     }
-}
-
-fn below(store: AmazonS3, prefix: &str) -> Result<Arc<dyn ObjectStore>, ObjectError> {
-    if prefix.is_empty() {
-        return Ok(Arc::new(store));
-    }
-    let prefix =
-        Key::parse(prefix.trim_end_matches('/')).map_err(|error| ObjectError::Settings(error.to_string()))?;
-    let prefix = Path::parse(prefix.as_str()).map_err(|error| ObjectError::Failed(error.into()))?;
-    Ok(Arc::new(PrefixStore::new(store, prefix)))
 }
 
 fn retries() -> RetryConfig {

@@ -153,7 +153,7 @@ async fn no_operation_waits_longer_than_its_limit() {
     let day = Duration::from_secs(86_400);
     let config =
         ThrottleConfig { wait_put_per_call: day, wait_list_per_call: day, ..ThrottleConfig::default() };
-    let slow = Objects::over(Arc::new(ThrottledStore::new(InMemory::new(), config)), Names::Keys);
+    let slow = Objects::over(Arc::new(ThrottledStore::new(InMemory::new(), config)), Names::keys());
     let limit = Duration::from_millis(50);
     let slow = slow.with_options(ObjectOptions { limit, ..ObjectOptions::default() });
     let item = (key("raw/a.md"), Bytes::new());

@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use futures::StreamExt;
+use http::Uri;
 use object_store::{
     ClientOptions,
     client::{
@@ -69,7 +70,10 @@ impl HttpConnector for Connection {
 
 #[async_trait]
 impl HttpService for Connection {
-    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        if let Some(uri) = with_plain_spaces(request.uri()) {
+            *request.uri_mut() = uri;
+        }
         let (parts, body) = self.0.call(request).await?.into_parts();
         if parts.status.is_success() {
             return Ok(HttpResponse::from_parts(parts, body));
@@ -85,6 +89,15 @@ impl HttpService for Connection {
             }
         }
     }
+}
+
+/// The address with `%20` where its query has a space as `+`. It is signed with `%20`, and not every store takes the
+/// one for the other. A real plus is `%2B` by then.
+fn with_plain_spaces(uri: &Uri) -> Option<Uri> {
+    let (path, query) = (uri.path(), uri.query().filter(|query| query.contains('+'))?);
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(format!("{path}?{}", query.replace('+', "%20")).parse().ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 /// Reads as much of a body as an error may have.

@@ -1,7 +1,7 @@
 //! Names to be careful with. The peer of S3 uses them too (`examples/s3_peer.rs`).
 
 /// Names that real knowledge bases have, and some that would be easy to get wrong.
-pub(super) const ODD: [&str; 24] = [
+pub(super) const ODD: [&str; 28] = [
     "raw/é ü/ñ.md",
     "raw/e\u{301}.md",
     "raw/日本語/文書.md",
@@ -24,6 +24,10 @@ pub(super) const ODD: [&str; 24] = [
     "raw/no-dot/x.md",
     "raw/x.md#1/x.md",
     "raw/ x .md",
+    "raw/trailing ",
+    " leading/x.md",
+    "raw/\u{3000}\u{a0}.md\u{2028}",
+    "raw/&amp;&lt;&#65;.md",
     "content/guide/team/a.json",
     "metadata/manifest.json",
 ];
