@@ -100,14 +100,14 @@ fn links(declared: &KnowledgeService) -> Links {
         Location::Repository(repository) => {
             Links(repository.web_url.clone().or_else(|| file_links(&repository.url)))
         }
-        Location::Folder(_) => Links(None),
+        Location::Folder(_) | Location::Example => Links(None),
     }
 }
 
 fn poll(declared: &KnowledgeService) -> Duration {
     let minutes = match &declared.source.location {
         Location::Repository(repository) => repository.poll_minutes.unwrap_or(POLL_MINUTES),
-        Location::Folder(_) => POLL_MINUTES,
+        Location::Folder(_) | Location::Example => POLL_MINUTES,
     };
     Duration::from_secs(minutes.saturating_mul(60))
 }
