@@ -285,6 +285,12 @@ impl Knowledge {
         read.await.map_err(failed)
     }
 
+    /// Every file of the source, and what became of it.
+    pub async fn files(&self) -> Result<Vec<documents::FileRow>, Error> {
+        let name = self.options.name.to_string();
+        self.db.read(move |tx| documents::files(tx, &name)).await.map_err(failed)
+    }
+
     /// The moment, as the service reckons it.
     pub(crate) fn now() -> Timestamp {
         Timestamp::now()

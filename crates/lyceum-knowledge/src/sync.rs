@@ -4,7 +4,7 @@
 //! them together gave them. So a sync holds a handful of documents at a time, however many there are.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -25,7 +25,7 @@ use crate::{
     Counts, Knowledge, Report, Told,
     document::{self, Document, hash},
     plan::{self, Plan},
-    read::Reader,
+    read::{RETRIES, Reader},
     shelve::QUEUE,
     trial::{self, Step},
 };
@@ -168,7 +168,9 @@ impl Knowledge {
         outcome.files.extend(read);
         outcome.files.extend(plan.left_out);
         let staging = self.choose(&files, &known, &ids, same_rules, &mut outcome);
+        let ahead: Vec<String> = staging.iter().map(|(path, ..)| path.as_str().to_owned()).collect();
         outcome.staged = self.stage_all(&snapshot, staging, &version, now, tell).await?;
+        postpone(&mut outcome, &mut files, &ids, &ahead, now);
 
         let report = self.report(&outcome, &files, &known, &ids, &version, now);
         let is_news = version != known.source.version.clone().unwrap_or_default()
@@ -270,8 +272,7 @@ impl Knowledge {
             Some(row) => row.state == FileState::Published,
             None => false,
         };
-        let staged: std::collections::BTreeSet<&str> =
-            staging.iter().map(|(path, ..)| path.as_str()).collect();
+        let staged: BTreeSet<&str> = staging.iter().map(|(path, ..)| path.as_str()).collect();
         let replaced =
             known.documents.values().filter(|served| !stays(served) || staged.contains(served.path.as_str()));
         outcome.replaced = replaced.cloned().collect();
@@ -326,7 +327,6 @@ impl Knowledge {
         let mut done = 0;
         while let Some(batch) = built.try_next().await? {
             done += batch.len();
-            // A file of a folder that changed under our hands is left for the sync that its change brings.
             let batch: Vec<Built> = batch.into_iter().flatten().collect();
             staged.extend(
                 self.db
@@ -377,8 +377,7 @@ impl Knowledge {
                 .map(|row| Told { path: row.path.clone(), reason: row.reason.clone().unwrap_or_default() })
         };
         let is_known = |staged: &&Staged| known.documents.contains_key(&staged.row.path);
-        let staged: std::collections::BTreeSet<&str> =
-            outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
+        let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
         let path = |staged: &Staged| staged.row.path.clone();
         let served = |path: &str| files.get(path).is_some_and(|row| row.state == FileState::Published);
         Report {
@@ -399,6 +398,33 @@ impl Knowledge {
             files: Counts::of(&files.values().map(|row| (row.state, 1)).collect::<Vec<_>>()),
             took_ms: 0,
         }
+    }
+}
+
+/// Leaves files for later that were to be staged and changed under our hands, or could not be read a second time. What
+/// is served of them is served on.
+fn postpone(
+    outcome: &mut Outcome,
+    files: &mut BTreeMap<String, FileRow>,
+    ids: &BTreeMap<String, Id>,
+    ahead: &[String],
+    now: Timestamp,
+) {
+    let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
+    for path in ahead.iter().filter(|path| !staged.contains(path.as_str())) {
+        let Some(row) = files.get_mut(path) else { continue };
+        row.state = FileState::Failed;
+        row.reason = Some("it changed while it was read".to_owned());
+        row.stamp = None;
+        row.digest = None;
+        row.attempts = 1;
+        row.due = RETRIES.next(row.attempts, now);
+        let is_same = |one: &DocumentRow| {
+            one.content_type == row.content_type && ids.get(&one.path).is_some_and(|id| id.text == one.id)
+        };
+        outcome.replaced.retain(|one| one.path != row.path || !is_same(one));
+        outcome.files.retain(|one| one.path != row.path);
+        outcome.files.push(row.clone());
     }
 }
 
