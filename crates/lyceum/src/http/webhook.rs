@@ -64,7 +64,7 @@ async fn accept(app: &App, repository: &Repository, id: Option<&str>) -> Result<
     let skills = skills.filter(|(declared, _)| is_it(&declared.source.location)).map(|(_, skills)| skills);
     if let Some(skills) = skills.cloned() {
         // Nothing needs to be written down: a start looks for news anyway.
-        app.tasks.spawn(async move { skills.refresh_in_turn().await });
+        app.tasks.spawn(async move { drop(skills.refresh_in_turn().await) });
     }
     let knowledge = app.config.knowledge.as_ref().zip(app.knowledge.as_ref());
     let Some((_, knowledge)) = knowledge.filter(|(declared, _)| is_it(&declared.source.location)) else {
