@@ -57,6 +57,9 @@ enum Command {
     /// Print the JSON schema of lyceum.toml
     #[command(hide = true)]
     Schema,
+    /// Print the OpenAPI description of the REST API
+    #[command(hide = true)]
+    Openapi,
 }
 
 /// Runs the program. Git and the sandbox start it too, for errands of their own.
@@ -85,7 +88,12 @@ pub fn run() -> ExitCode {
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     let listen = match &cli.command {
         Command::Serve { listen } => listen.clone(),
-        Command::Stdio | Command::Check | Command::Doctor | Command::Lint { .. } | Command::Schema => None,
+        Command::Stdio
+        | Command::Check
+        | Command::Doctor
+        | Command::Lint { .. }
+        | Command::Schema
+        | Command::Openapi => None,
     };
     let overrides = Overrides { config: cli.config, listen, data_dir: cli.data_dir };
     match cli.command {
@@ -93,6 +101,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Doctor => doctor::doctor(&overrides),
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Schema => check::schema(),
+        Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
             let config = Config::load(&overrides)?;
             let _logging = telemetry::init(&config::log_filter())?;
