@@ -291,9 +291,10 @@ impl Knowledge {
         self.db.read(move |tx| documents::files(tx, &name)).await.map_err(failed)
     }
 
-    /// The moment, as the service reckons it.
+    /// The moment, as the service reckons it: in milliseconds, as it is kept, so that a document and its entry agree.
     pub(crate) fn now() -> Timestamp {
-        Timestamp::now()
+        let now = Timestamp::now();
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }
 }
 
