@@ -97,6 +97,9 @@ pub enum StartError {
     /// The place for documents can't be used.
     #[error(transparent)]
     Objects(#[from] lyceum_store::ObjectError),
+    /// The secret of the bucket can't be used.
+    #[error("the secret key of the bucket can't be used")]
+    Secret(#[source] lyceum_store::InvalidSecret),
 }
 
 impl App {

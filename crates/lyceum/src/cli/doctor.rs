@@ -56,6 +56,7 @@ async fn examine(out: &mut impl Write, config: &Config, skills: &Skills) -> io::
         Source::Folder(folder) => folder.root.display().to_string(),
         // Without what may open it.
         Source::Repository(repository) => format!("{}, branch {}", repository.url(), repository.branch()),
+        Source::Bundled(_) => "bundled with lyceum".to_owned(),
     };
     writeln!(out, "source {}: {place}", skills.source_name())?;
     if let Some(error) = &state.error {

@@ -1,0 +1,88 @@
+//! `POST /webhooks/github`: news of a push. It is acknowledged once it is on disk, and not before.
+
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, StatusCode};
+use lyceum_knowledge::Delivery;
+use lyceum_model::ErrorCode;
+use lyceum_source::{Push, is_signed};
+use serde_json::json;
+
+use super::{ApiError, body::read_body_of};
+use crate::{
+    app::App,
+    config::{Location, Repository},
+};
+
+/// The largest body that the server of a repository sends.
+const LARGEST: usize = 25 * 1024 * 1024;
+
+/// The longest delivery id that is taken.
+const LONGEST_ID: usize = 128;
+
+pub(super) async fn github(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let body = read_body_of(&headers, body, LARGEST, app.config.limits.read).await?;
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let signature = header("x-hub-signature-256").unwrap_or_default();
+    // Nothing of the body is looked at before it is known who sent it.
+    let signed: Vec<&Repository> = repositories(&app)
+        .filter(|one| one.webhook_secret.as_ref().is_some_and(|secret| is_signed(secret, &body, signature)))
+        .collect();
+    if signed.is_empty() {
+        return Err(ApiError::new(ErrorCode::Forbidden, "Invalid signature"));
+    }
+    match header("x-github-event") {
+        Some("push") | None => {}
+        Some("ping") => return Ok(Json(json!({ "status": "ok", "message": "pong" })).into_response()),
+        Some(_) => return Ok(ignored("not a push")),
+    }
+    let push = Push::parse(&body).map_err(|error| {
+        let message = format!("the body is not a push: {error}; choose application/json as content type");
+        ApiError::new(ErrorCode::ValidationError, message)
+    })?;
+    let Some(repository) = signed.into_iter().find(|one| push.is_about(&one.url)) else {
+        return Ok(ignored("no source here is this repository"));
+    };
+    if push.branch() != Some(repository.branch.as_str()) {
+        return Ok(ignored(&format!("not {} branch", repository.branch)));
+    }
+    let id = header("x-github-delivery").filter(|id| id.len() <= LONGEST_ID);
+    accept(&app, repository, id).await
+}
+
+async fn accept(app: &App, repository: &Repository, id: Option<&str>) -> Result<Response, ApiError> {
+    let declared = app.config.knowledge.as_ref().zip(app.knowledge.as_ref());
+    let concerned = declared.filter(
+        |(declared, _)| matches!(&declared.source.location, Location::Repository(one) if one == repository),
+    );
+    let Some((_, knowledge)) = concerned else { return Ok(ignored("no service reads this source")) };
+    match knowledge.accept(id).await {
+        Ok(Delivery::Accepted) => Ok(Json(json!({ "status": "ok" })).into_response()),
+        Ok(Delivery::Known) => Ok(Json(json!({ "status": "ok", "duplicate": true })).into_response()),
+        Err(error) => {
+            tracing::error!(error.cause = %error, "news of a push could not be written down");
+            let refused =
+                ApiError::new(ErrorCode::Unavailable, "it could not be written down; deliver it again");
+            Err(refused.retry_after(30).with_status(StatusCode::SERVICE_UNAVAILABLE))
+        }
+    }
+}
+
+fn repositories(app: &App) -> impl Iterator<Item = &Repository> {
+    app.config.sources.iter().filter_map(|source| match &source.location {
+        Location::Repository(repository) => Some(repository),
+        Location::Folder(_) | Location::Example => None,
+    })
+}
+
+fn ignored(reason: &str) -> Response {
+    Json(json!({ "status": "ignored", "message": format!("Ignored: {reason}") })).into_response()
+}
