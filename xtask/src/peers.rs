@@ -9,6 +9,7 @@ mod git_server;
 mod inspector;
 pub(crate) mod install;
 mod python;
+mod s3;
 mod sample;
 mod scene;
 mod server_info;
@@ -62,6 +63,7 @@ const CHECKS: &[Check] = &[
     ("Python client over stdio, SKILLS_DIR, auto", |scene| python::every_tool(scene, python::Mode::Auto)),
     ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
+    ("S3 store", s3::meets),
 ];
 
 /// Meets all peers.
@@ -83,7 +85,8 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
 
 fn meet(repo: &Repo, checks: &[Check]) -> Result<()> {
     let tools = install::ensure(repo)?;
-    let programs = programs::build(repo, &["-p", "lyceum", "--bin", "lyceum", "--example", "conformance"])?;
+    let ours = ["--bin", "lyceum", "--example", "conformance", "--example", "s3_peer"];
+    let programs = programs::build(repo, &[&["-p", "lyceum", "-p", "lyceum-store"], &ours[..]].concat())?;
     let mut failed = Vec::new();
     for (name, check) in checks {
         let started = Instant::now();

@@ -6,13 +6,15 @@ mod excerpt;
 mod ids;
 mod lexicon;
 mod listing;
+mod near;
 
 pub use catalog::{Catalog, Filter, Found};
-pub use entry::{Entry, EntryParts, Summary};
+pub use entry::{Entry, EntryParts, Summary, texts};
 pub use excerpt::{excerpt, heading, truncate};
 pub use ids::{Assigned, MAX_ID_BYTES, assign};
 pub use lexicon::{define, search_terms};
 pub use listing::{Group, Release, groups, releases};
+pub use near::{completions, near_documents, near_terms};
 
 #[cfg(test)]
 mod tests;

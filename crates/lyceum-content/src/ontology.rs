@@ -4,6 +4,7 @@
 
 mod check;
 mod definition;
+mod describe;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ pub(crate) use check::moment;
 pub use check::{FieldFault, check};
 use definition::{FieldDefinition, Written};
 pub use definition::{FieldKind, OntologyFault};
+pub use describe::{DescribedField, DescribedType, Description};
 
 /// The type that a document has when nothing says otherwise: the root of the tree.
 const ROOT_KEY: &str = "file";

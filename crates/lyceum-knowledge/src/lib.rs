@@ -10,12 +10,17 @@ mod document;
 mod fresh;
 mod leader;
 mod plan;
+mod prompts;
+mod provenance;
 mod read;
 mod register;
 mod report;
+mod resources;
 mod service;
 mod shelve;
 mod sync;
+mod term;
+mod tools;
 pub mod trial;
 
 pub use accept::Delivery;

@@ -2,18 +2,26 @@
 
 use std::sync::Arc;
 
-use lyceum_model::Domain;
+use lyceum_model::{Access, Domain, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::Knowledge;
+use crate::{Knowledge, prompts, resources, tools};
 
 /// Adds everything that the service offers.
 pub fn register(
     builder: RegistryBuilder,
-    _domain: &Domain,
-    _knowledge: &Arc<Knowledge>,
+    domain: &Domain,
+    knowledge: &Arc<Knowledge>,
 ) -> Result<RegistryBuilder, RegistryError> {
-    Ok(builder)
+    let builder = builder
+        .tool::<tools::DefineTerm>(domain, knowledge)?
+        .tool::<tools::SearchLexicon>(domain, knowledge)?
+        .tool::<tools::ListGroups>(domain, knowledge)?
+        .tool::<tools::ListReleases>(domain, knowledge)?
+        .tool::<tools::GetDocument>(domain, knowledge)?
+        .tool::<tools::RefreshSources>(domain, knowledge)?;
+    let builder = resources::register(builder, domain, knowledge)?;
+    prompts::register(builder, domain, knowledge)
 }
 
 /// The address of a document, by its `type/id`.
@@ -28,8 +36,13 @@ pub fn list_uris(knowledge: &Knowledge) -> impl Iterator<Item = String> {
 }
 
 /// Whose addresses they are: the title as it can stand in an address.
-fn host(knowledge: &Knowledge) -> String {
+pub(crate) fn host(knowledge: &Knowledge) -> String {
     let lower = knowledge.title().to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
+}
+
+/// The terms of what belongs to the service.
+pub(crate) fn access(domain: &Domain, tier: Tier) -> Access {
+    Access { domain: domain.clone(), tier, scopes: Vec::new() }
 }

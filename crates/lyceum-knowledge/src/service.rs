@@ -293,9 +293,16 @@ impl Knowledge {
         read.await.map_err(failed)
     }
 
-    /// The moment, as the service reckons it.
+    /// Every file of the source, and what became of it.
+    pub async fn files(&self) -> Result<Vec<documents::FileRow>, Error> {
+        let name = self.options.name.to_string();
+        self.db.read(move |tx| documents::files(tx, &name)).await.map_err(failed)
+    }
+
+    /// The moment, as the service reckons it: in milliseconds, as it is kept, so that a document and its entry agree.
     pub(crate) fn now() -> Timestamp {
-        Timestamp::now()
+        let now = Timestamp::now();
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }
 }
 

@@ -53,6 +53,8 @@ impl Skills {
             match &self.desk.source {
                 Source::Folder(folder) => self.follow(&folder.root).await,
                 Source::Repository(_) => self.poll().await,
+                // It never changes, so once is enough.
+                Source::Bundled(_) => drop(self.refresh_in_turn().await),
             }
         };
         stop.run_until_cancelled(work).await;

@@ -160,7 +160,10 @@ impl Desk {
     }
 
     fn beside(&self) -> Option<PathBuf> {
-        let Source::Folder(folder) = &self.source else { return None };
+        let folder = match &self.source {
+            Source::Folder(folder) => folder,
+            Source::Repository(_) | Source::Bundled(_) => return None,
+        };
         let file = std::path::absolute(&folder.root).ok()?.parent()?.join("config.yaml");
         file.exists().then_some(file)
     }

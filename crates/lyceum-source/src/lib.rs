@@ -1,10 +1,11 @@
-//! Where knowledge comes from: folders and Git repositories, each read as an immutable snapshot of files.
+//! Where knowledge comes from: folders, Git repositories and files of the program, each read as an immutable snapshot of files.
 //!
 //! A [`Source`] is brought up to date and gives a [`Snapshot`]; readers keep that one for as long as they like.
 //! The network side of Git is the `git` program, so that credential helpers, ssh, proxies and certificates work as
 //! on the command line; objects are read in process.
 
 mod askpass;
+mod bundled;
 mod error;
 mod folder;
 mod git;
@@ -12,19 +13,22 @@ mod problem;
 mod repository;
 mod snapshot;
 mod source;
+mod stamp;
 mod token;
 mod watch;
 mod web;
 mod webhook;
 
 pub use askpass::{ASKPASS_VARIABLE, askpass};
+pub use bundled::Bundled;
 pub use error::{Error, ReadError};
 pub use folder::Folder;
 pub use git::{Fault, Said};
 pub use problem::{Problem, Reason};
 pub use repository::{Limits, Repository, Settings};
-pub use snapshot::{FileMeta, Snapshot, Stamp};
+pub use snapshot::{FileMeta, Snapshot};
 pub use source::{Kind, Source};
+pub use stamp::Stamp;
 pub use token::{InvalidToken, Token};
 pub use watch::{Change, Watch, watch};
 pub use web::{file_links, in_address};

@@ -7,7 +7,13 @@ use std::{cmp::Ordering, collections::BTreeMap, fmt, sync::Arc};
 use lyceum_model::RelPath;
 use sha2::{Digest, Sha256};
 
-use crate::{Problem, ReadError, folder::FolderFiles, repository::TreeFiles};
+use crate::{
+    Problem, ReadError, Stamp,
+    bundled::BundledFiles,
+    folder::FolderFiles,
+    repository::TreeFiles,
+    stamp::{Mark, hex},
+};
 
 /// The files of a source at one moment; cheap to clone.
 #[derive(Clone)]
@@ -23,6 +29,7 @@ struct Inner {
 enum Place {
     Folder(FolderFiles),
     Tree(Box<TreeFiles>),
+    Bundle(BundledFiles),
 }
 
 /// What is known of a file without reading it.
@@ -32,27 +39,6 @@ pub struct FileMeta {
     pub size: u64,
     /// Stands for its content.
     pub stamp: Stamp,
-}
-
-/// Stands for the content of a file: the same stamp means the same bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Stamp(pub(crate) Mark);
-
-/// What a stamp is made of.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Mark {
-    Blob(gix::ObjectId),
-    File(crate::folder::FileMark),
-}
-
-impl Stamp {
-    /// A text that stands for the content in every process; nothing where only reading tells.
-    pub fn durable(&self) -> Option<String> {
-        match &self.0 {
-            Mark::Blob(id) => Some(id.to_hex().to_string()),
-            Mark::File(mark) => mark.durable(),
-        }
-    }
 }
 
 impl Snapshot {
@@ -72,34 +58,42 @@ impl Snapshot {
         Self(Arc::new(Inner { files, problems, place: Place::Tree(Box::new(place)) }))
     }
 
+    pub(crate) fn of_bundle(
+        files: BTreeMap<RelPath, FileMeta>,
+        problems: Vec<Problem>,
+        place: BundledFiles,
+    ) -> Self {
+        Self(Arc::new(Inner { files, problems, place: Place::Bundle(place) }))
+    }
+
     /// The commit, where the source is a Git repository.
     pub fn commit(&self) -> Option<&str> {
         match &self.0.place {
-            Place::Folder(_) => None,
             Place::Tree(tree) => Some(tree.commit()),
+            Place::Folder(_) | Place::Bundle(_) => None,
         }
     }
 
-    /// The commit; where there is none, a name for the paths, sizes and times of all files together.
+    /// A name for just these files: the commit; elsewhere `tree-` and 16 hex digits that stand for every path and its
+    /// content, which in a folder means its size and the time it was changed. Looks at every file.
     pub fn version(&self) -> String {
         if let Some(commit) = self.commit() {
             return commit.to_owned();
         }
-        let mut hash = Sha256::new();
+        let mut all = Sha256::new();
         for (path, file) in &self.0.files {
-            hash.update(path.as_str());
-            hash.update(file.size.to_le_bytes());
-            hash.update(file.stamp.durable().unwrap_or_else(|| format!("{:?}", file.stamp)));
+            // No path has a control character, so that nothing of one file can pass for something of another.
+            all.update(format!("{path}\0{}\n", file.stamp.seen_by_version()));
         }
-        let digits: String = hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-        format!("tree-{digits}")
+        let digits = hex(&all.finalize());
+        format!("tree-{}", digits.get(..16).unwrap_or(&digits))
     }
 
     /// Whether some file is listed elsewhere than it is, or may be.
     pub(crate) fn has_links(&self) -> bool {
         match &self.0.place {
             Place::Folder(folder) => folder.has_links(),
-            Place::Tree(_) => true,
+            Place::Tree(_) | Place::Bundle(_) => true,
         }
     }
 
@@ -115,14 +109,17 @@ impl Snapshot {
 
     /// Reads a file of at most so many bytes. Blocks.
     ///
-    /// A Git repository gives the bytes of the commit; a folder gives what the file holds by now.
+    /// A Git repository gives the bytes of the commit, the program its own; a folder gives what the file holds by now.
     pub fn read(&self, path: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
         let file = self.0.files.get(path).ok_or(ReadError::Missing)?;
         match (&self.0.place, &file.stamp.0) {
             (Place::Folder(folder), _) => folder.read(path, most),
-            (Place::Tree(_), _) if file.size > most => Err(ReadError::TooLarge { size: file.size, most }),
+            (Place::Tree(_) | Place::Bundle(_), _) if file.size > most => {
+                Err(ReadError::TooLarge { size: file.size, most })
+            }
+            (Place::Bundle(bundle), _) => bundle.read(path),
             (Place::Tree(tree), Mark::Blob(id)) => tree.read(*id),
-            (Place::Tree(_), Mark::File(_)) => Err(ReadError::Missing),
+            (Place::Tree(_), Mark::File(_) | Mark::Bundled(_)) => Err(ReadError::Missing),
         }
     }
 

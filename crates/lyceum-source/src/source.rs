@@ -1,8 +1,8 @@
-//! A source: a folder or a Git repository.
+//! A source: a folder, a Git repository, or files that are part of the program.
 
 use std::path::PathBuf;
 
-use crate::{Error, Folder, Repository, Snapshot};
+use crate::{Bundled, Error, Folder, Repository, Snapshot};
 
 /// Where knowledge comes from. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -11,31 +11,38 @@ pub enum Source {
     Folder(Folder),
     /// A branch of a Git repository.
     Repository(Repository),
+    /// Files that are part of the program.
+    Bundled(Bundled),
 }
 
-/// Which of the two a source is.
+/// Which kind of source it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A folder of this machine.
     Folder,
     /// A branch of a Git repository.
     Repository,
+    /// Files that are part of the program.
+    Bundled,
 }
 
 impl Source {
-    /// Which of the two it is.
+    /// Which kind it is.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Folder(_) => Kind::Folder,
             Self::Repository(_) => Kind::Repository,
+            Self::Bundled(_) => Kind::Bundled,
         }
     }
 
-    /// What is here without a network: the folder as it is, or the commit that was brought in before. Blocks.
+    /// What is here without a network: the folder as it is, or the commit that was brought in before.
+    /// Blocks.
     pub fn local(&self) -> Result<Option<Snapshot>, Error> {
         match self {
             Self::Folder(folder) => folder.snapshot().map(Some),
             Self::Repository(repository) => repository.local(),
+            Self::Bundled(bundled) => Ok(Some(bundled.snapshot())),
         }
     }
 
@@ -47,6 +54,7 @@ impl Source {
                 blocking("read the folder", move || folder.snapshot()).await
             }
             Self::Repository(repository) => repository.refresh().await,
+            Self::Bundled(bundled) => Ok(bundled.snapshot()),
         }
     }
 }
@@ -60,6 +68,7 @@ impl Source {
                 blocking("read the folder", move || folder.snapshot_after(&before, &places)).await
             }
             Self::Repository(repository) => repository.refresh().await,
+            Self::Bundled(bundled) => Ok(bundled.snapshot()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Folders and repositories as their readers see them, with the real `git` and a real server.
 
+mod bundles;
 mod damage;
 mod fetching;
 mod folders;
@@ -7,6 +8,7 @@ mod interruptions;
 mod machines;
 mod tokens;
 mod trees;
+mod versions;
 mod watching;
 
 use std::{

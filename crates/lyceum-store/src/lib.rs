@@ -15,7 +15,7 @@ mod sql;
 
 pub use db::Db;
 pub use error::DbError;
-pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects};
+pub use objects::{InvalidKey, InvalidSecret, Key, ObjectError, ObjectOptions, Objects, S3Settings, Secret};
 pub use sql::{Param, Row, Tx};
 
 #[cfg(test)]

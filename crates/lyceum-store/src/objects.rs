@@ -5,21 +5,28 @@
 
 mod disk_name;
 mod error;
+mod folders;
 mod key;
+mod names;
+mod s3;
+mod secret;
 
-use std::{fmt, fs, path, sync::Arc, time::Duration};
+use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::{
-    Error as StoreError, ObjectStore, ObjectStoreExt, local::LocalFileSystem, memory::InMemory, path::Path,
+    Error as StoreError, ObjectStore, ObjectStoreExt, local::LocalFileSystem, memory::InMemory,
+    path::Path as Location,
 };
 
 pub use error::ObjectError;
 pub use key::{InvalidKey, Key};
+pub use s3::S3Settings;
+pub use secret::{InvalidSecret, Secret};
 
-/// The longest name of a file that common file systems take, less what `object_store` adds while it writes.
-const LONGEST_NAME: usize = 255 - 4;
+use folders::Folders;
+use names::Names;
 
 /// Objects by their keys, on a disk, in memory or at an S3-compatible store. Cloning is cheap.
 #[derive(Clone)]
@@ -32,38 +39,44 @@ pub struct Objects {
 /// How objects are read and written.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectOptions {
-    /// How long one operation may take.
+    /// How long one operation may take; with `put_all`, each object.
     pub limit: Duration,
-    /// How many objects `put_all` writes at the same time.
+    /// How many objects `put_all` writes at the same time. Each waits for the disk most of the time, and those
+    /// that wait together are served together.
     pub at_once: usize,
+    /// How large an object may be, in bytes.
+    pub largest: u64,
 }
 
 impl Default for ObjectOptions {
     fn default() -> Self {
-        Self { limit: Duration::from_secs(30), at_once: 32 }
+        Self { limit: Duration::from_secs(30), at_once: 64, largest: 64 * 1024 * 1024 }
     }
-}
-
-/// What the names in the store are.
-#[derive(Debug, Clone, Copy)]
-enum Names {
-    /// The keys themselves.
-    Keys,
-    /// Paths on a disk.
-    Paths,
 }
 
 impl Objects {
     /// Keeps objects below a folder, which is made if it is not there.
-    pub fn local(folder: &path::Path) -> Result<Self, ObjectError> {
-        fs::create_dir_all(folder).map_err(ObjectError::Folder)?;
-        let store = LocalFileSystem::new_with_prefix(folder)?;
-        Ok(Self::over(Arc::new(store.with_fsync(true).with_automatic_cleanup(true)), Names::Paths))
+    ///
+    /// Looks once at all that is in it, to clear what a crash left, so it waits for the disk. What was put is on the
+    /// disk, with its name, when `put` returns; what was deleted may be back after a power cut.
+    pub fn local(folder: &Path) -> Result<Self, ObjectError> {
+        let unusable =
+            |error: std::io::Error| ObjectError::Folder { kind: error.kind(), source: error.into() };
+        let folders = Folders::open(folder).map_err(unusable)?;
+        let store = LocalFileSystem::new_with_prefix(folders.root())?.with_fsync(true);
+        Ok(Self::over(Arc::new(store), Names::Paths(Arc::new(folders))))
     }
 
     /// Keeps objects in memory, until the last clone is dropped.
     pub fn memory() -> Self {
-        Self::over(Arc::new(InMemory::new()), Names::Keys)
+        Self::over(Arc::new(InMemory::new()), Names::keys())
+    }
+
+    /// Keeps objects at an S3-compatible store. Nothing is sent before the first operation.
+    pub fn s3(settings: &S3Settings) -> Result<Self, ObjectError> {
+        let names = Names::keys_below(&settings.prefix);
+        let names = names.map_err(|error| ObjectError::Settings(error.to_string()))?;
+        Ok(Self::over(s3::connect(settings)?, names))
     }
 
     /// The same objects, read and written otherwise.
@@ -78,9 +91,14 @@ impl Objects {
 
     /// Keeps bytes under a key, in place of what was there.
     pub async fn put(&self, key: &Key, bytes: Bytes) -> Result<(), ObjectError> {
-        let location = self.location(key)?;
-        self.within_limit(self.store.put(&location, bytes.into())).await?;
-        Ok(())
+        self.check_size(bytes.len() as u64)?;
+        let location = self.names.location(key)?;
+        let write = async {
+            self.names.make_room(&location).await?;
+            self.store.put(&location, bytes.into()).await?;
+            Ok(())
+        };
+        self.within_limit(write).await
     }
 
     /// Keeps many objects, several at a time; the results are in the order of the items.
@@ -96,16 +114,23 @@ impl Objects {
 
     /// The bytes under a key; nothing if there are none.
     pub async fn get(&self, key: &Key) -> Result<Option<Bytes>, ObjectError> {
-        let location = self.location(key)?;
-        let read = async { self.store.get(&location).await?.bytes().await };
-        self.within_limit(if_there(read)).await
+        let Some(location) = self.place(key)? else { return Ok(None) };
+        let read = async {
+            let Some(found) = if_there(self.store.get(&location).await)? else { return Ok(None) };
+            self.check_size(found.meta.size)?;
+            Ok(if_there(found.bytes().await)?)
+        };
+        self.within_limit(read).await
     }
 
     /// Forgets what is under a key, if there is something.
     pub async fn delete(&self, key: &Key) -> Result<(), ObjectError> {
-        let location = self.location(key)?;
-        self.within_limit(if_there(self.store.delete(&location))).await?;
-        Ok(())
+        let Some(location) = self.place(key)? else { return Ok(()) };
+        let delete = async {
+            if_there(self.store.delete(&location).await)?;
+            Ok(())
+        };
+        self.within_limit(delete).await
     }
 
     /// All keys in a folder and the folders below it, in order; of all objects where the folder is empty text.
@@ -116,80 +141,53 @@ impl Objects {
         if !folder.is_empty() && Key::parse(folder).is_err() {
             return Ok(Vec::new());
         }
-        let prefix = self.prefix(folder)?;
-        let names =
-            self.store.list(prefix.as_ref()).take(most.saturating_add(1)).map_ok(|meta| meta.location);
-        let names: Vec<Path> = self.within_limit(names.try_collect()).await?;
+        let names = self.store.list(Some(&self.names.folder(folder)?)).take(most.saturating_add(1));
+        let names = async { Ok(names.map_ok(|meta| meta.location).try_collect::<Vec<_>>().await?) };
+        let names = self.within_limit(names).await?;
         if names.len() > most {
             return Err(ObjectError::TooMany { most });
         }
-        let mut keys: Vec<Key> = names.iter().filter_map(|name| self.key(name)).collect();
+        let mut keys: Vec<Key> = names.iter().filter_map(|name| self.names.key(name)).collect();
         keys.sort();
         Ok(keys)
     }
 
-    /// Where a key is in the store.
-    fn location(&self, key: &Key) -> Result<Path, ObjectError> {
-        let name = match self.names {
-            Names::Keys => key.as_str().to_owned(),
-            Names::Paths => disk_name::encode(key.as_str()),
-        };
-        self.path(&name)
-    }
-
-    /// Where the keys of a folder are in the store.
-    fn prefix(&self, folder: &str) -> Result<Option<Path>, ObjectError> {
-        match (folder, self.names) {
-            ("", _) => Ok(None),
-            (_, Names::Keys) => self.path(folder).map(Some),
-            (_, Names::Paths) => self.path(&disk_name::encode_folder(folder)).map(Some),
+    /// Where a key is if it is there: under a name that the store does not take there is nothing.
+    fn place(&self, key: &Key) -> Result<Option<Location>, ObjectError> {
+        match self.names.location(key) {
+            Ok(location) => Ok(Some(location)),
+            Err(ObjectError::NameTooLong(_)) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
-    fn path(&self, name: &str) -> Result<Path, ObjectError> {
-        let too_long = name.split('/').find(|part| part.len() > LONGEST_NAME);
-        if let (Names::Paths, Some(part)) = (self.names, too_long) {
-            let name = part.chars().take(40).collect();
-            return Err(ObjectError::NameTooLong { name, bytes: part.len(), most: LONGEST_NAME });
-        }
-        Path::parse(name).map_err(|error| ObjectError::Failed(error.into()))
-    }
-
-    /// The key of what is in the store; nothing if somebody else has put it there.
-    fn key(&self, location: &Path) -> Option<Key> {
-        let name = location.as_ref();
-        let key = match self.names {
-            Names::Keys => Key::parse(name).ok(),
-            Names::Paths => disk_name::decode(name).and_then(|name| Key::parse(&name).ok()),
-        };
-        if key.is_none() {
-            tracing::warn!(object.name = name, "the object store holds something that is not ours");
-        }
-        key
+    fn check_size(&self, bytes: u64) -> Result<(), ObjectError> {
+        let most = self.options.largest;
+        if bytes > most { Err(ObjectError::TooLarge { most }) } else { Ok(()) }
     }
 
     async fn within_limit<T>(
         &self,
-        work: impl Future<Output = Result<T, StoreError>>,
+        work: impl Future<Output = Result<T, ObjectError>>,
     ) -> Result<T, ObjectError> {
         let limit = self.options.limit;
-        let done = tokio::time::timeout(limit, work).await.map_err(|_| ObjectError::TooSlow { limit })?;
-        Ok(done?)
-    }
-}
-
-/// Makes a value of an object that is not there.
-async fn if_there<T>(work: impl Future<Output = Result<T, StoreError>>) -> Result<Option<T>, StoreError> {
-    match work.await {
-        Ok(found) => Ok(Some(found)),
-        Err(StoreError::NotFound { .. }) => Ok(None),
-        Err(error) => Err(error),
+        tokio::time::timeout(limit, work).await.unwrap_or(Err(ObjectError::TooSlow { limit }))
     }
 }
 
 impl fmt::Debug for Objects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Objects").field("names", &self.names).finish_non_exhaustive()
+        // The store itself would show how it is opened.
+        f.debug_struct("Objects").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// Makes a value of an object that is not there.
+fn if_there<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(StoreError::NotFound { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

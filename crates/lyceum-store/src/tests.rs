@@ -1,1 +1,32 @@
+//! The database, through its front door.
 
+mod durability;
+mod events;
+mod jobs;
+mod kept;
+mod opening;
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tempfile::TempDir;
+
+use crate::Db;
+
+/// A database of its own, in a folder that ends with it.
+struct Scene {
+    db: Db,
+    folder: TempDir,
+}
+
+fn scene() -> Scene {
+    let folder = TempDir::new().unwrap();
+    Scene { db: Db::open(&folder.path().join("lyceum.db")).unwrap(), folder }
+}
+
+/// So many seconds after the beginning.
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_second(1_700_000_000 + seconds).unwrap()
+}
+
+const LEASE: Duration = Duration::from_secs(60);

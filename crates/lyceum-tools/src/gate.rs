@@ -4,9 +4,9 @@
 
 use lyceum_model::{Access, Caller, Scope, Tier};
 
-/// Why the gate stayed shut, with everything that is missing at once.
+/// Why the gate stayed shut, with everything that is missing at once. The text is that of the knowledge base's document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("access denied: this needs {}", needs(.tier, .scopes))]
+#[error("Access denied. This tool requires {}.", needs(.tier, .scopes))]
 pub struct Denied {
     /// The tier that is needed, where the caller's is too low.
     pub tier: Option<Tier>,
@@ -22,7 +22,7 @@ pub(crate) fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
 }
 
 fn needs(tier: &Option<Tier>, scopes: &[Scope]) -> String {
-    let tier = tier.map(|tier| format!("the tier {tier}"));
+    let tier = tier.map(|tier| format!("{tier} access"));
     let scopes = match scopes {
         [] => None,
         [one] => Some(format!("the scope {one}")),

@@ -27,10 +27,10 @@ pub use reply::{Message, Reply};
 pub use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResult, ClientCapabilities, CompleteRequestParams,
     CompleteResult, ContentBlock, ElicitRequestParams, ElicitResult, ErrorCode as RpcCode, ErrorData,
-    GetPromptRequestParams, GetPromptResult, Implementation, InputRequest, JsonObject, ProgressToken,
-    Prompt as WirePrompt, PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResult, RequestId, Resource as WireResource, ResourceContents, ResourceTemplate, Role,
-    Tool as WireTool,
+    GetPromptRequestParams, GetPromptResult, Implementation, InputRequest, JsonObject, MetaObject,
+    ProgressToken, Prompt as WirePrompt, PromptArgument, PromptMessage, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResult, RequestId, Resource as WireResource, ResourceContents,
+    ResourceTemplate, Role, Tool as WireTool,
 };
 pub use seal::Seal;
 pub use server::{Identity, Mcp};

@@ -107,6 +107,12 @@ fn tell(arguments: &Value, fault: &ValidationError<'_>, told: &mut Vec<(String, 
         field = format!("{field}.{key}");
         "there is no such argument".clone_into(&mut what);
     }
+    if let ValidationErrorKind::Enum { options } = fault.kind()
+        && let Some(options) = options.as_array()
+    {
+        let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+        what = format!("must be one of {}", options.join(", "));
+    }
     let field = shortened(&field);
     let message = format!("{field}: {}", shortened(&what));
     told.push((field, message));

@@ -40,6 +40,11 @@ pub trait Tool: 'static {
     /// Its answer.
     type Output: Serialize + JsonSchema;
 
+    /// Completes the contract with what only the service knows, such as whose knowledge it is.
+    fn contract(_service: &Self::Service, spec: ToolSpec) -> ToolSpec {
+        spec
+    }
+
     /// Does the work.
     fn call(
         service: &Self::Service,
@@ -114,7 +119,7 @@ impl ToolEntry {
             effect: T::EFFECT,
             faults: T::FAULTS,
         };
-        Self::new(spec, move |call, arguments| {
+        Self::new(T::contract(&service, spec), move |call, arguments| {
             let service = service.clone();
             async move {
                 let args = serde_json::from_value(Value::Object(arguments))

@@ -23,8 +23,11 @@ struct Args {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let config =
-        Config::load(&Overrides { config: None, listen: Some(args.listen), data_dir: args.data_dir })?;
+    let config = Config::load(&Overrides {
+        listen: Some(args.listen),
+        data_dir: args.data_dir,
+        ..Overrides::default()
+    })?;
     let _logging = lyceum::init_telemetry("info")?;
     let listening = lyceum::listen(&config).await?;
     let hub = lyceum_testkit::fixture_hub()?;

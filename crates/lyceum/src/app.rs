@@ -14,7 +14,7 @@ use lyceum_tools::{
 use crate::{
     config::{AuthMode, Config},
     drain::Drain,
-    http::RequestIds,
+    http::{Openapi, RequestIds},
     knowledge,
     mcp::{Legacy, Shared},
     patience::within,
@@ -64,6 +64,7 @@ pub struct Parts {
     pub(crate) drain: Drain,
     pub(crate) tasks: Tasks,
     pub(crate) request_ids: RequestIds,
+    pub(crate) openapi: Openapi,
 }
 
 impl Deref for App {
@@ -96,6 +97,9 @@ pub enum StartError {
     /// The place for documents can't be used.
     #[error(transparent)]
     Objects(#[from] lyceum_store::ObjectError),
+    /// The secret of the bucket can't be used.
+    #[error("the secret key of the bucket can't be used")]
+    Secret(#[source] lyceum_store::InvalidSecret),
 }
 
 impl App {
@@ -188,6 +192,7 @@ impl App {
             drain,
             tasks,
             request_ids,
+            openapi: Openapi::default(),
         }))
     }
 

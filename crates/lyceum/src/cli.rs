@@ -4,6 +4,7 @@ mod check;
 mod doctor;
 mod lint;
 mod serve;
+mod sync;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -35,12 +36,17 @@ struct Cli {
 enum Command {
     /// Serve MCP and REST over HTTP
     Serve {
+        /// A folder or a Git repository of markdown to serve; without it, and without a configuration, an example
+        #[arg(value_name = "PATH|GIT-URL")]
+        place: Option<String>,
         /// The address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
     },
     /// Serve MCP on standard input and output
     Stdio,
+    /// Bring the knowledge base up to date, and say what changed
+    Sync,
     /// Check the configuration, and say everything that is wrong with it
     Check,
     /// Look at everything that is configured: sources, each file that is not served as meant, the sandbox
@@ -57,6 +63,9 @@ enum Command {
     /// Print the JSON schema of lyceum.toml
     #[command(hide = true)]
     Schema,
+    /// Print the OpenAPI description of the REST API
+    #[command(hide = true)]
+    Openapi,
 }
 
 /// Runs the program. Git and the sandbox start it too, for errands of their own.
@@ -83,18 +92,20 @@ pub fn run() -> ExitCode {
 }
 
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
-    let listen = match &cli.command {
-        Command::Serve { listen } => listen.clone(),
-        Command::Stdio | Command::Check | Command::Doctor | Command::Lint { .. } | Command::Schema => None,
-    };
-    let overrides = Overrides { config: cli.config, listen, data_dir: cli.data_dir };
+    let mut overrides = Overrides { config: cli.config, data_dir: cli.data_dir, ..Overrides::default() };
+    if let Command::Serve { place, listen } = &cli.command {
+        overrides.listen.clone_from(listen);
+        overrides.serve.clone_from(place);
+    }
     match cli.command {
         Command::Check => check::check(&overrides),
         Command::Doctor => doctor::doctor(&overrides),
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Schema => check::schema(),
+        Command::Sync => sync::sync(&Config::load(&overrides)?),
+        Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
-            let config = Config::load(&overrides)?;
+            let config = Config::load(&overrides)?.or_example()?;
             let _logging = telemetry::init(&config::log_filter())?;
             serve::serve(config)
         }

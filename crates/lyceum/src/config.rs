@@ -31,6 +31,9 @@ pub use schema::json_schema;
 use crate::http::{HostRule, Origin};
 use document::Document;
 
+/// The name of the example as a source.
+const EXAMPLE: SourceName = SourceName::from_static("example");
+
 /// A configuration that can be used as it is.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -176,6 +179,8 @@ pub enum Location {
     Repository(Repository),
     /// A folder.
     Folder(PathBuf),
+    /// The example that is part of the program.
+    Example,
 }
 
 /// What the command line says over file and environment.
@@ -187,6 +192,8 @@ pub struct Overrides {
     pub listen: Option<String>,
     /// `--data-dir`.
     pub data_dir: Option<PathBuf>,
+    /// What `lyceum serve` was told to serve: a folder or the address of a Git repository.
+    pub serve: Option<String>,
 }
 
 impl Config {
@@ -216,7 +223,20 @@ impl Config {
             let folder = environment::from_here(folder).display().to_string();
             document.set("server", "data_dir", folder, Place::Flag("--data-dir"));
         }
+        if let Some(place) = &overrides.serve {
+            knowledge::apply(&mut document, place);
+        }
         check::check(&document, &variable)
+    }
+
+    /// The same, serving the example where nobody said what to serve.
+    pub fn or_example(mut self) -> Result<Self, Faults> {
+        if !self.is_written {
+            let source = Source { name: EXAMPLE, location: Location::Example };
+            self.knowledge = Some(knowledge::of_example(source.clone())?);
+            self.sources.push(source);
+        }
+        Ok(self)
     }
 
     /// Loads from text, as if it stood in that file; without environment and flags.

@@ -1,12 +1,12 @@
 //! The knowledge service in this process: made of the configuration, kept fresh, and shown in registry and catalog.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use lyceum_content::{Catalog, Current, SourceState, SourceStatus};
 use lyceum_knowledge::{Knowledge, Links, Options, Shown, State};
 use lyceum_model::SourceName;
 use lyceum_source::file_links;
-use lyceum_store::Objects;
+use lyceum_store::{Objects, S3Settings, Secret};
 use lyceum_tools::Change;
 use tokio::sync::watch;
 
@@ -100,18 +100,28 @@ fn links(declared: &KnowledgeService) -> Links {
         Location::Repository(repository) => {
             Links(repository.web_url.clone().or_else(|| file_links(&repository.url)))
         }
-        Location::Folder(_) => Links(None),
+        Location::Folder(_) | Location::Example => Links(None),
     }
 }
 
 fn poll(declared: &KnowledgeService) -> Duration {
     let minutes = match &declared.source.location {
         Location::Repository(repository) => repository.poll_minutes.unwrap_or(POLL_MINUTES),
-        Location::Folder(_) => POLL_MINUTES,
+        Location::Folder(_) | Location::Example => POLL_MINUTES,
     };
     Duration::from_secs(minutes.saturating_mul(60))
 }
 
-fn objects(_declared: &KnowledgeService, folder: &std::path::Path) -> Result<Objects, StartError> {
-    Ok(Objects::local(&folder.join("objects"))?)
+/// Where documents are kept: a bucket, else the data folder.
+fn objects(declared: &KnowledgeService, folder: &Path) -> Result<Objects, StartError> {
+    let Some(bucket) = &declared.bucket else { return Ok(Objects::local(&folder.join("objects"))?) };
+    let secret = Secret::new(bucket.secret_key.reveal()).map_err(StartError::Secret)?;
+    Ok(Objects::s3(&S3Settings {
+        endpoint: bucket.endpoint.clone(),
+        bucket: bucket.name.clone(),
+        region: bucket.region.clone(),
+        access_key_id: bucket.access_key.reveal().to_owned(),
+        secret,
+        prefix: bucket.prefix.clone().unwrap_or_default(),
+    })?)
 }

@@ -6,6 +6,7 @@ mod app;
 mod cli;
 pub mod config;
 mod drain;
+mod example;
 pub mod http;
 mod knowledge;
 mod mcp;

@@ -5,12 +5,16 @@ use std::path::PathBuf;
 use lyceum_content::{Catalog, Current, SourceStatus};
 use lyceum_source::{Folder, Repository, Source};
 
-use crate::config::{self, Config, Location};
+use crate::{
+    config::{self, Config, Location},
+    example,
+};
 
 /// What a declared source is read by.
 pub(crate) fn source(config: &Config, declared: &config::Source) -> Result<Source, lyceum_source::Error> {
     match &declared.location {
         Location::Folder(root) => Ok(Source::Folder(Folder::new(root))),
+        Location::Example => Ok(Source::Bundled(example::source())),
         Location::Repository(repository) => {
             let folder = config.data_dir.join("sources").join(folder_name(declared));
             let mut settings = lyceum_source::Settings::new(&repository.url, folder, this_program());
@@ -30,6 +34,7 @@ pub(crate) fn folder_name(declared: &config::Source) -> String {
             let root = std::path::absolute(root).unwrap_or_else(|_| root.clone());
             root.display().to_string()
         }
+        Location::Example => "example".to_owned(),
     };
     // FNV-1a: the same on every machine and in every version, which the standard library does not promise.
     let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -78,6 +78,11 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// A program of ours that meets a peer by itself.
+    pub(super) fn ours(&self, program: &str) -> Result<Command> {
+        self.command(self.programs.get(program)?)
+    }
+
     /// A command that sees nothing of this machine's settings: no variables but `PATH`, and an empty home.
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
         let home = self.scratch.folder("home")?;

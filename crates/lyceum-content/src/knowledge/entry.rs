@@ -124,7 +124,7 @@ impl Entry {
 }
 
 /// The texts of a list, or of a single text.
-fn texts(value: Option<&Value>) -> Vec<String> {
+pub fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
         Some(Value::String(text)) => vec![text.clone()],

@@ -46,12 +46,12 @@ pub fn search_terms<'a>(catalog: &'a Catalog, keyword: &str) -> Vec<&'a Arc<Entr
     found.into_iter().map(|(_, entry)| entry).collect()
 }
 
-fn terms(catalog: &Catalog) -> impl Iterator<Item = &Arc<Entry>> {
+pub(super) fn terms(catalog: &Catalog) -> impl Iterator<Item = &Arc<Entry>> {
     catalog.entries().iter().filter(|entry| entry.summary.content_type == TERM)
 }
 
 /// A name as it is compared: lower case, without accents, words apart by one space.
-fn folded(text: &str) -> String {
+pub(super) fn folded(text: &str) -> String {
     let plain = text.nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c));
     let lower: String = plain.flat_map(char::to_lowercase).collect();
     let words = lower.split(|c: char| c.is_whitespace() || matches!(c, '-' | '_' | '"' | '?' | '.'));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lyceum_model::RelPath;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::{ContentType, Ontology, ROOT_KEY};
 
@@ -84,7 +84,7 @@ pub(super) struct FieldDefinition {
 }
 
 /// What a field holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldKind {
     /// A text.

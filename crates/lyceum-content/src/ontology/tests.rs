@@ -67,3 +67,35 @@ fn a_tree_that_can_not_be_is_refused_with_the_reason() {
     check_refused(&format!("{file}fields.s = {{ kind = \"choice\" }}\n"), "say between what");
     check_refused("type = 5", "can't be read");
 }
+
+#[test]
+fn an_ontology_is_told_with_fields_folders_and_children() {
+    let text = "[[type]]\nname = \"file\"\nfields.title = { kind = \"text\", required = true }\n\
+        fields.publish = { kind = \"bool\", default = false }\n\
+        [[type]]\nname = \"note\"\nfolders = [\"notes\", \"diary/old\"]\n\
+        fields.mood = { kind = \"choice\", of = [\"good\", \"bad\"] }\n\
+        [[type]]\nname = \"gathered\"\nparent_only = true\n";
+    let described = serde_json::to_value(Ontology::parse(text).unwrap().describe()).unwrap();
+    let title = serde_json::json!({ "kind": "text", "required": true });
+    let publish = serde_json::json!({ "kind": "bool", "required": false, "default": false });
+    let mood = serde_json::json!({ "kind": "choice", "required": false, "of": ["good", "bad"] });
+    let expected = serde_json::json!({
+        "root": "file",
+        "types": [
+            {
+                "name": "file", "parent": null, "parentOnly": false, "children": ["gathered", "note"],
+                "folders": [], "fields": { "title": title, "publish": publish },
+            },
+            {
+                "name": "gathered", "parent": "file", "parentOnly": true, "children": [],
+                "folders": [], "fields": { "title": title, "publish": publish },
+            },
+            {
+                "name": "note", "parent": "file", "parentOnly": false, "children": [],
+                "folders": ["diary/old", "notes"],
+                "fields": { "title": title, "publish": publish, "mood": mood },
+            },
+        ],
+    });
+    assert_eq!(described, expected);
+}

@@ -112,7 +112,7 @@ pub enum Event {
 pub enum RefreshMode {
     /// A Git repository.
     Git,
-    /// A folder of this machine.
+    /// A folder of this machine, or the program itself.
     Local,
 }
 

@@ -1,22 +1,27 @@
 //! Refreshing from a Git server: news, failures, and one at a time.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use lyceum_model::SourceName;
 use lyceum_sandbox::{Helper, Wanted};
-use lyceum_source::{Repository, Settings, Source};
+use lyceum_source::{Bundled, Repository, Settings, Source};
 use lyceum_testkit::{Answers, GitServer, TestRepository};
+use tokio_util::sync::CancellationToken;
 
 use super::{document, rules, standard};
 use crate::{Audience, Options, Scripts, Setup, Skills, analytics::Tracker, refresh::Refreshed};
 
 fn service(url: &str, folder: &Path) -> Skills {
     let settings = Settings::new(url, folder.join("clone"), "unused");
+    service_of(Source::Repository(Repository::new(settings).unwrap()), folder)
+}
+
+fn service_of(source: Source, folder: &Path) -> Skills {
     let helper = Helper { program: "unused".into(), args: Vec::new() };
     let temporary = folder.to_owned();
     Skills::new(Options {
         name: SourceName::from_static("skills"),
-        source: Source::Repository(Repository::new(settings).unwrap()),
+        source,
         rules: rules(Audience::OnePerson),
         tracker: Tracker::off(),
         scripts: Scripts::new(Setup {
@@ -114,5 +119,21 @@ async fn the_folder_of_a_repository_is_found_by_itself() {
         let skills = service(&server.url("skills.git"), folder.path());
         skills.refresh_in_turn().await;
         assert_eq!(paths(&skills), expected);
+    }
+}
+
+#[tokio::test]
+async fn skills_of_the_program_are_served_at_once_and_nothing_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let bundled = Bundled::new([("a.md", document("first").into_bytes())]);
+    let skills = Arc::new(service_of(Source::Bundled(bundled), folder.path()));
+    let stop = CancellationToken::new();
+    tokio::time::timeout(Duration::from_secs(60), skills.clone().keep_fresh(stop)).await.unwrap();
+    assert_eq!(paths(&skills), ["a"]);
+    match skills.refresh().await {
+        Refreshed::Done { library, files_changed } => {
+            assert_eq!((library.commit(), files_changed), (None, 0));
+        }
+        other => panic!("{other:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use lyceum_content::skill::Finding;
-use lyceum_source::Source;
+use lyceum_source::Kind;
 use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub(crate) struct Args {}
 pub(crate) struct Output {
     /// Whether what is served is now the newest there is.
     success: bool,
-    /// `local`, where the skills come from a folder.
+    /// `local`, where the skills come from a folder or are part of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<&'static str>,
     /// The commit that is served.
@@ -66,15 +66,18 @@ impl Tool for RefreshSkills {
     type Output = Output;
 
     async fn call(skills: &Skills, _: &Call, Args {}: Args) -> Result<Output, Error> {
-        let is_local = matches!(skills.desk.source, Source::Folder(_));
-        // Reading a folder again takes a moment only, so it is worth the wait for another that is under way.
+        let local = match skills.desk.source.kind() {
+            Kind::Folder => Some("Reindexed from local directory (no git sync configured)."),
+            Kind::Bundled => Some("The skills are part of the program (no git sync configured)."),
+            Kind::Repository => None,
+        };
+        let is_local = local.is_some();
+        // Reading what is here again takes a moment only, so it is worth the wait for another that is under way.
         let refreshed = if is_local { skills.refresh_in_turn().await } else { skills.refresh().await };
         let output = match refreshed {
-            Refreshed::Done { library, .. } if is_local => Output {
-                mode: Some("local"),
-                message: Some("Reindexed from local directory (no git sync configured).".to_owned()),
-                ..described(&library)
-            },
+            Refreshed::Done { library, .. } if is_local => {
+                Output { mode: Some("local"), message: local.map(str::to_owned), ..described(&library) }
+            }
             Refreshed::Done { library, files_changed } => Output {
                 commit_hash: library.commit().map(str::to_owned),
                 files_changed: Some(files_changed as u64),

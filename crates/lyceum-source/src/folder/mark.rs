@@ -42,10 +42,15 @@ impl FileMark {
         }
     }
 
-    /// All of it as text; nothing while it is not settled.
+    /// A text that stands for the content in other processes too; nothing where the file changed just now.
     pub(crate) fn durable(&self) -> Option<String> {
         let Self { device, inode, size, modified, changed, unsettled } = self;
-        unsettled.is_none().then(|| format!("{device}-{inode}-{size}-{modified}-{changed}"))
+        unsettled.is_none().then(|| format!("{device}:{inode}:{size}:{modified}:{changed}"))
+    }
+
+    /// What stays the same in a copy that keeps the times of its files.
+    pub(crate) fn size_and_time(&self) -> String {
+        format!("{}:{}", self.size, self.modified)
     }
 
     /// The size of the file in bytes.

@@ -26,7 +26,7 @@ use rustix::{
 };
 
 use super::{beneath, mark::FileMark};
-use crate::{Error, FileMeta, MOST_FILES, Problem, Reason, Snapshot, Stamp, snapshot::Mark};
+use crate::{Error, FileMeta, MOST_FILES, Problem, Reason, Snapshot, Stamp, stamp::Mark};
 
 /// How many folders are visited for each file that a source may have, empty ones and those found twice included.
 const MOST_FOLDERS: usize = MOST_FILES;

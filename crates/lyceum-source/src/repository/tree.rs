@@ -13,7 +13,7 @@ use lyceum_model::RelPath;
 
 use crate::{
     Error, FileMeta, MOST_FILES, Problem, ReadError, Reason, Snapshot, Stamp, folder::is_passed_over,
-    snapshot::Mark,
+    stamp::Mark,
 };
 use links::Links;
 

@@ -5,6 +5,9 @@
 use std::{error::Error, io, time::Duration};
 
 use lyceum_model::ErrorCode;
+use object_store::client::{HttpError, HttpErrorKind};
+
+use super::s3::{Answer, Meaning};
 
 /// Why an object could not be kept or found.
 #[derive(Debug, thiserror::Error)]
@@ -12,26 +15,36 @@ pub enum ObjectError {
     /// The settings of the store can't be used.
     #[error("{0}")]
     Settings(String),
-    /// The folder for the objects can't be made or opened.
-    #[error("the folder for objects can't be used ({}); check its path and its owner", .0.kind())]
-    Folder(#[source] io::Error),
-    /// A part of the key is longer than the disk takes.
+    /// The certificates that this system trusts can't be read.
     #[error(
-        "the name {name:?} is too long for a file: a part of it takes {bytes} bytes on the disk, and {most} are the most; shorten it"
+        "the certificates that this system trusts could not be read; install them (often: ca-certificates)"
     )]
-    NameTooLong {
-        /// The beginning of the part.
-        name: String,
-        /// How long it is on the disk.
-        bytes: usize,
-        /// How long it may be.
-        most: usize,
+    Trust(#[source] Cause),
+    /// The folder for the objects can't be made, opened, read or written.
+    #[error("the folder for objects can't be used ({kind}); check its path and its owner")]
+    Folder {
+        /// What the system has against it.
+        kind: io::ErrorKind,
+        /// What was being done.
+        #[source]
+        source: Cause,
+    },
+    /// A name is longer than the store takes.
+    #[error("the name is too long for the object store: {0}")]
+    NameTooLong(&'static str),
+    /// The object is larger than one may be.
+    #[error("the object is larger than {most} bytes; split it, or raise the limit")]
+    TooLarge {
+        /// How large it may be.
+        most: u64,
     },
     /// No room is left.
     #[error("the disk is full; make room, or move the data folder to a larger disk")]
     DiskFull(#[source] Cause),
     /// The store does not let us in.
-    #[error("the object store does not let us in; check the access key, its secret and what it may do")]
+    #[error(
+        "the object store does not let us in; check the access key, its secret, the region and what the key may do"
+    )]
     Denied(#[source] Cause),
     /// The bucket is not there.
     #[error("the bucket is not there; make it, or check its name, the region and the endpoint")]
@@ -39,7 +52,7 @@ pub enum ObjectError {
     /// The store can't be reached, or it is not able to answer now.
     #[error("the object store can't be reached or is busy; see whether it runs, and try again")]
     Unreachable(#[source] Cause),
-    /// The store did not answer in time.
+    /// The store did not answer in time. What was asked of it may still be done.
     #[error("the object store did not answer within {} seconds; try again", limit.as_secs_f32())]
     TooSlow {
         /// The limit.
@@ -64,12 +77,13 @@ impl ObjectError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Settings(_) => ErrorCode::ValidationError,
-            Self::NameTooLong { .. } => ErrorCode::InvalidPath,
+            Self::NameTooLong(_) => ErrorCode::InvalidPath,
+            Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::TooMany { .. } => ErrorCode::InvalidLimit,
             Self::TooSlow { .. } => ErrorCode::Timeout,
             Self::DiskFull(_) => ErrorCode::Unavailable,
             Self::Denied(_) | Self::NoBucket(_) | Self::Unreachable(_) => ErrorCode::UpstreamError,
-            Self::Folder(_) | Self::Failed(_) => ErrorCode::InternalError,
+            Self::Trust(_) | Self::Folder { .. } | Self::Failed(_) => ErrorCode::InternalError,
         }
     }
 
@@ -78,35 +92,69 @@ impl ObjectError {
         match self {
             Self::DiskFull(_) | Self::Unreachable(_) | Self::TooSlow { .. } => true,
             Self::Settings(_)
-            | Self::Folder(_)
-            | Self::NameTooLong { .. }
+            | Self::Trust(_)
+            | Self::Folder { .. }
+            | Self::NameTooLong(_)
+            | Self::TooLarge { .. }
             | Self::Denied(_)
             | Self::NoBucket(_)
             | Self::TooMany { .. }
             | Self::Failed(_) => false,
         }
     }
-}
 
-impl From<object_store::Error> for ObjectError {
-    fn from(error: object_store::Error) -> Self {
-        use object_store::Error as Said;
-        if causes(&error).any(is_full) {
-            return Self::DiskFull(error.into());
+    /// Makes an error of what the disk said, however deep it stands in `error`.
+    fn of_disk(error: Cause, kind: io::ErrorKind) -> Self {
+        match kind {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull(error),
+            io::ErrorKind::InvalidFilename => {
+                Self::NameTooLong("shorten it; this disk takes less than most do")
+            }
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Folder { kind, source: error }
+            }
+            _ => Self::Failed(error),
         }
-        match error {
-            Said::PermissionDenied { .. } | Said::Unauthenticated { .. } => Self::Denied(error.into()),
-            _ => Self::Failed(error.into()),
+    }
+
+    fn of_answer(error: Cause, meaning: Meaning) -> Self {
+        match meaning {
+            Meaning::NoBucket => Self::NoBucket(error),
+            Meaning::Denied => Self::Denied(error),
+            Meaning::NameTooLong => Self::NameTooLong("shorten the path, or what stands before every key"),
+            Meaning::Busy => Self::Unreachable(error),
+            Meaning::NoObject | Meaning::Other => Self::Failed(error),
         }
     }
 }
 
-/// The causes of an error that are known, one below the other.
-fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| (*error).source())
+impl From<io::Error> for ObjectError {
+    fn from(error: io::Error) -> Self {
+        let kind = error.kind();
+        Self::of_disk(error.into(), kind)
+    }
 }
 
-fn is_full(cause: &(dyn Error + 'static)) -> bool {
-    let kind = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-    matches!(kind, Some(io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+impl From<object_store::Error> for ObjectError {
+    fn from(error: object_store::Error) -> Self {
+        if let Some(answer) = cause::<Answer>(&error) {
+            let meaning = answer.meaning();
+            return Self::of_answer(error.into(), meaning);
+        }
+        if let Some(kind) = cause::<HttpError>(&error).map(HttpError::kind) {
+            return match kind {
+                HttpErrorKind::Decode => Self::Failed(error.into()),
+                _ => Self::Unreachable(error.into()),
+            };
+        }
+        match cause::<io::Error>(&error).map(io::Error::kind) {
+            Some(kind) => Self::of_disk(error.into(), kind),
+            None => Self::Failed(error.into()),
+        }
+    }
+}
+
+/// The first cause of an error that is of a type.
+fn cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    std::iter::successors(Some(error), |error| (*error).source()).find_map(|error| error.downcast_ref())
 }

@@ -4,9 +4,6 @@ use std::fmt;
 
 use lyceum_model::RelPath;
 
-/// The longest key that is taken, in bytes: what S3 takes.
-const LONGEST: usize = 1024;
-
 /// The name of an object, such as `content/guide/getting-started.json`.
 ///
 /// Invariant: 1 to 1024 bytes, `/` between its parts, no empty, `.` or `..` part, no control character and nothing
@@ -23,6 +20,9 @@ pub struct InvalidKey {
 }
 
 impl Key {
+    /// The longest key, in bytes: what S3 takes.
+    pub(super) const LONGEST: usize = 1024;
+
     /// Parses a key; the only way to make one of text.
     pub fn parse(text: &str) -> Result<Self, InvalidKey> {
         match fault(text) {
@@ -68,7 +68,7 @@ fn fault(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("it is empty");
     }
-    if text.len() > LONGEST {
+    if text.len() > Key::LONGEST {
         return Some("it is longer than 1024 bytes");
     }
     // S3 lists keys in XML, which has no place for the last two.

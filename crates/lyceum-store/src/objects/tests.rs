@@ -2,39 +2,21 @@
 
 mod disk;
 mod keys;
+mod odd;
+mod s3;
+
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use lyceum_model::ErrorCode;
+use object_store::{
+    memory::InMemory,
+    throttle::{ThrottleConfig, ThrottledStore},
+};
 use tempfile::TempDir;
 
-use super::{Key, Objects};
-
-/// Names that real knowledge bases have, and some that would be easy to get wrong.
-const ODD: [&str; 24] = [
-    "raw/é ü/ñ.md",
-    "raw/e\u{301}.md",
-    "raw/日本語/文書.md",
-    "raw/🏛️ library.md",
-    "raw/a b/c#d?.md",
-    "raw/a b/c#1",
-    "raw/%41.md",
-    "raw/A.md",
-    "raw/%2541.md",
-    "raw/%2E%2E/x.md",
-    "raw/50% \"of\" *all*.md",
-    "raw/a+b&c=d;e,f@g:h!$'()[]{}|^~`<>.md",
-    "raw/back\\slash.md",
-    "raw/...",
-    "raw/.hidden/.md",
-    "raw/v1.2/x.md",
-    "raw/v1%2E2/x.md",
-    "raw/no-dot",
-    "raw/no-dot.%",
-    "raw/no-dot/x.md",
-    "raw/x.md#1/x.md",
-    "raw/ x .md",
-    "content/guide/team/a.json",
-    "metadata/manifest.json",
-];
+use super::{Key, ObjectError, ObjectOptions, Objects, names::Names};
+use odd::ODD;
 
 /// Does the same to a store on a disk and to one in memory.
 async fn check(behaviour: impl AsyncFn(&Objects)) {
@@ -144,6 +126,68 @@ async fn many_are_put_and_each_has_its_result_in_its_place() {
             assert_eq!(text(objects, name).await.as_ref(), Some(name));
         }
         assert_eq!(objects.list("raw", 1000).await.unwrap().len(), 500);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_object_that_is_too_large_is_refused_before_it_is_held() {
+    check(async |objects| {
+        put(objects, "raw/a.md", "12345").await;
+        let small = objects.clone().with_options(ObjectOptions { largest: 4, ..ObjectOptions::default() });
+        put(&small, "raw/b.md", "1234").await;
+        for error in [
+            small.put(&key("raw/a.md"), "123456".into()).await.unwrap_err(),
+            small.get(&key("raw/a.md")).await.unwrap_err(),
+        ] {
+            assert_eq!(error.code(), ErrorCode::PayloadTooLarge);
+            assert_eq!(error.to_string(), "the object is larger than 4 bytes; split it, or raise the limit");
+        }
+        assert_eq!(text(objects, "raw/a.md").await.as_deref(), Some("12345"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn no_operation_waits_longer_than_its_limit() {
+    let day = Duration::from_secs(86_400);
+    let config =
+        ThrottleConfig { wait_put_per_call: day, wait_list_per_call: day, ..ThrottleConfig::default() };
+    let slow = Objects::over(Arc::new(ThrottledStore::new(InMemory::new(), config)), Names::keys());
+    let limit = Duration::from_millis(50);
+    let slow = slow.with_options(ObjectOptions { limit, ..ObjectOptions::default() });
+    let item = (key("raw/a.md"), Bytes::new());
+    for error in [
+        slow.put(&item.0, Bytes::new()).await.unwrap_err(),
+        slow.list("", 10).await.unwrap_err(),
+        slow.put_all(vec![item]).await.remove(0).1.unwrap_err(),
+    ] {
+        assert_eq!((error.code(), error.is_transient()), (ErrorCode::Timeout, true));
+    }
+}
+
+#[test]
+fn a_full_disk_says_so() {
+    for kind in [io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded] {
+        let source = object_store::Error::Generic { store: "disk", source: io::Error::from(kind).into() };
+        for error in [ObjectError::from(source), ObjectError::from(io::Error::from(kind))] {
+            assert_eq!((error.code(), error.is_transient()), (ErrorCode::Unavailable, true));
+            assert!(error.to_string().starts_with("the disk is full; make room"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn objects_can_be_put_from_many_tasks() {
+    check(async |objects| {
+        let tasks = (0..20).map(|n| {
+            let objects = objects.clone();
+            tokio::spawn(async move { objects.put(&key(&format!("raw/{n}/a.md")), Bytes::new()).await })
+        });
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(objects.list("raw", 100).await.unwrap().len(), 20);
     })
     .await;
 }

@@ -55,8 +55,8 @@ fn every_error_says_what_a_program_may_want_to_know() {
     {"code":-32602,"message":"no prompt is named \"greet\"; prompts/list names those there are","data":{"error_code":"NOT_FOUND","name":"greet"}}
     {"code":-32602,"message":"no resource has the address \"kb://a\"","data":{"error_code":"NOT_FOUND","uri":"kb://a"}}
     {"code":-32601,"message":"there is no method \"notes/list\"; capabilities.extensions names the extensions there are","data":{"error_code":"METHOD_NOT_ALLOWED","name":"notes/list"}}
-    {"code":4031,"message":"access denied: this needs the tier member and the scopes kb:read, kb:write","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"],"requiredTier":"member"}}
-    {"code":4031,"message":"access denied: this needs the scopes kb:read, kb:write","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"]}}
+    {"code":4031,"message":"Access denied. This tool requires member access and the scopes kb:read, kb:write.","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"],"requiredTier":"member"}}
+    {"code":4031,"message":"Access denied. This tool requires the scopes kb:read, kb:write.","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"]}}
     {"code":-32602,"message":"arguments.query: is too long","data":{"error_code":"VALIDATION_ERROR","field":"arguments.query"}}
     {"code":-32021,"message":"Missing required client capability","data":{"requiredCapabilities":{"elicitation":{},"sampling":{}}}}
     {"code":5020,"message":"search did not answer as expected; try again later","data":{"error_code":"UPSTREAM_ERROR"}}

@@ -37,7 +37,7 @@ async fn check(caller: &Caller, access: &Access, missing: Option<&str>) {
         let listed = client.ask(method, json!({})).await[list].as_array().unwrap().len();
         assert_eq!(listed, if missing.is_none() { all } else { 0 }, "{method} for {caller:?}");
     }
-    let said = missing.map_or("done".to_owned(), |what| format!("access denied: this needs {what}"));
+    let said = missing.map_or("done".to_owned(), |what| format!("Access denied. This tool requires {what}."));
     assert_eq!(client.call("told", json!({})).await, said);
     assert_eq!(client.call("raised", json!({})).await, said);
 }
@@ -45,8 +45,8 @@ async fn check(caller: &Caller, access: &Access, missing: Option<&str>) {
 #[tokio::test]
 async fn a_tier_contains_the_ones_below_it() {
     let members = access(Tier::Member, &[]);
-    check(&Caller::anonymous(), &members, Some("the tier member")).await;
-    check(&alice(Tier::Public, &[]), &members, Some("the tier member")).await;
+    check(&Caller::anonymous(), &members, Some("member access")).await;
+    check(&alice(Tier::Public, &[]), &members, Some("member access")).await;
     check(&alice(Tier::Member, &[]), &members, None).await;
     check(&alice(Tier::Vibecoder, &[]), &members, None).await;
     check(&Caller::trusted(), &members, None).await;
@@ -65,8 +65,8 @@ async fn every_scope_is_needed() {
 async fn all_that_is_missing_is_named_at_once() {
     let both = access(Tier::Vibecoder, &["kb:read", "kb:write"]);
     let caller = alice(Tier::Member, &[]);
-    check(&caller, &both, Some("the tier vibecoder and the scopes kb:read, kb:write")).await;
-    check(&alice(Tier::Member, &["kb:read", "kb:write"]), &both, Some("the tier vibecoder")).await;
+    check(&caller, &both, Some("vibecoder access and the scopes kb:read, kb:write")).await;
+    check(&alice(Tier::Member, &["kb:read", "kb:write"]), &both, Some("vibecoder access")).await;
     check(&alice(Tier::Vibecoder, &["kb:write"]), &both, Some("the scope kb:read")).await;
     check(&alice(Tier::Vibecoder, &["kb:read", "kb:write"]), &both, None).await;
 }
@@ -81,7 +81,7 @@ async fn a_refusal_is_told_as_the_tools_document_says() {
       },
       "content": [
         {
-          "text": "access denied: this needs the tier member and the scope kb:read",
+          "text": "Access denied. This tool requires member access and the scope kb:read.",
           "type": "text"
         }
       ],
@@ -100,7 +100,7 @@ async fn a_refusal_is_told_as_the_tools_document_says() {
           ],
           "requiredTier": "member"
         },
-        "message": "access denied: this needs the tier member and the scope kb:read"
+        "message": "Access denied. This tool requires member access and the scope kb:read."
       }
     }
     "#);

@@ -2,15 +2,59 @@
 
 use lyceum_content::ontology::Ontology;
 use lyceum_model::RelPath;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Bucket, KnowledgeService, Source,
     check::{Checker, is_plain},
+    document::Document,
+    environment,
+    fault::{Fault, Faults, Place},
 };
 
 /// The largest file of an ontology.
 const LARGEST_ONTOLOGY: u64 = 1024 * 1024;
+
+/// Serves a folder or a repository that was named on the command line, also where its documents do not say that they
+/// are to be.
+pub(super) fn apply(document: &mut Document, place: &str) {
+    let flag = || Place::Flag("PATH|GIT-URL");
+    let is_address = place.contains("://") || (place.contains('@') && place.contains(':'));
+    let source = if is_address {
+        json!({ "url": place })
+    } else {
+        json!({ "path": environment::from_here(place.as_ref()).display().to_string() })
+    };
+    let name = document.add_source(&name_of(place), source, flag());
+    document.set("knowledge", "source", name, flag());
+    document.set_in("/knowledge", "publish_by_default", true.into(), flag());
+}
+
+/// A name for a source, by the end of its path.
+fn name_of(place: &str) -> String {
+    let place = environment::from_here(place.as_ref()).display().to_string();
+    let last = place.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+    let plain = last.strip_suffix(".git").unwrap_or(last).to_lowercase();
+    let safe: String =
+        plain.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
+    let name = safe.trim_matches(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
+    match name.chars().next() {
+        Some(first) if first.is_ascii_lowercase() => name.to_owned(),
+        Some(_) => format!("kb-{name}"),
+        None => "kb".to_owned(),
+    }
+}
+
+/// The example, by the usual types.
+pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
+    let ontology = Ontology::standard().map_err(|error| {
+        let place = Place::Flag("the bundled example");
+        Faults(vec![Fault { place, key: String::new(), message: error.to_string() }])
+    })?;
+    let title = "Ferry Street".to_owned();
+    let rules = Ontology::STANDARD.to_owned();
+    Ok(KnowledgeService { source, title, ontology, rules, exclude: Vec::new(), bucket: None })
+}
 
 /// What the table declares, with every fault that the schema can't see.
 pub(super) fn service(checker: &mut Checker<'_>, sources: &[Source]) -> Option<KnowledgeService> {

@@ -2,6 +2,7 @@
 
 mod committed;
 mod faults;
+mod knowledge;
 mod precedence;
 mod skills;
 mod values;

@@ -59,11 +59,18 @@ pub(super) async fn github(
 }
 
 async fn accept(app: &App, repository: &Repository, id: Option<&str>) -> Result<Response, ApiError> {
-    let declared = app.config.knowledge.as_ref().zip(app.knowledge.as_ref());
-    let concerned = declared.filter(
-        |(declared, _)| matches!(&declared.source.location, Location::Repository(one) if one == repository),
-    );
-    let Some((_, knowledge)) = concerned else { return Ok(ignored("no service reads this source")) };
+    let is_it = |location: &Location| matches!(location, Location::Repository(one) if one == repository);
+    let skills = app.config.skills.as_ref().zip(app.skills.as_ref());
+    let skills = skills.filter(|(declared, _)| is_it(&declared.source.location)).map(|(_, skills)| skills);
+    if let Some(skills) = skills.cloned() {
+        // Nothing needs to be written down: a start looks for news anyway.
+        app.tasks.spawn(async move { drop(skills.refresh_in_turn().await) });
+    }
+    let knowledge = app.config.knowledge.as_ref().zip(app.knowledge.as_ref());
+    let Some((_, knowledge)) = knowledge.filter(|(declared, _)| is_it(&declared.source.location)) else {
+        let told = skills.map(|_| Json(json!({ "status": "ok" })).into_response());
+        return Ok(told.unwrap_or_else(|| ignored("no service reads this source")));
+    };
     match knowledge.accept(id).await {
         Ok(Delivery::Accepted) => Ok(Json(json!({ "status": "ok" })).into_response()),
         Ok(Delivery::Known) => Ok(Json(json!({ "status": "ok", "duplicate": true })).into_response()),
@@ -79,7 +86,7 @@ async fn accept(app: &App, repository: &Repository, id: Option<&str>) -> Result<
 fn repositories(app: &App) -> impl Iterator<Item = &Repository> {
     app.config.sources.iter().filter_map(|source| match &source.location {
         Location::Repository(repository) => Some(repository),
-        Location::Folder(_) => None,
+        Location::Folder(_) | Location::Example => None,
     })
 }
 

@@ -58,7 +58,7 @@ fn a_source_of_the_file_keeps_its_name() {
 fn repository(text: &str, variables: &[(&str, &str)]) -> Repository {
     match with(text, variables).unwrap().sources.remove(0).location {
         Location::Repository(repository) => repository,
-        Location::Folder(folder) => panic!("{folder:?}"),
+        other @ (Location::Folder(_) | Location::Example) => panic!("{other:?}"),
     }
 }
 

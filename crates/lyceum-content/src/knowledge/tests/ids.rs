@@ -1,0 +1,79 @@
+//! Which document gets which id.
+
+use std::collections::BTreeSet;
+
+use lyceum_model::RelPath;
+
+use crate::knowledge::{MAX_ID_BYTES, assign};
+
+/// The ids of paths that all are of one type, in the order of the paths given.
+fn ids(paths: &[&str]) -> Vec<String> {
+    let parsed: Vec<RelPath> = paths.iter().map(|path| RelPath::parse(path).unwrap()).collect();
+    let assigned = assign(parsed.iter().map(|path| (path, "file")));
+    parsed.iter().map(|path| assigned[path].id.clone()).collect()
+}
+
+#[track_caller]
+fn check(path: &str, id: &str) {
+    assert_eq!(ids(&[path]), [id], "{path:?}");
+}
+
+#[test]
+fn the_name_of_the_file_is_the_id() {
+    check("artifacts/patterns/cell-governance.md", "cell-governance");
+    check("tags/Cell Governance (draft).md", "cell-governance-draft");
+    check("tags/Été à Genève.md", "ete-a-geneve");
+    check("tags/v1.2_final.md", "v1.2_final");
+    check("tags/ﬁnal №1.md", "final-no1");
+    check("tags/⬜️ G-199 Mapping.md", "g-199-mapping");
+    check("tags/--- a --- b ---.md", "a-b");
+}
+
+#[test]
+fn a_name_without_anything_for_an_address_becomes_a_hash() {
+    let id = &ids(&["tags/知識.md"])[0];
+    assert!(id.len() == 8 && id.bytes().all(|b| b.is_ascii_hexdigit()), "{id}");
+}
+
+#[test]
+fn a_long_name_is_cut_and_told_apart_by_a_hash() {
+    let (long, longer) = ("a".repeat(65), "a".repeat(66));
+    let found =
+        ids(&[&format!("x/{long}.md"), &format!("x/{longer}.md"), &format!("x/{}.md", "a".repeat(64))]);
+    assert!(found.iter().all(|id| id.len() == MAX_ID_BYTES), "{found:?}");
+    assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), 3);
+}
+
+#[test]
+fn of_two_with_one_name_the_first_path_keeps_it() {
+    let found = ids(&["b/index.md", "a/index.md", "a/Index.md"]);
+    assert_eq!(found[2], "index");
+    assert!(found[0].starts_with("index-") && found[1].starts_with("index-") && found[0] != found[1]);
+    // Whatever else is there, a path has the same hash.
+    assert_eq!(ids(&["b/index.md", "0/index.md"])[0], found[0]);
+}
+
+#[test]
+fn a_name_that_looks_like_another_s_hash_is_no_danger() {
+    let second = ids(&["a/x.md", "b/x.md"])[1].clone();
+    let found = ids(&["a/x.md", "b/x.md", &format!("c/{second}.md")]);
+    assert_eq!(found[2], second);
+    assert_ne!(found[1], second);
+}
+
+#[test]
+fn types_have_names_of_their_own() {
+    let [one, other] = ["tags/cells.md", "links/cells.md"].map(|path| RelPath::parse(path).unwrap());
+    let assigned = assign([(&one, "tag"), (&other, "link")]);
+    assert!(assigned.values().all(|assigned| assigned.id == "cells" && assigned.is_plain));
+}
+
+#[test]
+fn none_is_lost_whatever_the_names() {
+    let paths: Vec<String> =
+        (0..3000).map(|n| format!("{}/{}.md", n / 7, ["index", "README", "é", "知", "a b"][n % 5])).collect();
+    let borrowed: Vec<&str> = paths.iter().map(String::as_str).collect();
+    let distinct: BTreeSet<&str> = borrowed.iter().copied().collect();
+    let found: BTreeSet<String> = ids(&distinct.iter().copied().collect::<Vec<_>>()).into_iter().collect();
+    assert_eq!(found.len(), distinct.len());
+}

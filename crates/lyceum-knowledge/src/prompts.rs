@@ -1,0 +1,86 @@
+//! Prompts: work that a person picks from a menu. Names, arguments and texts are those of the document.
+
+mod compare_practices;
+mod explain_pattern;
+mod research_topic;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use lyceum_model::{Domain, Tier};
+use lyceum_tools::{
+    Error, Outcome, PromptEntry, RegistryBuilder, RegistryError,
+    mcp::{GetPromptResult, PromptArgument, PromptMessage, Role, WirePrompt},
+};
+
+use crate::{Knowledge, register::access};
+
+/// Adds the prompts.
+pub(crate) fn register(
+    builder: RegistryBuilder,
+    domain: &Domain,
+    knowledge: &Arc<Knowledge>,
+) -> Result<RegistryBuilder, RegistryError> {
+    builder
+        .prompt(prompt(domain, knowledge, &research_topic::PROMPT))?
+        .prompt(prompt(domain, knowledge, &explain_pattern::PROMPT))?
+        .prompt(prompt(domain, knowledge, &compare_practices::PROMPT))
+}
+
+/// A prompt, whole.
+struct Prompt {
+    name: &'static str,
+    title: &'static str,
+    /// With `{title}` for whose knowledge it is.
+    description: &'static str,
+    arguments: &'static [Argument],
+    /// Its text, of the title and the arguments.
+    write: fn(&str, &Given) -> Result<String, Error>,
+    /// What an argument could be, given what is typed so far.
+    complete: fn(&Knowledge, argument: &str, typed: &str) -> Vec<String>,
+}
+
+/// An argument of a prompt.
+struct Argument {
+    name: &'static str,
+    description: &'static str,
+    need: Need,
+}
+
+/// Whether a prompt can be written without an argument.
+#[derive(PartialEq, Eq)]
+enum Need {
+    Required,
+    Optional,
+}
+
+/// The arguments that were given.
+struct Given(BTreeMap<String, String>);
+
+impl Given {
+    /// An argument; the prompt was not asked for without those that it needs.
+    fn text(&self, name: &str) -> &str {
+        self.0.get(name).map_or("", String::as_str)
+    }
+}
+
+fn prompt(domain: &Domain, knowledge: &Arc<Knowledge>, prompt: &'static Prompt) -> PromptEntry {
+    let description = prompt.description.replace("{title}", knowledge.title());
+    let argument = |one: &Argument| {
+        PromptArgument::new(one.name)
+            .with_description(one.description)
+            .with_required(one.need == Need::Required)
+    };
+    let arguments = prompt.arguments.iter().map(argument).collect();
+    let wire = WirePrompt::new(prompt.name, Some(&description), Some(arguments)).with_title(prompt.title);
+    let (written_for, completed_from) = (knowledge.clone(), knowledge.clone());
+    PromptEntry::new(access(domain, Tier::Public), wire, move |_, arguments| {
+        let text = (prompt.write)(written_for.title(), &Given(arguments));
+        let description = description.clone();
+        async move {
+            let message = PromptMessage::new_text(Role::User, text?);
+            let result = GetPromptResult::new(vec![message]).with_description(description);
+            Ok(Outcome::Done(result))
+        }
+    })
+    .completed_by(move |argument, typed| (prompt.complete)(&completed_from, argument, typed))
+}

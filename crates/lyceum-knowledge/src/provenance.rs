@@ -1,0 +1,48 @@
+//! Where something that is quoted comes from: what every answer with content carries.
+
+use jiff::Timestamp;
+use lyceum_content::knowledge::Entry;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::{Document, Knowledge};
+
+/// Where something comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Provenance {
+    /// The source that it comes from.
+    pub source: String,
+    /// Its file in the source.
+    pub path: String,
+    /// The commit that it was brought in with; for a folder, what stands for one.
+    pub commit: String,
+    /// When it was brought in.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    pub synced_at: Timestamp,
+    /// Where the file can be seen at that commit, if it can.
+    pub url: Option<String>,
+}
+
+impl Provenance {
+    /// Of what is known without the document itself.
+    pub(crate) fn of_entry(knowledge: &Knowledge, entry: &Entry) -> Self {
+        Self {
+            source: knowledge.source_name().to_string(),
+            path: entry.summary.path.clone(),
+            commit: entry.summary.commit_sha.clone(),
+            synced_at: entry.summary.synced_at,
+            url: entry.summary.url.clone(),
+        }
+    }
+
+    /// Of the document that was read, which may be newer than its entry.
+    pub(crate) fn of_document(document: &Document) -> Self {
+        Self {
+            source: document.source.clone(),
+            path: document.path.clone(),
+            commit: document.commit_sha.clone(),
+            synced_at: document.synced_at,
+            url: document.url.clone(),
+        }
+    }
+}

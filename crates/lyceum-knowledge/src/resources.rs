@@ -1,0 +1,118 @@
+//! Resources: the four that the document names, and families of them for documents and terms.
+
+mod content;
+mod lexicon;
+
+use std::{future::Future, sync::Arc};
+
+use lyceum_model::{Domain, Tier};
+use lyceum_tools::{
+    Error, Outcome, RegistryBuilder, RegistryError, ResourceEntry,
+    mcp::{MetaObject, ReadResourceResult, ResourceContents, WireResource},
+};
+use serde::Serialize;
+
+use crate::{
+    Document, Knowledge,
+    provenance::Provenance,
+    register::{access, host},
+    tools::{Groups, Releases},
+};
+
+/// What a model is told before it works with the knowledge base.
+const KNOWLEDGE_SEARCH_SYSTEM_PROMPT: &str = include_str!("resources/knowledge_search.txt");
+
+const PLAIN: &str = "text/plain";
+const JSON: &str = "application/json";
+const MARKDOWN: &str = "text/markdown";
+
+/// Adds the resources and their families.
+pub(crate) fn register(
+    builder: RegistryBuilder,
+    domain: &Domain,
+    knowledge: &Arc<Knowledge>,
+) -> Result<RegistryBuilder, RegistryError> {
+    let title = knowledge.title();
+    let prompt = format!("System prompt optimized for {title} knowledge base search");
+    let groups = format!("List of {title} groups/cells with metadata");
+    let place = Place { domain, knowledge };
+    builder
+        .resource(place.resource("prompts/knowledge-search", &prompt, PLAIN, |knowledge| async move {
+            Ok(KNOWLEDGE_SEARCH_SYSTEM_PROMPT.replace("{title}", knowledge.title()))
+        }))?
+        .resource(place.resource(
+            "data/ontology",
+            "Content type hierarchy and metadata schema documentation",
+            JSON,
+            |knowledge| async move { pretty(&knowledge.ontology().describe()) },
+        ))?
+        .resource(place.resource("data/groups", &groups, JSON, |knowledge| async move {
+            pretty(&Groups::of(&knowledge).await?)
+        }))?
+        .resource(place.resource(
+            "data/releases",
+            "List of creative releases with metadata",
+            JSON,
+            |knowledge| async move { pretty(&Releases::of(&knowledge).await?) },
+        ))?
+        .template(content::template(domain, knowledge)?)?
+        .template(lexicon::template(domain, knowledge)?)
+}
+
+/// Where the resources belong.
+struct Place<'a> {
+    domain: &'a Domain,
+    knowledge: &'a Arc<Knowledge>,
+}
+
+impl Place<'_> {
+    /// A resource with a text.
+    fn resource<W>(
+        &self,
+        name: &str,
+        description: &str,
+        kind: &'static str,
+        text: impl Fn(Arc<Knowledge>) -> W + Send + Sync + 'static,
+    ) -> ResourceEntry
+    where
+        W: Future<Output = Result<String, Error>> + Send + 'static,
+    {
+        let uri = format!("mcp://{}/{name}", host(self.knowledge));
+        let wire = WireResource::new(uri, name).with_description(description).with_mime_type(kind);
+        let knowledge = self.knowledge.clone();
+        ResourceEntry::new(access(self.domain, Tier::Public), wire, move |_, address| {
+            let text = text(knowledge.clone());
+            async move {
+                let contents = ResourceContents::text(text.await?, address.uri).with_mime_type(kind);
+                Ok(Outcome::Done(ReadResourceResult::new(vec![contents])))
+            }
+        })
+    }
+}
+
+fn pretty(value: &impl Serialize) -> Result<String, Error> {
+    serde_json::to_string_pretty(value).map_err(Error::internal)
+}
+
+/// A document as a resource: its markdown, after a block that says what it is and where it comes from.
+fn as_markdown(document: &Document, uri: String) -> Result<ReadResourceResult, Error> {
+    let provenance = Provenance::of_document(document);
+    // A text in quotes of JSON is one of YAML too.
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let Provenance { source, path, commit, synced_at, url } = &provenance;
+    let head = [
+        ("title", quoted(&document.title())),
+        ("source", quoted(source)),
+        ("path", quoted(path)),
+        ("commit", quoted(commit)),
+        ("synced_at", quoted(&synced_at.to_string())),
+        ("url", url.as_deref().map_or_else(|| "null".to_owned(), quoted)),
+    ];
+    let head: String = head.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
+    let text = format!("---\n{head}---\n\n{}", document.content.trim_start());
+    let mut meta = MetaObject::new();
+    let told = serde_json::to_value(&provenance).map_err(Error::internal)?;
+    meta.insert("lyceum/provenance".to_owned(), told);
+    let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN).with_meta(meta);
+    Ok(ReadResourceResult::new(vec![contents]))
+}

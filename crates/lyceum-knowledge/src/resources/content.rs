@@ -1,0 +1,55 @@
+//! `mcp://{host}/content/{contentType}/{id}`: every document by its address.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use lyceum_content::knowledge::completions;
+use lyceum_model::{Domain, Tier};
+use lyceum_tools::{
+    Address, Error, Outcome, RegistryError, TemplateEntry,
+    mcp::{ReadResourceResult, ResourceTemplate, printable},
+};
+
+use super::{MARKDOWN, as_markdown};
+use crate::{
+    Knowledge,
+    register::{access, host},
+};
+
+pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<TemplateEntry, RegistryError> {
+    let uri = format!("mcp://{}/content/{{contentType}}/{{id}}", host(knowledge));
+    let wire = ResourceTemplate::new(uri, "content")
+        .with_title("Document")
+        .with_description(format!(
+            "A document of the {} knowledge base by its content type and id, with where it comes from. \
+             Requires member access.",
+            knowledge.title()
+        ))
+        .with_mime_type(MARKDOWN);
+    let (read_from, completed_from) = (knowledge.clone(), knowledge.clone());
+    let entry = TemplateEntry::new(access(domain, Tier::Member), wire, move |_, address| {
+        read(read_from.clone(), address)
+    })?;
+    Ok(entry.completed_by(move |variable, typed| complete(&completed_from, variable, typed)))
+}
+
+async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<ReadResourceResult>, Error> {
+    let shown = knowledge.ready().await?;
+    let variable = |name: &str| address.variables.get(name).map_or("", String::as_str);
+    let entry = shown.catalog.get(variable("contentType"), variable("id"));
+    let entry = entry.ok_or_else(|| Error::ResourceNotFound { uri: printable(&address.uri) })?;
+    let document = knowledge.document(entry).await?;
+    as_markdown(&document, address.uri).map(Outcome::Done)
+}
+
+/// What is not known is which type goes with an id, so the ids are those of all types.
+fn complete(knowledge: &Knowledge, variable: &str, typed: &str) -> Vec<String> {
+    let shown = knowledge.shown();
+    let entries = shown.catalog.entries().iter();
+    match variable {
+        "contentType" => {
+            let types: BTreeSet<&str> = entries.map(|entry| entry.summary.content_type.as_str()).collect();
+            completions(types, typed)
+        }
+        _ => completions(entries.map(|entry| entry.summary.id.as_str()), typed),
+    }
+}

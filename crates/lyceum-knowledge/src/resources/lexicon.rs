@@ -1,0 +1,44 @@
+//! `mcp://{host}/lexicon/{term}`: every term of the lexicon by its name.
+
+use std::sync::Arc;
+
+use lyceum_content::knowledge::{completions, define};
+use lyceum_model::{Domain, Tier};
+use lyceum_tools::{
+    Address, Error, Outcome, RegistryError, TemplateEntry,
+    mcp::{ReadResourceResult, ResourceTemplate, printable},
+};
+use percent_encoding::percent_decode_str;
+
+use super::{MARKDOWN, as_markdown};
+use crate::{
+    Knowledge,
+    register::{access, host},
+    term,
+};
+
+pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<TemplateEntry, RegistryError> {
+    let uri = format!("mcp://{}/lexicon/{{term}}", host(knowledge));
+    let wire = ResourceTemplate::new(uri, "lexicon")
+        .with_title("Term of the lexicon")
+        .with_description(format!("The definition of a term from the {} lexicon.", knowledge.title()))
+        .with_mime_type(MARKDOWN);
+    let (read_from, completed_from) = (knowledge.clone(), knowledge.clone());
+    let entry = TemplateEntry::new(access(domain, Tier::Public), wire, move |_, address| {
+        read(read_from.clone(), address)
+    })?;
+    Ok(entry.completed_by(move |_, typed| {
+        let shown = completed_from.shown();
+        completions(term::titles(&shown.catalog), typed)
+    }))
+}
+
+async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<ReadResourceResult>, Error> {
+    let shown = knowledge.ready().await?;
+    let unknown = || Error::ResourceNotFound { uri: printable(&address.uri) };
+    let name = address.variables.get("term").map_or("", String::as_str);
+    let name = percent_decode_str(name).decode_utf8().map_err(|_| unknown())?;
+    let entry = define(&shown.catalog, &name).ok_or_else(unknown)?;
+    let document = knowledge.document(entry).await?;
+    as_markdown(&document, address.uri).map(Outcome::Done)
+}

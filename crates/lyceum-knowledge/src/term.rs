@@ -1,0 +1,91 @@
+//! A term of the lexicon, as the tools tell it.
+
+use lyceum_content::knowledge::{Catalog, Entry, texts, truncate};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::{Document, Knowledge, provenance::Provenance};
+
+/// How long a definition is at most, in characters.
+const LONGEST_DEFINITION: usize = 8_000;
+
+/// A term and what it means.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Term {
+    /// The id of its document, whose type is `tag`.
+    id: String,
+    /// The term.
+    term: String,
+    /// What it means, as markdown; where it is long, its beginning.
+    definition: String,
+    /// What it means in a few words, where the document says so.
+    description: Option<String>,
+    /// What else it is called.
+    aliases: Vec<String>,
+    /// Terms that belong to it.
+    related_terms: Vec<String>,
+    /// What kind of term it is.
+    category: Option<String>,
+    #[serde(flatten)]
+    provenance: Provenance,
+}
+
+impl Term {
+    /// A term with the first paragraph of its definition.
+    pub(crate) fn of_entry(knowledge: &Knowledge, entry: &Entry) -> Self {
+        let provenance = Provenance::of_entry(knowledge, entry);
+        let said = if entry.excerpt.is_empty() { &entry.summary.description } else { &entry.excerpt };
+        Self::new(&entry.summary.id, &entry.summary.title, &entry.metadata, said.clone(), provenance)
+    }
+
+    /// A term with its whole definition, and whether something of it is left out.
+    pub(crate) fn of_document(document: &Document) -> (Self, bool) {
+        let body = document.content.trim();
+        let definition = truncate(body, LONGEST_DEFINITION);
+        let is_cut = definition != body;
+        let provenance = Provenance::of_document(document);
+        let mut term = Self::new(&document.id, &document.title(), &document.metadata, definition, provenance);
+        if body.is_empty()
+            && let Some(description) = &term.description
+        {
+            term.definition.clone_from(description);
+        }
+        (term, is_cut)
+    }
+
+    fn new(
+        id: &str,
+        title: &str,
+        metadata: &Map<String, Value>,
+        definition: String,
+        provenance: Provenance,
+    ) -> Self {
+        let text = |key: &str| {
+            let text = metadata.get(key).and_then(Value::as_str).map(str::trim);
+            text.filter(|text| !text.is_empty()).map(str::to_owned)
+        };
+        Self {
+            id: id.to_owned(),
+            term: title.to_owned(),
+            definition,
+            description: text("description"),
+            aliases: texts(metadata.get("aliases")),
+            related_terms: texts(metadata.get("relatedTerms")),
+            category: text("category"),
+            provenance,
+        }
+    }
+}
+
+/// The names of all terms.
+pub(crate) fn titles(catalog: &Catalog) -> impl Iterator<Item = &str> {
+    titles_of(catalog, &["tag"])
+}
+
+/// The titles of all documents of those types.
+pub(crate) fn titles_of<'a>(catalog: &'a Catalog, types: &'a [&str]) -> impl Iterator<Item = &'a str> {
+    let entries = catalog.entries().iter().map(|entry| &entry.summary);
+    entries.filter(|one| types.contains(&one.content_type.as_str())).map(|one| one.title.as_str())
+}

@@ -1,0 +1,92 @@
+//! `get_document`: a document, whole.
+
+use jiff::Timestamp;
+use lyceum_content::knowledge::{Catalog, near_documents};
+use lyceum_model::{ErrorCode, Tier};
+use lyceum_tools::{Call, Error, Tool, ToolSpec, mcp::printable};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Document, Knowledge};
+
+/// How many documents are suggested where none is found.
+const MOST_SUGGESTIONS: usize = 5;
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct GetDocument;
+
+/// What it is asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Args {
+    /// Content type of the document
+    content_type: String,
+    /// Document ID
+    #[schemars(length(min = 1, max = 500))]
+    id: String,
+}
+
+/// What it answers: the document as it is kept, with where it comes from in the words of every other answer too.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// The title.
+    title: String,
+    #[serde(flatten)]
+    document: Document,
+    /// The same as `commitSha`.
+    commit: String,
+    /// The same as `syncedAt`.
+    #[schemars(with = "String", extend("format" = "date-time"))]
+    synced_at: Timestamp,
+}
+
+impl Tool for GetDocument {
+    const NAME: &'static str = "get_document";
+    const TITLE: &'static str = "Get a document";
+    const DESCRIPTION: &'static str =
+        "Get the full content of a document by its contentType and ID. Requires member access.";
+    const TIER: Tier = Tier::Member;
+
+    type Service = Knowledge;
+    type Args = Args;
+    type Output = Output;
+
+    /// The types are those of the deployment.
+    fn contract(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+        let types: Vec<&str> = knowledge.ontology().types().map(|one| one.name.as_str()).collect();
+        let properties = spec.input_schema.get_mut("properties");
+        let property = properties.and_then(|all| all.get_mut("contentType")).and_then(Value::as_object_mut);
+        if let Some(property) = property {
+            property.insert("enum".to_owned(), types.into());
+        }
+        spec
+    }
+
+    async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Output, Error> {
+        let shown = knowledge.ready().await?;
+        let Some(entry) = shown.catalog.get(&args.content_type, &args.id) else {
+            let message = not_found(&shown.catalog, &args);
+            return Err(Error::Failed { code: ErrorCode::NotFound, message });
+        };
+        let document = knowledge.document(entry).await?;
+        Ok(Output {
+            title: document.title(),
+            commit: document.commit_sha.clone(),
+            synced_at: document.synced_at,
+            document,
+        })
+    }
+}
+
+/// Says what may be meant.
+fn not_found(catalog: &Catalog, Args { content_type, id }: &Args) -> String {
+    let near = near_documents(catalog, content_type, id, MOST_SUGGESTIONS);
+    let near: Vec<String> = near.iter().map(|entry| entry.key()).collect();
+    let absent = format!("Document not found. No {content_type} has the id {:?}", printable(id));
+    match near.is_empty() {
+        true => format!("{absent}."),
+        false => format!("{absent}; near it are {}.", near.join(", ")),
+    }
+}

@@ -1,0 +1,104 @@
+//! `list_groups`: who the documents belong to.
+
+use lyceum_content::knowledge::{self, Entry};
+use lyceum_tools::{Call, Error, Tool, ToolSpec};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::named;
+use crate::{Knowledge, provenance::Provenance};
+
+/// How many groups one answer holds.
+const MOST_GROUPS: usize = 500;
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct ListGroups;
+
+/// It takes no arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Groups {
+    /// How many groups there are; the answer holds the first 500.
+    total: usize,
+    /// The groups, by name.
+    groups: Vec<Group>,
+}
+
+/// A group or cell.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Group {
+    /// What documents call it in their field `group`; the id of the document about it, where there is one.
+    slug: String,
+    /// Its name.
+    title: String,
+    /// What it is, where a document says so.
+    description: Option<String>,
+    /// How many documents belong to it.
+    documents: usize,
+    /// Who is in it.
+    members: Vec<String>,
+    /// What else it is called.
+    aliases: Vec<String>,
+    /// Its page on the web.
+    homepage: Option<String>,
+    /// Its picture.
+    logo: Option<String>,
+    /// Where this is said; absent for a group that documents name and none is about.
+    #[serde(flatten)]
+    provenance: Option<Provenance>,
+}
+
+impl Groups {
+    /// Every group, once something was brought in.
+    pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
+        let shown = knowledge.ready().await?;
+        let all = knowledge::groups(&shown.catalog);
+        let groups = all.iter().take(MOST_GROUPS).map(|group| described(knowledge, group)).collect();
+        Ok(Self { total: all.len(), groups })
+    }
+}
+
+fn described(knowledge: &Knowledge, group: &knowledge::Group<'_>) -> Group {
+    let entry: Option<&Entry> = group.entry.map(AsRef::as_ref);
+    let text = |key: &str| {
+        let text = entry.and_then(|entry| entry.metadata.get(key)).and_then(Value::as_str).map(str::trim);
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
+    };
+    let texts = |key: &str| entry.map(|entry| entry.texts(key)).unwrap_or_default();
+    let description = entry.map(|entry| entry.summary.description.clone());
+    Group {
+        slug: group.slug.clone(),
+        title: entry.map_or(&group.slug, |entry| &entry.summary.title).clone(),
+        description: description.filter(|text| !text.is_empty()),
+        documents: group.documents,
+        members: texts("members"),
+        aliases: texts("aliases"),
+        homepage: text("homepage"),
+        logo: text("logo"),
+        provenance: entry.map(|entry| Provenance::of_entry(knowledge, entry)),
+    }
+}
+
+impl Tool for ListGroups {
+    const NAME: &'static str = "list_groups";
+    const TITLE: &'static str = "List groups";
+    const DESCRIPTION: &'static str = "List all groups/cells in the {title} ecosystem.";
+
+    type Service = Knowledge;
+    type Args = Args;
+    type Output = Groups;
+
+    fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+        named(knowledge, spec)
+    }
+
+    async fn call(knowledge: &Knowledge, _: &Call, Args {}: Args) -> Result<Groups, Error> {
+        Groups::of(knowledge).await
+    }
+}

@@ -1,0 +1,113 @@
+//! `list_releases`: what documents were given out with.
+
+use std::collections::BTreeSet;
+
+use lyceum_content::knowledge::{self, Entry};
+use lyceum_tools::{Call, Error, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Knowledge, provenance::Provenance};
+
+/// How many releases one answer holds.
+const MOST_RELEASES: usize = 100;
+
+/// How many documents of each are named.
+const MOST_ENTRIES: usize = 20;
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct ListReleases;
+
+/// It takes no arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Releases {
+    /// How many releases there are; the answer holds the first 100.
+    total: usize,
+    /// The releases, the one with the newest document first.
+    releases: Vec<Release>,
+}
+
+/// A creative release.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Release {
+    /// What documents call it in their field `release`.
+    slug: String,
+    /// How many documents are part of it.
+    documents: usize,
+    /// The types of its documents.
+    types: BTreeSet<String>,
+    /// The groups that its documents belong to.
+    groups: BTreeSet<String>,
+    /// The day of its newest document, as it was written.
+    date: Option<String>,
+    /// Its documents, the newest first; the first 20 of them.
+    entries: Vec<Part>,
+}
+
+/// A document of a release.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Part {
+    /// The id, unique within the type.
+    id: String,
+    /// The type.
+    content_type: String,
+    /// The title.
+    title: String,
+    /// Its day, as it was written.
+    date: Option<String>,
+    #[serde(flatten)]
+    provenance: Provenance,
+}
+
+impl Releases {
+    /// Every release, once something was brought in.
+    pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
+        let shown = knowledge.ready().await?;
+        let all = knowledge::releases(&shown.catalog);
+        let releases = all.iter().take(MOST_RELEASES).map(|release| described(knowledge, release)).collect();
+        Ok(Self { total: all.len(), releases })
+    }
+}
+
+fn described(knowledge: &Knowledge, release: &knowledge::Release<'_>) -> Release {
+    let summaries = || release.entries.iter().map(|entry| &entry.summary);
+    Release {
+        slug: release.slug.to_owned(),
+        documents: release.entries.len(),
+        types: summaries().map(|one| one.content_type.clone()).collect(),
+        groups: summaries().filter_map(|one| one.group.clone()).collect(),
+        date: summaries().find_map(|one| one.date.clone()),
+        entries: release.entries.iter().take(MOST_ENTRIES).map(|entry| part(knowledge, entry)).collect(),
+    }
+}
+
+fn part(knowledge: &Knowledge, entry: &Entry) -> Part {
+    Part {
+        id: entry.summary.id.clone(),
+        content_type: entry.summary.content_type.clone(),
+        title: entry.summary.title.clone(),
+        date: entry.summary.date.clone(),
+        provenance: Provenance::of_entry(knowledge, entry),
+    }
+}
+
+impl Tool for ListReleases {
+    const NAME: &'static str = "list_releases";
+    const TITLE: &'static str = "List releases";
+    const DESCRIPTION: &'static str = "List creative releases with their metadata.";
+
+    type Service = Knowledge;
+    type Args = Args;
+    type Output = Releases;
+
+    async fn call(knowledge: &Knowledge, _: &Call, Args {}: Args) -> Result<Releases, Error> {
+        Releases::of(knowledge).await
+    }
+}

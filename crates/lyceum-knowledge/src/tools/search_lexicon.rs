@@ -1,0 +1,53 @@
+//! `search_lexicon`: the terms that a keyword occurs in.
+
+use lyceum_content::knowledge::search_terms;
+use lyceum_tools::{Call, Error, Tool};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Knowledge, term::Term};
+
+/// How many terms one answer holds.
+const MOST_TERMS: usize = 50;
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct SearchLexicon;
+
+/// What it is asked.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Keyword to search
+    #[schemars(length(min = 1, max = 500))]
+    keyword: String,
+}
+
+/// What it answers.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Output {
+    /// What was searched for.
+    keyword: String,
+    /// How many terms there are; the answer holds the first 50.
+    total: usize,
+    /// The terms, those that are named by the keyword first; each with the first paragraph of its definition.
+    terms: Vec<Term>,
+}
+
+impl Tool for SearchLexicon {
+    const NAME: &'static str = "search_lexicon";
+    const TITLE: &'static str = "Search the lexicon";
+    const DESCRIPTION: &'static str =
+        "Search lexicon entries by keyword. Returns matching terms with definitions.";
+
+    type Service = Knowledge;
+    type Args = Args;
+    type Output = Output;
+
+    async fn call(knowledge: &Knowledge, _: &Call, Args { keyword }: Args) -> Result<Output, Error> {
+        let shown = knowledge.ready().await?;
+        let found = search_terms(&shown.catalog, &keyword);
+        let terms = found.iter().take(MOST_TERMS).map(|entry| Term::of_entry(knowledge, entry)).collect();
+        Ok(Output { keyword, total: found.len(), terms })
+    }
+}

@@ -1,0 +1,114 @@
+//! How requests get to a store: our one HTTP client, which tells apart the answers that `object_store` does not.
+
+use std::{sync::Arc, time::Duration};
+
+use async_trait::async_trait;
+use futures::StreamExt;
+use http::Uri;
+use object_store::{
+    ClientOptions,
+    client::{
+        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+        HttpService,
+    },
+};
+use reqwest::{Client, Url, redirect::Policy};
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+use rustls_platform_verifier::BuilderVerifierExt;
+
+use super::{super::ObjectError, Answer, Meaning};
+
+/// How long it may take until a connection stands.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a connection may be idle: shorter than what most stores keep one open for.
+const IDLE: Duration = Duration::from_secs(15);
+
+/// How much is read of an answer that is an error.
+const LONGEST_ERROR: usize = 64 * 1024;
+
+/// Connections to one store.
+#[derive(Debug, Clone)]
+pub(super) struct Connection(Client);
+
+impl Connection {
+    /// Sets up a client. Reads the certificates that this system trusts, so it waits for the disk.
+    ///
+    /// A proxy that the environment names is used, as by any client of HTTP, but not to reach this very machine.
+    pub(super) fn new(endpoint: &Url, is_this_machine: bool) -> Result<Self, ObjectError> {
+        let client = Client::builder()
+            .tls_backend_preconfigured(trust(endpoint)?)
+            .http1_only()
+            .redirect(Policy::none())
+            .connect_timeout(CONNECT_LIMIT)
+            .pool_idle_timeout(IDLE)
+            .user_agent(concat!("lyceum/", env!("CARGO_PKG_VERSION")));
+        let client = if is_this_machine { client.no_proxy() } else { client };
+        client.build().map(Self).map_err(|error| ObjectError::Failed(error.into()))
+    }
+}
+
+fn trust(endpoint: &Url) -> Result<ClientConfig, ObjectError> {
+    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ObjectError::Trust(error.into()))?;
+    if endpoint.scheme() == "https" {
+        Ok(builder
+            .with_platform_verifier()
+            .map_err(|error| ObjectError::Trust(error.into()))?
+            .with_no_client_auth())
+    } else {
+        Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    }
+}
+
+impl HttpConnector for Connection {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(self.clone()))
+    }
+}
+
+#[async_trait]
+impl HttpService for Connection {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        if let Some(uri) = with_plain_spaces(request.uri()) {
+            *request.uri_mut() = uri;
+        }
+        let (parts, body) = self.0.call(request).await?.into_parts();
+        if parts.status.is_success() {
+            return Ok(HttpResponse::from_parts(parts, body));
+        }
+        let body = beginning(body).await?;
+        let answer = Answer::read(parts.status.as_u16(), &body);
+        // The kind decides whether the request is sent again.
+        match answer.meaning() {
+            Meaning::NoObject => Ok(HttpResponse::from_parts(parts, body.into())),
+            Meaning::Busy => Err(HttpError::new(HttpErrorKind::Request, answer)),
+            Meaning::NoBucket | Meaning::Denied | Meaning::NameTooLong | Meaning::Other => {
+                Err(HttpError::new(HttpErrorKind::Unknown, answer))
+            }
+        }
+    }
+}
+
+/// The address with `%20` where its query has a space as `+`. It is signed with `%20`, and not every store takes the
+/// one for the other. A real plus is `%2B` by then.
+fn with_plain_spaces(uri: &Uri) -> Option<Uri> {
+    let (path, query) = (uri.path(), uri.query().filter(|query| query.contains('+'))?);
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(format!("{path}?{}", query.replace('+', "%20")).parse().ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+/// Reads as much of a body as an error may have.
+async fn beginning(body: HttpResponseBody) -> Result<Vec<u8>, HttpError> {
+    let mut read = Vec::new();
+    let mut chunks = body.bytes_stream();
+    while let Some(chunk) = chunks.next().await
+        && read.len() < LONGEST_ERROR
+    {
+        read.extend_from_slice(&chunk?);
+    }
+    read.truncate(LONGEST_ERROR);
+    Ok(read)
+}

@@ -1,0 +1,73 @@
+//! Events: in order, none missed, none twice.
+
+use super::{at, scene};
+use crate::events::{
+    self,
+    Happened::{Removed, Stored},
+};
+
+#[tokio::test]
+async fn events_are_numbered_in_order_and_read_from_any_place() {
+    let scene = scene();
+    let read = scene.db.write(|tx| {
+        events::append(tx, "kb", [(Stored, "a"), (Stored, "b")].into_iter(), at(0))?;
+        events::append(tx, "other", [(Stored, "x")].into_iter(), at(0))?;
+        events::append(tx, "kb", [(Removed, "a")].into_iter(), at(1))?;
+        Ok((
+            events::after(tx, "kb", 0, 10)?,
+            events::after(tx, "kb", 2, 10)?,
+            events::after(tx, "kb", 0, 1)?,
+            events::last(tx)?,
+        ))
+    });
+    let (all, later, first, last) = read.await.unwrap();
+    let told: Vec<_> = all.iter().map(|event| (event.seq, event.happened, event.key.as_str())).collect();
+    assert_eq!(told, [(1, Stored, "a"), (2, Stored, "b"), (4, Removed, "a")]);
+    assert_eq!((later.len(), first.len(), last), (1, 1, 4));
+}
+
+#[tokio::test]
+async fn a_follower_sees_each_event_once_while_many_write() {
+    let scene = scene();
+    let writer = scene.db.clone();
+    let writing = tokio::spawn(async move {
+        let writes = (0..200).map(|number| {
+            let key = format!("key-{number}");
+            writer.write(move |tx| events::append(tx, "kb", [(Stored, key.as_str())].into_iter(), at(0)))
+        });
+        futures::future::try_join_all(writes).await
+    });
+    let mut seen = Vec::new();
+    let until = tokio::time::Instant::now() + std::time::Duration::from_secs(30);
+    while seen.len() < 200 && tokio::time::Instant::now() < until {
+        let last = seen.last().copied().unwrap_or_default();
+        let news = scene.db.read(move |tx| events::after(tx, "kb", last, 7)).await.unwrap();
+        seen.extend(news.iter().map(|event| event.seq));
+        tokio::task::yield_now().await;
+    }
+    writing.await.unwrap().unwrap();
+    assert_eq!(seen, (1..=200).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn what_some_consumer_has_not_seen_is_kept() {
+    let scene = scene();
+    let left = scene.db.write(|tx| {
+        events::append(tx, "kb", [(Stored, "a"), (Stored, "b"), (Stored, "c")].into_iter(), at(0))?;
+        events::mark_seen(tx, "search", "kb", 2)?;
+        // A consumer never goes back.
+        events::mark_seen(tx, "search", "kb", 1)?;
+        let too_young = events::trim(tx, "kb", at(0))?;
+        let trimmed = events::trim(tx, "kb", at(1))?;
+        let left = events::after(tx, "kb", 0, 10)?;
+        Ok((
+            too_young,
+            trimmed,
+            left.len(),
+            events::seen_by(tx, "search", "kb")?,
+            events::seen_by(tx, "new", "kb")?,
+            events::last(tx)?,
+        ))
+    });
+    assert_eq!(left.await.unwrap(), (0, 2, 1, 2, 0, 3));
+}

@@ -1,0 +1,107 @@
+//! Jobs: claimed, done, failed, asked for again.
+
+use std::time::Duration;
+
+use super::{LEASE, at, scene};
+use crate::jobs::{self, Failure, Job, Retries};
+
+const QUEUE: &str = "objects";
+const RETRIES: Retries = Retries { limit: 5, first: Duration::from_secs(30) };
+
+fn keys(jobs: &[Job]) -> Vec<&str> {
+    jobs.iter().map(|job| job.key.as_str()).collect()
+}
+
+#[tokio::test]
+async fn a_job_is_claimed_by_one_and_free_again_after_its_lease() {
+    let scene = scene();
+    let claims = scene.db.write(|tx| {
+        jobs::ask(tx, QUEUE, "a", "1", at(0))?;
+        jobs::ask(tx, "another", "b", "", at(0))?;
+        let claim = |seconds| jobs::claim(tx, QUEUE, at(seconds), LEASE, 10);
+        Ok([claim(0)?, claim(1)?, claim(59)?, claim(60)?])
+    });
+    let claims = claims.await.unwrap();
+    assert_eq!(claims.each_ref().map(|claim| keys(claim)), [vec!["a"], vec![], vec![], vec!["a"]]);
+    assert_eq!(claims.last().unwrap()[0].attempts, 2);
+}
+
+#[tokio::test]
+async fn a_job_that_was_asked_for_again_while_it_was_done_is_done_again() {
+    let scene = scene();
+    let left = scene.db.write(|tx| {
+        jobs::ask(tx, QUEUE, "a", "old", at(0))?;
+        let old = jobs::claim(tx, QUEUE, at(0), LEASE, 10)?;
+        jobs::ask(tx, QUEUE, "a", "new", at(1))?;
+        // Nobody else begins the new one while the old one is under way: they would come in the wrong order.
+        let meanwhile = jobs::claim(tx, QUEUE, at(2), LEASE, 10)?;
+        jobs::done(tx, QUEUE, &old[0])?;
+        let new = jobs::claim(tx, QUEUE, at(3), LEASE, 10)?;
+        jobs::done(tx, QUEUE, &new[0])?;
+        Ok((meanwhile.len(), new[0].payload.clone(), jobs::count(tx, QUEUE)?))
+    });
+    assert_eq!(left.await.unwrap(), (0, "new".to_owned(), 0));
+}
+
+#[tokio::test]
+async fn a_job_that_fails_is_tried_five_times_with_longer_waits_and_then_kept() {
+    let scene = scene();
+    let tried = scene.db.write(|tx| {
+        jobs::ask(tx, QUEUE, "a", "1", at(0))?;
+        let (mut tried, mut now) = (Vec::new(), 0);
+        while let Some(due) = jobs::next_due(tx, QUEUE)? {
+            now = due.as_second() - at(0).as_second();
+            tried.push(now);
+            let job = jobs::claim(tx, QUEUE, at(now), LEASE, 10)?.remove(0);
+            jobs::failed(tx, QUEUE, &job, "no room", RETRIES.next(job.attempts, at(now)))?;
+        }
+        let kept = jobs::failures(tx, QUEUE, 10)?;
+        Ok((tried, kept, jobs::claim(tx, QUEUE, at(now + 1_000_000), LEASE, 10)?.len()))
+    });
+    let kept = vec![Failure { key: "a".into(), attempts: 5, due: None, error: "no room".into() }];
+    assert_eq!(tried.await.unwrap(), (vec![0, 30, 90, 210, 450], kept, 0));
+}
+
+#[tokio::test]
+async fn asking_again_gives_a_failed_job_a_new_start() {
+    let scene = scene();
+    let claimed = scene.db.write(|tx| {
+        jobs::ask(tx, QUEUE, "a", "1", at(0))?;
+        let job = jobs::claim(tx, QUEUE, at(0), LEASE, 10)?.remove(0);
+        jobs::failed(tx, QUEUE, &job, "no room", None)?;
+        jobs::ask(tx, QUEUE, "a", "2", at(1))?;
+        jobs::claim(tx, QUEUE, at(1), LEASE, 10)
+    });
+    let claimed = claimed.await.unwrap();
+    assert_eq!((claimed[0].payload.as_str(), claimed[0].attempts), ("2", 1));
+}
+
+#[tokio::test]
+async fn no_more_are_claimed_than_were_asked_for_and_the_oldest_first() {
+    let scene = scene();
+    let claimed = scene.db.write(|tx| {
+        for (key, seconds) in [("c", 0), ("a", 1), ("b", 1), ("d", 5)] {
+            jobs::ask(tx, QUEUE, key, "", at(seconds))?;
+        }
+        Ok([jobs::claim(tx, QUEUE, at(2), LEASE, 2)?, jobs::claim(tx, QUEUE, at(2), LEASE, 9)?])
+    });
+    let mut claimed = claimed.await.unwrap().map(|jobs| keys(&jobs).join(" "));
+    claimed[0] = {
+        let mut two: Vec<&str> = claimed[0].split(' ').collect();
+        two.sort_unstable();
+        two.join(" ")
+    };
+    assert_eq!(claimed, ["a c", "b"]);
+}
+
+#[tokio::test]
+async fn whoever_begins_alone_can_end_every_old_claim() {
+    let scene = scene();
+    let claimed = scene.db.write(|tx| {
+        jobs::ask(tx, QUEUE, "a", "", at(0))?;
+        jobs::claim(tx, QUEUE, at(0), LEASE, 10)?;
+        jobs::release_all(tx, QUEUE)?;
+        jobs::claim(tx, QUEUE, at(1), LEASE, 10)
+    });
+    assert_eq!(claimed.await.unwrap().len(), 1);
+}

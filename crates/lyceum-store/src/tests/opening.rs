@@ -1,0 +1,65 @@
+//! Opening: a new one, one that is damaged, one of a later version, two at once.
+
+use rusqlite::Connection;
+
+use super::{at, scene};
+use crate::{Db, DbError, kept::Namespace};
+
+const STATE: Namespace = Namespace { name: "state", seconds: None };
+
+#[tokio::test]
+async fn what_was_written_is_there_after_a_restart() {
+    let super::Scene { db, folder } = scene();
+    db.write(|tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
+    drop(db);
+    let db = Db::open(&folder.path().join("lyceum.db")).unwrap();
+    assert_eq!(db.read(|tx| STATE.get(tx, "a", at(0))).await.unwrap(), Some(b"1".to_vec()));
+}
+
+#[test]
+fn a_later_schema_is_refused_and_left_alone() {
+    let super::Scene { db, folder } = scene();
+    drop(db);
+    let file = folder.path().join("lyceum.db");
+    Connection::open(&file).unwrap().execute("INSERT INTO schema_steps (step) VALUES (999)", []).unwrap();
+    let error = Db::open(&file).unwrap_err();
+    assert!(matches!(error, DbError::TooNew { found: 999, .. }), "{error:?}");
+    assert!(error.to_string().contains("--data-dir"));
+    let steps: i64 = Connection::open(&file)
+        .unwrap()
+        .query_row("SELECT max(step) FROM schema_steps", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(steps, 999);
+}
+
+#[tokio::test]
+async fn a_damaged_file_is_put_aside() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("lyceum.db");
+    for _ in 0..2 {
+        std::fs::write(&file, "this is no database, and longer than a header of one hundred bytes has to be so that it is looked at whole").unwrap();
+        let db = Db::open(&file).unwrap();
+        db.write(|tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
+    }
+    let aside = |number: u32| folder.path().join(format!("lyceum.db.damaged-{number}"));
+    assert!(aside(1).exists() && aside(2).exists() && !aside(3).exists());
+}
+
+#[tokio::test]
+async fn two_that_open_it_see_each_other_s_writes() {
+    let super::Scene { db, folder } = scene();
+    let other = Db::open(&folder.path().join("lyceum.db")).unwrap();
+    for number in 0..20_u8 {
+        let (one, two) = if number % 2 == 0 { (&db, &other) } else { (&other, &db) };
+        one.write(move |tx| STATE.put(tx, "a", &[number], at(0))).await.unwrap();
+        assert_eq!(two.read(|tx| STATE.get(tx, "a", at(0))).await.unwrap(), Some(vec![number]));
+    }
+}
+
+#[test]
+fn a_folder_that_can_t_be_made_is_told() {
+    let folder = tempfile::TempDir::new().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    let error = Db::open(&folder.path().join("file/below/lyceum.db")).unwrap_err();
+    assert!(matches!(error, DbError::Folder(_)), "{error:?}");
+}

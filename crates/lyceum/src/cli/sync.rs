@@ -1,0 +1,111 @@
+//! `lyceum sync`: brings the knowledge base up to date, and says what changed.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+use lyceum_knowledge::{Named, Progress, Report, Told};
+
+use crate::{config::Config, knowledge};
+
+/// How many files are named for each thing that happened.
+const NAMED: usize = 20;
+
+#[tokio::main]
+pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
+    let Some(knowledge) = knowledge::service(config)? else {
+        anyhow::bail!("there is no knowledge base to sync: write [knowledge] in lyceum.toml");
+    };
+    let bar = bar();
+    let shown = bar.clone();
+    let synced = knowledge.sync_once(move |progress| show(&shown, progress)).await;
+    bar.finish_and_clear();
+    let report = synced.context("the knowledge base could not be brought up to date")?;
+    let (unshelved, failures) = knowledge.unshelved().await?;
+    let mut out = io::stdout().lock();
+    say(&mut out, &report)?;
+    for failure in &failures {
+        writeln!(out, "  not stored  {}: {}", failure.key, failure.error)?;
+    }
+    if unshelved > 0 {
+        writeln!(
+            out,
+            "{unshelved} objects are not stored yet; run lyceum sync again, or leave it to the server"
+        )?;
+    }
+    Ok(if unshelved == 0 && report.failed.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// A bar on a terminal; elsewhere nothing, for the report says it all.
+fn bar() -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new_spinner();
+    bar.enable_steady_tick(Duration::from_millis(120));
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    let (word, done, of) = match progress {
+        Progress::Fetching => return bar.set_message("fetching"),
+        Progress::Reading { done, of } => ("reading", done, of),
+        Progress::Staging { done, of } => ("storing", done, of),
+        Progress::Shelving { left } => {
+            bar.set_style(ProgressStyle::default_spinner());
+            return bar.set_message(format!("shelving, {left} objects left"));
+        }
+    };
+    if let Ok(style) = ProgressStyle::with_template("{msg:>8} {wide_bar} {pos}/{len}") {
+        bar.set_style(style);
+    }
+    bar.set_length(u64::try_from(of).unwrap_or_default());
+    bar.set_position(u64::try_from(done).unwrap_or_default());
+    bar.set_message(word);
+}
+
+/// The report, for a person.
+fn say(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let Report { source, commit, added, changed, removed, skipped, failed, renamed, files, took_ms, .. } =
+        report;
+    writeln!(out, "{source} at {commit}, in {took_ms} ms")?;
+    for (word, named) in [("added", added), ("changed", changed), ("removed", removed)] {
+        each(out, word, named, |out, path| writeln!(out, "  {word}  {path}"))?;
+    }
+    for (word, named) in [("renamed", renamed), ("skipped", skipped), ("failed", failed)] {
+        each(out, word, named, |out, Told { path, reason }| writeln!(out, "  {word}  {path}: {reason}"))?;
+    }
+    writeln!(
+        out,
+        "{} files: {} published, {} drafts, {} unpublished, {} skipped, {} failed",
+        files.total(),
+        files.published,
+        files.drafts,
+        files.unpublished,
+        files.skipped,
+        files.failed
+    )
+}
+
+fn each<T>(
+    out: &mut impl Write,
+    word: &str,
+    named: &Named<T>,
+    mut line: impl FnMut(&mut dyn Write, &T) -> io::Result<()>,
+) -> io::Result<()> {
+    if named.count == 0 {
+        return Ok(());
+    }
+    writeln!(out, "{word}: {}", named.count)?;
+    for one in named.first.iter().take(NAMED) {
+        line(out, one)?;
+    }
+    if let more @ 1.. = named.count.saturating_sub(NAMED) {
+        writeln!(out, "  … and {more} more")?;
+    }
+    Ok(())
+}

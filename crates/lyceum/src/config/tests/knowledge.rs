@@ -1,0 +1,116 @@
+//! The table `[knowledge]`, and what is served without one.
+
+use std::{fs, path::Path};
+
+use crate::config::{Config, Location, Overrides, document::Document};
+
+const SOURCE: &str = "[[source]]\nname = \"kb\"\nurl = \"https://example.org/kb.git\"\n";
+
+fn with(text: &str, variables: &[(&str, &str)]) -> Result<Config, String> {
+    let document = Document::parse(Path::new("lyceum.toml"), &format!("{SOURCE}{text}")).unwrap();
+    let variable = |name: &str| variables.iter().find(|(one, _)| *one == name).map(|(_, value)| value.into());
+    Config::of(document, variable, &Overrides::default()).map_err(|faults| faults.to_string())
+}
+
+#[track_caller]
+fn check_fault(text: &str, variables: &[(&str, &str)], told: &[&str]) {
+    let error = with(text, variables).unwrap_err();
+    for part in told {
+        assert!(error.contains(part), "{part:?} is not in {error}");
+    }
+}
+
+#[test]
+fn the_table_turns_the_service_on() {
+    assert!(with("", &[]).unwrap().knowledge.is_none());
+    let service = with("[knowledge]\nsource = \"kb\"", &[]).unwrap().knowledge.unwrap();
+    assert_eq!((service.source.name.as_str(), service.title.as_str()), ("kb", "kb"));
+    assert!(!service.ontology.get("tag").unwrap().default_of("publish"));
+}
+
+#[test]
+fn rules_differ_when_documents_would_be_read_otherwise() {
+    let rules = |text: &str| {
+        with(&format!("[knowledge]\nsource = \"kb\"\n{text}"), &[]).unwrap().knowledge.unwrap().rules
+    };
+    let plain = rules("");
+    assert_eq!(plain, rules("title = \"Another\""));
+    assert_ne!(plain, rules("publish_by_default = true"));
+    assert_ne!(plain, rules("exclude = [\"templates\"]"));
+}
+
+#[test]
+fn an_ontology_of_one_s_own_is_read_beside_the_file() {
+    let folder = tempfile::TempDir::new().unwrap();
+    fs::write(folder.path().join("types.toml"), "[[type]]\nname = \"file\"\n[[type]]\nname = \"recipe\"\n")
+        .unwrap();
+    let text = format!("{SOURCE}[knowledge]\nsource = \"kb\"\nontology = \"types.toml\"");
+    let config = Config::from_text(&folder.path().join("lyceum.toml"), &text).unwrap();
+    assert!(config.knowledge.unwrap().ontology.get("recipe").is_some());
+}
+
+#[test]
+fn every_fault_is_told_at_once() {
+    check_fault("[knowledge]\nsource = \"other\"", &[], &["no [[source]] is named \"other\""]);
+    check_fault("[knowledge]\nsource = \"kb\"\nontology = \"absent.toml\"", &[], &["absent.toml"]);
+    check_fault(
+        "[knowledge]\nsource = \"kb\"\ntitle = \"知識\"\nexclude = [\"../x\"]\nsauce = 1",
+        &[],
+        &["title", "exclude", "sauce"],
+    );
+}
+
+#[test]
+fn a_bucket_needs_its_keys_and_a_line_that_nobody_reads() {
+    let bucket = |endpoint: &str| {
+        format!(
+            "[knowledge]\nsource = \"kb\"\n[knowledge.bucket]\nname = \"b\"\nendpoint = {endpoint:?}\naccess_key_env = \"ID\"\nsecret_key_env = \"KEY\""
+        )
+    };
+    let keys = [("ID", "an-id"), ("KEY", "canary")];
+    let config = with(&bucket("https://s3.example.org"), &keys).unwrap();
+    assert!(!format!("{config:?}").contains("canary"));
+    assert_eq!(config.knowledge.unwrap().bucket.unwrap().region, "auto");
+    check_fault(
+        &bucket("https://s3.example.org"),
+        &[],
+        &["the variable ID is not set", "the variable KEY is not set"],
+    );
+    check_fault(&bucket("http://s3.example.org"), &keys, &["https"]);
+}
+
+#[test]
+fn a_webhook_needs_its_secret() {
+    let text = "webhook_secret_env = \"HOOK\"\nweb_url = \"https://example.org/{path}\"";
+    check_fault(text, &[], &["the variable HOOK is not set", "web_url", "{commit}"]);
+    let config = with("webhook_secret_env = \"HOOK\"", &[("HOOK", "canary")]).unwrap();
+    assert!(!format!("{config:?}").contains("canary"));
+}
+
+#[test]
+fn without_anything_the_example_is_served() {
+    let nothing = || Config::of(Document::empty(), |_| None, &Overrides::default()).unwrap();
+    let config = nothing().or_example().unwrap();
+    assert_eq!(config.knowledge.unwrap().source.location, Location::Example);
+    let written = with("", &[]).unwrap().or_example().unwrap();
+    assert!(written.knowledge.is_none());
+}
+
+#[track_caller]
+fn check_place(place: &str, name: &str, is_folder: bool) {
+    let overrides = Overrides { serve: Some(place.to_owned()), ..Overrides::default() };
+    let config = Config::of(Document::empty(), |_| None, &overrides).unwrap().or_example().unwrap();
+    let service = config.knowledge.unwrap();
+    assert_eq!(service.source.name.as_str(), name, "{place:?}");
+    assert_eq!(matches!(service.source.location, Location::Folder(_)), is_folder, "{place:?}");
+    assert!(service.ontology.get("file").unwrap().default_of("publish"));
+}
+
+#[test]
+fn a_place_on_the_command_line_is_served_whatever_its_documents_say() {
+    check_place("./My Docs", "my-docs", true);
+    check_place("/srv/2026 notes/", "kb-2026-notes", true);
+    check_place("/", "kb", true);
+    check_place("https://example.org/team/kb.git", "kb", false);
+    check_place("git@example.org:team/Handbook.git", "handbook", false);
+}
