@@ -144,6 +144,15 @@ pub fn release_all(tx: &Tx<'_>, queue: &str) -> Result<(), DbError> {
     Ok(())
 }
 
+/// The same, and jobs that were tried often enough are tried again.
+pub fn revive(tx: &Tx<'_>, queue: &str, now: Timestamp) -> Result<(), DbError> {
+    tx.execute(
+        "UPDATE jobs SET due = $1, attempts = 0 WHERE queue = $2 AND due = $3",
+        [now.as_millisecond().into(), queue.into(), NEVER.into()],
+    )?;
+    release_all(tx, queue)
+}
+
 /// When the next job can be claimed, if there is one.
 pub fn next_due(tx: &Tx<'_>, queue: &str) -> Result<Option<Timestamp>, DbError> {
     let found = tx.row(
