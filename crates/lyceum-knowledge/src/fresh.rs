@@ -64,9 +64,9 @@ impl Knowledge {
                 () = stop.cancelled() => return,
             }
         }
-        // Whoever claimed before is gone.
-        if let Err(error) = self.db.write(|tx| jobs::release_all(tx, QUEUE)).await {
-            tracing::warn!(error.cause = %error, "old claims could not be ended; they end by themselves");
+        // Whoever wrote before is gone.
+        if let Err(error) = self.options.objects.clear_unfinished().await {
+            tracing::warn!(error.cause = %error, "what was left half-written could not be cleared");
         }
         tokio::select! {
             () = self.keep_shelving(&stop) => {}

@@ -214,18 +214,27 @@ impl Knowledge {
     /// The bytes of that hash: where they belong, or where they wait to be put there.
     async fn fetch(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Error> {
         let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
-        let kept = match self.options.objects.get(&key).await {
-            Ok(kept) => kept.filter(|bytes| hash(bytes) == entry.hash),
+        if let Some(bytes) = self.in_place(&key, &entry.hash).await {
+            return Ok(Some(bytes));
+        }
+        let wanted = entry.hash.clone();
+        let waiting = self.db.read(move |tx| documents::body(tx, &wanted)).await.map_err(failed)?;
+        match waiting {
+            Some(bytes) => Ok(Some(bytes)),
+            // They may have been put in their place between the two looks.
+            None => Ok(self.in_place(&key, &entry.hash).await),
+        }
+    }
+
+    /// The bytes of that hash where they belong.
+    async fn in_place(&self, key: &Key, wanted: &str) -> Option<Vec<u8>> {
+        match self.options.objects.get(key).await {
+            Ok(kept) => kept.filter(|bytes| hash(bytes) == wanted).map(|bytes| bytes.to_vec()),
             Err(error) => {
                 tracing::warn!(error.cause = %error, object.key = key.as_str(), "an object could not be read");
                 None
             }
-        };
-        if let Some(bytes) = kept {
-            return Ok(Some(bytes.to_vec()));
         }
-        let wanted = entry.hash.clone();
-        self.db.read(move |tx| documents::body(tx, &wanted)).await.map_err(failed)
     }
 
     fn remember(&self, hash: &str, bytes: Vec<u8>) -> Arc<[u8]> {

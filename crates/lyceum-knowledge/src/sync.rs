@@ -16,9 +16,10 @@ use std::{
 };
 
 use lyceum_model::ErrorCode;
+use lyceum_source::Kind;
 use lyceum_store::{
     DbError,
-    documents::{self, DocumentRow, FileRow, SourceRow},
+    documents::{self, DocumentRow, FileRow, FileState, SourceRow},
 };
 
 use crate::{
@@ -116,6 +117,8 @@ struct Outcome {
     /// Documents that are served no more, or in another version; by their files.
     replaced: Vec<DocumentRow>,
     staged: Vec<Staged>,
+    /// Objects that were there before anything was known of them.
+    left_behind: Vec<String>,
 }
 
 impl Knowledge {
@@ -136,15 +139,22 @@ impl Knowledge {
         // What is asked for from here on is asked for again.
         let wanted = self.db.read(move |tx| documents::source(tx, &name)).await?.wanted;
         tell(Progress::Fetching);
-        let snapshot = self.options.source.refresh().await?;
+        let mut snapshot = self.options.source.refresh().await?;
         let known = self.known().await?;
         let same_rules = known.source.rules == self.options.rules;
-        let plan = plan::plan(&known.files, &snapshot, same_rules, now);
+        let mut plan = plan::plan(&known.files, &snapshot, same_rules, now);
         trial::reached(Step::Planned);
 
+        let mut read = self.read_all(&snapshot, &plan, &known, now, tell).await?;
+        let is_clone = self.options.source.kind() == Kind::Repository;
+        if is_clone && read.iter().any(|row| row.state == FileState::Failed) {
+            tracing::warn!(source.name = %self.options.name, "files of a clone can't be read; it is made anew");
+            snapshot = self.options.source.renew().await?;
+            plan = plan::plan(&known.files, &snapshot, same_rules, now);
+            read = self.read_all(&snapshot, &plan, &known, now, tell).await?;
+        }
         let version = snapshot.version();
         let mut files = known.files.clone();
-        let read = self.read_all(&snapshot, &plan, &known, now, tell).await?;
         for path in &plan.gone {
             files.remove(path);
         }
@@ -154,7 +164,11 @@ impl Knowledge {
         let (ahead, replaced) = choice::choose(&files, &known, &ids, same_rules);
         let staged = self.stage_all(&snapshot, &ahead, &version, now, tell).await?;
         let read = read.into_iter().chain(plan.left_out).collect();
-        let mut outcome = Outcome { files: read, gone: plan.gone, replaced, staged };
+        let left_behind = match known.source.version {
+            Some(_) => Vec::new(),
+            None => self.left_behind().await,
+        };
+        let mut outcome = Outcome { files: read, gone: plan.gone, replaced, staged, left_behind };
         choice::postpone(&mut outcome, &mut files, &ids, &ahead, now);
 
         let report = self.report(&outcome, &files, &known, &ids, &version, now);
