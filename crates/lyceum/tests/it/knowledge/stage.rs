@@ -11,7 +11,7 @@ use std::{
 use lyceum_testkit::{Checkout, Delivery, GitServer, Outcome};
 use tempfile::TempDir;
 
-pub(super) use program::{Ended, Program, command};
+pub(super) use program::{Ended, Program, command, prepare};
 pub(super) use shelf::{Shelf, knowledge, objects};
 
 /// What deliveries are signed with.
@@ -103,19 +103,21 @@ impl Stage {
 
     /// Checks that what the program shows and keeps is what a program without a past makes of the repository.
     pub(super) async fn check_equal_to_scratch(&self, program: &Program) -> Shelf {
-        let (commit, from_scratch) = self.from_scratch().await;
-        program.shows(&commit).await;
-        let kept = Shelf::settled(&self.data(), &commit).await;
-        kept.check_equal_to(&from_scratch);
-        kept
+        self.check_equal_to_scratch_in(program, &self.data()).await
     }
 
-    /// What a program without a past makes of the repository, and at which commit.
-    async fn from_scratch(&self) -> (String, Shelf) {
-        let data = tempfile::tempdir().unwrap();
-        let scratch = Program::start(self.folder.path(), data.path(), &[]).await;
+    /// The same where the data is in another folder.
+    pub(super) async fn check_equal_to_scratch_in(&self, program: &Program, data: &Path) -> Shelf {
+        let anew = tempfile::tempdir().unwrap();
+        let scratch = Program::start(self.folder.path(), anew.path(), &[]).await;
         let commit = scratch.shows_something().await;
-        (commit.clone(), Shelf::settled(data.path(), &commit).await)
+        program.shows(&commit).await;
+        let kept = Shelf::settled(data, &commit).await;
+        kept.check_equal_to(&Shelf::settled(anew.path(), &commit).await);
+        let listed = program.entries().await;
+        assert_eq!(listed, scratch.entries().await, "other entries are listed");
+        kept.check_served_by(program, &listed).await;
+        kept
     }
 }
 

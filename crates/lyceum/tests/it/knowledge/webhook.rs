@@ -8,7 +8,7 @@ use lyceum_testkit::{Outcome, signature};
 use serde_json::{Value, json};
 
 use super::stage::{Program, SECRET, Stage, published};
-use crate::app::{Answer, Request, post};
+use crate::app::{Answer, Request, call, modern, post};
 
 /// How long nothing must happen until it counts as nothing.
 const NOTHING_FOR: Duration = Duration::from_millis(700);
@@ -58,6 +58,25 @@ async fn a_push_changes_what_is_served() {
     assert_eq!(stage.last_delivery().await.outcome, answered);
     let shelf = stage.check_equal_to_scratch(&program).await;
     assert_eq!(shelf.text("notes/second.md"), "two\n");
+}
+
+#[tokio::test]
+async fn a_push_changes_what_rest_and_mcp_answer_and_is_told_to_who_listens() {
+    let stage = Stage::new().await;
+    let program = stage.started().await;
+    let listen =
+        modern("subscriptions/listen", &json!({ "notifications": { "resourcesListChanged": true } }));
+    let mut news = program.open(listen).await;
+    assert_eq!(news.event().await.unwrap()["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(program.document("file/second").await, Err(404));
+
+    stage.kb.write("notes/second.md", published("Second", "two")).unwrap();
+    let commit = stage.kb.publish().await.unwrap();
+    assert_eq!(news.event().await.unwrap()["method"], "notifications/resources/list_changed");
+    assert_eq!(program.document("file/second").await.unwrap()["content"], "two\n");
+    let call = call("get_document", &json!({ "contentType": "file", "id": "second" }));
+    let told = send(&program, call).await.result()["structuredContent"].to_string();
+    assert!(told.contains("two") && told.contains(&commit), "{told}");
 }
 
 #[tokio::test]

@@ -10,19 +10,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use http::{HeaderValue, header};
-use http_body_util::BodyExt;
-use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     process::{Child, Command},
 };
-use tokio_util::task::AbortOnDropHandle;
 
-use super::{PATIENCE, SECRET, eventually, eventually_within};
-use crate::app::{Answer, Request, get, within};
+use super::{PATIENCE, SECRET, eventually, eventually_within, shelf::strip};
+use crate::app::{Answer, Live, Request, get, open, within};
 
 /// A running `lyceum serve`. It is killed when it is dropped.
 pub(in crate::knowledge) struct Program {
@@ -84,7 +80,12 @@ impl Program {
 
     /// Sends a request; fails where the program is gone.
     pub(in crate::knowledge) async fn send(&self, request: Request) -> io::Result<Answer> {
-        send(self.addr, request).await
+        open(self.addr, request).await?.ended().await
+    }
+
+    /// Sends a request whose answer goes on and on.
+    pub(in crate::knowledge) async fn open(&self, request: Request) -> Live {
+        open(self.addr, request).await.unwrap()
     }
 
     /// Sends bytes as they are, and reads until the program hangs up.
@@ -100,6 +101,35 @@ impl Program {
     pub(in crate::knowledge) async fn source(&self) -> Result<Value, String> {
         let answer = self.send(get("/health")).await.map_err(|error| error.to_string())?;
         Ok(answer.json()["sources"][0].clone())
+    }
+
+    /// All that it lists, without what is different from one sync to another.
+    pub(in crate::knowledge) async fn entries(&self) -> Vec<Value> {
+        let mut entries = Vec::new();
+        loop {
+            let page = format!("/api/v1/entries?limit=100&offset={}", entries.len());
+            let mut page = self.send(get(&page)).await.unwrap().json();
+            let listed = page["entries"].as_array_mut().unwrap();
+            entries.append(listed);
+            if entries.len() >= usize::try_from(page["total"].as_u64().unwrap()).unwrap() {
+                break;
+            }
+        }
+        for entry in &mut entries {
+            strip(entry, &["syncedAt", "commitSha", "url"]);
+        }
+        entries
+    }
+
+    /// A document by its `type/id`, without what is different from one sync to another; else the status.
+    pub(in crate::knowledge) async fn document(&self, key: &str) -> Result<Value, u16> {
+        let answer = self.send(get(&format!("/api/v1/entries/{key}"))).await.unwrap();
+        if answer.status != 200 {
+            return Err(answer.status);
+        }
+        let mut document = answer.json();
+        strip(&mut document, &["syncedAt", "commitSha", "url"]);
+        Ok(document)
     }
 
     /// Waits until it shows a commit, whichever; returns it.
@@ -213,21 +243,4 @@ pub(in crate::knowledge) fn prepare(command: &mut Command, folder: &Path, variab
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .kill_on_drop(true);
-}
-
-async fn send(addr: SocketAddr, mut request: Request) -> io::Result<Answer> {
-    let host = HeaderValue::try_from(addr.to_string()).unwrap();
-    request.headers_mut().insert(header::HOST, host);
-    let stream = TokioIo::new(TcpStream::connect(addr).await?);
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(stream).await.map_err(io::Error::other)?;
-    let _connection = AbortOnDropHandle::new(tokio::spawn(async move {
-        // How a connection ended is seen in the answer.
-        let _ended = connection.await;
-    }));
-    let response =
-        within("the head of the answer", sender.send_request(request)).await.map_err(io::Error::other)?;
-    let (head, body) = response.into_parts();
-    let body = within("the answer ends", body.collect()).await.map_err(io::Error::other)?.to_bytes();
-    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
 }

@@ -9,7 +9,7 @@ use std::{
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{CANARY, eventually};
+use super::{CANARY, Program, eventually};
 
 /// The longest name of a file that is kept as it came.
 const LONGEST_NAME: usize = 251;
@@ -36,7 +36,7 @@ impl Shelf {
         if let Some((key, _)) = found.iter().find(|(_, bytes)| contains(bytes, CANARY)) {
             panic!("{key} holds what is not meant to be served");
         }
-        let mut manifest = json(found.remove("metadata/manifest.json").ok_or("there is no manifest")?)?;
+        let mut manifest = json(&found.remove("metadata/manifest.json").ok_or("there is no manifest")?)?;
         if manifest["commitSha"] != commit {
             return Err(format!("the manifest is of {}", manifest["commitSha"]));
         }
@@ -48,7 +48,7 @@ impl Shelf {
             if digest(&bytes) != text("sha256") {
                 return Err(format!("{key} is not what the manifest says"));
             }
-            let mut document = json(bytes)?;
+            let mut document = json(&bytes)?;
             for field in ["contentType", "id", "path"] {
                 assert_eq!(document[field], listed[field], "{key} says another {field}");
             }
@@ -78,6 +78,24 @@ impl Shelf {
         }
         assert_eq!(self.manifest, other.manifest, "the manifests differ");
         assert!(self.files == other.files, "the files as they came differ");
+    }
+
+    /// Checks that just these documents are listed, and that the first of them are answered as they are kept.
+    pub(super) async fn check_served_by(&self, program: &Program, listed: &[Value]) {
+        let key = |entry: &Value| {
+            format!("{}/{}", entry["contentType"].as_str().unwrap(), entry["id"].as_str().unwrap())
+        };
+        let mut keys: Vec<String> = listed.iter().map(key).collect();
+        for key in keys.iter().take(10) {
+            let served = program.document(key).await;
+            assert_eq!(served.as_ref(), Ok(&self.documents[&format!("content/{key}.json")]), "{key}");
+        }
+        keys.sort();
+        let kept =
+            self.documents.keys().map(|key| key.trim_start_matches("content/").trim_end_matches(".json"));
+        let mut kept: Vec<&str> = kept.collect();
+        kept.sort_unstable();
+        assert_eq!(keys, kept, "other documents are listed than are kept");
     }
 
     /// The ids of documents by their files.
@@ -143,11 +161,12 @@ fn decode(name: &str) -> String {
     name.replace("%2E", ".").replace("%23", "#").replace("%25", "%")
 }
 
-fn json(bytes: Vec<u8>) -> Result<Value, String> {
-    serde_json::from_slice(&bytes).map_err(|error| error.to_string())
+fn json(bytes: &[u8]) -> Result<Value, String> {
+    serde_json::from_slice(bytes).map_err(|error| error.to_string())
 }
 
-fn strip(value: &mut Value, fields: &[&str]) {
+/// Takes fields away that must be there.
+pub(super) fn strip(value: &mut Value, fields: &[&str]) {
     let object = value.as_object_mut().unwrap();
     for field in fields {
         assert!(object.remove(*field).is_some(), "there is no {field}");
