@@ -204,7 +204,9 @@ impl Repository {
         let before = blocking("look at the clone", move || inner.head()).await?;
         let is_ours = before.as_ref().is_some_and(|head| head.came_from() == Some(self.url()));
 
-        let options = ["fetch", "--quiet", "--depth=1", "--force", "--no-tags", "--no-prune", "--no-auto-gc"];
+        // Not quiet: then it does not say that the repository moved.
+        let options =
+            ["fetch", "--no-progress", "--depth=1", "--force", "--no-tags", "--no-prune", "--no-auto-gc"];
         let refspec = format!("+{0}:{0}", self.0.reference);
         let mut arguments = self.in_clone(&options);
         arguments.extend(["--no-recurse-submodules", "--", self.url(), &refspec].map(OsStr::new));

@@ -12,7 +12,7 @@ use lyceum_knowledge::Report;
 use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{
     CallContext, Outcome, View,
-    mcp::{JsonObject, printable},
+    mcp::{CallToolResult, JsonObject},
 };
 use schemars::JsonSchema;
 
@@ -55,18 +55,13 @@ struct Named {
 async fn refresh(app: App, request: Request) -> Result<Response, ApiError> {
     let rest = request.uri().path().strip_prefix(super::OPERATOR).unwrap_or_default();
     let name = &*unescaped(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
-    if !app.config.sources.iter().any(|source| source.name.as_str() == name) {
-        let message = format!("no source is named {:?}; GET /health names them", printable(name));
-        return Err(ApiError::new(ErrorCode::NotFound, message));
-    }
     let caller = request.extensions().get::<Arc<Caller>>().cloned();
     let view = View::of_all(app.mcp.hub().registry(), caller.unwrap_or_else(|| Caller::anonymous().into()));
     let arguments = JsonObject::from_iter([("source".to_owned(), name.into())]);
     let work = view.call(TOOL, arguments, CallContext::default());
     let outcome = app.within_limit(work).await.map_err(|error| super::failed(&error))?;
-    let report = match outcome {
-        Outcome::Done(result) => result.structured_content,
-        Outcome::NeedInput(_) => None,
+    let Outcome::Done(CallToolResult { structured_content: Some(report), .. }) = outcome else {
+        return Err(ApiError::new(ErrorCode::InternalError, "the sync did not report what it did"));
     };
     let mut response = Json(report).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -1,0 +1,229 @@
+//! The real program, as a process of its own.
+
+use std::{
+    fs::{self, OpenOptions},
+    io,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    process::{ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+use http::{HeaderValue, header};
+use http_body_util::BodyExt;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    process::{Child, Command},
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{PATIENCE, SECRET, eventually, eventually_within};
+use crate::app::{Answer, Request, get, within};
+
+/// A running `lyceum serve`. It is killed when it is dropped.
+pub(in crate::knowledge) struct Program {
+    pub(in crate::knowledge) addr: SocketAddr,
+    pub(in crate::knowledge) began: Instant,
+    child: Child,
+    log: Log,
+}
+
+/// A program that came to its end by itself.
+#[derive(Debug)]
+pub(in crate::knowledge) struct Ended {
+    pub(in crate::knowledge) status: ExitStatus,
+    pub(in crate::knowledge) said: String,
+}
+
+/// What one run of the program writes to the log.
+struct Log {
+    file: PathBuf,
+    from: usize,
+}
+
+impl Program {
+    /// Starts the program with the configuration of a folder, and waits until it listens.
+    pub(in crate::knowledge) async fn start(folder: &Path, data: &Path, variables: &[(&str, &str)]) -> Self {
+        let command = command(folder, data, variables);
+        Self::of(command, folder).await.unwrap_or_else(|ended| panic!("it did not start: {ended:?}"))
+    }
+
+    /// Starts the program, which ends by itself.
+    pub(in crate::knowledge) async fn fails(folder: &Path, data: &Path) -> Ended {
+        match Self::of(command(folder, data, &[]), folder).await {
+            Err(ended) => ended,
+            Ok(program) => panic!("it did start, at {}", program.addr),
+        }
+    }
+
+    /// Starts it by a command of the test's own.
+    pub(in crate::knowledge) async fn of(mut command: Command, folder: &Path) -> Result<Self, Ended> {
+        let log = Log::new(folder.join("log.jsonl"));
+        let file = OpenOptions::new().create(true).append(true).open(&log.file).unwrap();
+        let began = Instant::now();
+        let mut child = command.stderr(file).spawn().unwrap();
+        loop {
+            if let Some(addr) = log.addr() {
+                return Ok(Self { addr, began, child, log });
+            }
+            if let Some(status) = child.try_wait().unwrap() {
+                return Err(Ended { status, said: log.text() });
+            }
+            assert!(began.elapsed() < PATIENCE, "it does not listen: {}", log.text());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// Its process.
+    pub(in crate::knowledge) fn id(&self) -> u32 {
+        self.child.id().unwrap()
+    }
+
+    /// Sends a request; fails where the program is gone.
+    pub(in crate::knowledge) async fn send(&self, request: Request) -> io::Result<Answer> {
+        send(self.addr, request).await
+    }
+
+    /// Sends bytes as they are, and reads until the program hangs up.
+    pub(in crate::knowledge) async fn raw(&self, bytes: &[u8]) -> Answer {
+        let mut stream = TcpStream::connect(self.addr).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        let mut text = Vec::new();
+        within("the program hangs up", stream.read_to_end(&mut text)).await.unwrap();
+        Answer::parse(&text)
+    }
+
+    /// What it says of its one source.
+    pub(in crate::knowledge) async fn source(&self) -> Result<Value, String> {
+        let answer = self.send(get("/health")).await.map_err(|error| error.to_string())?;
+        Ok(answer.json()["sources"][0].clone())
+    }
+
+    /// Waits until it shows a commit, whichever; returns it.
+    pub(in crate::knowledge) async fn shows_something(&self) -> String {
+        eventually("something is served", || async {
+            let source = self.source().await?;
+            source["commit"]
+                .as_str()
+                .map(str::to_owned)
+                .ok_or_else(|| format!("{source}\n{}", self.log.end()))
+        })
+        .await
+    }
+
+    /// Waits until it shows that commit.
+    pub(in crate::knowledge) async fn shows(&self, commit: &str) -> Value {
+        self.shows_within(PATIENCE, commit).await
+    }
+
+    /// The same with another limit.
+    pub(in crate::knowledge) async fn shows_within(&self, limit: Duration, commit: &str) -> Value {
+        self.source_is(limit, &format!("{commit} is served"), |source| {
+            source["commit"] == commit && source["state"] == "ready"
+        })
+        .await
+    }
+
+    /// Waits until it says why it can't bring the source in; what it shows is still that commit.
+    pub(in crate::knowledge) async fn complains(&self, of: &str, commit: &str) -> Value {
+        let source = self
+            .source_is(PATIENCE, &format!("an error with {of:?}"), |source| {
+                source["error"].as_str().is_some_and(|error| error.contains(of))
+            })
+            .await;
+        assert_eq!((&source["state"], &source["commit"]), (&"failed".into(), &commit.into()), "{source}");
+        source
+    }
+
+    async fn source_is(&self, limit: Duration, what: &str, right: impl Fn(&Value) -> bool) -> Value {
+        eventually_within(limit, what, || async {
+            let source = self.source().await?;
+            if right(&source) { Ok(source) } else { Err(format!("{source}\n{}", self.log.end())) }
+        })
+        .await
+    }
+
+    /// What it wrote to the log.
+    pub(in crate::knowledge) fn log(&self) -> String {
+        self.log.text()
+    }
+
+    /// `kill -9`, and what can still be said of it.
+    pub(in crate::knowledge) async fn kill(mut self) {
+        self.child.start_kill().unwrap();
+        within("the end of the program", self.child.wait()).await.unwrap();
+    }
+
+    /// Waits until it ends by itself.
+    pub(in crate::knowledge) async fn ends(mut self) -> Ended {
+        let status = within("the end of the program", self.child.wait()).await.unwrap();
+        Ended { status, said: self.log.text() }
+    }
+}
+
+impl Log {
+    fn new(file: PathBuf) -> Self {
+        let from = fs::metadata(&file).map_or(0, |meta| usize::try_from(meta.len()).unwrap());
+        Self { file, from }
+    }
+
+    fn text(&self) -> String {
+        let bytes = fs::read(&self.file).unwrap_or_default();
+        String::from_utf8_lossy(bytes.get(self.from..).unwrap_or_default()).into_owned()
+    }
+
+    /// The last lines.
+    fn end(&self) -> String {
+        let text = self.text();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.contains("\"/health\"")).collect();
+        lines[lines.len().saturating_sub(20)..].join("\n")
+    }
+
+    fn addr(&self) -> Option<SocketAddr> {
+        let text = self.text();
+        let line = text.lines().find(|line| line.contains("\"message\":\"listening\""))?;
+        let line: Value = serde_json::from_str(line).ok()?;
+        line["addr"].as_str()?.parse().ok()
+    }
+}
+
+/// `lyceum serve` in a folder.
+pub(in crate::knowledge) fn command(folder: &Path, data: &Path, variables: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
+    command.arg("--data-dir").arg(data).args(["serve", "--listen", "127.0.0.1:0"]);
+    prepare(&mut command, folder, variables);
+    command
+}
+
+/// Gives a command what the program is given: the folder, nothing of this machine's settings, and the secret.
+pub(in crate::knowledge) fn prepare(command: &mut Command, folder: &Path, variables: &[(&str, &str)]) {
+    command
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("WEBHOOK_SECRET", SECRET)
+        .envs(variables.iter().copied())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .kill_on_drop(true);
+}
+
+async fn send(addr: SocketAddr, mut request: Request) -> io::Result<Answer> {
+    let host = HeaderValue::try_from(addr.to_string()).unwrap();
+    request.headers_mut().insert(header::HOST, host);
+    let stream = TokioIo::new(TcpStream::connect(addr).await?);
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(stream).await.map_err(io::Error::other)?;
+    let _connection = AbortOnDropHandle::new(tokio::spawn(async move {
+        // How a connection ended is seen in the answer.
+        let _ended = connection.await;
+    }));
+    let response =
+        within("the head of the answer", sender.send_request(request)).await.map_err(io::Error::other)?;
+    let (head, body) = response.into_parts();
+    let body = within("the answer ends", body.collect()).await.map_err(io::Error::other)?.to_bytes();
+    Ok(Answer { status: head.status.as_u16(), headers: head.headers, body })
+}
