@@ -26,7 +26,7 @@ pub mod trial;
 pub use accept::Delivery;
 pub use catalog::{Counts, Shown};
 pub use document::Document;
-pub use register::{document_uri, list_uris, register};
+pub use register::{document_uris, list_uris, register};
 pub use report::{Named, Report, Told};
 pub use service::{Knowledge, Links, OpenError, Options, State};
 pub use sync::{Progress, SyncError};

@@ -56,12 +56,13 @@ async fn a_push_changes_the_answers_and_connected_clients_are_told() {
 
     let (list, changed) = ("notifications/resources/list_changed", "notifications/resources/updated");
     let (commons, groups) = ("mcp://test/content/tag/commons", "mcp://test/data/groups");
+    let lexicon = "mcp://test/lexicon/commons";
     let wanted = json!({ "resourcesListChanged": true, "resourceSubscriptions": [commons] });
     let mut listening = app.open(modern("subscriptions/listen", &json!({ "notifications": wanted }))).await;
     hears(&mut listening, "notifications/subscriptions/acknowledged", None).await;
     let session = Older::open(&app, "2025-11-25").await;
     let mut stream = app.open(session.stream()).await;
-    for uri in [commons, groups] {
+    for uri in [commons, lexicon, groups] {
         let subscribed = app.send(session.request("resources/subscribe", &json!({ "uri": uri }))).await;
         assert_eq!(subscribed.result(), json!({}));
     }
@@ -73,6 +74,7 @@ async fn a_push_changes_the_answers_and_connected_clients_are_told() {
     hears(&mut listening, changed, Some(commons)).await;
     hears(&mut stream, list, None).await;
     hears(&mut stream, changed, Some(commons)).await;
+    hears(&mut stream, changed, Some(lexicon)).await;
     hears(&mut stream, changed, Some(groups)).await;
     check_meaning(&app, "gift", Some("Given freely."), &second).await;
     check_meaning(&app, "commons", Some("Shared and cared for."), &second).await;
