@@ -113,8 +113,16 @@ impl Weighter<String, Arc<[u8]>> for ByLength {
 impl Knowledge {
     /// Opens what is kept, and serves what is there of it. Blocks.
     pub fn open(options: Options) -> Result<Self, OpenError> {
-        let db = Db::open(&options.folder.join("lyceum.db"))?;
-        let shown = db.read_here(|tx| Shown::load(tx, options.name.as_str(), &options.links))?;
+        let open = || {
+            let db = Db::open(&options.folder.join("lyceum.db"))?;
+            let shown = db.read_here(|tx| Shown::load(tx, options.name.as_str(), &options.links))?;
+            Ok((db, shown))
+        };
+        let (db, shown) = match open() {
+            // It is known to be damaged now, and put aside when it is opened again.
+            Err(DbError::Damaged(_) | DbError::Content(_)) => open()?,
+            opened => opened?,
+        };
         Ok(Self {
             options,
             db,

@@ -46,15 +46,18 @@ struct Inner {
 impl Db {
     /// Opens the database in that file, makes it if it is not there, and brings it to the newest schema. Blocks.
     ///
-    /// A file that can't be read any more is put aside: all of it can be made again from the sources.
+    /// A file that can't be read any more, now or when it was in use, is put aside: all of it can be made again from
+    /// the sources.
     pub fn open(file: &Path) -> Result<Self, DbError> {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
         }
+        if suspicion(file).exists() {
+            put_aside(file, &"it turned out to be damaged when it was in use").map_err(DbError::Folder)?;
+        }
         let connection = match open(file) {
             Err(DbError::Damaged(error)) => {
-                let aside = put_aside(file).map_err(DbError::Folder)?;
-                tracing::error!(error.cause = %error, aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
+                put_aside(file, &error).map_err(DbError::Folder)?;
                 open(file)?
             }
             opened => opened?,
@@ -91,7 +94,11 @@ impl Db {
         });
         let sender = self.0.work.as_ref().ok_or(DbError::Closed)?;
         sender.send(work).await.map_err(|_| DbError::Closed)?;
-        told.await.unwrap_or(Err(DbError::Closed))
+        let told = told.await.unwrap_or(Err(DbError::Closed));
+        if let Err(DbError::Damaged(_)) = told {
+            self.suspect();
+        }
+        told
     }
 
     /// Reads one consistent state.
@@ -105,6 +112,14 @@ impl Db {
 
     /// Reads one consistent state on this thread. Blocks.
     pub fn read_here<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
+        let answer = self.read_once(work);
+        if let Err(DbError::Damaged(_) | DbError::Content(_)) = answer {
+            self.suspect();
+        }
+        answer
+    }
+
+    fn read_once<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
         let kept = self.readers().pop();
         let connection = kept.map_or_else(|| sql::connect(&self.0.file), Ok)?;
         connection.execute_batch(sql::BEGIN_READ)?;
@@ -115,6 +130,13 @@ impl Db {
             readers.push(connection);
         }
         answer
+    }
+
+    /// Remembers that the file is not what it should be, for whoever opens it next.
+    fn suspect(&self) {
+        if let Err(error) = std::fs::write(suspicion(&self.0.file), "") {
+            tracing::warn!(error.cause = %error, "it can't be written down that the database is damaged");
+        }
     }
 
     fn readers(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
@@ -138,23 +160,32 @@ fn open(file: &Path) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// Renames a damaged database and what belongs to it.
-fn put_aside(file: &Path) -> std::io::Result<PathBuf> {
-    let named = |suffix: &str| {
-        let mut name = file.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let free = (1_u32..).map(|number| named(&format!(".damaged-{number}"))).find(|path| !path.exists());
-    let aside = free.unwrap_or_else(|| named(".damaged"));
-    std::fs::rename(file, &aside)?;
-    for suffix in ["-wal", "-shm"] {
-        match std::fs::remove_file(named(suffix)) {
+/// Renames a damaged database, and removes what belongs to it.
+fn put_aside(file: &Path, why: &dyn std::fmt::Display) -> std::io::Result<()> {
+    let free = (1_u32..).map(|number| beside(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
+    let aside = free.unwrap_or_else(|| beside(file, ".damaged-0"));
+    if file.exists() {
+        std::fs::rename(file, &aside)?;
+    }
+    for path in [beside(file, "-wal"), beside(file, "-shm"), suspicion(file)] {
+        match std::fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
-    Ok(aside)
+    tracing::error!(error.cause = %why, aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
+    Ok(())
+}
+
+/// What lies beside a database that turned out to be damaged.
+fn suspicion(file: &Path) -> PathBuf {
+    beside(file, ".damaged")
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Commits work as it comes, until nobody can send any more.

@@ -118,7 +118,7 @@ impl<'a> Scene<'a> {
 
 /// Waits until a server says that requests may come: the first clone takes a moment.
 fn ready(server: &Server) -> Result<()> {
-    let request = Request { method: "GET", path: "/readyz", headers: Vec::new(), body: String::new() };
+    let request = Request::get("/readyz");
     let started = Instant::now();
     loop {
         let answer = exchange::send(server.addr, &request)?;

@@ -362,11 +362,7 @@ async fn a_repository_that_moved_is_followed() {
 async fn an_empty_repository_waits_for_its_first_push() {
     let stage = Stage::empty().await;
     let program = stage.start().await;
-    let source = eventually_within(Duration::from_secs(20), "an error", || async {
-        let source = program.source().await?;
-        if source["error"].is_string() { Ok(source) } else { Err(source.to_string()) }
-    })
-    .await;
+    let source = program.fails_with("").await;
     assert_eq!(
         source["error"],
         "the repository has no branch \"main\"; push it, or configure another branch"

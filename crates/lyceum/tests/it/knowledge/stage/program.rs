@@ -1,11 +1,12 @@
 //! The real program, as a process of its own.
 
 use std::{
-    fs::{self, OpenOptions},
+    fs::{self, File},
     io,
     net::SocketAddr,
     path::{Path, PathBuf},
     process::{ExitStatus, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     time::{Duration, Instant},
 };
 
@@ -41,7 +42,6 @@ pub(in crate::knowledge) struct Ended {
 /// What one run of the program writes to the log.
 struct Log {
     file: PathBuf,
-    from: usize,
 }
 
 impl Program {
@@ -61,8 +61,8 @@ impl Program {
 
     /// Starts it by a command of the test's own.
     pub(in crate::knowledge) async fn of(mut command: Command, folder: &Path) -> Result<Self, Ended> {
-        let log = Log::new(folder.join("log.jsonl"));
-        let file = OpenOptions::new().create(true).append(true).open(&log.file).unwrap();
+        let log = Log::new(folder);
+        let file = File::create(&log.file).unwrap();
         let began = Instant::now();
         let mut child = command.stderr(file).spawn().unwrap();
         loop {
@@ -129,13 +129,17 @@ impl Program {
 
     /// Waits until it says why it can't bring the source in; what it shows is still that commit.
     pub(in crate::knowledge) async fn complains(&self, of: &str, commit: &str) -> Value {
-        let source = self
-            .source_is(PATIENCE, &format!("an error with {of:?}"), |source| {
-                source["error"].as_str().is_some_and(|error| error.contains(of))
-            })
-            .await;
+        let source = self.fails_with(of).await;
         assert_eq!((&source["state"], &source["commit"]), (&"failed".into(), &commit.into()), "{source}");
         source
+    }
+
+    /// Waits until it says why it can't bring the source in.
+    pub(in crate::knowledge) async fn fails_with(&self, of: &str) -> Value {
+        self.source_is(PATIENCE, &format!("an error with {of:?}"), |source| {
+            source["error"].as_str().is_some_and(|error| error.contains(of))
+        })
+        .await
     }
 
     async fn source_is(&self, limit: Duration, what: &str, right: impl Fn(&Value) -> bool) -> Value {
@@ -165,14 +169,14 @@ impl Program {
 }
 
 impl Log {
-    fn new(file: PathBuf) -> Self {
-        let from = fs::metadata(&file).map_or(0, |meta| usize::try_from(meta.len()).unwrap());
-        Self { file, from }
+    fn new(folder: &Path) -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { file: folder.join(format!("log-{number}.jsonl")) }
     }
 
     fn text(&self) -> String {
-        let bytes = fs::read(&self.file).unwrap_or_default();
-        String::from_utf8_lossy(bytes.get(self.from..).unwrap_or_default()).into_owned()
+        String::from_utf8_lossy(&fs::read(&self.file).unwrap_or_default()).into_owned()
     }
 
     /// The last lines.
