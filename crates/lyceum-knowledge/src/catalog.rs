@@ -1,7 +1,7 @@
 //! What is served: the catalog of one moment, made of the database and kept up with its events.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -92,7 +92,9 @@ impl Shown {
             return Ok(None);
         }
         let news = events::after(tx, source, self.seq, ONE_BY_ONE)?;
-        if news.len() == ONE_BY_ONE {
+        let missed = events::last(tx)?.saturating_sub(self.seq);
+        // Too many to take one by one, or some were swept away while this process slept.
+        if usize::try_from(missed).ok() != Some(news.len()) {
             return Self::load(tx, source, links).map(Some);
         }
         if !news.is_empty() {
@@ -106,8 +108,8 @@ impl Shown {
         let mut entries: HashMap<String, Arc<Entry>> =
             self.catalog.entries().iter().map(|entry| (entry.key(), entry.clone())).collect();
         // Whatever happened to a document, what counts is what became of it.
-        let touched: BTreeMap<&str, &Event> = news.iter().map(|event| (event.key.as_str(), event)).collect();
-        for key in touched.keys() {
+        let touched: BTreeSet<&str> = news.iter().map(|event| event.key.as_str()).collect();
+        for key in touched {
             let Some((content_type, id)) = of_key(key) else { continue };
             let place = format!("{content_type}/{id}");
             match documents::document(tx, source, content_type, id)? {

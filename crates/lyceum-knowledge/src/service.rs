@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use lyceum_content::{knowledge::Entry, ontology::Ontology};
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::Source;
-use lyceum_store::{Db, DbError, Key, ObjectError, Objects, documents};
+use lyceum_store::{Db, DbError, Key, Objects, documents};
 use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
@@ -312,10 +312,4 @@ pub(crate) fn failed(error: DbError) -> Error {
         ErrorCode::Unavailable => Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() },
         _ => Error::internal(error),
     }
-}
-
-/// What goes wrong with objects, for the log and the report.
-pub(crate) fn told(error: &ObjectError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -162,7 +162,8 @@ fn open(file: &Path) -> Result<Connection, DbError> {
 
 /// Renames a damaged database, and removes what belongs to it.
 fn put_aside(file: &Path, why: &dyn std::fmt::Display) -> std::io::Result<()> {
-    let free = (1_u32..).map(|number| beside(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
+    let free =
+        (1_u32..).map(|number| beside(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
     let aside = free.unwrap_or_else(|| beside(file, ".damaged-0"));
     if file.exists() {
         std::fs::rename(file, &aside)?;

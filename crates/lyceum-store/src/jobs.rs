@@ -144,6 +144,14 @@ pub fn release_all(tx: &Tx<'_>, queue: &str) -> Result<(), DbError> {
     Ok(())
 }
 
+/// Gives the jobs of a queue that were tried often enough a new start.
+pub fn revive(tx: &Tx<'_>, queue: &str, now: Timestamp) -> Result<usize, DbError> {
+    tx.execute(
+        "UPDATE jobs SET due = $1, attempts = 0 WHERE queue = $2 AND due = $3",
+        [now.as_millisecond().into(), queue.into(), NEVER.into()],
+    )
+}
+
 /// When the next job can be claimed, if there is one.
 pub fn next_due(tx: &Tx<'_>, queue: &str) -> Result<Option<Timestamp>, DbError> {
     let found = tx.row(

@@ -58,7 +58,8 @@ pub(super) fn routes(app: &App) -> Router<App> {
         }),
         None => Router::new().route(llms::PATH, any(nothing)),
     };
-    mounted.route("/api/v1", any(nothing)).route("/api/v1/{*path}", any(nothing))
+    let others = ["/api/v1", "/api/v1/", "/api/v1/{*path}"];
+    others.into_iter().fold(mounted, |router, path| router.route(path, any(nothing)))
 }
 
 async fn nothing(State(app): State<App>) -> ApiError {

@@ -1,6 +1,7 @@
 //! The knowledge base as the world meets it: its doors, the real program, a real Git server, and what is left on the disk.
 
 mod announcing;
+mod api;
 mod base;
 mod completion;
 mod faults;
