@@ -145,25 +145,25 @@ impl Knowledge {
         }
         let delete = |(job, key): (Job, Key)| {
             let objects = objects.clone();
-            async move { (job, told(objects.delete(&key).await)) }
+            async move { (job, told(key.as_str(), objects.delete(&key).await)) }
         };
         let deletes: Vec<_> = deletes.into_iter().map(delete).collect();
         done.extend(stream::iter(deletes).buffered(DELETES_AT_ONCE).collect::<Vec<Done>>().await);
         let (jobs, items): (Vec<Job>, Vec<(Key, Bytes)>) = puts.into_iter().unzip();
         let put = objects.put_all(items).await;
-        done.extend(jobs.into_iter().zip(put).map(|(job, (_, result))| (job, told(result))));
+        done.extend(jobs.into_iter().zip(put).map(|(job, (key, result))| (job, told(key.as_str(), result))));
         done
     }
 }
 
 /// What went wrong with an object, for the log and the report.
-fn told(result: Result<(), ObjectError>) -> Result<(), String> {
+fn told(key: &str, result: Result<(), ObjectError>) -> Result<(), String> {
     match result {
         Ok(()) => Ok(()),
         // Only copies of files have such names; the document itself is kept.
-        Err(ObjectError::NameTooLong { name, .. }) => {
+        Err(ObjectError::NameTooLong(_)) => {
             tracing::warn!(
-                object.name = name,
+                object.key = key,
                 "a file has so long a name that no copy of it is kept on this disk"
             );
             Ok(())

@@ -1,6 +1,6 @@
 //! Pages of other sites may read what is public, and nothing else.
 
-use super::base::{Base, by, refused, with};
+use super::base::{Base, Served, by, refused, with};
 use crate::app::{Answer, TestApp, get, post};
 
 const READS: [&str; 5] = [
@@ -12,6 +12,30 @@ const READS: [&str; 5] = [
 ];
 
 const FOREIGN: [&str; 4] = ["https://evil.example", "null", "http://localhost.evil.example", "file://"];
+
+/// A server that is meant for everyone.
+async fn public() -> Served {
+    Base::example().served_with("public_url = \"https://kb.example.org\"").await
+}
+
+#[tokio::test]
+async fn what_only_this_machine_reaches_is_read_by_its_own_pages_only() {
+    let app = Base::example().served().await;
+    for path in READS {
+        for origin in FOREIGN {
+            let answer = app.send(with(get(path), "origin", origin)).await;
+            refused(&answer, 403, "FORBIDDEN");
+            assert_eq!(answer.header("access-control-allow-origin"), "", "{answer:?}");
+            assert_eq!(preflight(&app, origin, path, "GET").await.status, 403);
+        }
+        let ours = "http://localhost:3000";
+        let answer = app.send(with(get(path), "origin", ours)).await;
+        assert_eq!(answer.header("access-control-allow-origin"), ours);
+        // What is not a page sends no origin.
+        assert!(matches!(app.send(get(path)).await.status, 200 | 404));
+    }
+    app.stop().await;
+}
 
 fn check_open(answer: &Answer) {
     assert_eq!(answer.header("access-control-allow-origin"), "*");
@@ -26,7 +50,7 @@ async fn preflight(app: &TestApp, origin: &str, path: &str, method: &str) -> Ans
 
 #[tokio::test]
 async fn any_page_may_read() {
-    let app = Base::example().served().await;
+    let app = public().await;
     for path in READS {
         for origin in FOREIGN.iter().chain(&["http://localhost:3000"]) {
             for method in ["GET", "HEAD"] {
@@ -44,7 +68,7 @@ async fn any_page_may_read() {
 
 #[tokio::test]
 async fn any_page_may_ask_before_it_reads() {
-    let app = Base::example().served().await;
+    let app = public().await;
     for path in READS {
         for origin in FOREIGN {
             let answer = preflight(&app, origin, path, "GET").await;
@@ -60,7 +84,7 @@ async fn any_page_may_ask_before_it_reads() {
 
 #[tokio::test]
 async fn no_page_of_another_site_may_do_anything() {
-    let app = Base::example().served().await;
+    let app = public().await;
     let sync = "/api/v1/sources/kb/sync";
     for origin in FOREIGN {
         let answers = [
@@ -88,7 +112,7 @@ async fn no_page_of_another_site_may_do_anything() {
 
 #[tokio::test]
 async fn a_name_that_is_not_ours_reads_nothing() {
-    let app = Base::example().served().await;
+    let app = public().await;
     for path in READS {
         let answer = app.send(with(get(path), "host", "evil.example")).await;
         refused(&answer, 403, "FORBIDDEN");
