@@ -46,22 +46,15 @@ struct Inner {
 impl Db {
     /// Opens the database in that file, makes it if it is not there, and brings it to the newest schema. Blocks.
     ///
-    /// A file that can't be read any more, now or when it was in use, is put aside: all of it can be made again from
-    /// the sources.
+    /// A file that can't be read any more, now or when it was in use, is an error; see [`Db::renew`].
     pub fn open(file: &Path) -> Result<Self, DbError> {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
         }
         if suspicion(file).exists() {
-            put_aside(file, &"it turned out to be damaged when it was in use").map_err(DbError::Folder)?;
+            return Err(DbError::Suspected);
         }
-        let connection = match open(file) {
-            Err(DbError::Damaged(error)) => {
-                put_aside(file, &error).map_err(DbError::Folder)?;
-                open(file)?
-            }
-            opened => opened?,
-        };
+        let connection = open(file)?;
         let (work, waiting) = mpsc::channel(WAITING);
         let writer = std::thread::Builder::new()
             .name("lyceum-db".to_owned())
@@ -73,6 +66,13 @@ impl Db {
             writer: Some(writer),
             readers: Mutex::default(),
         })))
+    }
+
+    /// Puts a damaged database aside and opens a new one: all of it can be made again from the sources. Only for who is
+    /// alone on it, for whoever has it open goes on with the old one.
+    pub fn renew(file: &Path) -> Result<Self, DbError> {
+        put_aside(file).map_err(DbError::Folder)?;
+        Self::open(file)
     }
 
     /// Does work in a transaction of its own; when this returns, it is on disk. Work that fails changes nothing.
@@ -88,7 +88,10 @@ impl Db {
             let went_well = done.is_ok();
             let finish = move |committed: Result<(), DbError>| {
                 // Nobody may be waiting any more.
-                let _heard = tell.send(committed.and(done));
+                let _heard = tell.send(match (committed, done) {
+                    (Ok(()), done) | (Err(_), done @ Err(_)) => done,
+                    (Err(error), Ok(_)) => Err(error),
+                });
             };
             (went_well, Box::new(finish))
         });
@@ -161,7 +164,7 @@ fn open(file: &Path) -> Result<Connection, DbError> {
 }
 
 /// Renames a damaged database, and removes what belongs to it.
-fn put_aside(file: &Path, why: &dyn std::fmt::Display) -> std::io::Result<()> {
+fn put_aside(file: &Path) -> std::io::Result<()> {
     let free =
         (1_u32..).map(|number| beside(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
     let aside = free.unwrap_or_else(|| beside(file, ".damaged-0"));
@@ -174,7 +177,7 @@ fn put_aside(file: &Path, why: &dyn std::fmt::Display) -> std::io::Result<()> {
             _ => {}
         }
     }
-    tracing::error!(error.cause = %why, aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
+    tracing::error!(aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
     Ok(())
 }
 
@@ -205,7 +208,19 @@ fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
 
 fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
     let finishes: Vec<Finish> = match connection.execute_batch(sql::BEGIN_WRITE) {
-        Ok(()) => batch.filter_map(|work| attempt(connection, work)).collect(),
+        Ok(()) => {
+            let mut finishes = Vec::new();
+            for work in batch {
+                // A full disk can end the transaction, and with it everything that was done in it. What is done after
+                // that must not begin one of its own.
+                if connection.is_autocommit() {
+                    finishes.push(work(Err(DbError::Closed)).1);
+                } else {
+                    finishes.extend(attempt(connection, work));
+                }
+            }
+            finishes
+        }
         Err(error) => {
             tracing::warn!(error.cause = %error, "a transaction could not be begun");
             return batch.for_each(|work| work(Err(again(&error))).1(Ok(())));
@@ -231,7 +246,7 @@ fn attempt(connection: &Connection, work: Work) -> Option<Finish> {
     let done = catch_unwind(AssertUnwindSafe(|| work(Ok(&Tx::on(connection)))));
     let went_well = matches!(done, Ok((true, _)));
     let end = if went_well { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
-    // A full disk can end the whole transaction; then the commit fails too, and everyone hears of it.
+    // Where the whole transaction was ended, the commit fails too, and everyone hears of it.
     let _ended = connection.execute_batch(end);
     done.ok().map(|(_, finish)| finish)
 }
