@@ -12,6 +12,7 @@ mod python;
 mod s3;
 mod sample;
 mod scene;
+mod schemathesis;
 mod server_info;
 
 use std::time::Instant;
@@ -68,6 +69,7 @@ const CHECKS: &[Check] = &[
     ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
     ("S3 store", s3::meets),
+    ("Schemathesis", schemathesis::meets),
 ];
 
 /// Meets all peers.

@@ -33,6 +33,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         Form { kind: Wanted::Markdown.kind(), schema: inline::<String> },
         Form { kind: Wanted::Plain.kind(), schema: inline::<String> },
     ],
+    links: &[],
     refusals: &[
         (ErrorCode::ValidationError, "There is no such type; the message names those there are."),
         (ErrorCode::NotFound, "No published document of this type has this id."),

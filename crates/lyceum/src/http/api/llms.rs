@@ -32,6 +32,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     in_path: None,
     in_query: None,
     answers: &[Form { kind: KIND, schema: inline::<String> }],
+    links: &[],
     refusals: &[],
 };
 

@@ -36,6 +36,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     in_path: Some(inline::<Named>),
     in_query: None,
     answers: &[Form { kind: "application/json", schema: named::<Report> }],
+    links: &[],
     refusals: &[
         (ErrorCode::ValidationError, "The source can't be read as it is declared."),
         (ErrorCode::NotFound, "No source has this name."),
