@@ -46,6 +46,9 @@ pub(crate) struct Options {
     /// The folder of the bundles [default: ../shared/data, from the root of the project]
     #[arg(long, value_name = "FOLDER")]
     data: Option<PathBuf>,
+    /// Measures one repository alone, such as mdn, which is the one that is served.
+    #[arg(long, value_name = "NAME", conflicts_with = "write", value_parser = material::names())]
+    only: Option<String>,
     /// Writes the tables into docs/benchmarks.md.
     #[arg(long)]
     write: bool,
@@ -63,7 +66,8 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     let data = options.data.clone().unwrap_or_else(|| repo.path("../shared/data"));
     let programs = Both::find(repo, options.program.as_deref())?;
     let mut report = Report::default();
-    for material in MATERIALS {
+    let is_wanted = |material: &&Material| options.only.as_ref().is_none_or(|only| only == material.name);
+    for material in MATERIALS.iter().filter(is_wanted) {
         let measured = measure(material, &data, &programs, options, &mut report);
         if let Err(error) = measured {
             println!("{}: {error:#}", material.name);
@@ -72,6 +76,10 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     }
     let load = format!("{} rounds; wrk with 1 thread and 64 connections for REST", options.rounds);
     report.facts = machine::facts(repo, load)?;
+    if let Some(program) = &options.program {
+        let given = report.facts.iter_mut().filter(|(name, _)| *name == "lyceum");
+        given.for_each(|(_, value)| *value = program.display().to_string());
+    }
     println!("\n{report}");
     if !report.problems.is_empty() {
         bail!("{} could not be measured; see above", report.problems.len());

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use clap::builder::PossibleValuesParser;
 
 /// A repository, and how it is served.
 pub(super) struct Material {
@@ -49,7 +50,7 @@ pub(super) const MATERIALS: &[Material] = &[
         goals: OF_2000,
     },
     Material {
-        name: "knowledge-base, published by default",
+        name: "knowledge-base-all",
         bundle: "knowledge-base",
         most: None,
         publishing: Publishing::ByDefault,
@@ -57,7 +58,7 @@ pub(super) const MATERIALS: &[Material] = &[
     },
     // Half of the knowledge base says `publish: false`, so 2,000 documents that are served come from elsewhere.
     Material {
-        name: "mdn, 2000 documents of it",
+        name: "mdn-2000",
         bundle: "mdn",
         most: Some(2000),
         publishing: Publishing::ByDefault,
@@ -78,6 +79,11 @@ pub(super) const MATERIALS: &[Material] = &[
         goals: Goals { cold: None, same: None, changed: None, memory: Some(200.0) },
     },
 ];
+
+/// The names of all, for the command line.
+pub(super) fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(MATERIALS.iter().map(|material| material.name))
+}
 
 impl Material {
     /// Its file among the bundles, which must be there.
