@@ -28,13 +28,8 @@ pub(crate) fn documents(snapshot: &Snapshot) -> impl Iterator<Item = (&RelPath, 
     snapshot.files().iter().filter(|(path, _)| is_document(path))
 }
 
-/// What differs from what is known. With other rules than before everything has to be read.
-pub(crate) fn plan(
-    known: &BTreeMap<String, FileRow>,
-    snapshot: &Snapshot,
-    same_rules: bool,
-    now: Timestamp,
-) -> Plan {
+/// What differs from what is known.
+pub(crate) fn plan(known: &BTreeMap<String, FileRow>, snapshot: &Snapshot, now: Timestamp) -> Plan {
     let is_known = |path: &RelPath, meta: &FileMeta| {
         let Some(row) = known.get(path.as_str()) else { return false };
         let same = row.stamp.is_some() && row.stamp == meta.stamp.durable();
@@ -45,7 +40,7 @@ pub(crate) fn plan(
         }
     };
     let read = documents(snapshot)
-        .filter(|(path, meta)| !same_rules || !is_known(path, meta))
+        .filter(|(path, meta)| !is_known(path, meta))
         .map(|(path, _)| path.clone())
         .collect();
     let left_out: BTreeMap<&str, FileRow> = left_out(snapshot).collect();

@@ -1,8 +1,10 @@
-//! What is offered of a knowledge base that lies in a folder.
+//! What is kept and offered of a knowledge base that lies in a folder.
 
 mod base;
+mod healing;
 mod lists;
 mod prompts;
 mod resources;
+mod shelving;
 mod terms;
 mod tiers;

@@ -87,11 +87,8 @@ impl Db {
             let done = tx.and_then(work);
             let went_well = done.is_ok();
             let finish = move |committed: Result<(), DbError>| {
-                // Nobody may be waiting any more.
-                let _heard = tell.send(match (committed, done) {
-                    (Ok(()), done) | (Err(_), done @ Err(_)) => done,
-                    (Err(error), Ok(_)) => Err(error),
-                });
+                // What the work itself says is more than how the commit went. Nobody may be waiting any more.
+                let _heard = tell.send(done.and_then(|done| committed.map(|()| done)));
             };
             (went_well, Box::new(finish))
         });
@@ -206,47 +203,43 @@ fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
     }
 }
 
+/// Commits all of it together. Where one piece of work ended the transaction, those after it share another.
 fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
-    let finishes: Vec<Finish> = match connection.execute_batch(sql::BEGIN_WRITE) {
-        Ok(()) => {
-            let mut finishes = Vec::new();
-            for work in batch {
-                // A full disk can end the transaction, and with it everything that was done in it. What is done after
-                // that must not begin one of its own.
-                if connection.is_autocommit() {
-                    finishes.push(work(Err(DbError::Closed)).1);
-                } else {
-                    finishes.extend(attempt(connection, work));
-                }
-            }
-            finishes
-        }
-        Err(error) => {
+    let mut batch = batch.peekable();
+    while batch.peek().is_some() {
+        if let Err(error) = connection.execute_batch(sql::BEGIN_WRITE) {
             tracing::warn!(error.cause = %error, "a transaction could not be begun");
             return batch.for_each(|work| work(Err(again(&error))).1(Ok(())));
         }
-    };
-    let committed = connection.execute_batch("COMMIT");
-    if let Err(error) = &committed {
-        tracing::warn!(error.cause = %error, "a commit failed");
-        // SQLite may have ended the transaction by itself.
-        let _ended = connection.execute_batch("ROLLBACK");
-    }
-    for finish in finishes {
-        finish(match &committed {
-            Ok(()) => Ok(()),
-            Err(error) => Err(again(error)),
-        });
+        let mut finishes: Vec<Finish> = Vec::new();
+        // A full disk can end the whole transaction in the middle.
+        while let Some(work) = batch.next_if(|_| !connection.is_autocommit()) {
+            finishes.extend(attempt(connection, work));
+        }
+        let committed = connection.execute_batch("COMMIT");
+        if let Err(error) = &committed {
+            tracing::warn!(error.cause = %error, "a commit failed");
+            // SQLite may have ended the transaction by itself.
+            let _ended = connection.execute_batch("ROLLBACK");
+        }
+        for finish in finishes {
+            finish(match &committed {
+                Ok(()) => Ok(()),
+                Err(error) => Err(again(error)),
+            });
+        }
     }
 }
 
 /// Does one piece of work inside the transaction; what fails is taken back alone.
 fn attempt(connection: &Connection, work: Work) -> Option<Finish> {
-    connection.execute_batch("SAVEPOINT work").ok()?;
+    if let Err(error) = connection.execute_batch("SAVEPOINT work") {
+        return Some(work(Err(again(&error))).1);
+    }
     let done = catch_unwind(AssertUnwindSafe(|| work(Ok(&Tx::on(connection)))));
     let went_well = matches!(done, Ok((true, _)));
     let end = if went_well { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
-    // Where the whole transaction was ended, the commit fails too, and everyone hears of it.
+    // Where the work ended the whole transaction, the commit fails too, and everyone hears of it.
     let _ended = connection.execute_batch(end);
     done.ok().map(|(_, finish)| finish)
 }

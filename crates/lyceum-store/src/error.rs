@@ -61,8 +61,11 @@ impl DbError {
 impl From<rusqlite::Error> for DbError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase};
+        let extended = error.sqlite_error().map(|failure| failure.extended_code);
         match error.sqlite_error_code() {
             Some(DiskFull) => Self::Full(error),
+            // The memory that processes share is a file too.
+            _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::Full(error),
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
             Some(DatabaseCorrupt | NotADatabase) => Self::Damaged(error),
             _ => Self::Sql(error),

@@ -144,12 +144,13 @@ pub fn release_all(tx: &Tx<'_>, queue: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Gives the jobs of a queue that were tried often enough a new start.
-pub fn revive(tx: &Tx<'_>, queue: &str, now: Timestamp) -> Result<usize, DbError> {
+/// The same, and jobs that were tried often enough are tried again.
+pub fn revive(tx: &Tx<'_>, queue: &str, now: Timestamp) -> Result<(), DbError> {
     tx.execute(
         "UPDATE jobs SET due = $1, attempts = 0 WHERE queue = $2 AND due = $3",
         [now.as_millisecond().into(), queue.into(), NEVER.into()],
-    )
+    )?;
+    release_all(tx, queue)
 }
 
 /// When the next job can be claimed, if there is one.

@@ -56,7 +56,8 @@ fn write_down(
         documents::remove_document(tx, source, &replaced.path)?;
     }
     // What is taken away first and put back after is put in the end.
-    let mut objects: BTreeMap<String, &str> = BTreeMap::new();
+    let mut objects: BTreeMap<String, &str> =
+        outcome.left_behind.iter().map(|key| (key.clone(), "")).collect();
     for replaced in &outcome.replaced {
         for key in keys(replaced)? {
             objects.insert(key, "");

@@ -39,9 +39,15 @@ impl Base {
 
     /// Those files before anything was brought in.
     pub(super) fn unread(files: &[(&str, &str)]) -> Self {
+        Self::over(Objects::memory(), files)
+    }
+
+    /// The same with objects that the test holds too.
+    pub(super) fn over(objects: Objects, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("kb")).unwrap();
-        let knowledge = Arc::new(Knowledge::open(options(folder.path())).unwrap());
+        let options = Options { objects, ..options(folder.path()) };
+        let knowledge = Arc::new(Knowledge::open(options).unwrap());
         let view = view(&knowledge, Caller::trusted());
         let base = Self { knowledge, view, folder };
         for (file, text) in files {
@@ -60,6 +66,10 @@ impl Base {
         let place = self.folder.path().join("kb").join(file);
         fs::create_dir_all(place.parent().unwrap()).unwrap();
         fs::write(place, text).unwrap();
+    }
+
+    pub(super) fn remove(&self, file: &str) {
+        fs::remove_file(self.folder.path().join("kb").join(file)).unwrap();
     }
 
     pub(super) async fn sync(&self) {

@@ -64,3 +64,30 @@ fn a_folder_that_can_t_be_made_is_told() {
     let error = Db::open(&folder.path().join("file/below/lyceum.db")).unwrap_err();
     assert!(matches!(error, DbError::Folder(_)), "{error:?}");
 }
+
+#[tokio::test]
+async fn a_file_that_turns_out_to_be_damaged_is_put_aside_the_next_time() {
+    let super::Scene { db, folder } = scene();
+    db.write(|tx| (0..2000).try_for_each(|number| STATE.put(tx, &number.to_string(), &[7; 200], at(0))))
+        .await
+        .unwrap();
+    drop(db);
+    let file = folder.path().join("lyceum.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[40_000..].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    std::fs::write(&file, bytes).unwrap();
+    let db = Db::open(&file).unwrap();
+    let read = db
+        .read(|tx| (0..2000).try_for_each(|number| STATE.get(tx, &number.to_string(), at(0)).map(drop)))
+        .await;
+    assert!(matches!(read, Err(DbError::Damaged(_))), "{read:?}");
+    drop(db);
+
+    let db = Db::open(&file).unwrap();
+    assert_eq!(db.read(|tx| STATE.get(tx, "1", at(0))).await.unwrap(), None);
+    db.write(|tx| STATE.put(tx, "1", b"anew", at(0))).await.unwrap();
+    drop(db);
+    let kept = Db::open(&file).unwrap().read(|tx| STATE.get(tx, "1", at(0))).await.unwrap();
+    assert_eq!(kept, Some(b"anew".to_vec()), "it was put aside once more");
+    assert!(folder.path().join("lyceum.db.damaged-1").exists());
+}

@@ -9,7 +9,6 @@ mod endpoint;
 mod entries;
 mod entry;
 mod llms;
-mod markdown;
 mod openapi;
 mod query;
 mod sync;

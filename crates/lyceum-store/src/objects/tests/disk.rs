@@ -112,3 +112,17 @@ fn a_folder_that_can_not_be_one_is_refused() {
     let error = Objects::local(&folder.path().join("file/below")).unwrap_err();
     assert!(error.to_string().starts_with("the folder for objects can't be used ("), "{error}");
 }
+
+#[tokio::test]
+async fn who_is_alone_clears_what_was_left_half_written() {
+    let folder = TempDir::new().unwrap();
+    let objects = Objects::local(folder.path()).unwrap();
+    put(&objects, "raw/a#1.md", "kept").await;
+    let half = folder.path().join("raw/b.md#1");
+    std::fs::write(&half, "half").unwrap();
+    drop(Objects::local(folder.path()).unwrap());
+    assert!(half.exists(), "another may be writing it");
+    objects.clear_unfinished().await.unwrap();
+    assert!(!half.exists());
+    assert_eq!(text(&objects, "raw/a#1.md").await.as_deref(), Some("kept"));
+}
