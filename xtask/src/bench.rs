@@ -6,6 +6,8 @@ mod machine;
 mod modern;
 mod page;
 mod skills;
+mod sync;
+mod wrk;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -19,6 +21,8 @@ pub(crate) enum Subject {
     Http(http::Options),
     /// Reading, finding and serving thousands of skills.
     Skills(skills::Options),
+    /// Bringing real repositories of documents in, and reading them over REST.
+    Sync(sync::Options),
 }
 
 /// Measures.
@@ -26,5 +30,6 @@ pub(crate) fn run(repo: &Repo, subject: &Subject) -> Result<()> {
     match subject {
         Subject::Http(options) => http::run(repo, options),
         Subject::Skills(options) => skills::run(repo, options),
+        Subject::Sync(options) => sync::run(repo, options),
     }
 }

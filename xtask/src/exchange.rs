@@ -2,6 +2,7 @@
 //!
 //! Just enough to ask our servers on loopback whether they answer rightly, without an HTTP stack to build.
 
+use std::borrow::Cow;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -15,9 +16,16 @@ const LIMIT: Duration = Duration::from_secs(10);
 #[derive(Clone)]
 pub(crate) struct Request {
     pub(crate) method: &'static str,
-    pub(crate) path: &'static str,
+    pub(crate) path: Cow<'static, str>,
     pub(crate) headers: Vec<(&'static str, String)>,
     pub(crate) body: String,
+}
+
+impl Request {
+    /// A request to read what is at a path.
+    pub(crate) fn get(path: impl Into<Cow<'static, str>>) -> Self {
+        Self { method: "GET", path: path.into(), headers: Vec::new(), body: String::new() }
+    }
 }
 
 /// An answer, read to its end.

@@ -64,6 +64,11 @@ impl Server {
         file.set_len(0).context("could not empty the server's log")
     }
 
+    /// The process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.running.id()
+    }
+
     /// Resident memory in KiB. Linux only.
     pub(crate) fn resident_kib(&self) -> Result<u64> {
         let path = format!("/proc/{}/status", self.running.id());

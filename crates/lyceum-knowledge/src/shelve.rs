@@ -1,8 +1,8 @@
 //! Shelving: objects that are written down are put where they belong, and taken from where they do not.
 //!
 //! Each is a job of its own: tried five times, after 30 seconds and then twice as long each time, within two minutes;
-//! then it is kept as failed and reported, while the others go on. Where it is not the object's fault, as with a full
-//! disk, it is tried for as long as it takes. Doing one twice is no harm.
+//! then it is kept as failed and reported, while the others go on, until the next start or `lyceum sync`. Where it is not
+//! the object's fault, as with a full disk, it is tried for as long as it takes. Doing one twice is no harm.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use lyceum_store::{
-    DbError, Key, ObjectError, documents,
+    DbError, Key, ObjectError, ObjectOptions, documents,
     jobs::{self, Job},
 };
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Knowledge, Progress,
     read::RETRIES,
-    service::told,
     sync::Tell,
     trial::{self, Step},
 };
@@ -28,6 +27,12 @@ pub(crate) const QUEUE: &str = "objects";
 
 /// How many objects are done together.
 const TOGETHER: usize = 256;
+
+/// How many bytes of them are held in memory at once, or one object.
+const TOGETHER_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many are taken away at the same time.
+const DELETES_AT_ONCE: usize = 16;
 
 /// How long one may take.
 const WITHIN: Duration = Duration::from_secs(120);
@@ -87,23 +92,16 @@ impl Knowledge {
 
     /// Shelves everything that is due, and says when something is due again.
     pub(crate) async fn shelve(&self, tell: &Tell) -> Result<Option<Timestamp>, DbError> {
-        let mut worked = false;
         loop {
             let claimed =
                 self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), TOGETHER));
             let claimed = claimed.await?;
             if claimed.is_empty() {
-                if let (true, Ok(_turn)) = (worked, self.syncing.try_acquire()) {
-                    self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await?;
-                }
+                self.sweep_bodies().await?;
                 return self.db.read(|tx| jobs::next_due(tx, QUEUE)).await;
             }
-            worked = true;
             let done = self.shelve_batch(claimed).await?;
             trial::reached(Step::Shelved);
-            // A sync that is under way may have staged the same bytes, and no job speaks for those yet.
-            let turn = self.syncing.try_acquire().ok();
-            let is_alone = turn.is_some();
             let left = self.db.write(move |tx| {
                 for (job, result) in done {
                     match result {
@@ -113,51 +111,42 @@ impl Knowledge {
                             jobs::failed(tx, QUEUE, &job, &failed.why, again)?;
                         }
                     }
-                    if is_alone {
-                        documents::release_body(tx, QUEUE, &job.payload)?;
-                    }
                 }
                 jobs::count(tx, QUEUE)
             });
-            let left = left.await?;
-            drop(turn);
-            tell(Progress::Shelving { left });
+            tell(Progress::Shelving { left: left.await? });
         }
     }
 
+    /// Takes bytes away that are where they belong. A sync that is under way stages some that are not asked for yet, so
+    /// it has to wait; the next time will do.
+    async fn sweep_bodies(&self) -> Result<(), DbError> {
+        let Ok(_turn) = self.syncing.try_acquire() else { return Ok(()) };
+        self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await.map(drop)
+    }
+
+    /// Does claimed jobs, as many at a time as fit into memory.
     async fn shelve_batch(&self, claimed: Vec<Job>) -> Result<Vec<Done>, DbError> {
-        let hashes: Vec<String> = claimed.iter().map(|job| job.payload.clone()).collect();
-        let read = self.db.read(move |tx| {
-            hashes
-                .iter()
-                .map(|hash| if hash.is_empty() { Ok(None) } else { documents::body(tx, hash) })
-                .collect()
-        });
-        let bodies: Vec<Option<Vec<u8>>> = read.await?;
-        // What is taken away goes first: a file that becomes a folder is one of each.
-        let (mut done, mut puts) = (Vec::new(), Vec::new());
-        let mut deletes = Vec::new();
-        for (job, body) in claimed.into_iter().zip(bodies) {
-            match (Key::parse(&job.key), body) {
-                (Err(error), _) => done.push((job, Err(Failed::for_good(error.to_string())))),
-                (Ok(key), None) if job.payload.is_empty() => deletes.push((job, key)),
-                (Ok(_), None) => {
-                    done.push((job, Err(Failed::for_good("its bytes are gone; sync again".to_owned()))));
+        let mut done = Vec::with_capacity(claimed.len());
+        let mut left = claimed;
+        while !left.is_empty() {
+            let read = self.db.read(move |tx| {
+                let (mut group, mut bytes) = (Vec::new(), 0);
+                let mut jobs = left.into_iter();
+                for job in jobs.by_ref() {
+                    let body = if job.payload.is_empty() { None } else { documents::body(tx, &job.payload)? };
+                    bytes += body.as_ref().map_or(0, Vec::len);
+                    group.push((job, body));
+                    if bytes > TOGETHER_BYTES {
+                        break;
+                    }
                 }
-                (Ok(key), Some(body)) => puts.push((job, key, body)),
-            }
+                Ok((group, jobs.collect::<Vec<Job>>()))
+            });
+            let (group, rest) = read.await?;
+            done.extend(self.shelve_group(group).await);
+            left = rest;
         }
-        let delete = |(job, key): (Job, Key)| {
-            let objects = self.options.objects.clone();
-            async move { (job, objects.delete(&key).await.map_err(|error| Failed::of(&error))) }
-        };
-        let deletes: Vec<_> = deletes.into_iter().map(delete).collect();
-        done.extend(stream::iter(deletes).buffered(16).collect::<Vec<Done>>().await);
-        let (jobs, items): (Vec<Job>, Vec<(Key, Bytes)>) =
-            puts.into_iter().map(|(job, key, body)| (job, (key, Bytes::from(body)))).unzip();
-        let put = self.options.objects.put_all(items).await;
-        let put = jobs.into_iter().zip(put);
-        done.extend(put.map(|(job, (_, result))| (job, result.map_err(|error| Failed::of(&error)))));
         for (job, failed) in done.iter().filter_map(|(job, result)| Some((job, result.as_ref().err()?))) {
             tracing::warn!(
                 object.key = job.key,
@@ -167,6 +156,32 @@ impl Knowledge {
             );
         }
         Ok(done)
+    }
+
+    async fn shelve_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<Done> {
+        let limit = ObjectOptions { limit: WITHIN, ..ObjectOptions::default() };
+        let objects = self.options.objects.clone().with_options(limit);
+        let (mut done, mut deletes, mut puts) = (Vec::new(), Vec::new(), Vec::new());
+        for (job, body) in group {
+            match (Key::parse(&job.key), body) {
+                (Err(error), _) => done.push((job, Err(Failed::for_good(error.to_string())))),
+                (Ok(key), None) if job.payload.is_empty() => deletes.push((job, key)),
+                (Ok(_), None) => {
+                    done.push((job, Err(Failed::for_good("its bytes are gone; sync again".to_owned()))));
+                }
+                (Ok(key), Some(body)) => puts.push((job, (key, Bytes::from(body)))),
+            }
+        }
+        let delete = |(job, key): (Job, Key)| {
+            let objects = objects.clone();
+            async move { (job, outcome(&key, objects.delete(&key).await)) }
+        };
+        let deletes: Vec<_> = deletes.into_iter().map(delete).collect();
+        done.extend(stream::iter(deletes).buffered(DELETES_AT_ONCE).collect::<Vec<Done>>().await);
+        let (jobs, items): (Vec<Job>, Vec<(Key, Bytes)>) = puts.into_iter().unzip();
+        let put = objects.put_all(items).await;
+        done.extend(jobs.into_iter().zip(put).map(|(job, (key, result))| (job, outcome(&key, result))));
+        done
     }
 
     /// The keys of objects that are there before anything is known of them: those that a database knew which is lost.
@@ -218,9 +233,29 @@ impl Failed {
 
 /// Whether these bytes are a manifest as a sync writes it.
 fn is_manifest(bytes: &[u8]) -> bool {
-    let Ok(manifest) = serde_json::from_slice::<serde_json::Value>(bytes) else { return false };
-    let has = |field: &str, is: fn(&serde_json::Value) -> bool| manifest.get(field).is_some_and(is);
-    has("commitSha", serde_json::Value::is_string) && has("documents", serde_json::Value::is_array)
+    let parsed = serde_json::from_slice::<serde_json::Value>(bytes);
+    parsed.is_ok_and(|manifest| manifest.get("commitSha").is_some() && manifest.get("documents").is_some())
+}
+
+/// How an object fared.
+fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), Failed> {
+    match result {
+        // Only copies of files have such names; the document itself is kept.
+        Err(ObjectError::NameTooLong(_)) => {
+            tracing::warn!(
+                object.key = key.as_str(),
+                "a file has so long a name that no copy of it is kept on this disk"
+            );
+            Ok(())
+        }
+        result => result.map_err(|error| Failed::of(&error)),
+    }
+}
+
+/// What went wrong with an object, for the log and the report.
+fn told(error: &ObjectError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 fn until(moment: Timestamp) -> Duration {

@@ -1,7 +1,7 @@
 //! A sync: what is there now is read, written down in one transaction, and shown.
 //!
 //! Files are read twice: once to learn what they are, and, where they are served, once more with the id that all of
-//! them together gave them. So a sync holds a handful of documents at a time, however many there are.
+//! them together gave them. So a sync holds some megabytes of documents at a time, however many there are.
 
 mod choice;
 mod publish;
@@ -16,7 +16,7 @@ use std::{
 };
 
 use lyceum_model::ErrorCode;
-use lyceum_source::Kind;
+use lyceum_source::{Kind, Snapshot};
 use lyceum_store::{
     DbError,
     documents::{self, DocumentRow, FileRow, FileState, SourceRow},
@@ -30,6 +30,12 @@ use staging::Staged;
 
 /// How many files are read and staged together.
 const TOGETHER: usize = 64;
+
+/// How many bytes of files that is at most, or one file.
+const TOGETHER_BYTES: u64 = 4 * 1024 * 1024;
+
+/// How long it may take to fetch the source; Git has limits of its own, which are shorter.
+const FETCH_WITHIN: Duration = Duration::from_secs(20 * 60);
 
 /// How far a sync is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,11 +80,9 @@ pub enum SyncError {
         "another process keeps this data folder in sync; ask it (the tool refresh_sources, or POST /api/v1/sources/{{name}}/sync), or use another --data-dir"
     )]
     Elsewhere,
-    /// The files took too long.
-    #[error("reading {count} files took more than {} seconds; see whether the disk answers", limit.as_secs())]
+    /// The source took too long.
+    #[error("the source took more than {} seconds; see whether its disk or its server answers", limit.as_secs())]
     TooSlow {
-        /// How many.
-        count: usize,
         /// The limit.
         limit: Duration,
     },
@@ -121,6 +125,26 @@ struct Outcome {
     left_behind: Vec<String>,
 }
 
+impl Known {
+    /// Has everything read again.
+    fn forget_content(&mut self) {
+        for row in self.files.values_mut() {
+            (row.stamp, row.digest) = (None, None);
+        }
+    }
+}
+
+impl Outcome {
+    fn is_something(&self) -> bool {
+        let Self { files, gone, replaced, staged, left_behind } = self;
+        !(files.is_empty()
+            && gone.is_empty()
+            && replaced.is_empty()
+            && staged.is_empty()
+            && left_behind.is_empty())
+    }
+}
+
 impl Knowledge {
     /// Brings the source in and shows it. One at a time; only the process that leads may.
     pub(crate) async fn sync(&self, tell: &Tell) -> Result<Report, SyncError> {
@@ -133,16 +157,49 @@ impl Knowledge {
         synced
     }
 
+    /// Shows what is here by the rules of this process, without asking the network, where it is shown by others or not
+    /// at all.
+    pub(crate) async fn sync_what_is_here(&self, tell: &Tell) -> Result<(), SyncError> {
+        let Ok(_turn) = self.syncing.acquire().await else { return Err(SyncError::Elsewhere) };
+        let known = self.known().await?;
+        if known.source.rules == self.options.rules {
+            return Ok(());
+        }
+        let source = self.options.source.clone();
+        let here = tokio::task::spawn_blocking(move || source.local()).await;
+        let here = here.map_err(|_| SyncError::Panicked)??;
+        // What was asked for is not answered by what was here before.
+        let done = known.source.done;
+        match here {
+            Some(snapshot) => self.bring_in(snapshot, known, done, tell).await.map(drop),
+            None => Ok(()),
+        }
+    }
+
     async fn sync_in_turn(&self, tell: &Tell) -> Result<Report, SyncError> {
-        let (began, now) = (Instant::now(), Self::now());
         let name = self.options.name.to_string();
         // What is asked for from here on is asked for again.
         let wanted = self.db.read(move |tx| documents::source(tx, &name)).await?.wanted;
         tell(Progress::Fetching);
-        let mut snapshot = self.options.source.refresh().await?;
+        let fetched = tokio::time::timeout(FETCH_WITHIN, self.options.source.refresh()).await;
+        let snapshot = fetched.map_err(|_| SyncError::TooSlow { limit: FETCH_WITHIN })??;
         let known = self.known().await?;
+        self.bring_in(snapshot, known, wanted, tell).await
+    }
+
+    async fn bring_in(
+        &self,
+        mut snapshot: Snapshot,
+        mut known: Known,
+        wanted: i64,
+        tell: &Tell,
+    ) -> Result<Report, SyncError> {
+        let (began, now) = (Instant::now(), Self::now());
         let same_rules = known.source.rules == self.options.rules;
-        let mut plan = plan::plan(&known.files, &snapshot, same_rules, now);
+        if !same_rules {
+            known.forget_content();
+        }
+        let mut plan = plan::plan(&known.files, &snapshot, now);
         trial::reached(Step::Planned);
 
         let mut read = self.read_all(&snapshot, &plan, &known, now, tell).await?;
@@ -150,7 +207,7 @@ impl Knowledge {
         if is_clone && read.iter().any(|row| row.state == FileState::Failed) {
             tracing::warn!(source.name = %self.options.name, "files of a clone can't be read; it is made anew");
             snapshot = self.options.source.renew().await?;
-            plan = plan::plan(&known.files, &snapshot, same_rules, now);
+            plan = plan::plan(&known.files, &snapshot, now);
             read = self.read_all(&snapshot, &plan, &known, now, tell).await?;
         }
         let version = snapshot.version();
@@ -161,7 +218,7 @@ impl Knowledge {
         files.extend(read.iter().chain(&plan.left_out).map(|row| (row.path.clone(), row.clone())));
         let ids = choice::assign(&files);
 
-        let (ahead, replaced) = choice::choose(&files, &known, &ids, same_rules);
+        let (ahead, replaced) = choice::choose(&files, &known, &ids);
         let staged = self.stage_all(&snapshot, &ahead, &version, now, tell).await?;
         let read = read.into_iter().chain(plan.left_out).collect();
         let left_behind = match known.source.version {
@@ -172,18 +229,16 @@ impl Knowledge {
         choice::postpone(&mut outcome, &mut files, &ids, &ahead, now);
 
         let report = self.report(&outcome, &files, &known, &ids, &version, now);
-        let is_news = version != known.source.version.clone().unwrap_or_default()
-            || !outcome.files.is_empty()
-            || !outcome.gone.is_empty()
-            || !outcome.replaced.is_empty()
-            || !outcome.staged.is_empty()
-            || !same_rules
-            || wanted != known.source.done;
+        let is_news = !same_rules
+            || wanted != known.source.done
+            || known.source.version.as_deref() != Some(version.as_str())
+            || outcome.is_something();
         if is_news {
             self.publish(outcome, &files, &version, wanted, now).await?;
             trial::reached(Step::Published);
-            self.unshelved.notify_one();
+            // Before objects are replaced, so that nobody here looks for the old ones.
             self.follow().await?;
+            self.unshelved.notify_one();
             self.written.notify_one();
         }
         let synced_at = self.shown().synced_at;

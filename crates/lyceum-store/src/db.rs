@@ -46,22 +46,15 @@ struct Inner {
 impl Db {
     /// Opens the database in that file, makes it if it is not there, and brings it to the newest schema. Blocks.
     ///
-    /// A file that can't be read any more, now or when it was in use, is put aside: all of it can be made again from
-    /// the sources.
+    /// A file that can't be read any more, now or when it was in use, is an error; see [`Db::renew`].
     pub fn open(file: &Path) -> Result<Self, DbError> {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
         }
         if suspicion(file).exists() {
-            put_aside(file, &"it turned out to be damaged when it was in use").map_err(DbError::Folder)?;
+            return Err(DbError::Suspected);
         }
-        let connection = match open(file) {
-            Err(DbError::Damaged(error)) => {
-                put_aside(file, &error).map_err(DbError::Folder)?;
-                open(file)?
-            }
-            opened => opened?,
-        };
+        let connection = open(file)?;
         let (work, waiting) = mpsc::channel(WAITING);
         let writer = std::thread::Builder::new()
             .name("lyceum-db".to_owned())
@@ -73,6 +66,13 @@ impl Db {
             writer: Some(writer),
             readers: Mutex::default(),
         })))
+    }
+
+    /// Puts a damaged database aside and opens a new one: all of it can be made again from the sources. Only for who is
+    /// alone on it, for whoever has it open goes on with the old one.
+    pub fn renew(file: &Path) -> Result<Self, DbError> {
+        put_aside(file).map_err(DbError::Folder)?;
+        Self::open(file)
     }
 
     /// Does work in a transaction of its own; when this returns, it is on disk. Work that fails changes nothing.
@@ -161,7 +161,7 @@ fn open(file: &Path) -> Result<Connection, DbError> {
 }
 
 /// Renames a damaged database, and removes what belongs to it.
-fn put_aside(file: &Path, why: &dyn std::fmt::Display) -> std::io::Result<()> {
+fn put_aside(file: &Path) -> std::io::Result<()> {
     let free =
         (1_u32..).map(|number| beside(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
     let aside = free.unwrap_or_else(|| beside(file, ".damaged-0"));
@@ -174,7 +174,7 @@ fn put_aside(file: &Path, why: &dyn std::fmt::Display) -> std::io::Result<()> {
             _ => {}
         }
     }
-    tracing::error!(error.cause = %why, aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
+    tracing::error!(aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
     Ok(())
 }
 

@@ -6,7 +6,6 @@
 mod call;
 mod report;
 mod start;
-mod wrk;
 
 use std::process::Command;
 use std::time::Duration;
@@ -16,6 +15,7 @@ use clap::Args;
 
 use super::machine;
 use super::page::Section;
+use super::wrk::{self, Measured};
 use crate::peers::install::{self, Tools};
 use crate::programs::{self, Programs};
 use crate::repo::Repo;
@@ -23,7 +23,6 @@ use crate::scratch::Scratch;
 use crate::server::Server;
 use call::Call;
 use report::{Report, Row};
-use wrk::Measured;
 
 /// How long to measure.
 #[derive(Args)]

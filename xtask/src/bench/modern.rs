@@ -36,5 +36,5 @@ pub(super) fn post(accept: &str, message: &Value) -> Request {
     ];
     headers.extend(text("/method").map(|method| ("Mcp-Method", method)));
     headers.extend(text("/params/name").map(|name| ("Mcp-Name", name)));
-    Request { method: "POST", path: "/mcp", headers, body: message.to_string() }
+    Request { method: "POST", path: "/mcp".into(), headers, body: message.to_string() }
 }

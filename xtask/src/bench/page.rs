@@ -7,13 +7,15 @@ use anyhow::{Context, Result};
 
 /// A page without figures yet.
 const EMPTY: &str = "# Benchmarks\n\nWritten by `cargo xtask bench … --write`; compare ratios, not machines.\n\n\
-    <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n";
+    <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n\n\
+    ## Sync\n\n<!-- bench:sync -->\n<!-- /bench:sync -->\n";
 
 /// The section of one benchmark.
 #[derive(Clone, Copy)]
 pub(super) enum Section {
     Http,
     Skills,
+    Sync,
 }
 
 impl Section {
@@ -21,6 +23,7 @@ impl Section {
         match self {
             Self::Http => ["<!-- bench:http -->", "<!-- /bench:http -->"],
             Self::Skills => ["<!-- bench:skills -->", "<!-- /bench:skills -->"],
+            Self::Sync => ["<!-- bench:sync -->", "<!-- /bench:sync -->"],
         }
     }
 

@@ -42,15 +42,13 @@ pub(super) fn choose(
     files: &BTreeMap<String, FileRow>,
     known: &Known,
     ids: &BTreeMap<String, Id>,
-    same_rules: bool,
 ) -> (Vec<Ahead>, Vec<DocumentRow>) {
     let mut ahead = Vec::new();
     for row in files.values().filter(|row| row.state == FileState::Published) {
         let Some(id) = ids.get(&row.path) else { continue };
         let is_same = known.documents.get(&row.path).is_some_and(|served| {
             let digest = known.files.get(&row.path).and_then(|before| before.digest.as_ref());
-            same_rules
-                && (&served.content_type, &served.id) == (&row.content_type, &id.text)
+            (&served.content_type, &served.id) == (&row.content_type, &id.text)
                 && digest.is_some()
                 && digest == row.digest.as_ref()
         });

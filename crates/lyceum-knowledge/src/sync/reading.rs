@@ -8,7 +8,7 @@ use lyceum_model::RelPath;
 use lyceum_source::Snapshot;
 use lyceum_store::documents::FileRow;
 
-use super::{Known, Progress, SyncError, TOGETHER, Tell};
+use super::{Known, Progress, SyncError, TOGETHER, TOGETHER_BYTES, Tell};
 use crate::{
     Knowledge,
     plan::Plan,
@@ -31,15 +31,14 @@ impl Knowledge {
     ) -> Result<Vec<FileRow>, SyncError> {
         let of = plan.read.len();
         // Collected first: a stream that borrows from here could not be sent to another thread.
-        let batches: Vec<_> = plan
-            .read
-            .chunks(TOGETHER)
+        let size = |path: &RelPath| snapshot.files().get(path).map_or(0, |file| file.size);
+        let batches: Vec<_> = batches(&plan.read, size)
             .map(|paths| {
                 let before = |path: &RelPath| known.files.get(path.as_str()).cloned();
                 let paths: Vec<_> = paths.iter().map(|path| (path.clone(), before(path))).collect();
                 let (snapshot, ontology) = (snapshot.clone(), self.options.ontology.clone());
                 let exclude = self.options.exclude.clone();
-                aside(paths.len(), move || {
+                aside(move || {
                     let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &exclude, now };
                     paths.iter().map(|(path, before)| reader.read(path, before.as_ref())).collect::<Vec<_>>()
                 })
@@ -56,9 +55,24 @@ impl Knowledge {
     }
 }
 
+/// Cuts a list into parts of so many files and bytes.
+pub(super) fn batches<T>(files: &[T], size: impl Fn(&T) -> u64) -> impl Iterator<Item = &[T]> {
+    let mut left = files;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let within = left.iter().take(TOGETHER).take_while(|file| {
+            let fits = bytes < TOGETHER_BYTES;
+            bytes += size(file);
+            fits
+        });
+        let (batch, rest) = left.split_at(within.count());
+        left = rest;
+        (!batch.is_empty()).then_some(batch)
+    })
+}
+
 /// Does work that blocks where it holds up nobody, within a limit.
 pub(super) async fn aside<T: Send + 'static>(
-    count: usize,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SyncError> {
     match tokio::time::timeout(WITHIN, tokio::task::spawn_blocking(work)).await {
@@ -67,7 +81,7 @@ pub(super) async fn aside<T: Send + 'static>(
             tracing::error!(error.cause = %panicked, "reading files failed");
             Err(SyncError::Panicked)
         }
-        Err(_) => Err(SyncError::TooSlow { count, limit: WITHIN }),
+        Err(_) => Err(SyncError::TooSlow { limit: WITHIN }),
     }
 }
 

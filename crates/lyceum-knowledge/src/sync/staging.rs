@@ -10,9 +10,9 @@ use lyceum_store::{
 };
 
 use super::{
-    Progress, SyncError, TOGETHER, Tell,
+    Progress, SyncError, Tell,
     choice::Ahead,
-    reading::{aside, processors},
+    reading::{aside, batches, processors},
 };
 use crate::{
     Knowledge,
@@ -43,14 +43,15 @@ impl Knowledge {
             // What a sync left behind that never came to its end.
             self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await?;
         }
-        let batches: Vec<Vec<Ahead>> = ahead.chunks(TOGETHER).map(<[_]>::to_vec).collect();
+        let size = |one: &Ahead| snapshot.files().get(&one.path).map_or(0, |file| file.size);
+        let batches: Vec<Vec<Ahead>> = batches(ahead, size).map(<[_]>::to_vec).collect();
         let built: Vec<_> = batches
             .into_iter()
             .map(|batch| {
                 let (snapshot, ontology) = (snapshot.clone(), self.options.ontology.clone());
                 let (source, links) = (self.options.name.to_string(), self.options.links.clone());
                 let version = version.to_owned();
-                aside(batch.len(), move || {
+                aside(move || {
                     let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &[], now };
                     let build = |Ahead { path, id, digest }: Ahead| {
                         let text = reader.text(&path).ok().filter(|text| hash(text.as_bytes()) == digest)?;

@@ -27,7 +27,7 @@ async fn check(happens: impl AsyncFn(&Objects, &Key)) {
     let stop = CancellationToken::new();
     let fresh = tokio::spawn(base.knowledge.clone().keep_fresh(stop.clone()));
 
-    let refused = base.knowledge.bytes(&entry(&base, "file", "a")).await.unwrap_err();
+    let refused = base.knowledge.kept(&entry(&base, "file", "a")).await.unwrap_err();
     assert_eq!(refused.to_string(), "the document is being brought in again; try again in a moment");
     let until = Instant::now() + WITHIN;
     let healed = loop {

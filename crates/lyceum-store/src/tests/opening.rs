@@ -38,7 +38,8 @@ async fn a_damaged_file_is_put_aside() {
     let file = folder.path().join("lyceum.db");
     for _ in 0..2 {
         std::fs::write(&file, "this is no database, and longer than a header of one hundred bytes has to be so that it is looked at whole").unwrap();
-        let db = Db::open(&file).unwrap();
+        assert!(matches!(Db::open(&file), Err(DbError::Damaged(_))));
+        let db = Db::renew(&file).unwrap();
         db.write(|tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
     }
     let aside = |number: u32| folder.path().join(format!("lyceum.db.damaged-{number}"));

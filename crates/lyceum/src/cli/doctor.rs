@@ -80,8 +80,11 @@ async fn knowledge(out: &mut impl Write, config: &Config) -> anyhow::Result<bool
         if let Some(reason) = &file.reason {
             writeln!(out, "  {}  {}: {reason}", file.state.as_str(), file.path)?;
         }
-        // Whoever keeps a document to themselves need not be told what is wrong with it.
-        for Fault { field, line, message } in faults.iter().filter(|_| file.state == FileState::Published) {
+        // Whoever keeps a document to themselves need not be told what is wrong with it, unless that is why it is kept.
+        let matters = |fault: &&Fault| {
+            file.state == FileState::Published || ["publish", "draft"].contains(&fault.field.as_str())
+        };
+        for Fault { field, line, message } in faults.iter().filter(matters) {
             writeln!(out, "  warning  {}:{line}: {field}: {message}", file.path)?;
         }
     }

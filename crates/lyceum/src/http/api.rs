@@ -9,7 +9,6 @@ mod endpoint;
 mod entries;
 mod entry;
 mod llms;
-mod markdown;
 mod openapi;
 mod query;
 mod sync;
@@ -58,7 +57,8 @@ pub(super) fn routes(app: &App) -> Router<App> {
         }),
         None => Router::new().route(llms::PATH, any(nothing)),
     };
-    mounted.route("/api/v1", any(nothing)).route("/api/v1/{*path}", any(nothing))
+    let others = ["/api/v1", "/api/v1/", "/api/v1/{*path}"];
+    others.into_iter().fold(mounted, |router, path| router.route(path, any(nothing)))
 }
 
 async fn nothing(State(app): State<App>) -> ApiError {
@@ -95,25 +95,27 @@ fn failed(error: &lyceum_tools::Error) -> ApiError {
     if told.code == ErrorCode::Unavailable { told.retry_after(AGAIN_AFTER) } else { told }
 }
 
-/// Whether a request reads what is public: any page may do that.
+/// Whether a request only reads what needs no sign-in.
 pub(super) fn is_read(method: &Method, path: &str) -> bool {
     let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     let is_public = path == llms::PATH || path.starts_with(ROOT) && !path.starts_with(OPERATOR);
     reads && is_public
 }
 
-/// Lets any page see the answer to a read. There is nothing in it that a page could not ask for by other means, so it
-/// is the same for all of them and never for credentials.
-pub(super) fn open_to_all(response: &mut Response) {
-    let status = response.status();
-    let headers = response.headers_mut();
+/// Lets any page see the answer to a read: the same for all of them, and never for credentials.
+pub(super) fn open_to_all(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(
         header::ACCESS_CONTROL_EXPOSE_HEADERS,
         HeaderValue::from_static("ETag, Retry-After, X-Request-ID"),
     );
+}
+
+/// A refusal is not to be kept by a cache.
+pub(super) fn keep_no_refusal(response: &mut Response) {
+    let status = response.status();
     if status.is_client_error() || status.is_server_error() {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
 }
 

@@ -25,12 +25,13 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut log = RequestLog::begin(app, id.clone(), method, path);
     let is_read = api::is_read(request.method(), request.uri().path());
+    let is_open = is_read && log.app.config.is_public();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let welcome = origin.filter(|origin| is_discovery(&log.path) || origin_is_allowed(&log.app, origin));
     let asked = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     let mut response = match admit(&log.app, &request) {
         Err(error) => refuse(&log.path, error),
-        Ok(()) if request.method() == Method::OPTIONS && is_read => api::preflight(),
+        Ok(()) if request.method() == Method::OPTIONS && is_open => api::preflight(),
         Ok(()) if request.method() == Method::OPTIONS && welcome.is_some() => {
             StatusCode::NO_CONTENT.into_response()
         }
@@ -41,7 +42,10 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
     };
     response.headers_mut().insert(REQUEST_ID, id);
     if is_read {
-        api::open_to_all(&mut response);
+        api::keep_no_refusal(&mut response);
+    }
+    if is_open {
+        api::open_to_all(response.headers_mut());
     } else if let Some(origin) = welcome {
         allow_origin(response.headers_mut(), origin, asked);
     }
@@ -73,7 +77,7 @@ fn admit(app: &App, request: &Request<Body>) -> Result<(), ApiError> {
         return Err(ApiError::new(ErrorCode::Forbidden, message));
     }
     match request.headers().get(header::ORIGIN) {
-        Some(origin) if !is_for_any_page(request) && !origin_is_allowed(app, origin) => {
+        Some(origin) if !is_for_any_page(app, request) && !origin_is_allowed(app, origin) => {
             let message = "pages of this origin may not call; add it to server.allowed_origins";
             Err(ApiError::new(ErrorCode::Forbidden, message))
         }
@@ -129,9 +133,9 @@ fn is_probe(path: &str) -> bool {
 }
 
 /// Whether any page may send this.
-fn is_for_any_page(request: &Request<Body>) -> bool {
+fn is_for_any_page(app: &App, request: &Request<Body>) -> bool {
     let path = request.uri().path();
-    is_discovery(path) || api::is_read(request.method(), path)
+    is_discovery(path) || (app.config.is_public() && api::is_read(request.method(), path))
 }
 
 /// What says where the server is may be read by any page.

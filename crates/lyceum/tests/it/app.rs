@@ -101,6 +101,12 @@ impl TestApp {
         Self::serve(config(folder.path(), tables), build).await.holding(folder)
     }
 
+    /// A server that runs as a process of its own: to speak to, not to stop.
+    pub(crate) fn elsewhere(addr: SocketAddr) -> Self {
+        let (stop, served) = (CancellationToken::new(), tokio::spawn(async {}));
+        Self { addr, stop, served, _folder: None }
+    }
+
     async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
         let listening = lyceum::listen(&config).await.unwrap();
         let (addr, stop) = (listening.addr, CancellationToken::new());

@@ -96,7 +96,7 @@ fn post(accept: &str, version: &str, message: &Value) -> Request {
         ("Accept", accept.to_owned()),
         ("MCP-Protocol-Version", version.to_owned()),
     ];
-    Request { method: "POST", path: "/mcp", headers, body: message.to_string() }
+    Request { method: "POST", path: "/mcp".into(), headers, body: message.to_string() }
 }
 
 /// The data of the last event that has any; priming events and comments come before it.

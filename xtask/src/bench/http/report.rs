@@ -5,9 +5,9 @@ use std::fmt;
 use anyhow::{Context, Result};
 
 use super::start::Start;
-use super::wrk::Measured;
 use super::{CEILING, TYPESCRIPT};
 use crate::bench::figures::{median, mib};
+use crate::bench::wrk::Measured;
 
 /// The medians of one contender.
 pub(super) struct Row {

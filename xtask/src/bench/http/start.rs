@@ -52,7 +52,7 @@ fn serve(lyceum: &Path, scratch: &Scratch) -> Result<Server> {
 }
 
 fn first_answer(server: &Server, started: Instant) -> Result<()> {
-    let request = Request { method: "GET", path: "/livez", headers: Vec::new(), body: String::new() };
+    let request = Request::get("/livez");
     while !exchange::send(server.addr, &request).is_ok_and(|answer| answer.status == 200) {
         if started.elapsed() > LIMIT {
             return server.explain(Err(anyhow!("no 200 from GET /livez within {LIMIT:?}")));

@@ -33,6 +33,8 @@ pub(super) struct Endpoint {
     pub in_query: Option<SchemaOf>,
     /// Its good answer, in each form that can be had.
     pub answers: &'static [Form],
+    /// Where an answer leads on to.
+    pub links: &'static [Link],
     /// How it refuses, besides what any request can meet.
     pub refusals: &'static [(ErrorCode, &'static str)],
 }
@@ -43,6 +45,16 @@ pub(super) struct Form {
     pub kind: &'static str,
     /// What it looks like.
     pub schema: SchemaOf,
+}
+
+/// A way on from an answer to another endpoint.
+pub(super) struct Link {
+    /// What the link is called.
+    pub name: &'static str,
+    /// The endpoint, by its id.
+    pub to: &'static str,
+    /// The parameters there, and where in the answer they stand, as OpenAPI says it.
+    pub parameters: &'static [(&'static str, &'static str)],
 }
 
 /// How an endpoint is asked.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 
 use super::{
     cached,
-    endpoint::{Endpoint, Form, Verb, inline, named},
+    endpoint::{Endpoint, Form, Link, Verb, inline, named},
     query::{Asked, ListQuery},
 };
 use crate::{app::App, http::ApiError};
@@ -24,6 +24,14 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     in_path: None,
     in_query: Some(inline::<ListQuery>),
     answers: &[Form { kind: "application/json", schema: named::<EntryList> }],
+    links: &[Link {
+        name: "newest",
+        to: "getEntry",
+        parameters: &[
+            ("contentType", "$response.body#/entries/0/contentType"),
+            ("id", "$response.body#/entries/0/id"),
+        ],
+    }],
     refusals: &[(
         ErrorCode::ValidationError,
         "A parameter is not what it should be; `details.field` names it.",

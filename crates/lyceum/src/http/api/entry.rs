@@ -3,16 +3,15 @@
 use axum::{extract::Request, response::Response};
 use bytes::Bytes;
 use http::{HeaderValue, header};
-use lyceum_knowledge::Document;
+use lyceum_knowledge::{Document, Kept};
 use lyceum_model::ErrorCode;
-use lyceum_tools::mcp::printable;
+use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
 
 use super::{
     accept::{Wanted, wanted},
     cached::{self, Tag},
     endpoint::{Endpoint, Form, Verb, inline, named},
-    markdown,
     openapi::ContentTypeName,
     query::{unescaped, unknown_type},
 };
@@ -33,6 +32,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         Form { kind: Wanted::Markdown.kind(), schema: inline::<String> },
         Form { kind: Wanted::Plain.kind(), schema: inline::<String> },
     ],
+    links: &[],
     refusals: &[
         (ErrorCode::ValidationError, "There is no such type; the message names those there are."),
         (ErrorCode::NotFound, "No published document of this type has this id."),
@@ -70,21 +70,22 @@ async fn read(app: App, request: Request) -> Result<Response, ApiError> {
     };
     let wanted = wanted(request.headers());
     // The hash of the document is in its tag, so that a client which has it costs no look at the document.
-    let tag = Tag::named(&[entry.hash.as_str(), wanted.suffix()].concat());
-    let mut response = if tag.is_known(request.headers()) {
-        cached::unchanged(tag)
+    let tag = |hash: &str| Tag::named(&[hash, wanted.suffix()].concat());
+    let known = tag(&entry.hash);
+    let mut response = if known.is_known(request.headers()) {
+        cached::unchanged(known)
     } else {
-        let failed = |error| super::failed(&error);
-        match wanted {
-            Wanted::Json => {
-                let bytes = knowledge.bytes(entry).await.map_err(failed)?;
-                cached::fresh(tag, wanted.kind(), Bytes::from_owner(bytes))
-            }
+        // What took its place meanwhile has another hash.
+        let Kept { hash, bytes } = knowledge.kept(entry).await.map_err(|error| super::failed(&error))?;
+        let body = match wanted {
+            Wanted::Json => Bytes::from_owner(bytes),
             Wanted::Markdown | Wanted::Plain => {
-                let document = knowledge.document(entry).await.map_err(failed)?;
-                cached::fresh(tag, wanted.kind(), markdown::written(&document))
+                let document = serde_json::from_slice(&bytes).map_err(Error::internal);
+                let document: Document = document.map_err(|error| super::failed(&error))?;
+                document.to_markdown().into()
             }
-        }
+        };
+        cached::fresh(tag(&hash), wanted.kind(), body)
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
     Ok(response)

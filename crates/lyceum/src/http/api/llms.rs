@@ -32,6 +32,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     in_path: None,
     in_query: None,
     answers: &[Form { kind: KIND, schema: inline::<String> }],
+    links: &[],
     refusals: &[],
 };
 
@@ -63,7 +64,7 @@ fn written(url: &str, title: &str, shown: &Shown) -> String {
         let _written = write!(text, "\n## {content_type}\n\n");
         for entry in entries.iter().take(NAMED) {
             let one = &entry.summary;
-            let (title, id) = (one_line(&one.title).replace('[', "\\[").replace(']', "\\]"), &one.id);
+            let (title, id) = (in_link(&one.title), &one.id);
             let _written = write!(text, "- [{title}]({url}/api/v1/entries/{content_type}/{id})");
             let said = truncate(&one_line(&one.description), SAID);
             if !said.is_empty() {
@@ -78,6 +79,11 @@ fn written(url: &str, title: &str, shown: &Shown) -> String {
         }
     }
     text
+}
+
+/// A text as the name of a link: without what would end it.
+fn in_link(text: &str) -> String {
+    one_line(text).replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 
 /// A text without the ends of its lines.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ENDPOINTS, cached,
-    endpoint::{Endpoint, Form, Verb, inline, named},
+    endpoint::{Endpoint, Form, Link, Verb, inline, named},
 };
 use crate::{
     app::App,
@@ -45,6 +45,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     in_path: None,
     in_query: None,
     answers: &[Form { kind: KIND, schema: inline::<Map<String, Value>> }],
+    links: &[],
     refusals: &[],
 };
 
@@ -113,21 +114,23 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
         parameters.extend(schema.into_iter().flat_map(|schema| listed(place, schema(generator))));
     }
     let mut responses = refusals(endpoint, generator);
-    let mut good =
-        json!({ "description": endpoint.summary, "content": contents(endpoint.answers, generator) });
+    let mut good = Map::new();
+    good.insert("description".to_owned(), endpoint.summary.into());
+    good.insert("content".to_owned(), contents(endpoint.answers, generator));
+    if !endpoint.links.is_empty() {
+        good.insert("links".to_owned(), links(endpoint.links));
+    }
     if endpoint.verb == Verb::Get {
+        good.insert("headers".to_owned(), headers());
+        responses.insert("304".to_owned(), json!({ "description": "Not changed.", "headers": headers() }));
         parameters.push(json!({
             "name": "If-None-Match",
             "in": "header",
             "description": "The `ETag` of an answer that the client has.",
             "schema": { "type": "string" },
         }));
-        responses.insert("304".to_owned(), json!({ "description": "Not changed.", "headers": headers() }));
-        if let Some(good) = good.as_object_mut() {
-            good.insert("headers".to_owned(), headers());
-        }
     }
-    responses.insert("200".to_owned(), good);
+    responses.insert("200".to_owned(), good.into());
     json!({
         "operationId": endpoint.id,
         "summary": endpoint.summary,
@@ -174,6 +177,14 @@ fn contents(forms: &[Form], generator: &mut SchemaGenerator) -> Value {
         (kind.to_owned(), json!({ "schema": (form.schema)(generator) }))
     };
     Value::Object(forms.iter().map(content).collect())
+}
+
+fn links(links: &[Link]) -> Value {
+    let link = |link: &Link| {
+        let parameters: BTreeMap<_, _> = link.parameters.iter().copied().collect();
+        (link.name.to_owned(), json!({ "operationId": link.to, "parameters": parameters }))
+    };
+    Value::Object(links.iter().map(link).collect())
 }
 
 fn refusals(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Map<String, Value> {

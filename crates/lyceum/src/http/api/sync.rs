@@ -36,7 +36,9 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     in_path: Some(inline::<Named>),
     in_query: None,
     answers: &[Form { kind: "application/json", schema: named::<Report> }],
+    links: &[],
     refusals: &[
+        (ErrorCode::ValidationError, "The source can't be read as it is declared."),
         (ErrorCode::NotFound, "No source has this name."),
         (ErrorCode::ScopeMissing, "The caller may not do this; `details` names what is missing."),
         (ErrorCode::UpstreamError, "The source could not be reached."),

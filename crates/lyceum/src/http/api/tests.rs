@@ -5,8 +5,8 @@ use http::Method;
 use super::{cached::Tag, is_read};
 
 #[track_caller]
-fn check(method: Method, path: &str, is_open: bool) {
-    assert_eq!(is_read(&method, path), is_open, "{method} {path}");
+fn check(method: &Method, path: &str, is_open: bool) {
+    assert_eq!(is_read(method, path), is_open, "{method} {path}");
 }
 
 #[test]
@@ -15,17 +15,17 @@ fn only_reads_are_for_any_page() {
         ["/api/v1/entries", "/api/v1/entries/tag/dao", "/api/v1/openapi.json", "/llms.txt", "/api/v1/nothing"]
     {
         for method in [Method::GET, Method::HEAD, Method::OPTIONS] {
-            check(method, path, true);
+            check(&method, path, true);
         }
         for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::TRACE] {
-            check(method, path, false);
+            check(&method, path, false);
         }
     }
     for method in [Method::GET, Method::HEAD, Method::OPTIONS, Method::POST] {
         for path in
             ["/api/v1/sources/kb/sync", "/tools", "/mcp", "/", "/api/v2/entries", "/api/v1", "/llms.txt/x"]
         {
-            check(method.clone(), path, false);
+            check(&method, path, false);
         }
     }
 }

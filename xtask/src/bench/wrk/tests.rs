@@ -6,7 +6,7 @@ use crate::exchange::Request;
 #[test]
 fn a_body_with_quotes_is_one_lua_string() {
     let headers = vec![("Accept", "text/event-stream".to_owned())];
-    let request = Request { method: "POST", path: "/mcp", headers, body: r#"{"a":"\\"}"#.to_owned() };
+    let request = Request { method: "POST", path: "/mcp".into(), headers, body: r#"{"a":"\\"}"#.to_owned() };
     let expected = r#"wrk.method = "POST"
 wrk.body = "{\"a\":\"\\\\\"}"
 wrk.headers["Accept"] = "text/event-stream"
@@ -31,7 +31,7 @@ fn the_figures_are_found_among_the_other_lines() {
 fn requests_of_one_session_are_counted() {
     let headers = vec![("Mcp-Session-Id", "abc".to_owned())];
     let body = r#"{"id":1,"jsonrpc":"2.0"}"#.to_owned();
-    let request = Request { method: "POST", path: "/mcp", headers, body };
+    let request = Request { method: "POST", path: "/mcp".into(), headers, body };
     assert!(
         script(&request).contains(r#""{\"id\":" .. id .. ",\"jsonrpc\":\"2.0\"}""#),
         "{}",

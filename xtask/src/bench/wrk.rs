@@ -29,12 +29,12 @@ end
 /// What one run of wrk found; times in microseconds.
 #[derive(Debug, Deserialize, PartialEq)]
 pub(super) struct Measured {
-    requests: u64,
-    micros: u64,
+    pub(super) requests: u64,
+    pub(super) micros: u64,
     pub(super) p50: u64,
     pub(super) p99: u64,
-    refused: u64,
-    broken: u64,
+    pub(super) refused: u64,
+    pub(super) broken: u64,
 }
 
 impl Measured {

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use lyceum_knowledge::Document;
+use crate::Document;
 
 /// The document, whole.
-pub(super) fn written(document: &Document) -> String {
+pub(crate) fn written(document: &Document) -> String {
     let title = document.title();
     let synced_at = document.synced_at.to_string();
     let fields = [

@@ -1,0 +1,170 @@
+//! `cargo xtask bench sync`: bringing real repositories in, and reading what they hold over REST.
+//!
+//! The program is driven as a person drives it: `lyceum sync` on a repository that is served by its path, then
+//! `lyceum serve`. What can't be measured is named, and ends the run with an error once the rest is done.
+
+mod brought;
+mod lyceum;
+mod material;
+mod memory;
+mod origin;
+mod report;
+mod rest;
+mod row;
+mod served;
+mod told;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+
+use super::page::Section;
+use super::{machine, wrk};
+use crate::programs;
+use crate::repo::Repo;
+use crate::scratch::Scratch;
+use brought::Brought;
+use lyceum::Lyceum;
+use material::{MATERIALS, Material, SERVED};
+use origin::Origin;
+use report::Report;
+
+/// How often nothing has changed, in each round.
+const SAME: usize = 5;
+
+/// What to measure, and for how long.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Rounds, each with an empty data folder; the median counts.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Measures this program instead of building one with --release. The example bare_json is expected in the folder
+    /// `examples` beside it, where cargo puts it.
+    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    program: Option<PathBuf>,
+    /// The folder of the bundles [default: ../shared/data, from the root of the project]
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Measures one repository alone, such as mdn, which is the one that is served.
+    #[arg(long, value_name = "NAME", conflicts_with = "write", value_parser = material::names())]
+    only: Option<String>,
+    /// Writes the tables into docs/benchmarks.md.
+    #[arg(long)]
+    write: bool,
+}
+
+/// What is measured, and what it is measured against.
+struct Both {
+    lyceum: PathBuf,
+    bare_json: PathBuf,
+}
+
+/// Measures, prints the tables and writes them if asked to.
+pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
+    wrk::must_be_installed()?;
+    let data = options.data.clone().unwrap_or_else(|| repo.path("../shared/data"));
+    let programs = Both::find(repo, options.program.as_deref())?;
+    let mut report = Report::default();
+    let is_wanted = |material: &&Material| options.only.as_ref().is_none_or(|only| only == material.name);
+    for material in MATERIALS.iter().filter(is_wanted) {
+        let measured = measure(material, &data, &programs, options, &mut report);
+        if let Err(error) = measured {
+            println!("{}: {error:#}", material.name);
+            report.problems.push(format!("{}: {error:#}", material.name));
+        }
+    }
+    let load = format!("{} rounds; wrk with 1 thread and 64 connections for REST", options.rounds);
+    report.facts = machine::facts(repo, load)?;
+    if let Some(program) = &options.program {
+        let given = report.facts.iter_mut().filter(|(name, _)| *name == "lyceum");
+        given.for_each(|(_, value)| *value = program.display().to_string());
+    }
+    println!("\n{report}");
+    if !report.problems.is_empty() {
+        bail!("{} could not be measured; see above", report.problems.len());
+    }
+    if options.write {
+        Section::Sync.write(&repo.path("docs/benchmarks.md"), &report.to_string())?;
+    }
+    Ok(())
+}
+
+/// Brings one repository in, round after round; the largest is served in the end.
+fn measure(
+    material: &'static Material,
+    data: &Path,
+    programs: &Both,
+    options: &Options,
+    report: &mut Report,
+) -> Result<()> {
+    let scratch = Scratch::new()?;
+    println!("{}: making the repository", material.name);
+    let mut origin = Origin::of(&material.bundle_in(data)?, &scratch, material.most)?;
+    let lyceum = Lyceum::new(&programs.lyceum, &origin.bare, material, &scratch)?;
+    let mut brought = Brought::of(material);
+    let mut folder = Scratch::new()?;
+    for round in 1..=options.rounds {
+        // A new folder first, so that the one of the last round stays.
+        folder = Scratch::new()?;
+        self::round(&lyceum, &mut origin, folder.path(), &mut brought)
+            .with_context(|| format!("round {round}"))?;
+    }
+    report.brought.push(brought);
+    if material.name == SERVED {
+        report.served = Some(served::measure(&lyceum, folder.path(), options.rounds)?);
+        let rest = rest::measure(&lyceum, folder.path(), &programs.bare_json, &scratch, options.rounds);
+        report.rest = Some(rest.context("REST")?);
+    }
+    Ok(())
+}
+
+/// From nothing, then with no news, then with a commit that changes one file in a hundred.
+fn round(lyceum: &Lyceum<'_>, origin: &mut Origin, folder: &Path, brought: &mut Brought) -> Result<()> {
+    let cold = lyceum.sync(folder)?;
+    ensure!(cold.told.commit == origin.head()?, "{} was brought in, not the head", cold.told.commit);
+    let told = &cold.told;
+    ensure!(told.added == told.files.published, "{} added, {:?}", told.added, told.files);
+    println!("{}: cold after {:.0} ms, {:.0} of them its own", brought.name(), cold.wall, told.took_ms);
+    brought.cold.push(cold.wall);
+    brought.cold_took.push(told.took_ms);
+    brought.peak_kib = brought.peak_kib.max(cold.peak_kib);
+    (brought.files, brought.in_git) = (told.files, origin.documents()?.len());
+
+    for _ in 0..SAME {
+        let same = lyceum.sync(folder)?;
+        ensure!(same.told.touched() == 0, "{} documents changed with nothing new", same.told.touched());
+        brought.same.push(same.wall);
+        brought.same_took.push(same.told.took_ms);
+    }
+
+    brought.edited = origin.edit()?;
+    let edited = lyceum.sync(folder)?;
+    ensure!(edited.told.commit == origin.head()?, "{} was brought in, not the head", edited.told.commit);
+    ensure!(edited.told.touched() <= brought.edited, "{} documents changed", edited.told.touched());
+    println!("{}: {} edited files after {:.0} ms", brought.name(), brought.edited, edited.wall);
+    brought.changed_documents = edited.told.changed;
+    brought.changed.push(edited.wall);
+    brought.changed_took.push(edited.told.took_ms);
+    Ok(())
+}
+
+impl Both {
+    fn find(repo: &Repo, program: Option<&Path>) -> Result<Self> {
+        let Some(program) = program else {
+            println!("building with --release");
+            let words = ["--release", "-p", "lyceum", "--bin", "lyceum", "--example", "bare_json"];
+            let built = programs::build(repo, &words)?;
+            let [lyceum, bare_json] = [built.get("lyceum")?, built.get("bare_json")?].map(Path::to_owned);
+            return Ok(Self { lyceum, bare_json });
+        };
+        let lyceum = std::path::absolute(program)?;
+        let bare_json = lyceum.with_file_name("examples").join("bare_json");
+        ensure!(
+            bare_json.is_file(),
+            "{} is missing; build it as the program was built, with `cargo build -p lyceum --example bare_json`",
+            bare_json.display()
+        );
+        Ok(Self { lyceum, bare_json })
+    }
+}

@@ -1,0 +1,95 @@
+//! One repository, brought in round after round: what was found, and its table.
+
+use std::fmt;
+
+use super::material::Material;
+use super::row::{Checked, Row, middle};
+use super::told::Files;
+
+/// What was found; times in milliseconds.
+pub(super) struct Brought {
+    material: &'static Material,
+    pub(super) files: Files,
+    /// How many documents there are by Git's own word.
+    pub(super) in_git: usize,
+    pub(super) cold: Vec<f64>,
+    pub(super) same: Vec<f64>,
+    pub(super) changed: Vec<f64>,
+    /// The same by its own reckoning: without the start of the process and without shelving.
+    pub(super) cold_took: Vec<f64>,
+    pub(super) same_took: Vec<f64>,
+    pub(super) changed_took: Vec<f64>,
+    /// How many files the last commit changed, and how many of them are served.
+    pub(super) edited: usize,
+    pub(super) changed_documents: usize,
+    pub(super) peak_kib: u64,
+}
+
+impl Brought {
+    /// Nothing yet.
+    pub(super) fn of(material: &'static Material) -> Self {
+        Self {
+            material,
+            files: Files::default(),
+            in_git: 0,
+            cold: Vec::new(),
+            same: Vec::new(),
+            changed: Vec::new(),
+            cold_took: Vec::new(),
+            same_took: Vec::new(),
+            changed_took: Vec::new(),
+            edited: 0,
+            changed_documents: 0,
+            peak_kib: 0,
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        self.material.name
+    }
+
+    /// How many files are not accounted for, or too many are.
+    pub(super) fn lost(&self) -> usize {
+        self.in_git.abs_diff(self.files.total())
+    }
+
+    pub(super) fn rows(&self) -> Vec<Row> {
+        let goals = self.material.goals;
+        let Self { edited, changed_documents, .. } = self;
+        let own =
+            "of which the sync by its own report, without starting and without putting objects in place";
+        vec![
+            Row::of_times("from an empty data folder", &self.cold, goals.cold),
+            Row::of_times(own, &self.cold_took, None),
+            Row::of_times("nothing changed", &self.same, goals.same),
+            Row::of_times("of which the sync", &self.same_took, None),
+            Row::of_times(
+                format!("{edited} files changed in one commit, {changed_documents} of them served"),
+                &self.changed,
+                goals.changed,
+            ),
+            Row::of_times("of which the sync", &self.changed_took, None),
+            Row::of_memory("memory from an empty data folder, at most", self.peak_kib, goals.memory),
+        ]
+    }
+}
+
+impl fmt::Display for Brought {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Files { published, drafts, unpublished, skipped, failed } = self.files;
+        let seconds = middle(&self.cold) / 1000.0;
+        #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+        let (documents, files) = (published as f64 / seconds, self.in_git as f64 / seconds);
+        writeln!(out, "### {}\n", self.name())?;
+        writeln!(
+            out,
+            "{} files = {published} published + {drafts} drafts + {unpublished} unpublished + {skipped} skipped + \
+             {failed} failed; lost: {}. From nothing {files:.0} files or {documents:.0} documents a second.\n",
+            self.in_git,
+            Checked::none(self.lost()).text,
+        )?;
+        writeln!(out, "| `lyceum sync`, milliseconds | median | worst | to reach |\n|---|--:|--:|--:|")?;
+        self.rows().iter().try_for_each(|row| row.fmt(out))?;
+        writeln!(out)
+    }
+}
