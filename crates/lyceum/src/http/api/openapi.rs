@@ -31,9 +31,10 @@ const ALWAYS: [(ErrorCode, &str); 3] = [
 ];
 
 const ABOUT: &str = "The published documents of a knowledge base that is kept in Git, each with the commit it comes \
-    from. Reading needs no sign-in and may be done from any web page. HEAD is answered like GET, without the body; any \
-    other method with 405 and `Allow`. Answers have an `ETag`: send it back in `If-None-Match`, and what did not change \
-    is answered with 304. Errors are `{ error: { code, message, details?, retry_after? } }`; programs match on `code`.";
+    from. Reading needs no sign-in; on a server that is meant for everyone, any web page may read. HEAD is answered like \
+    GET, without the body; any other method with 405 and `Allow`. Answers have an `ETag`: send it back in \
+    `If-None-Match`, and what did not change is answered with 304. Errors are \
+    `{ error: { code, message, details?, retry_after? } }`; programs match on `code`.";
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
