@@ -107,6 +107,7 @@ impl Shown {
             return Ok(self.version.is_some().then(Self::default));
         }
         if self.version.is_none() && row.version.is_some() {
+            trial::reached(Step::Followed);
             return Self::load(tx, shelf).map(Some);
         }
         let is_same = row.version == self.version && row.synced_at == self.synced_at;
@@ -119,9 +120,7 @@ impl Shown {
         if usize::try_from(missed).ok() != Some(news.len()) {
             return Self::load(tx, shelf).map(Some);
         }
-        if !news.is_empty() {
-            trial::reached(Step::Followed);
-        }
+        trial::reached(Step::Followed);
         let catalog = self.apply(tx, shelf, &news)?;
         Self::around(tx, source, catalog).map(Some)
     }

@@ -90,7 +90,7 @@ async fn a_document_is_read_with_where_it_comes_from() {
         assert_eq!(told[key], document[key], "{key}");
     }
     let expected = format!(
-        "---\ntitle: \"Rotating stewards\"\nsource: \"kb\"\npath: \"artifacts/patterns/rotating-stewards.md\"\n\
+        "---\nid: \"rotating-stewards\"\ncontentType: \"pattern\"\ntitle: \"Rotating stewards\"\nsource: \"kb\"\npath: \"artifacts/patterns/rotating-stewards.md\"\n\
          commit: {}\nsynced_at: {}\nurl: null\n---\n\n# Rotating stewards\n\nStewards change every season.\n",
         told["commit"], told["synced_at"]
     );
