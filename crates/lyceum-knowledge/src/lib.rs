@@ -20,7 +20,7 @@ mod report;
 mod resources;
 mod service;
 mod shelve;
-mod sync;
+pub(crate) mod sync;
 mod term;
 mod tools;
 pub mod trial;

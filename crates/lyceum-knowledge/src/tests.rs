@@ -5,6 +5,7 @@ mod healing;
 mod lists;
 mod prompts;
 mod resources;
+mod rules;
 mod shelving;
 mod terms;
 mod tiers;

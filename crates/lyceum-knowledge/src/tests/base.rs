@@ -72,6 +72,28 @@ impl Base {
         fs::remove_file(self.folder.path().join("kb").join(file)).unwrap();
     }
 
+    /// The same files, opened by a process with other rules, which leave a folder out.
+    pub(super) fn leaving_out(self, folder: &str) -> Self {
+        let Self { knowledge, view, folder: place } = self;
+        let objects = knowledge.options.objects.clone();
+        drop((view, knowledge));
+        let exclude = vec![lyceum_model::RelPath::parse(folder).unwrap()];
+        let rules = format!("without {folder}");
+        let options = Options { objects, exclude, rules, ..options(place.path()) };
+        let knowledge = Arc::new(Knowledge::open(options).unwrap());
+        let view = view_of(&knowledge);
+        Self { knowledge, view, folder: place }
+    }
+
+    /// What is served.
+    pub(super) fn paths(&self) -> Vec<String> {
+        let shown = self.knowledge.shown();
+        let mut paths: Vec<String> =
+            shown.catalog.entries().iter().map(|entry| entry.summary.path.clone()).collect();
+        paths.sort();
+        paths
+    }
+
     pub(super) async fn sync(&self) {
         self.knowledge.sync_once(|_| ()).await.unwrap();
     }
@@ -127,6 +149,10 @@ impl Base {
         let result = complete(&self.view, &serde_json::from_value(params).unwrap()).unwrap();
         serde_json::to_value(result).unwrap()["completion"].take()
     }
+}
+
+fn view_of(knowledge: &Arc<Knowledge>) -> View {
+    view(knowledge, Caller::trusted())
 }
 
 fn view(knowledge: &Arc<Knowledge>, caller: Caller) -> View {

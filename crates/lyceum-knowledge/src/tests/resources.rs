@@ -113,10 +113,11 @@ async fn check(base: &Base, uri: &str, title: &str, path: &str, body: &str) {
     let (commit, synced) = (told["commit"].as_str().unwrap(), told["synced_at"].as_str().unwrap());
     let url = format!("https://git.example.org/kb/{commit}/{path}");
     let expected = format!(
-        "---\ntitle: \"{title}\"\nsource: \"kb\"\npath: \"{path}\"\ncommit: \"{commit}\"\nsynced_at: \"{synced}\"\n\
+        "\ntitle: \"{title}\"\nsource: \"kb\"\npath: \"{path}\"\ncommit: \"{commit}\"\nsynced_at: \"{synced}\"\n\
          url: \"{url}\"\n---\n\n{body}\n"
     );
-    assert_eq!(contents["text"], expected);
+    let text = contents["text"].as_str().unwrap();
+    assert!(text.starts_with("---\nid: ") && text.ends_with(&expected), "{text}");
     assert_eq!(
         told,
         &json!({ "source": "kb", "path": path, "commit": commit, "synced_at": synced, "url": url })

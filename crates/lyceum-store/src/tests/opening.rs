@@ -66,7 +66,7 @@ fn a_folder_that_can_t_be_made_is_told() {
 }
 
 #[tokio::test]
-async fn a_file_that_turns_out_to_be_damaged_is_put_aside_the_next_time() {
+async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
     let super::Scene { db, folder } = scene();
     db.write(|tx| (0..2000).try_for_each(|number| STATE.put(tx, &number.to_string(), &[7; 200], at(0))))
         .await
@@ -83,7 +83,8 @@ async fn a_file_that_turns_out_to_be_damaged_is_put_aside_the_next_time() {
     assert!(matches!(read, Err(DbError::Damaged(_))), "{read:?}");
     drop(db);
 
-    let db = Db::open(&file).unwrap();
+    assert!(matches!(Db::open(&file), Err(DbError::Suspected)));
+    let db = Db::renew(&file).unwrap();
     assert_eq!(db.read(|tx| STATE.get(tx, "1", at(0))).await.unwrap(), None);
     db.write(|tx| STATE.put(tx, "1", b"anew", at(0))).await.unwrap();
     drop(db);

@@ -3,6 +3,7 @@
 mod announcing;
 mod api;
 mod base;
+mod command;
 mod completion;
 mod faults;
 mod kills;
