@@ -169,6 +169,8 @@ impl Knowledge {
             Ok(report) => Ok(report),
             Err(error) => {
                 log_failure(&self.options.name, &error);
+                // From now on it is tried again without being asked.
+                self.asked.notify_one();
                 Err(Error::Failed { code: error.code(), message: error.to_string() })
             }
         }

@@ -144,11 +144,12 @@ pub fn release_all(tx: &Tx<'_>, queue: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-/// The same, and jobs that were tried often enough are tried again.
+/// The same, and what failed is tried now, also what was tried often enough.
 pub fn revive(tx: &Tx<'_>, queue: &str, now: Timestamp) -> Result<(), DbError> {
     tx.execute(
-        "UPDATE jobs SET due = $1, attempts = 0 WHERE queue = $2 AND due = $3",
-        [now.as_millisecond().into(), queue.into(), NEVER.into()],
+        "UPDATE jobs SET due = $1, attempts = CASE WHEN due = $2 THEN 0 ELSE attempts END
+         WHERE queue = $3 AND due > $1",
+        [now.as_millisecond().into(), NEVER.into(), queue.into()],
     )?;
     release_all(tx, queue)
 }

@@ -77,7 +77,7 @@ async fn asking_again_gives_a_failed_job_a_new_start() {
 }
 
 #[tokio::test]
-async fn a_job_that_was_given_up_is_tried_again_when_that_is_asked_for() {
+async fn jobs_that_failed_are_tried_at_once_when_that_is_asked_for() {
     let scene = scene();
     let claimed = scene.db.write(|tx| {
         for key in ["claimed", "given up", "waiting"] {
@@ -96,7 +96,7 @@ async fn a_job_that_was_given_up_is_tried_again_when_that_is_asked_for() {
     let claimed = claimed.await.unwrap();
     let mut tried: Vec<_> = claimed.iter().map(|job| (job.key.as_str(), job.attempts)).collect();
     tried.sort_unstable();
-    assert_eq!(tried, [("claimed", 2), ("given up", 1)]);
+    assert_eq!(tried, [("claimed", 2), ("given up", 1), ("waiting", 2)]);
 }
 
 #[tokio::test]

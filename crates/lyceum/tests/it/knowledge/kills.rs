@@ -10,19 +10,22 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::stage::{Ended, Program, Stage, command, published, unpublished};
+use super::stage::{Ended, Program, Shelf, Stage, command, published, unpublished};
 
 /// How long a restart may take until what was there is served again.
 const READY_WITHIN: Duration = Duration::from_secs(2);
 
-/// So many documents are read, staged and shelved in several rounds each.
-const DOCUMENTS: usize = 150;
+/// So many documents are read and staged in several rounds each.
+const MANY: usize = 80;
+
+/// So many are shelved in several rounds.
+const VERY_MANY: usize = 150;
 
 /// The signal of a process that ends itself.
 const ABORTED: i32 = 6;
 
-fn write_documents(stage: &Stage, round: &str) {
-    for number in 0..DOCUMENTS {
+fn write_documents(stage: &Stage, count: usize, round: &str) {
+    for number in 0..count {
         let text = if number % 10 == 0 { unpublished(round) } else { published("Many", round) };
         stage.kb.write(format!("notes/{}/{number}.md", number % 7), text).unwrap();
     }
@@ -46,25 +49,41 @@ async fn restarted(stage: &Stage) -> Program {
     program
 }
 
-/// Ends the program at a step of a sync: once with nothing before it, and once with an earlier commit.
-async fn check_sync(step: &str) {
+/// Ends the program at a step of its first sync.
+async fn check_first(step: &str, count: usize) {
     let stage = Stage::new().await;
-    write_documents(&stage, "one");
-    stage.kb.publish().await.unwrap();
+    write_documents(&stage, count, "one");
+    let commit = stage.kb.publish().await.unwrap();
     let ended = ends_at(&stage, step).await;
     assert_eq!(ended.status.signal(), Some(ABORTED), "at {step}: {ended:?}");
-    let program = stage.started().await;
-    stage.check_equal_to_scratch(&program).await;
+    let program = stage.start().await;
+    program.shows(&commit).await;
+    let shelf = Shelf::settled(&stage.data(), &commit).await;
     program.kill().await;
+    assert_eq!(usize::try_from(shelf.count("published")).unwrap(), 1 + count - count.div_ceil(10));
+    check_next_on(&stage, step, count).await;
+}
 
-    write_documents(&stage, "two");
+/// Ends the program at a step of a sync that is not its first.
+async fn check_next(step: &str, count: usize) {
+    let stage = Stage::new().await;
+    write_documents(&stage, count, "one");
+    let commit = stage.kb.publish().await.unwrap();
+    let program = stage.start().await;
+    program.shows(&commit).await;
+    program.kill().await;
+    check_next_on(&stage, step, count).await;
+}
+
+async fn check_next_on(stage: &Stage, step: &str, count: usize) {
+    write_documents(stage, count, "two");
     stage.kb.write("notes/1/1.md", unpublished("no longer")).unwrap();
     stage.kb.remove("notes/2/2.md").unwrap();
     stage.kb.git(["mv", "notes/3/3.md", "notes/moved.md"]).unwrap();
     let commit = stage.kb.publish().await.unwrap();
-    let ended = ends_at(&stage, step).await;
+    let ended = ends_at(stage, step).await;
     assert_eq!(ended.status.signal(), Some(ABORTED), "at {step}: {ended:?}");
-    let program = restarted(&stage).await;
+    let program = restarted(stage).await;
     program.shows(&commit).await;
     stage.check_equal_to_scratch(&program).await;
 }
@@ -101,32 +120,32 @@ async fn an_end_before_a_delivery_is_acknowledged() {
 
 #[tokio::test]
 async fn an_end_before_anything_is_read() {
-    check_sync("planned").await;
+    check_first("planned", MANY).await;
 }
 
 #[tokio::test]
 async fn an_end_between_two_files() {
-    check_sync("read:2").await;
+    check_first("read:2", MANY).await;
 }
 
 #[tokio::test]
 async fn an_end_between_two_documents() {
-    check_sync("staged:2").await;
+    check_first("staged:2", MANY).await;
 }
 
 #[tokio::test]
 async fn an_end_when_the_commit_counts_and_nothing_is_in_its_place() {
-    check_sync("published").await;
+    check_first("published", MANY).await;
 }
 
 #[tokio::test]
 async fn an_end_between_two_objects() {
-    check_sync("shelved:2").await;
+    check_first("shelved:2", VERY_MANY).await;
 }
 
 #[tokio::test]
 async fn an_end_before_the_catalog_shows_it() {
-    check_sync("followed").await;
+    check_next("followed", MANY).await;
 }
 
 /// Not random enough for secrets, but for the times of kills.

@@ -153,8 +153,9 @@ async fn what_can_not_be_a_push_is_refused() {
     }
     // It is refused before a byte of it is read.
     let head = format!(
-        "POST /webhooks/github HTTP/1.1\r\nHost: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "POST /webhooks/github HTTP/1.1\r\nHost: {}\r\n{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         program.addr,
+        "X-Hub-Signature-256: sha256=00",
         25 * 1024 * 1024 + 1
     );
     let refused = program.raw(head.as_bytes()).await;
