@@ -3,7 +3,7 @@
 //! Statements are written so that SQLite and Postgres both take them: `$1`, `$2` … in the order of their first use,
 //! `ON CONFLICT`, `RETURNING`; whole numbers, texts and bytes as the only types.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{
     Connection, OpenFlags,
@@ -22,6 +22,9 @@ pub(crate) const CLAIMED: &str = "";
 /// How long another process is waited for.
 const BUSY: Duration = Duration::from_secs(10);
 
+/// How long lies between two looks where SQLite itself does not wait.
+const PAUSE: Duration = Duration::from_millis(5);
+
 /// How much of the log may be left on disk once it is written back.
 const JOURNAL_LIMIT: i64 = 64 * 1024 * 1024;
 
@@ -32,12 +35,25 @@ pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY)?;
     // FULL: a commit that returned survives a power cut.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    keep_a_log(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", JOURNAL_LIMIT)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
+}
+
+/// Has changes written to a log first, so that readers and a writer do not hold each other up.
+///
+/// Where several processes want that of a new file at once, SQLite sends all but one away without waiting.
+fn keep_a_log(connection: &Connection) -> Result<(), DbError> {
+    let until = Instant::now() + BUSY;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL").map_err(DbError::from) {
+            Err(DbError::Busy(_)) if Instant::now() < until => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
 }
 
 pub(crate) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";

@@ -92,3 +92,17 @@ async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
     assert_eq!(kept, Some(b"anew".to_vec()), "it was put aside once more");
     assert!(folder.path().join("lyceum.db.damaged-1").exists());
 }
+
+#[test]
+fn many_that_open_a_new_file_at_once_wait_for_each_other() {
+    for _ in 0..10 {
+        let folder = tempfile::TempDir::new().unwrap();
+        let file = folder.path().join("lyceum.db");
+        std::thread::scope(|scope| {
+            let opened: Vec<_> = (0..8).map(|_| scope.spawn(|| Db::open(&file).map(drop))).collect();
+            for opened in opened {
+                opened.join().unwrap().unwrap();
+            }
+        });
+    }
+}
