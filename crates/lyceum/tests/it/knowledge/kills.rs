@@ -194,6 +194,7 @@ fn change(stage: &Stage, dice: &mut Dice, round: usize) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
     const KILLS: u64 = 100;
+    const STOPS: u64 = 10;
     let began = Instant::now();
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).unwrap();
@@ -220,18 +221,24 @@ async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
         tokio::time::sleep(Duration::from_millis(dice.below(600))).await;
         program.kill().await;
     }
+    // Told to stop, it leaves things as well as when it is killed.
+    for _ in 0..STOPS {
+        let program = restarted(&stage).await;
+        tokio::time::sleep(Duration::from_millis(dice.below(300))).await;
+        program.stop().await;
+    }
     stop.store(true, Ordering::Relaxed);
     let commits = pushing.await.unwrap();
     let program = restarted(&stage).await;
     stage.check_equal_to_scratch(&program).await;
 
+    assert_eq!(half_written(&stage.data()), 0, "files were left half written");
     let deliveries = stage.deliveries().await;
     let acknowledged = deliveries.iter().filter(|one| one.outcome.is_acknowledged()).count();
     println!(
         "{KILLS} kills, {commits} commits, {acknowledged} of {} deliveries acknowledged, slowest restart {slowest:?}, \
-         {} files half written, {:?}",
+         {:?}",
         deliveries.len(),
-        half_written(&stage.data()),
         began.elapsed()
     );
     assert!(commits > 20 && acknowledged > 5, "the kills were too kind");

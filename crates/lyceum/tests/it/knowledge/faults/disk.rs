@@ -38,7 +38,7 @@ async fn way() -> Option<&'static [&'static str]> {
             return Some(way);
         }
     }
-    println!("skipped: a small disk can't be mounted here (needs root, or namespaces of users)");
+    eprintln!("skipped: a small disk can't be mounted here (needs root, or namespaces of users)");
     None
 }
 

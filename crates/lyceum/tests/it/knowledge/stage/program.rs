@@ -191,6 +191,14 @@ impl Program {
         within("the end of the program", self.child.wait()).await.unwrap();
     }
 
+    /// Tells it to stop, and waits until it has.
+    pub(in crate::knowledge) async fn stop(self) {
+        let kill = format!("kill -TERM {}", self.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().await.unwrap().success());
+        let ended = self.ends().await;
+        assert!(ended.status.success(), "{ended:?}");
+    }
+
     /// Waits until it ends by itself.
     pub(in crate::knowledge) async fn ends(mut self) -> Ended {
         let status = within("the end of the program", self.child.wait()).await.unwrap();
