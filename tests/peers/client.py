@@ -8,9 +8,11 @@ PLAN is a JSON object:
     target  a list: a URL alone is met over HTTP, anything else is a command to start, also a bridge
     env     variables for that command
     steps   in order: {"tool": name, "arguments": {…}} is called, and called again while the answer's `message` is
-            that of `again_while`, if there is one; {"run": [word, …]} is a command that must succeed
+            that of `again_while`, if there is one; {"run": [word, …]} is a command that must succeed;
+            {"list": "resources"} (or resource_templates, prompts), {"read": uri}, {"prompt": name, "arguments": {…}} and
+            {"complete": uri of a template or name of a prompt, "argument": {…}} are the other verbs
 
-Prints one line of JSON with the protocol revision agreed on, the tools seen and the answer of each call.
+Prints one line of JSON with the protocol revision agreed on, the tools seen and the answer of each step but `run`.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ import sys
 
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
+from mcp.types import PromptReference, ResourceTemplateReference
 
 MOST_CALLS = 100
 SECONDS_OF_A_COMMAND = 30
@@ -33,13 +36,31 @@ def target(words: list[str], env: dict[str, str]) -> str | StdioServerParameters
     return StdioServerParameters(command=first, args=rest, env=env)
 
 
+async def ask(client: Client, step: dict):
+    """The verbs other than calling a tool; nothing where the step is none of them."""
+    match step:
+        case {"list": kind}:
+            return await getattr(client, f"list_{kind}")()
+        case {"read": uri}:
+            return await client.read_resource(uri)
+        case {"prompt": name, "arguments": arguments}:
+            return await client.get_prompt(name, arguments)
+        case {"complete": name, "argument": argument}:
+            is_uri = "://" in name
+            reference = ResourceTemplateReference(uri=name) if is_uri else PromptReference(name=name)
+            return await client.complete(reference, argument)
+
+
 async def take(client: Client, step: dict) -> list[dict]:
-    """Takes one step; only a call has an answer."""
+    """Takes one step; a command has no answer."""
     if "run" in step:
         done = subprocess.run(step["run"], capture_output=True, text=True, timeout=SECONDS_OF_A_COMMAND)
         if done.returncode != 0:
             raise RuntimeError(f"{step['run']} ended with {done.returncode}: {done.stdout}{done.stderr}")
         return []
+    if (answer := await ask(client, step)) is not None:
+        structured = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+        return [{"is_error": False, "structured": structured, "text": []}]
     for _ in range(MOST_CALLS):
         answer = await client.call_tool(step["tool"], step["arguments"])
         message = (answer.structured_content or {}).get("message")

@@ -12,6 +12,7 @@ mod python;
 mod s3;
 mod sample;
 mod scene;
+mod schemathesis;
 mod server_info;
 
 use std::time::Instant;
@@ -60,10 +61,15 @@ const CHECKS: &[Check] = &[
     ("mcp-remote", python::through_mcp_remote),
     ("Python client over HTTP, auto", |scene| python::over_http(scene, python::Mode::Auto)),
     ("Python client over HTTP, legacy", |scene| python::over_http(scene, python::Mode::Legacy)),
+    ("Python client and the knowledge base, auto", |scene| python::knowledge_base(scene, python::Mode::Auto)),
+    ("Python client and the knowledge base, legacy", |scene| {
+        python::knowledge_base(scene, python::Mode::Legacy)
+    }),
     ("Python client over stdio, SKILLS_DIR, auto", |scene| python::every_tool(scene, python::Mode::Auto)),
     ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
     ("S3 store", s3::meets),
+    ("Schemathesis", schemathesis::meets),
 ];
 
 /// Meets all peers.

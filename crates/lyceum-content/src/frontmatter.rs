@@ -79,7 +79,8 @@ pub fn yaml_value<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
 /// The line that a field stands on, from 1 on; the first where it is not there.
 pub fn line_of(text: &str, field: &str) -> usize {
     let names = |line: &str| line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'));
-    text.lines().position(names).map_or(1, |at| at + 1)
+    let head = text.lines().enumerate().take_while(|(at, line)| *at == 0 || line.trim_end() != "---");
+    head.filter(|(_, line)| names(line)).map(|(at, _)| at + 1).next().unwrap_or(1)
 }
 
 /// The YAML and what follows it.

@@ -36,7 +36,9 @@ impl Knowledge {
         });
         let accepted = accepted.await?;
         trial::reached(Step::Accepted);
-        self.asked.notify_one();
+        if accepted == Delivery::Accepted {
+            self.asked.notify_one();
+        }
         Ok(accepted)
     }
 }

@@ -1,7 +1,7 @@
 //! What is served: the catalog of one moment, made of the database and kept up with its events.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeSet, HashMap},
     sync::Arc,
 };
 
@@ -23,6 +23,17 @@ use crate::{
 
 /// How many events are taken one by one; with more of them everything is read.
 const ONE_BY_ONE: usize = 2_000;
+
+/// What is looked for in the database.
+#[derive(Debug, Clone)]
+pub(crate) struct Shelf {
+    /// The source.
+    pub source: String,
+    /// The rules that its documents must have been chosen by.
+    pub rules: String,
+    /// How the web shows them.
+    pub links: Links,
+}
 
 /// What is served at one moment: one whole commit.
 #[derive(Debug, Clone, Default)]
@@ -77,41 +88,53 @@ impl Counts {
 
 impl Shown {
     /// Reads everything.
-    pub(crate) fn load(tx: &Tx<'_>, source: &str, links: &Links) -> Result<Self, DbError> {
-        let rows = documents::documents(tx, source)?;
-        let entries = rows.into_iter().map(|row| entry(row, links));
+    pub(crate) fn load(tx: &Tx<'_>, shelf: &Shelf) -> Result<Self, DbError> {
+        if documents::source(tx, &shelf.source)?.rules != shelf.rules {
+            // What was chosen by other rules may be what these leave out.
+            return Ok(Self::default());
+        }
+        let rows = documents::documents(tx, &shelf.source)?;
+        let entries = rows.into_iter().map(|row| entry(row, &shelf.links));
         let catalog = Catalog::new(entries.collect::<Result<Vec<_>, _>>()?);
-        Self::around(tx, source, catalog)
+        Self::around(tx, &shelf.source, catalog)
     }
 
     /// What follows from the events since; nothing if there were none.
-    pub(crate) fn next(&self, tx: &Tx<'_>, source: &str, links: &Links) -> Result<Option<Self>, DbError> {
+    pub(crate) fn next(&self, tx: &Tx<'_>, shelf: &Shelf) -> Result<Option<Self>, DbError> {
+        let source = shelf.source.as_str();
         let row = documents::source(tx, source)?;
+        if row.rules != shelf.rules {
+            return Ok(self.version.is_some().then(Self::default));
+        }
+        if self.version.is_none() && row.version.is_some() {
+            trial::reached(Step::Followed);
+            return Self::load(tx, shelf).map(Some);
+        }
         let is_same = row.version == self.version && row.synced_at == self.synced_at;
         if is_same && events::last(tx)? == self.seq {
             return Ok(None);
         }
         let news = events::after(tx, source, self.seq, ONE_BY_ONE)?;
-        if news.len() == ONE_BY_ONE {
-            return Self::load(tx, source, links).map(Some);
+        let missed = events::last(tx)?.saturating_sub(self.seq);
+        // Too many to take one by one, or some were swept away while this process slept.
+        if usize::try_from(missed).ok() != Some(news.len()) {
+            return Self::load(tx, shelf).map(Some);
         }
-        if !news.is_empty() {
-            trial::reached(Step::Followed);
-        }
-        let catalog = self.apply(tx, source, links, &news)?;
+        trial::reached(Step::Followed);
+        let catalog = self.apply(tx, shelf, &news)?;
         Self::around(tx, source, catalog).map(Some)
     }
 
-    fn apply(&self, tx: &Tx<'_>, source: &str, links: &Links, news: &[Event]) -> Result<Catalog, DbError> {
+    fn apply(&self, tx: &Tx<'_>, shelf: &Shelf, news: &[Event]) -> Result<Catalog, DbError> {
         let mut entries: HashMap<String, Arc<Entry>> =
             self.catalog.entries().iter().map(|entry| (entry.key(), entry.clone())).collect();
         // Whatever happened to a document, what counts is what became of it.
-        let touched: BTreeMap<&str, &Event> = news.iter().map(|event| (event.key.as_str(), event)).collect();
-        for key in touched.keys() {
+        let touched: BTreeSet<&str> = news.iter().map(|event| event.key.as_str()).collect();
+        for key in touched {
             let Some((content_type, id)) = of_key(key) else { continue };
             let place = format!("{content_type}/{id}");
-            match documents::document(tx, source, content_type, id)? {
-                Some(row) => entries.insert(place, entry(row, links)?),
+            match documents::document(tx, &shelf.source, content_type, id)? {
+                Some(row) => entries.insert(place, entry(row, &shelf.links)?),
                 None => entries.remove(&place),
             };
         }

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
+use crate::markdown;
+
 /// A document, whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -36,6 +38,11 @@ impl Document {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         // Maps with text keys, texts and numbers: there is nothing that could fail.
         serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// The document as markdown: where it comes from, as YAML, and its text.
+    pub fn to_markdown(&self) -> String {
+        markdown::written(self)
     }
 
     /// The title: what the frontmatter says, else the first heading, else the name of the file.

@@ -54,9 +54,13 @@ impl Knowledge {
                     tracing::info!(source.name = %self.options.name, "another process keeps this data folder in sync; what it brings in is served here too");
                     told = true;
                 }
-                Ok(false) => {}
+                Ok(false) => self.note(self.other_rules().await),
                 Err(error) => {
-                    tracing::warn!(error.cause = %error, "the data folder can't be locked; trying again");
+                    if !told {
+                        tracing::warn!(error.cause = %error, "the data folder can't be locked; trying again");
+                        told = true;
+                    }
+                    self.note(Some(SyncError::Lock(error).to_string()));
                 }
             }
             tokio::select! {
@@ -64,9 +68,9 @@ impl Knowledge {
                 () = stop.cancelled() => return,
             }
         }
-        // Whoever claimed before is gone.
-        if let Err(error) = self.db.write(|tx| jobs::release_all(tx, QUEUE)).await {
-            tracing::warn!(error.cause = %error, "old claims could not be ended; they end by themselves");
+        // Whoever wrote before is gone.
+        if let Err(error) = self.options.objects.clear_unfinished().await {
+            tracing::warn!(error.cause = %error, "what was left half-written could not be cleared");
         }
         tokio::select! {
             () = self.keep_shelving(&stop) => {}
@@ -78,6 +82,9 @@ impl Knowledge {
     async fn keep_syncing(&self) {
         let quiet: Tell = Arc::new(|_| ());
         let mut ear = Ear::default();
+        if let Err(error) = self.sync_what_is_here(&quiet).await {
+            log_failure(&self.options.name, &error);
+        }
         let (mut failures, mut swept) = (0_u32, Instant::now());
         loop {
             ear.listen(&self.options.source, &self.options.name).await;
@@ -93,6 +100,17 @@ impl Knowledge {
             }
             self.until_a_reason(&mut ear, failures).await;
         }
+    }
+
+    /// What to say where another process brings in what this one may not show.
+    async fn other_rules(&self) -> Option<String> {
+        let name = self.options.name.to_string();
+        let source = self.db.read(move |tx| documents::source(tx, &name)).await.ok()?;
+        let is_other = source.version.is_some() && source.rules != self.options.rules;
+        is_other.then(|| {
+            "another process keeps this data folder by another configuration; use another --data-dir"
+                .to_owned()
+        })
     }
 
     /// Waits for a reason to sync.
@@ -151,6 +169,8 @@ impl Knowledge {
             Ok(report) => Ok(report),
             Err(error) => {
                 log_failure(&self.options.name, &error);
+                // From now on it is tried again without being asked.
+                self.asked.notify_one();
                 Err(Error::Failed { code: error.code(), message: error.to_string() })
             }
         }
@@ -192,7 +212,7 @@ impl Knowledge {
     ) -> Result<Report, SyncError> {
         let tell: Tell = Arc::new(tell);
         let report = self.sync(&tell).await?;
-        self.db.write(|tx| jobs::release_all(tx, QUEUE)).await?;
+        self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await?;
         self.shelve(&tell).await?;
         Ok(report)
     }

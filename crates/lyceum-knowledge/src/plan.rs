@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use lyceum_model::RelPath;
-use lyceum_source::{FileMeta, Snapshot};
+use lyceum_source::{FileMeta, Problem, Reason, Snapshot};
 use lyceum_store::documents::{FileRow, FileState};
 
 /// What has to be read and forgotten.
@@ -28,24 +28,19 @@ pub(crate) fn documents(snapshot: &Snapshot) -> impl Iterator<Item = (&RelPath, 
     snapshot.files().iter().filter(|(path, _)| is_document(path))
 }
 
-/// What differs from what is known. With other rules than before everything has to be read.
-pub(crate) fn plan(
-    known: &BTreeMap<String, FileRow>,
-    snapshot: &Snapshot,
-    same_rules: bool,
-    now: Timestamp,
-) -> Plan {
+/// What differs from what is known.
+pub(crate) fn plan(known: &BTreeMap<String, FileRow>, snapshot: &Snapshot, now: Timestamp) -> Plan {
     let is_known = |path: &RelPath, meta: &FileMeta| {
         let Some(row) = known.get(path.as_str()) else { return false };
         let same = row.stamp.is_some() && row.stamp == meta.stamp.durable();
         match row.state {
-            // Tried often enough: only another content is worth another try.
-            FileState::Failed => same && row.due.is_none_or(|due| due > now),
+            // One that was tried often enough is not waited for, but a sync that is under way tries it again.
+            FileState::Failed => same && row.due.is_some_and(|due| due > now),
             _ => same,
         }
     };
     let read = documents(snapshot)
-        .filter(|(path, meta)| !same_rules || !is_known(path, meta))
+        .filter(|(path, meta)| !is_known(path, meta))
         .map(|(path, _)| path.clone())
         .collect();
     let left_out: BTreeMap<&str, FileRow> = left_out(snapshot).collect();
@@ -54,9 +49,29 @@ pub(crate) fn plan(
             || RelPath::parse(path)
                 .is_ok_and(|path| snapshot.files().contains_key(&path) && is_document(&path))
     };
-    let gone = known.keys().filter(|path| !is_there(path)).cloned().collect();
-    let left_out = left_out.into_values().filter(|row| known.get(&row.path) != Some(row)).collect();
-    Plan { read, gone, left_out }
+    let (hidden, gone): (Vec<&FileRow>, Vec<&FileRow>) =
+        known.values().filter(|row| !is_there(&row.path)).partition(|row| is_hidden(snapshot, &row.path));
+    let left_out = left_out.into_values().chain(hidden.into_iter().map(out_of_reach));
+    let left_out = left_out.filter(|row| known.get(&row.path) != Some(row)).collect();
+    Plan { read, gone: gone.into_iter().map(|row| row.path.clone()).collect(), left_out }
+}
+
+/// Whether a file is below a folder that could not be read, so that it may still be there.
+fn is_hidden(snapshot: &Snapshot, path: &str) -> bool {
+    let unreadable = |problem: &&Problem| matches!(problem.reason, Reason::Unreadable(_));
+    snapshot.problems().iter().filter(unreadable).any(|problem| {
+        path.strip_prefix(&problem.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    })
+}
+
+/// A file that can't be reached now: what is served of it is served on.
+fn out_of_reach(row: &FileRow) -> FileRow {
+    FileRow {
+        state: FileState::Failed,
+        reason: Some("its folder can't be read".to_owned()),
+        due: None,
+        ..row.clone()
+    }
 }
 
 /// The documents that the source holds and a snapshot can't take, as files that are skipped.

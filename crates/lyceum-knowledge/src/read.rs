@@ -1,6 +1,9 @@
 //! One file of a source, read: what it is, whether it is served, and what is wrong with it.
 
-use std::time::Duration;
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    time::Duration,
+};
 
 use jiff::Timestamp;
 use lyceum_content::{
@@ -53,8 +56,18 @@ impl Reader<'_> {
             row.reason = Some(reason);
             return row;
         }
-        match self.text(path) {
-            Ok(text) => self.examine(&mut row, path, &text),
+        let examined = catch_unwind(AssertUnwindSafe(|| match self.text(path) {
+            Ok(text) => {
+                self.examine(&mut row, path, &text);
+                Ok(())
+            }
+            Err(unreadable) => Err(unreadable),
+        }));
+        // One file that trips us up must not keep the others from being read.
+        match examined
+            .unwrap_or_else(|_| Err(Unreadable::Now("reading it failed; the log says more".to_owned())))
+        {
+            Ok(()) => {}
             Err(Unreadable::AsItIs(reason)) => row.reason = Some(reason),
             Err(Unreadable::Now(reason)) => {
                 let failed =

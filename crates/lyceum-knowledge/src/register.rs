@@ -24,9 +24,11 @@ pub fn register(
     prompts::register(builder, domain, knowledge)
 }
 
-/// The address of a document, by its `type/id`.
-pub fn document_uri(knowledge: &Knowledge, key: &str) -> String {
-    format!("mcp://{}/content/{key}", host(knowledge))
+/// The addresses of a document, by its `type/id`: a term is in the lexicon too.
+pub fn document_uris(knowledge: &Knowledge, key: &str) -> impl Iterator<Item = String> {
+    let host = host(knowledge);
+    let term = key.strip_prefix("tag/").map(|id| format!("mcp://{host}/lexicon/{id}"));
+    std::iter::once(format!("mcp://{host}/content/{key}")).chain(term)
 }
 
 /// The addresses of what lists documents.

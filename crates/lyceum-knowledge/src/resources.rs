@@ -97,22 +97,10 @@ fn pretty(value: &impl Serialize) -> Result<String, Error> {
 /// A document as a resource: its markdown, after a block that says what it is and where it comes from.
 fn as_markdown(document: &Document, uri: String) -> Result<ReadResourceResult, Error> {
     let provenance = Provenance::of_document(document);
-    // A text in quotes of JSON is one of YAML too.
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let Provenance { source, path, commit, synced_at, url } = &provenance;
-    let head = [
-        ("title", quoted(&document.title())),
-        ("source", quoted(source)),
-        ("path", quoted(path)),
-        ("commit", quoted(commit)),
-        ("synced_at", quoted(&synced_at.to_string())),
-        ("url", url.as_deref().map_or_else(|| "null".to_owned(), quoted)),
-    ];
-    let head: String = head.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
-    let text = format!("---\n{head}---\n\n{}", document.content.trim_start());
     let mut meta = MetaObject::new();
     let told = serde_json::to_value(&provenance).map_err(Error::internal)?;
     meta.insert("lyceum/provenance".to_owned(), told);
-    let contents = ResourceContents::text(text, uri).with_mime_type(MARKDOWN).with_meta(meta);
+    let contents =
+        ResourceContents::text(document.to_markdown(), uri).with_mime_type(MARKDOWN).with_meta(meta);
     Ok(ReadResourceResult::new(vec![contents]))
 }

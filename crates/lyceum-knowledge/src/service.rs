@@ -3,23 +3,19 @@
 use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
-use lyceum_content::{knowledge::Entry, ontology::Ontology};
+use lyceum_content::ontology::Ontology;
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::Source;
-use lyceum_store::{Db, DbError, Key, ObjectError, Objects, documents};
+use lyceum_store::{Db, DbError, Objects, documents};
 use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{
-    Shown,
-    document::{Document, hash},
-    leader::Leader,
-};
+use crate::{Shown, catalog::Shelf, leader::Leader};
 
 /// How many bytes of documents are held in memory.
 const CACHED_BYTES: u64 = 24 * 1024 * 1024;
@@ -55,6 +51,13 @@ pub struct Options {
     pub objects: Objects,
 }
 
+impl Options {
+    /// What is looked for in the database.
+    pub(crate) fn shelf(&self) -> Shelf {
+        Shelf { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
+    }
+}
+
 /// How the web shows a file of a source: a text with `{commit}` and `{path}` in it, or nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Links(pub Option<String>);
@@ -84,7 +87,9 @@ pub struct Knowledge {
     pub(crate) written: Notify,
     /// Objects wait to be put where they belong.
     pub(crate) unshelved: Notify,
-    cache: Cache<String, Arc<[u8]>, ByLength>,
+    pub(crate) cache: Cache<String, Arc<[u8]>, ByLength>,
+    /// When a damaged document was last asked for.
+    pub(crate) healed: Mutex<Option<Instant>>,
 }
 
 /// What there is to serve, and what went wrong last.
@@ -102,7 +107,7 @@ pub struct State {
 pub struct OpenError(#[from] DbError);
 
 #[derive(Debug, Clone)]
-struct ByLength;
+pub(crate) struct ByLength;
 
 impl Weighter<String, Arc<[u8]>> for ByLength {
     fn weight(&self, key: &String, bytes: &Arc<[u8]>) -> u64 {
@@ -113,18 +118,32 @@ impl Weighter<String, Arc<[u8]>> for ByLength {
 impl Knowledge {
     /// Opens what is kept, and serves what is there of it. Blocks.
     pub fn open(options: Options) -> Result<Self, OpenError> {
-        let db = Db::open(&options.folder.join("lyceum.db"))?;
-        let shown = db.read_here(|tx| Shown::load(tx, options.name.as_str(), &options.links))?;
+        let file = options.folder.join("lyceum.db");
+        let load = |db: Db| {
+            let shown = db.read_here(|tx| Shown::load(tx, &options.shelf()))?;
+            Ok((db, shown))
+        };
+        let mut leader = None;
+        let (db, shown) = match Db::open(&file).and_then(load) {
+            Err(damage @ (DbError::Damaged(_) | DbError::Suspected | DbError::Content(_))) => {
+                // Whoever has it open would go on with the old one.
+                leader = Leader::try_take(&options.folder).map_err(DbError::Folder)?;
+                leader.as_ref().ok_or(damage)?;
+                Db::renew(&file).and_then(load)?
+            }
+            opened => opened?,
+        };
         Ok(Self {
             options,
             db,
             state: watch::Sender::new(State { shown: Arc::new(shown), error: None }),
             syncing: Semaphore::new(1),
-            leader: Mutex::default(),
+            leader: Mutex::new(leader),
             asked: Notify::new(),
             written: Notify::new(),
             unshelved: Notify::new(),
             cache: Cache::with_weighter(CACHED_ITEMS, CACHED_BYTES, ByLength),
+            healed: Mutex::default(),
         })
     }
 
@@ -175,74 +194,6 @@ impl Knowledge {
         &self.options.title
     }
 
-    /// The document of an entry as it is kept: JSON, the same bytes for as long as the entry is the same.
-    pub async fn bytes(&self, entry: &Entry) -> Result<Arc<[u8]>, Error> {
-        if let Some(bytes) = self.cache.get(&entry.hash) {
-            return Ok(bytes);
-        }
-        if let Some(bytes) = self.fetch(entry).await? {
-            return Ok(self.remember(&entry.hash, bytes));
-        }
-        // A newer version may have taken its place since the caller looked.
-        let (content_type, id) = (&entry.summary.content_type, &entry.summary.id);
-        let shown = self.shown();
-        let newer = shown.catalog.get(content_type, id).filter(|newer| newer.hash != entry.hash);
-        if let Some(newer) = newer
-            && let Some(bytes) = self.fetch(newer).await?
-        {
-            return Ok(self.remember(&newer.hash, bytes));
-        }
-        self.heal(entry).await;
-        let message = "the document is being brought in again; try again in a moment".to_owned();
-        Err(Error::Failed { code: ErrorCode::Unavailable, message })
-    }
-
-    /// The document of an entry.
-    pub async fn document(&self, entry: &Entry) -> Result<Document, Error> {
-        let bytes = self.bytes(entry).await?;
-        serde_json::from_slice(&bytes).map_err(Error::internal)
-    }
-
-    /// The bytes of that hash: where they belong, or where they wait to be put there.
-    async fn fetch(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Error> {
-        let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
-        let kept = match self.options.objects.get(&key).await {
-            Ok(kept) => kept.filter(|bytes| hash(bytes) == entry.hash),
-            Err(error) => {
-                tracing::warn!(error.cause = %error, object.key = key.as_str(), "an object could not be read");
-                None
-            }
-        };
-        if let Some(bytes) = kept {
-            return Ok(Some(bytes.to_vec()));
-        }
-        let wanted = entry.hash.clone();
-        self.db.read(move |tx| documents::body(tx, &wanted)).await.map_err(failed)
-    }
-
-    fn remember(&self, hash: &str, bytes: Vec<u8>) -> Arc<[u8]> {
-        let bytes: Arc<[u8]> = bytes.into();
-        self.cache.insert(hash.to_owned(), bytes.clone());
-        bytes
-    }
-
-    /// Has a document brought in again whose object is not what it was.
-    async fn heal(&self, entry: &Entry) {
-        tracing::error!(
-            document.path = entry.summary.path,
-            "a stored document is damaged or gone; it is brought in again"
-        );
-        let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
-        let asked = self.db.write(move |tx| {
-            documents::forget_content(tx, &name, &path)?;
-            documents::want(tx, &name)
-        });
-        match asked.await {
-            Ok(()) => self.asked.notify_one(),
-            Err(error) => tracing::error!(error.cause = %error, "a damaged document could not be marked"),
-        }
-    }
-
     /// Whether this process is the one that brings the folder up to date; takes the place if it is free.
     pub(crate) fn lead(&self) -> std::io::Result<bool> {
         let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
@@ -255,12 +206,13 @@ impl Knowledge {
     /// Brings what is shown up to what is written, and says whether something changed.
     pub(crate) async fn follow(&self) -> Result<bool, DbError> {
         let before = self.shown();
-        let (name, links) = (self.options.name.clone(), self.options.links.clone());
-        let next = self.db.read(move |tx| before.next(tx, name.as_str(), &links)).await?;
+        let shelf = self.options.shelf();
+        let next = self.db.read(move |tx| before.next(tx, &shelf)).await?;
         let Some(next) = next else { return Ok(false) };
         self.state.send_modify(|state| {
-            // Two that follow at once: the later event counts.
-            if next.seq >= state.shown.seq {
+            // Two that follow at once: what was written later counts.
+            let is_later = (next.seq, next.synced_at) >= (state.shown.seq, state.shown.synced_at);
+            if is_later || next.version.is_none() {
                 state.shown = Arc::new(next);
             }
         });
@@ -285,9 +237,16 @@ impl Knowledge {
         read.await.map_err(failed)
     }
 
-    /// The moment, as the service reckons it.
+    /// Every file of the source, and what became of it.
+    pub async fn files(&self) -> Result<Vec<documents::FileRow>, Error> {
+        let name = self.options.name.to_string();
+        self.db.read(move |tx| documents::files(tx, &name)).await.map_err(failed)
+    }
+
+    /// The moment, as the service reckons it: in milliseconds, as it is kept, so that a document and its entry agree.
     pub(crate) fn now() -> Timestamp {
-        Timestamp::now()
+        let now = Timestamp::now();
+        Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }
 }
 
@@ -297,10 +256,4 @@ pub(crate) fn failed(error: DbError) -> Error {
         ErrorCode::Unavailable => Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() },
         _ => Error::internal(error),
     }
-}
-
-/// What goes wrong with objects, for the log and the report.
-pub(crate) fn told(error: &ObjectError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -1,7 +1,8 @@
 //! Shelving: objects that are written down are put where they belong, and taken from where they do not.
 //!
 //! Each is a job of its own: tried five times, after 30 seconds and then twice as long each time, within two minutes;
-//! then it is kept as failed and reported, while the others go on. Doing one twice is no harm.
+//! then it is kept as failed and reported, while the others go on, until the next start or `lyceum sync`. Where it is not
+//! the object's fault, as with a full disk, it is tried for as long as it takes. Doing one twice is no harm.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
 use lyceum_store::{
-    DbError, Key, documents,
+    DbError, Key, ObjectError, ObjectOptions, documents,
     jobs::{self, Job},
 };
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,6 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     Knowledge, Progress,
     read::RETRIES,
-    service::told,
     sync::Tell,
     trial::{self, Step},
 };
@@ -28,25 +28,58 @@ pub(crate) const QUEUE: &str = "objects";
 /// How many objects are done together.
 const TOGETHER: usize = 256;
 
+/// How many bytes of them are held in memory at once, or one object.
+const TOGETHER_BYTES: usize = 16 * 1024 * 1024;
+
+/// How many are taken away at the same time.
+const DELETES_AT_ONCE: usize = 16;
+
 /// How long one may take.
 const WITHIN: Duration = Duration::from_secs(120);
 
 /// How long is waited before looking again, where nothing says when.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
+/// How long is waited where it is not the object's fault; twice as long after each further try.
+const AGAIN_AFTER: Duration = Duration::from_secs(5);
+
+/// How long that is at most.
+const AGAIN_AT_MOST: Duration = Duration::from_secs(300);
+
+/// The most objects that are looked through for those that nobody knows of.
+const MOST_LEFT_BEHIND: usize = 1_000_000;
+
 /// What became of a job.
-type Done = (Job, Result<(), String>);
+type Done = (Job, Result<(), Failed>);
+
+/// Why a job failed.
+struct Failed {
+    why: String,
+    /// Whether the same may work later.
+    is_transient: bool,
+}
 
 impl Knowledge {
     /// Shelves what there is to shelve, until told to stop.
     pub(crate) async fn keep_shelving(&self, stop: &CancellationToken) {
         let quiet: Tell = std::sync::Arc::new(|_| ());
+        // Whoever claimed before is gone, and what was given up may work now.
+        let mut begun = self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await;
         while !stop.is_cancelled() {
-            let wait = match self.shelve(&quiet).await {
+            let shelved = match begun {
+                Ok(()) => self.shelve(&quiet).await,
+                Err(error) => Err(error),
+            };
+            // The claims of a round that failed would hold up the next.
+            begun = match &shelved {
+                Ok(_) => Ok(()),
+                Err(_) => self.db.write(|tx| jobs::release_all(tx, QUEUE)).await,
+            };
+            let wait = match shelved {
                 Ok(next) => next.map_or(LOOK_EVERY, until).min(LOOK_EVERY),
                 Err(error) => {
                     tracing::warn!(error.cause = %error, "objects could not be put where they belong; trying again");
-                    LOOK_EVERY
+                    AGAIN_AFTER
                 }
             };
             tokio::select! {
@@ -64,6 +97,7 @@ impl Knowledge {
                 self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), TOGETHER));
             let claimed = claimed.await?;
             if claimed.is_empty() {
+                self.sweep_bodies().await?;
                 return self.db.read(|tx| jobs::next_due(tx, QUEUE)).await;
             }
             let done = self.shelve_batch(claimed).await?;
@@ -72,12 +106,11 @@ impl Knowledge {
                 for (job, result) in done {
                     match result {
                         Ok(()) => jobs::done(tx, QUEUE, &job)?,
-                        Err(error) => {
-                            let again = RETRIES.next(job.attempts, Self::now());
-                            jobs::failed(tx, QUEUE, &job, &error, again)?;
+                        Err(failed) => {
+                            let again = failed.again(job.attempts, Self::now());
+                            jobs::failed(tx, QUEUE, &job, &failed.why, again)?;
                         }
                     }
-                    documents::release_body(tx, QUEUE, &job.payload)?;
                 }
                 jobs::count(tx, QUEUE)
             });
@@ -85,47 +118,144 @@ impl Knowledge {
         }
     }
 
+    /// Takes bytes away that are where they belong. A sync that is under way stages some that are not asked for yet, so
+    /// it has to wait; the next time will do.
+    async fn sweep_bodies(&self) -> Result<(), DbError> {
+        let Ok(_turn) = self.syncing.try_acquire() else { return Ok(()) };
+        self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await.map(drop)
+    }
+
+    /// Does claimed jobs, as many at a time as fit into memory.
     async fn shelve_batch(&self, claimed: Vec<Job>) -> Result<Vec<Done>, DbError> {
-        let hashes: Vec<String> = claimed.iter().map(|job| job.payload.clone()).collect();
-        let read = self.db.read(move |tx| {
-            hashes
-                .iter()
-                .map(|hash| if hash.is_empty() { Ok(None) } else { documents::body(tx, hash) })
-                .collect()
-        });
-        let bodies: Vec<Option<Vec<u8>>> = read.await?;
-        // What is taken away goes first: a file that becomes a folder is one of each.
-        let (mut done, mut puts) = (Vec::new(), Vec::new());
-        let mut deletes = Vec::new();
-        for (job, body) in claimed.into_iter().zip(bodies) {
-            match (Key::parse(&job.key), body) {
-                (Err(error), _) => done.push((job, Err(error.to_string()))),
-                (Ok(key), None) if job.payload.is_empty() => deletes.push((job, key)),
-                (Ok(_), None) => done.push((job, Err("its bytes are gone; sync again".to_owned()))),
-                (Ok(key), Some(body)) => puts.push((job, key, body)),
-            }
+        let mut done = Vec::with_capacity(claimed.len());
+        let mut left = claimed;
+        while !left.is_empty() {
+            let read = self.db.read(move |tx| {
+                let (mut group, mut bytes) = (Vec::new(), 0);
+                let mut jobs = left.into_iter();
+                for job in jobs.by_ref() {
+                    let body = if job.payload.is_empty() { None } else { documents::body(tx, &job.payload)? };
+                    bytes += body.as_ref().map_or(0, Vec::len);
+                    group.push((job, body));
+                    if bytes > TOGETHER_BYTES {
+                        break;
+                    }
+                }
+                Ok((group, jobs.collect::<Vec<Job>>()))
+            });
+            let (group, rest) = read.await?;
+            done.extend(self.shelve_group(group).await);
+            left = rest;
         }
-        let delete = |(job, key): (Job, Key)| {
-            let objects = self.options.objects.clone();
-            async move { (job, objects.delete(&key).await.map_err(|error| told(&error))) }
-        };
-        let deletes: Vec<_> = deletes.into_iter().map(delete).collect();
-        done.extend(stream::iter(deletes).buffered(16).collect::<Vec<Done>>().await);
-        let (jobs, items): (Vec<Job>, Vec<(Key, Bytes)>) =
-            puts.into_iter().map(|(job, key, body)| (job, (key, Bytes::from(body)))).unzip();
-        let put = self.options.objects.put_all(items).await;
-        let put = jobs.into_iter().zip(put);
-        done.extend(put.map(|(job, (_, result))| (job, result.map_err(|error| told(&error)))));
-        for (job, error) in done.iter().filter_map(|(job, result)| Some((job, result.as_ref().err()?))) {
+        for (job, failed) in done.iter().filter_map(|(job, result)| Some((job, result.as_ref().err()?))) {
             tracing::warn!(
                 object.key = job.key,
                 attempt = job.attempts,
-                error.cause = error,
+                error.cause = failed.why,
                 "an object could not be put where it belongs"
             );
         }
         Ok(done)
     }
+
+    async fn shelve_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<Done> {
+        let limit = ObjectOptions { limit: WITHIN, ..ObjectOptions::default() };
+        let objects = self.options.objects.clone().with_options(limit);
+        let (mut done, mut deletes, mut puts) = (Vec::new(), Vec::new(), Vec::new());
+        for (job, body) in group {
+            match (Key::parse(&job.key), body) {
+                (Err(error), _) => done.push((job, Err(Failed::for_good(error.to_string())))),
+                (Ok(key), None) if job.payload.is_empty() => deletes.push((job, key)),
+                (Ok(_), None) => {
+                    done.push((job, Err(Failed::for_good("its bytes are gone; sync again".to_owned()))));
+                }
+                (Ok(key), Some(body)) => puts.push((job, (key, Bytes::from(body)))),
+            }
+        }
+        let delete = |(job, key): (Job, Key)| {
+            let objects = objects.clone();
+            async move { (job, outcome(&key, objects.delete(&key).await)) }
+        };
+        let deletes: Vec<_> = deletes.into_iter().map(delete).collect();
+        done.extend(stream::iter(deletes).buffered(DELETES_AT_ONCE).collect::<Vec<Done>>().await);
+        let (jobs, items): (Vec<Job>, Vec<(Key, Bytes)>) = puts.into_iter().unzip();
+        let put = objects.put_all(items).await;
+        done.extend(jobs.into_iter().zip(put).map(|(job, (key, result))| (job, outcome(&key, result))));
+        done
+    }
+
+    /// The keys of objects that are there before anything is known of them: those that a database knew which is lost.
+    /// Where there is no manifest of ours, they are somebody else's.
+    pub(crate) async fn left_behind(&self) -> Vec<String> {
+        let objects = &self.options.objects;
+        let found = async {
+            let manifest = objects.get(&Key::manifest()).await?;
+            if !manifest.is_some_and(|bytes| is_manifest(&bytes)) {
+                return Ok(Vec::new());
+            }
+            let mut keys = objects.list("content", MOST_LEFT_BEHIND).await?;
+            keys.extend(objects.list("raw", MOST_LEFT_BEHIND).await?);
+            Ok(keys)
+        };
+        match found.await {
+            Ok(keys) => keys.iter().map(|key| key.as_str().to_owned()).collect(),
+            Err(error) => {
+                let error: ObjectError = error;
+                tracing::warn!(
+                    error.cause = told(&error),
+                    "objects of an earlier database could not be looked for"
+                );
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl Failed {
+    fn of(error: &ObjectError) -> Self {
+        Self { why: told(error), is_transient: error.is_transient() }
+    }
+
+    fn for_good(why: String) -> Self {
+        Self { why, is_transient: false }
+    }
+
+    /// When to try again after so many tries, if ever.
+    fn again(&self, attempts: i64, now: Timestamp) -> Option<Timestamp> {
+        if !self.is_transient {
+            return RETRIES.next(attempts, now);
+        }
+        let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or_default().min(10);
+        let wait = AGAIN_AFTER.saturating_mul(2_u32.saturating_pow(doublings)).min(AGAIN_AT_MOST);
+        Some(now.checked_add(wait).unwrap_or(Timestamp::MAX))
+    }
+}
+
+/// Whether these bytes are a manifest as a sync writes it.
+fn is_manifest(bytes: &[u8]) -> bool {
+    let parsed = serde_json::from_slice::<serde_json::Value>(bytes);
+    parsed.is_ok_and(|manifest| manifest.get("commitSha").is_some() && manifest.get("documents").is_some())
+}
+
+/// How an object fared.
+fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), Failed> {
+    match result {
+        // Only copies of files have such names; the document itself is kept.
+        Err(ObjectError::NameTooLong(_)) => {
+            tracing::warn!(
+                object.key = key.as_str(),
+                "a file has so long a name that no copy of it is kept on this disk"
+            );
+            Ok(())
+        }
+        result => result.map_err(|error| Failed::of(&error)),
+    }
+}
+
+/// What went wrong with an object, for the log and the report.
+fn told(error: &ObjectError) -> String {
+    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 fn until(moment: Timestamp) -> Duration {

@@ -177,6 +177,18 @@ impl Repository {
         }
     }
 
+    /// Brings the newest commit in with a new clone, where the one that is here turned out to be damaged.
+    pub async fn renew(&self) -> Result<Snapshot, Error> {
+        let inner = self.0.clone();
+        let lock = Lock::take(inner.place.lock(), inner.limits.turn).await?;
+        let lock = blocking("look at the clone", move || {
+            inner.place.sweep(&lock, inner.limits.fetch)?;
+            Ok(lock)
+        })
+        .await?;
+        self.clone_anew(&lock).await
+    }
+
     /// Clones beside the folder and puts the whole clone in its place.
     async fn clone_anew(&self, lock: &Lock) -> Result<Snapshot, Error> {
         let unfinished = self.0.place.unfinished();
@@ -204,7 +216,9 @@ impl Repository {
         let before = blocking("look at the clone", move || inner.head()).await?;
         let is_ours = before.as_ref().is_some_and(|head| head.came_from() == Some(self.url()));
 
-        let options = ["fetch", "--quiet", "--depth=1", "--force", "--no-tags", "--no-prune", "--no-auto-gc"];
+        // Not quiet: then it does not say that the repository moved.
+        let options =
+            ["fetch", "--no-progress", "--depth=1", "--force", "--no-tags", "--no-prune", "--no-auto-gc"];
         let refspec = format!("+{0}:{0}", self.0.reference);
         let mut arguments = self.in_clone(&options);
         arguments.extend(["--no-recurse-submodules", "--", self.url(), &refspec].map(OsStr::new));
@@ -216,7 +230,7 @@ impl Repository {
             Err(error @ Error::Git { fault: Fault::Other, .. }) => {
                 // Either git says why, or the clone can't be read at all.
                 let inner = self.0.clone();
-                blocking("look at the clone", move || inner.list()).await?;
+                blocking("look at the clone", move || inner.check()).await?;
                 return Err(error);
             }
             fetched => fetched?,
@@ -284,9 +298,14 @@ impl Inner {
         Ok(Some(snapshot))
     }
 
-    /// Lists the commit that is here, whatever is known of it.
-    fn list(&self) -> Result<(), Error> {
-        self.head()?.map_or(Ok(()), |head| head.list(None).map(drop))
+    /// Reads all of the commit that is here, whatever is known of it.
+    fn check(&self) -> Result<(), Error> {
+        let Some(head) = self.head()? else { return Ok(()) };
+        let snapshot = head.list(None)?;
+        for file in snapshot.files().keys() {
+            snapshot.read(file, u64::MAX).map_err(|error| Error::Damaged(error.into()))?;
+        }
+        Ok(())
     }
 
     fn remember(&self, snapshot: Option<Snapshot>) {

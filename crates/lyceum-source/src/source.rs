@@ -57,6 +57,14 @@ impl Source {
             Self::Bundled(bundled) => Ok(bundled.snapshot()),
         }
     }
+
+    /// Brings the source in anew, where what is here of it turned out to be damaged.
+    pub async fn renew(&self) -> Result<Snapshot, Error> {
+        match self {
+            Self::Folder(_) | Self::Bundled(_) => self.refresh().await,
+            Self::Repository(repository) => repository.renew().await,
+        }
+    }
 }
 
 impl Source {

@@ -46,19 +46,15 @@ struct Inner {
 impl Db {
     /// Opens the database in that file, makes it if it is not there, and brings it to the newest schema. Blocks.
     ///
-    /// A file that can't be read any more is put aside: all of it can be made again from the sources.
+    /// A file that can't be read any more, now or when it was in use, is an error; see [`Db::renew`].
     pub fn open(file: &Path) -> Result<Self, DbError> {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
         }
-        let connection = match open(file) {
-            Err(DbError::Damaged(error)) => {
-                let aside = put_aside(file).map_err(DbError::Folder)?;
-                tracing::error!(error.cause = %error, aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
-                open(file)?
-            }
-            opened => opened?,
-        };
+        if suspicion(file).exists() {
+            return Err(DbError::Suspected);
+        }
+        let connection = open(file)?;
         let (work, waiting) = mpsc::channel(WAITING);
         let writer = std::thread::Builder::new()
             .name("lyceum-db".to_owned())
@@ -70,6 +66,13 @@ impl Db {
             writer: Some(writer),
             readers: Mutex::default(),
         })))
+    }
+
+    /// Puts a damaged database aside and opens a new one: all of it can be made again from the sources. Only for who is
+    /// alone on it, for whoever has it open goes on with the old one.
+    pub fn renew(file: &Path) -> Result<Self, DbError> {
+        put_aside(file).map_err(DbError::Folder)?;
+        Self::open(file)
     }
 
     /// Does work in a transaction of its own; when this returns, it is on disk. Work that fails changes nothing.
@@ -84,14 +87,18 @@ impl Db {
             let done = tx.and_then(work);
             let went_well = done.is_ok();
             let finish = move |committed: Result<(), DbError>| {
-                // Nobody may be waiting any more.
-                let _heard = tell.send(committed.and(done));
+                // What the work itself says is more than how the commit went. Nobody may be waiting any more.
+                let _heard = tell.send(done.and_then(|done| committed.map(|()| done)));
             };
             (went_well, Box::new(finish))
         });
         let sender = self.0.work.as_ref().ok_or(DbError::Closed)?;
         sender.send(work).await.map_err(|_| DbError::Closed)?;
-        told.await.unwrap_or(Err(DbError::Closed))
+        let told = told.await.unwrap_or(Err(DbError::Closed));
+        if let Err(DbError::Damaged(_)) = told {
+            self.suspect();
+        }
+        told
     }
 
     /// Reads one consistent state.
@@ -105,6 +112,14 @@ impl Db {
 
     /// Reads one consistent state on this thread. Blocks.
     pub fn read_here<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
+        let answer = self.read_once(work);
+        if let Err(DbError::Damaged(_) | DbError::Content(_)) = answer {
+            self.suspect();
+        }
+        answer
+    }
+
+    fn read_once<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
         let kept = self.readers().pop();
         let connection = kept.map_or_else(|| sql::connect(&self.0.file), Ok)?;
         connection.execute_batch(sql::BEGIN_READ)?;
@@ -115,6 +130,13 @@ impl Db {
             readers.push(connection);
         }
         answer
+    }
+
+    /// Remembers that the file is not what it should be, for whoever opens it next.
+    fn suspect(&self) {
+        if let Err(error) = std::fs::write(suspicion(&self.0.file), "") {
+            tracing::warn!(error.cause = %error, "it can't be written down that the database is damaged");
+        }
     }
 
     fn readers(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
@@ -138,23 +160,33 @@ fn open(file: &Path) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// Renames a damaged database and what belongs to it.
-fn put_aside(file: &Path) -> std::io::Result<PathBuf> {
-    let named = |suffix: &str| {
-        let mut name = file.as_os_str().to_owned();
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let free = (1_u32..).map(|number| named(&format!(".damaged-{number}"))).find(|path| !path.exists());
-    let aside = free.unwrap_or_else(|| named(".damaged"));
-    std::fs::rename(file, &aside)?;
-    for suffix in ["-wal", "-shm"] {
-        match std::fs::remove_file(named(suffix)) {
+/// Renames a damaged database, and removes what belongs to it.
+fn put_aside(file: &Path) -> std::io::Result<()> {
+    let free =
+        (1_u32..).map(|number| beside(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
+    let aside = free.unwrap_or_else(|| beside(file, ".damaged-0"));
+    if file.exists() {
+        std::fs::rename(file, &aside)?;
+    }
+    for path in [beside(file, "-wal"), beside(file, "-shm"), suspicion(file)] {
+        match std::fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
     }
-    Ok(aside)
+    tracing::error!(aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
+    Ok(())
+}
+
+/// What lies beside a database that turned out to be damaged.
+fn suspicion(file: &Path) -> PathBuf {
+    beside(file, ".damaged")
+}
+
+fn beside(file: &Path, suffix: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Commits work as it comes, until nobody can send any more.
@@ -171,35 +203,43 @@ fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
     }
 }
 
+/// Commits all of it together. Where one piece of work ended the transaction, those after it share another.
 fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
-    let finishes: Vec<Finish> = match connection.execute_batch(sql::BEGIN_WRITE) {
-        Ok(()) => batch.filter_map(|work| attempt(connection, work)).collect(),
-        Err(error) => {
+    let mut batch = batch.peekable();
+    while batch.peek().is_some() {
+        if let Err(error) = connection.execute_batch(sql::BEGIN_WRITE) {
             tracing::warn!(error.cause = %error, "a transaction could not be begun");
             return batch.for_each(|work| work(Err(again(&error))).1(Ok(())));
         }
-    };
-    let committed = connection.execute_batch("COMMIT");
-    if let Err(error) = &committed {
-        tracing::warn!(error.cause = %error, "a commit failed");
-        // SQLite may have ended the transaction by itself.
-        let _ended = connection.execute_batch("ROLLBACK");
-    }
-    for finish in finishes {
-        finish(match &committed {
-            Ok(()) => Ok(()),
-            Err(error) => Err(again(error)),
-        });
+        let mut finishes: Vec<Finish> = Vec::new();
+        // A full disk can end the whole transaction in the middle.
+        while let Some(work) = batch.next_if(|_| !connection.is_autocommit()) {
+            finishes.extend(attempt(connection, work));
+        }
+        let committed = connection.execute_batch("COMMIT");
+        if let Err(error) = &committed {
+            tracing::warn!(error.cause = %error, "a commit failed");
+            // SQLite may have ended the transaction by itself.
+            let _ended = connection.execute_batch("ROLLBACK");
+        }
+        for finish in finishes {
+            finish(match &committed {
+                Ok(()) => Ok(()),
+                Err(error) => Err(again(error)),
+            });
+        }
     }
 }
 
 /// Does one piece of work inside the transaction; what fails is taken back alone.
 fn attempt(connection: &Connection, work: Work) -> Option<Finish> {
-    connection.execute_batch("SAVEPOINT work").ok()?;
+    if let Err(error) = connection.execute_batch("SAVEPOINT work") {
+        return Some(work(Err(again(&error))).1);
+    }
     let done = catch_unwind(AssertUnwindSafe(|| work(Ok(&Tx::on(connection)))));
     let went_well = matches!(done, Ok((true, _)));
     let end = if went_well { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
-    // A full disk can end the whole transaction; then the commit fails too, and everyone hears of it.
+    // Where the work ended the whole transaction, the commit fails too, and everyone hears of it.
     let _ended = connection.execute_batch(end);
     done.ok().map(|(_, finish)| finish)
 }

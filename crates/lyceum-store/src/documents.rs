@@ -289,23 +289,13 @@ pub fn body(tx: &Tx<'_>, hash: &str) -> Result<Option<Vec<u8>>, DbError> {
     tx.row("SELECT bytes FROM bodies WHERE hash = $1", [hash.into()], |row| row.bytes(0))
 }
 
-/// Takes bytes away that no job of a queue is about any more.
+/// Takes bytes away that no job of a queue is about. Not while a sync stages some: they are not asked for yet.
 pub fn sweep_bodies(tx: &Tx<'_>, queue: &str) -> Result<usize, DbError> {
     tx.execute(
         "DELETE FROM bodies WHERE NOT EXISTS
              (SELECT 1 FROM jobs WHERE jobs.queue = $1 AND jobs.payload = bodies.hash)",
         [queue.into()],
     )
-}
-
-/// Takes these bytes away, unless a job of a queue is still about them.
-pub fn release_body(tx: &Tx<'_>, queue: &str, hash: &str) -> Result<(), DbError> {
-    tx.execute(
-        "DELETE FROM bodies WHERE hash = $1 AND NOT EXISTS
-             (SELECT 1 FROM jobs WHERE jobs.queue = $2 AND jobs.payload = $1)",
-        [hash.into(), queue.into()],
-    )?;
-    Ok(())
 }
 
 fn document_row(row: &Row<'_>) -> Result<DocumentRow, DbError> {

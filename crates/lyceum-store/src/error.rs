@@ -14,6 +14,11 @@ pub enum DbError {
     /// It can't be read any more.
     #[error("the database in the data folder is damaged; start again, and it is made anew from the sources")]
     Damaged(#[source] rusqlite::Error),
+    /// It turned out to be damaged when it was in use.
+    #[error(
+        "the database in the data folder turned out to be damaged; start again, and it is made anew from the sources"
+    )]
+    Suspected,
     /// It was written by a later version.
     #[error(
         "the data folder was written by a newer lyceum (schema {found}, this one knows {known}); use that version, or another --data-dir"
@@ -43,9 +48,12 @@ impl DbError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Full(_) | Self::Busy(_) | Self::Closed => ErrorCode::Unavailable,
-            Self::Damaged(_) | Self::TooNew { .. } | Self::Sql(_) | Self::Folder(_) | Self::Content(_) => {
-                ErrorCode::InternalError
-            }
+            Self::Damaged(_)
+            | Self::Suspected
+            | Self::TooNew { .. }
+            | Self::Sql(_)
+            | Self::Folder(_)
+            | Self::Content(_) => ErrorCode::InternalError,
         }
     }
 }
@@ -53,8 +61,11 @@ impl DbError {
 impl From<rusqlite::Error> for DbError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode::{DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase};
+        let extended = error.sqlite_error().map(|failure| failure.extended_code);
         match error.sqlite_error_code() {
             Some(DiskFull) => Self::Full(error),
+            // The memory that processes share is a file too.
+            _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::Full(error),
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
             Some(DatabaseCorrupt | NotADatabase) => Self::Damaged(error),
             _ => Self::Sql(error),

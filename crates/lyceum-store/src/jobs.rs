@@ -144,6 +144,16 @@ pub fn release_all(tx: &Tx<'_>, queue: &str) -> Result<(), DbError> {
     Ok(())
 }
 
+/// The same, and what failed is tried now, also what was tried often enough.
+pub fn revive(tx: &Tx<'_>, queue: &str, now: Timestamp) -> Result<(), DbError> {
+    tx.execute(
+        "UPDATE jobs SET due = $1, attempts = CASE WHEN due = $2 THEN 0 ELSE attempts END
+         WHERE queue = $3 AND due > $1",
+        [now.as_millisecond().into(), NEVER.into(), queue.into()],
+    )?;
+    release_all(tx, queue)
+}
+
 /// When the next job can be claimed, if there is one.
 pub fn next_due(tx: &Tx<'_>, queue: &str) -> Result<Option<Timestamp>, DbError> {
     let found = tx.row(

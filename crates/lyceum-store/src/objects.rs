@@ -89,6 +89,11 @@ impl Objects {
         Self { store, names, options: ObjectOptions::default() }
     }
 
+    /// Clears what a crash left half-written, however young it is: for whoever is alone in writing here.
+    pub async fn clear_unfinished(&self) -> Result<(), ObjectError> {
+        self.names.clear_unfinished().await
+    }
+
     /// Keeps bytes under a key, in place of what was there.
     pub async fn put(&self, key: &Key, bytes: Bytes) -> Result<(), ObjectError> {
         self.check_size(bytes.len() as u64)?;

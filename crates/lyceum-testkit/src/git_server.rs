@@ -1,8 +1,12 @@
-//! A Git server that tests fetch from: the `git http-backend` of this machine behind a small HTTP server.
+//! A Git server that tests fetch from and push to: the `git http-backend` of this machine behind a small HTTP server.
 //!
-//! It can want a token, move a repository, be switched off, fail or hang, and it knows what it was asked.
+//! It can want a token, move a repository, tell of pushes, be switched off, fail or hang, and it knows what it was
+//! asked.
 
 mod backend;
+mod checkout;
+mod hook;
+mod push;
 mod repository;
 
 use std::{
@@ -12,12 +16,19 @@ use std::{
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Method, Request, Response, StatusCode, body::Incoming, header, service::service_fn};
+use futures::{StreamExt, stream};
+use http_body_util::{BodyExt, Full, Limited, StreamBody, combinators::UnsyncBoxBody};
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::{Frame, Incoming},
+    header,
+    service::service_fn,
+};
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
 use tokio::{
@@ -25,22 +36,34 @@ use tokio::{
     task::{AbortHandle, JoinSet},
 };
 
+pub use checkout::Checkout;
+pub use hook::{Delivery, Outcome, signature};
 pub use repository::TestRepository;
+
+use hook::Deliveries;
 
 /// The largest request that is taken.
 const LARGEST: usize = 64 * 1024 * 1024;
+
+/// How long the first half of a pack has to get through before the connection breaks off.
+const BREAK_OFF_AFTER: Duration = Duration::from_millis(100);
+
+/// What an answer is made of.
+type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// How the server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answers {
     /// As a Git server does.
     Normally,
-    /// Always with this status.
+    /// Always with this status; with 429 also how long to wait.
     With(u16),
     /// Never.
     Never,
     /// As a Git server does, but never with a pack: a clone that takes forever.
     WithoutPacks,
+    /// As a Git server does, but the connection breaks off in the middle of a pack.
+    HalfAPack,
 }
 
 /// A Git server on a port of its own; it ends when it is dropped.
@@ -53,8 +76,12 @@ pub struct GitServer {
 
 struct State {
     root: std::path::PathBuf,
+    origin: String,
     told: Mutex<Told>,
     asked: Mutex<Asked>,
+    deliveries: Deliveries,
+    /// One push at a time, so that each is told of by itself.
+    pushing: tokio::sync::Mutex<()>,
 }
 
 /// What the server was told.
@@ -77,9 +104,16 @@ impl GitServer {
     pub async fn start() -> io::Result<Self> {
         let root = TempDir::new()?;
         let told = Told { answers: Answers::Normally, token: None, moved: HashMap::new() };
-        let state = State { root: root.path().to_owned(), told: Mutex::new(told), asked: Mutex::default() };
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
+        let state = State {
+            root: root.path().to_owned(),
+            origin: format!("http://{address}"),
+            told: Mutex::new(told),
+            asked: Mutex::default(),
+            deliveries: Deliveries::default(),
+            pushing: tokio::sync::Mutex::default(),
+        };
         let server = Self { root, address, state: Arc::new(state), running: Mutex::new(None) };
         server.serve(listener);
         Ok(server)
@@ -87,7 +121,7 @@ impl GitServer {
 
     /// The address of the server itself, such as `http://127.0.0.1:4321`.
     pub fn origin(&self) -> String {
-        format!("http://{}", self.address)
+        self.state.origin.clone()
     }
 
     /// The address of a repository.
@@ -100,6 +134,31 @@ impl GitServer {
         TestRepository::new(self.root.path(), name)
     }
 
+    /// Makes a repository without commits, and a work tree elsewhere that is pushed to it over HTTP.
+    pub fn checkout(&self, name: &str) -> io::Result<Checkout> {
+        Checkout::new(self.root.path(), name, self.url(name))
+    }
+
+    /// From now on that address is told of every push, signed with the secret.
+    pub fn tell_of_pushes(&self, address: &str, secret: &str) {
+        self.state.deliveries.tell(address, secret);
+    }
+
+    /// The next so many deliveries are lost on the way.
+    pub fn lose_deliveries(&self, count: usize) {
+        self.state.deliveries.lose(count);
+    }
+
+    /// What was told of pushes, in the order of the pushes.
+    pub fn deliveries(&self) -> Vec<Delivery> {
+        self.state.deliveries.all()
+    }
+
+    /// Tells of a push once more, with the same id, as a person at the server can ask for.
+    pub async fn deliver_again(&self, id: &str) -> io::Result<Outcome> {
+        self.state.deliveries.deliver_again(id).await
+    }
+
     /// From now on every request must bring this token as its password.
     pub fn require_token(&self, token: &str) {
         self.state.told().token = Some(token.to_owned());
@@ -108,6 +167,11 @@ impl GitServer {
     /// Says how to answer from now on.
     pub fn answer(&self, answers: Answers) {
         self.state.told().answers = answers;
+    }
+
+    /// From now on no request must bring a token.
+    pub fn require_no_token(&self) {
+        self.state.told().token = None;
     }
 
     /// From now on the repository is found at another address.
@@ -186,7 +250,7 @@ async fn connection(state: Arc<State>, stream: TcpStream) {
     let _broken_off = served.await;
 }
 
-async fn answer(state: &State, request: Request<Incoming>) -> Response<Full<Bytes>> {
+async fn answer(state: &Arc<State>, request: Request<Incoming>) -> Response<Body> {
     let password = password(&request);
     {
         let mut asked = state.asked();
@@ -204,10 +268,14 @@ async fn answer(state: &State, request: Request<Incoming>) -> Response<Full<Byte
     };
     match answers {
         Answers::With(status) => {
-            return plain(StatusCode::from_u16(status).unwrap_or_default(), "as it was told");
+            let mut response = plain(StatusCode::from_u16(status).unwrap_or_default(), "as it was told");
+            if status == 429 {
+                response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
+            }
+            return response;
         }
         Answers::Never => pending().await,
-        Answers::WithoutPacks | Answers::Normally => {}
+        Answers::WithoutPacks | Answers::HalfAPack | Answers::Normally => {}
     }
     if let Some(address) = moved {
         let mut response = plain(StatusCode::MOVED_PERMANENTLY, "moved");
@@ -229,13 +297,33 @@ async fn answer(state: &State, request: Request<Incoming>) -> Response<Full<Byte
     };
     let body = body.to_bytes();
     // The first request only lists the branches.
-    if is_pack && answers == Answers::WithoutPacks && contains(&body, b"command=fetch") {
+    let is_pack = is_pack && contains(&body, b"command=fetch");
+    if is_pack && answers == Answers::WithoutPacks {
         pending::<()>().await;
     }
-    match backend::answer(&state.root, &head, &body).await {
-        Ok(response) => response,
+    let answered = match push::repository(&head) {
+        Some(name) => push::answer(state, name, &head, &body).await,
+        None => backend::answer(&state.root, &head, &body).await,
+    };
+    match answered {
+        Ok(response) if is_pack && answers == Answers::HalfAPack => response.map(|bytes| half(&bytes)),
+        Ok(response) => response.map(whole),
         Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
     }
+}
+
+fn whole(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// The first half, and then the connection breaks off.
+fn half(bytes: &Bytes) -> Body {
+    let first = bytes.slice(..bytes.len() / 2);
+    let broken = async {
+        tokio::time::sleep(BREAK_OFF_AFTER).await;
+        Err(io::Error::from(io::ErrorKind::ConnectionReset))
+    };
+    StreamBody::new(stream::iter([Ok(Frame::data(first))]).chain(stream::once(broken))).boxed_unsync()
 }
 
 /// The password of Basic authentication.
@@ -246,8 +334,8 @@ fn password(request: &Request<Incoming>) -> Option<String> {
     text.split_once(':').map(|(_, password)| password.to_owned())
 }
 
-fn plain(status: StatusCode, text: &str) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::new(Bytes::copy_from_slice(text.as_bytes())));
+fn plain(status: StatusCode, text: &str) -> Response<Body> {
+    let mut response = Response::new(whole(Bytes::copy_from_slice(text.as_bytes())));
     *response.status_mut() = status;
     response
 }

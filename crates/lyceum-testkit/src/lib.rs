@@ -5,5 +5,5 @@ mod git_server;
 mod letters;
 
 pub use fixture::fixture_hub;
-pub use git_server::{Answers, GitServer, TestRepository};
+pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
 pub use letters::letters;

@@ -14,7 +14,7 @@ use lyceum_tools::{
 use crate::{
     config::{AuthMode, Config},
     drain::Drain,
-    http::RequestIds,
+    http::{Openapi, RequestIds},
     knowledge,
     mcp::{Legacy, Shared},
     patience::within,
@@ -64,6 +64,7 @@ pub struct Parts {
     pub(crate) drain: Drain,
     pub(crate) tasks: Tasks,
     pub(crate) request_ids: RequestIds,
+    pub(crate) openapi: Openapi,
 }
 
 impl Deref for App {
@@ -191,6 +192,7 @@ impl App {
             drain,
             tasks,
             request_ids,
+            openapi: Openapi::default(),
         }))
     }
 

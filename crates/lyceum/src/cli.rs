@@ -63,6 +63,9 @@ enum Command {
     /// Print the JSON schema of lyceum.toml
     #[command(hide = true)]
     Schema,
+    /// Print the OpenAPI description of the REST API
+    #[command(hide = true)]
+    Openapi,
 }
 
 /// Runs the program. Git and the sandbox start it too, for errands of their own.
@@ -100,6 +103,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&Config::load(&overrides)?),
+        Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
             let config = Config::load(&overrides)?.or_example()?;
             let _logging = telemetry::init(&config::log_filter())?;

@@ -229,6 +229,12 @@ impl Config {
         check::check(&document, &variable)
     }
 
+    /// Whether what is read without signing in is meant for everyone: a server that only this machine reaches is its
+    /// owner's own, and no page of another site may read from it.
+    pub fn is_public(&self) -> bool {
+        self.public_url.is_some() || !self.listen.ip().is_loopback()
+    }
+
     /// The same, serving the example where nobody said what to serve.
     pub fn or_example(mut self) -> Result<Self, Faults> {
         if !self.is_written {

@@ -1,5 +1,6 @@
 //! HTTP: the listener, the edge that every request passes, and the plain endpoints.
 
+mod api;
 mod body;
 mod edge;
 mod error;
@@ -13,12 +14,14 @@ mod serve;
 mod tools;
 mod webhook;
 
+pub use api::openapi;
 pub use edge::handle;
 pub use host::HostRule;
 pub use origin::Origin;
 pub use router::router;
 pub use serve::serve;
 
+pub(crate) use api::Openapi;
 pub(crate) use body::read_body;
 pub(crate) use error::ApiError;
 pub(crate) use log::RequestIds;

@@ -71,7 +71,8 @@ fn changes(knowledge: &Knowledge, before: &Shown, now: &Shown) -> Vec<Change> {
         changes.push(Change::Resources);
     }
     let changed = old.iter().filter(|(key, hash)| new.get(*key) != Some(hash)).map(|(key, _)| key);
-    changes.extend(changed.map(|key| Change::Resource(lyceum_knowledge::document_uri(knowledge, key))));
+    let changed = changed.flat_map(|key| lyceum_knowledge::document_uris(knowledge, key));
+    changes.extend(changed.map(Change::Resource));
     if old != new {
         changes.extend(lyceum_knowledge::list_uris(knowledge).map(Change::Resource));
     }

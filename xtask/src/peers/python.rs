@@ -1,6 +1,7 @@
 //! The official Python client, alone and as the driver of mcp-remote.
 
 mod every_tool;
+mod knowledge;
 mod skills;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 use super::scene::{Scene, Target};
 use super::server_info;
 pub(super) use every_tool::every_tool;
+pub(super) use knowledge::knowledge_base;
 pub(super) use skills::{from_a_repository, gets_a_skill};
 
 const LIMIT: Duration = Duration::from_secs(60);

@@ -17,7 +17,7 @@ use crate::repo::Repo;
 use crate::scratch::Scratch;
 use crate::server::Server;
 
-/// How long the skills may take to be there.
+/// How long what is served may take to be there.
 const READY_LIMIT: Duration = Duration::from_secs(30);
 
 /// What a client is told to connect to: a URL alone, or the words of a command and the variables that it gets.
@@ -50,8 +50,18 @@ impl<'a> Scene<'a> {
     /// Starts `lyceum serve` with skills, and waits until they are there. `place` is the line of their source that
     /// says where it is.
     pub(super) fn serve_skills(&self, place: &str) -> Result<Server> {
+        self.serve_source(place, "skills")
+    }
+
+    /// Starts `lyceum serve` with a knowledge base, and waits until it is there.
+    pub(super) fn serve_knowledge(&self, folder: &Path) -> Result<Server> {
+        let folder = folder.to_str().context("a path here is not UTF-8")?;
+        self.serve_source(&format!("path = {}", toml::Value::from(folder)), "knowledge")
+    }
+
+    fn serve_source(&self, place: &str, service: &str) -> Result<Server> {
         let config = self.scratch.path().join("lyceum.toml");
-        let text = format!("[[source]]\nname = \"sample\"\n{place}\n\n[skills]\nsource = \"sample\"\n");
+        let text = format!("[[source]]\nname = \"sample\"\n{place}\n\n[{service}]\nsource = \"sample\"\n");
         fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
         let mut command = self.command(self.programs.get("lyceum")?)?;
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(self.data_dir()?);

@@ -49,6 +49,23 @@ fn what_is_published_is_what_says_so_and_is_no_draft() {
 }
 
 #[test]
+fn where_it_is_not_clear_what_was_meant_nothing_is_shown() {
+    for said in ["yes", "on", "1", "\"true\"", "[]"] {
+        let fault = "draft: is neither true nor false; write draft: true";
+        check(
+            "notes/a.md",
+            &format!("{GOOD}\npublish: true\ndraft: {said}"),
+            "file",
+            Visibility::Draft,
+            &[fault],
+        );
+        let fault = "publish: is neither true nor false; write publish: true";
+        check("notes/a.md", &format!("{GOOD}\npublish: {said}"), "file", Visibility::Unpublished, &[fault]);
+    }
+    check("notes/a.md", &format!("{GOOD}\npublish: true\ndraft:"), "file", Visibility::Published, &[]);
+}
+
+#[test]
 fn what_breaks_the_schema_is_told_with_what_to_write() {
     let check = |path: &str, frontmatter: &str, content_type: &str, faults: &[&str]| {
         check(path, frontmatter, content_type, Visibility::Unpublished, faults);

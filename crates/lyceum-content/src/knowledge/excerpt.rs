@@ -76,7 +76,7 @@ fn plain(line: &str) -> String {
             text.push_str(name);
             rest = after.split_once(')').map_or("", |(_, after)| after);
         } else {
-            if !matches!(c, '*' | '`') {
+            if !matches!(c, '*' | '`') && !c.is_control() {
                 text.push(c);
             }
             rest = rest.get(c.len_utf8()..).unwrap_or_default();

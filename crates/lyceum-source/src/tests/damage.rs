@@ -2,6 +2,7 @@
 
 use std::{fs, process::Command};
 
+use lyceum_model::RelPath;
 use lyceum_testkit::{GitServer, TestRepository};
 
 use super::{MOST, Machine, read, server};
@@ -99,4 +100,93 @@ async fn many_readers_read_one_snapshot_while_it_is_replaced() {
     for reader in readers {
         reader.await.unwrap();
     }
+}
+
+/// The one pack of a clone.
+fn pack(machine: &Machine) -> std::path::PathBuf {
+    let mut packs = fs::read_dir(machine.place().join("objects/pack")).unwrap().flatten();
+    packs.find(|file| file.path().extension().is_some_and(|end| end == "pack")).unwrap().path()
+}
+
+/// Changes a file that git made read-only.
+fn change(file: &std::path::Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let mut bytes = fs::read(file).unwrap();
+    change(&mut bytes);
+    fs::remove_file(file).unwrap();
+    fs::write(file, bytes).unwrap();
+}
+
+/// What is served of a clone: every file and its text, or nothing where it can't be read.
+fn served(machine: &Machine, url: &str) -> Option<Vec<(String, Vec<u8>)>> {
+    let snapshot = machine.repository(url).local().ok()??;
+    let read = |path: &RelPath| Some((path.to_string(), snapshot.read(path, MOST).ok()?));
+    snapshot.files().keys().map(read).collect()
+}
+
+#[tokio::test]
+async fn a_bit_that_flips_in_a_pack_never_changes_what_is_served() {
+    let machine = Machine::new();
+    let (server, kb, repository) = cloned(&machine).await;
+    let line = "A line that is in every file, so that they are kept as differences. ";
+    for at in 0..8 {
+        kb.write(format!("notes/{at}.md"), format!("{}{at}", line.repeat(20))).unwrap();
+    }
+    kb.commit().unwrap();
+    fs::remove_dir_all(machine.place()).unwrap();
+    repository.refresh().await.unwrap();
+    let url = server.url("kb.git");
+    let whole = served(&machine, &url).unwrap();
+    let file = pack(&machine);
+    let length = fs::read(&file).unwrap().len();
+    let mut noticed = 0;
+    for at in (12..length).step_by(3) {
+        change(&file, |bytes| bytes[at] ^= 1 << (at % 8));
+        match served(&machine, &url) {
+            Some(other) => assert_eq!(other, whole, "bit {} of byte {at}", at % 8),
+            None => noticed += 1,
+        }
+        change(&file, |bytes| bytes[at] ^= 1 << (at % 8));
+    }
+    assert!(noticed > length / 6, "{noticed} of {}", length / 3);
+}
+
+#[tokio::test]
+async fn a_pack_that_news_can_t_be_built_on_is_fetched_again() {
+    let machine = Machine::new();
+    let (server, kb, repository) = cloned(&machine).await;
+    // Nothing that can be packed: of two versions the difference is sent.
+    let mut text = String::new();
+    let mut dice = 88_172_645_463_325_252_u64;
+    for _ in 0..2000 {
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        text.push_str(&format!("{dice:x}\n"));
+    }
+    kb.write("a.md", &text).unwrap();
+    kb.commit().unwrap();
+    repository.refresh().await.unwrap();
+    for file in fs::read_dir(machine.place().join("objects/pack")).unwrap().flatten() {
+        if file.path().extension().is_some_and(|end| end == "pack") {
+            change(&file.path(), |bytes| {
+                let middle = bytes.len() / 2;
+                bytes[middle] ^= 0x55;
+            });
+        }
+    }
+    kb.write("a.md", format!("{text}and one more")).unwrap();
+    kb.commit().unwrap();
+    let repository = machine.repository(&server.url("kb.git"));
+    assert!(read(&repository.refresh().await.unwrap(), "a.md").ends_with("and one more"));
+    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+}
+
+#[tokio::test]
+async fn a_clone_is_made_anew_when_that_is_asked_for() {
+    let machine = Machine::new();
+    let (_server, _kb, repository) = cloned(&machine).await;
+    let before = pack(&machine);
+    change(&before, |bytes| bytes.truncate(40));
+    assert_eq!(read(&repository.renew().await.unwrap(), "a.md"), "one");
+    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
 }

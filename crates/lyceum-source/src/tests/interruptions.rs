@@ -10,7 +10,7 @@ use lyceum_testkit::{Answers, GitServer, TestRepository};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Machine, peer, read, server};
-use crate::{Error, Limits, Repository, Settings, git::is_at_work};
+use crate::{Error, Fault, Limits, Repository, Settings, git::is_at_work};
 
 async fn server_with_one_file() -> (GitServer, TestRepository) {
     let server = server().await;
@@ -198,4 +198,26 @@ async fn many_processes_on_one_clone_do_not_break_it() {
         assert_eq!(read(&local, "a.md"), format!("round {round}"));
         assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
     }
+}
+
+#[tokio::test]
+async fn half_a_pack_is_an_error_and_leaves_nothing_in_the_way() {
+    let (server, kb) = server_with_one_file().await;
+    let machine = Machine::new();
+    let repository = machine.repository(&server.url("kb.git"));
+    server.answer(Answers::HalfAPack);
+    let check = |error: Error| {
+        assert!(matches!(error, Error::Git { fault: Fault::Unreachable, .. }), "{error:?}");
+    };
+    check(repository.refresh().await.unwrap_err());
+    assert_eq!(machine.beside(), ["kb.git.lock"]);
+    server.answer(Answers::Normally);
+    let before = repository.refresh().await.unwrap();
+    kb.write("a.md", "two").unwrap();
+    kb.commit().unwrap();
+    server.answer(Answers::HalfAPack);
+    check(repository.refresh().await.unwrap_err());
+    assert_eq!(read(&before, "a.md"), "one");
+    server.answer(Answers::Normally);
+    assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "two");
 }

@@ -1,3 +1,5 @@
+//! Which servers are known, and what can stand in an address.
+
 use super::{file_links, in_address};
 
 #[track_caller]

@@ -1,3 +1,5 @@
+//! Signatures, and what a push is about.
+
 use super::{Push, Secret, is_signed};
 
 fn secret(text: &str) -> Secret {

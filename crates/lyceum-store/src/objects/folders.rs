@@ -18,7 +18,8 @@ use walkdir::{DirEntry, WalkDir};
 /// How many folders are remembered to be on the disk; past that we start anew.
 const MOST_KNOWN: usize = 100_000;
 
-/// How old a half-written file must be until nobody can be writing it any more.
+/// How old a half-written file or an empty folder must be until nobody, of another process either, can be about to
+/// finish or to fill it.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// The folders below one root.
@@ -35,13 +36,18 @@ impl Folders {
         let root = std::path::absolute(root)?;
         let there = root.ancestors().find(|folder| folder.exists()).unwrap_or(&root).to_owned();
         make(&root, &there)?;
-        clear(&root);
+        clear(&root, ABANDONED);
         Ok(Self { root, known: Mutex::default() })
     }
 
     /// The root.
     pub(super) fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Removes every half-written file, however young.
+    pub(super) fn clear_unfinished(&self) {
+        clear(&self.root, Duration::ZERO);
     }
 
     /// Whether a folder is known to be on the disk.
@@ -83,13 +89,15 @@ fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Removes files that a crash left half-written, and folders without any file.
-fn clear(root: &Path) {
+/// Removes files that a crash left half-written, if they are older than that, and folders that long have no file.
+fn clear(root: &Path, half_for: Duration) {
     let now = SystemTime::now();
     for entry in WalkDir::new(root).min_depth(1).contents_first(true) {
         let cleared = match entry {
-            Ok(entry) if entry.file_type().is_dir() => remove_if_empty(entry.path()),
-            Ok(entry) if is_abandoned(&entry, now) => fs::remove_file(entry.path()),
+            Ok(entry) if entry.file_type().is_dir() && is_old(&entry, now, ABANDONED) => {
+                remove_if_empty(entry.path())
+            }
+            Ok(entry) if is_half(&entry) && is_old(&entry, now, half_for) => fs::remove_file(entry.path()),
             Ok(_) => Ok(()),
             Err(error) => Err(error.into()),
         };
@@ -106,11 +114,14 @@ fn remove_if_empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether this is a file that `object_store` began to write long ago: it calls them `name#1`, and no name of ours
-/// has a `#` on the disk.
-fn is_abandoned(entry: &DirEntry, now: SystemTime) -> bool {
+/// Whether this is a file that `object_store` began to write: it calls them `name#1`, and no name of ours has a `#`
+/// on the disk.
+fn is_half(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_string_lossy();
-    let is_half = name.rsplit_once('#').is_some_and(|(_, number)| number.parse::<u64>().is_ok());
+    name.rsplit_once('#').is_some_and(|(_, number)| number.parse::<u64>().is_ok())
+}
+
+fn is_old(entry: &DirEntry, now: SystemTime, than: Duration) -> bool {
     let age = || now.duration_since(entry.metadata().ok()?.modified().ok()?).ok();
-    is_half && age().is_some_and(|age| age > ABANDONED)
+    age().is_some_and(|age| age >= than)
 }

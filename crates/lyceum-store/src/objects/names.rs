@@ -63,6 +63,14 @@ impl Names {
         key
     }
 
+    /// Clears what a crash left half-written.
+    pub(super) async fn clear_unfinished(&self) -> Result<(), ObjectError> {
+        let Self::Paths(folders) = self else { return Ok(()) };
+        let folders = folders.clone();
+        let cleared = tokio::task::spawn_blocking(move || folders.clear_unfinished()).await;
+        cleared.map_err(|error| ObjectError::Failed(error.into()))
+    }
+
     /// Sees to it that an object can be put there.
     pub(super) async fn make_room(&self, location: &Path) -> Result<(), ObjectError> {
         let Self::Paths(folders) = self else { return Ok(()) };

@@ -77,6 +77,29 @@ async fn asking_again_gives_a_failed_job_a_new_start() {
 }
 
 #[tokio::test]
+async fn jobs_that_failed_are_tried_at_once_when_that_is_asked_for() {
+    let scene = scene();
+    let claimed = scene.db.write(|tx| {
+        for key in ["claimed", "given up", "waiting"] {
+            jobs::ask(tx, QUEUE, key, "", at(0))?;
+        }
+        for job in jobs::claim(tx, QUEUE, at(0), LEASE, 10)? {
+            match job.key.as_str() {
+                "given up" => jobs::failed(tx, QUEUE, &job, "no room", None)?,
+                "waiting" => jobs::failed(tx, QUEUE, &job, "no room", Some(at(60)))?,
+                _ => {}
+            }
+        }
+        jobs::revive(tx, QUEUE, at(1))?;
+        jobs::claim(tx, QUEUE, at(1), LEASE, 10)
+    });
+    let claimed = claimed.await.unwrap();
+    let mut tried: Vec<_> = claimed.iter().map(|job| (job.key.as_str(), job.attempts)).collect();
+    tried.sort_unstable();
+    assert_eq!(tried, [("claimed", 2), ("given up", 1), ("waiting", 2)]);
+}
+
+#[tokio::test]
 async fn no_more_are_claimed_than_were_asked_for_and_the_oldest_first() {
     let scene = scene();
     let claimed = scene.db.write(|tx| {

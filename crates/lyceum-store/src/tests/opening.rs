@@ -38,7 +38,8 @@ async fn a_damaged_file_is_put_aside() {
     let file = folder.path().join("lyceum.db");
     for _ in 0..2 {
         std::fs::write(&file, "this is no database, and longer than a header of one hundred bytes has to be so that it is looked at whole").unwrap();
-        let db = Db::open(&file).unwrap();
+        assert!(matches!(Db::open(&file), Err(DbError::Damaged(_))));
+        let db = Db::renew(&file).unwrap();
         db.write(|tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
     }
     let aside = |number: u32| folder.path().join(format!("lyceum.db.damaged-{number}"));
@@ -62,4 +63,32 @@ fn a_folder_that_can_t_be_made_is_told() {
     std::fs::write(folder.path().join("file"), "").unwrap();
     let error = Db::open(&folder.path().join("file/below/lyceum.db")).unwrap_err();
     assert!(matches!(error, DbError::Folder(_)), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
+    let super::Scene { db, folder } = scene();
+    db.write(|tx| (0..2000).try_for_each(|number| STATE.put(tx, &number.to_string(), &[7; 200], at(0))))
+        .await
+        .unwrap();
+    drop(db);
+    let file = folder.path().join("lyceum.db");
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[40_000..].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    std::fs::write(&file, bytes).unwrap();
+    let db = Db::open(&file).unwrap();
+    let read = db
+        .read(|tx| (0..2000).try_for_each(|number| STATE.get(tx, &number.to_string(), at(0)).map(drop)))
+        .await;
+    assert!(matches!(read, Err(DbError::Damaged(_))), "{read:?}");
+    drop(db);
+
+    assert!(matches!(Db::open(&file), Err(DbError::Suspected)));
+    let db = Db::renew(&file).unwrap();
+    assert_eq!(db.read(|tx| STATE.get(tx, "1", at(0))).await.unwrap(), None);
+    db.write(|tx| STATE.put(tx, "1", b"anew", at(0))).await.unwrap();
+    drop(db);
+    let kept = Db::open(&file).unwrap().read(|tx| STATE.get(tx, "1", at(0))).await.unwrap();
+    assert_eq!(kept, Some(b"anew".to_vec()), "it was put aside once more");
+    assert!(folder.path().join("lyceum.db.damaged-1").exists());
 }

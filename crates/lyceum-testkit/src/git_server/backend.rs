@@ -3,7 +3,6 @@
 use std::{io, path::Path, process::Stdio};
 
 use bytes::Bytes;
-use http_body_util::Full;
 use hyper::{
     Response, StatusCode,
     header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
@@ -12,7 +11,7 @@ use hyper::{
 use tokio::{io::AsyncWriteExt, process::Command};
 
 /// Answers with what the program says about a repository below the root.
-pub(super) async fn answer(root: &Path, head: &Parts, body: &[u8]) -> io::Result<Response<Full<Bytes>>> {
+pub(super) async fn answer(root: &Path, head: &Parts, body: &[u8]) -> io::Result<Response<Bytes>> {
     let header = |name: &HeaderName| text_of(&head.headers, name);
     let mut child = Command::new("git")
         .arg("http-backend")
@@ -20,6 +19,7 @@ pub(super) async fn answer(root: &Path, head: &Parts, body: &[u8]) -> io::Result
         .env("GIT_HTTP_EXPORT_ALL", "1")
         .env("GIT_CONFIG_GLOBAL", "/dev/null")
         .env("GIT_CONFIG_SYSTEM", "/dev/null")
+        .envs(settings())
         .env("GIT_PROTOCOL", header(&HeaderName::from_static("git-protocol")))
         .env("REQUEST_METHOD", head.method.as_str())
         .env("PATH_INFO", head.uri.path())
@@ -40,17 +40,32 @@ pub(super) async fn answer(root: &Path, head: &Parts, body: &[u8]) -> io::Result
     read(&child.wait_with_output().await?.stdout)
 }
 
+/// What holds for every repository: it can be pushed to, whatever branch.
+fn settings() -> Vec<(String, String)> {
+    let settings = [
+        ("http.receivepack", "true"),
+        ("receive.denyCurrentBranch", "ignore"),
+        ("receive.denyDeleteCurrent", "ignore"),
+    ];
+    let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string())];
+    for (at, (key, value)) in settings.into_iter().enumerate() {
+        variables.push((format!("GIT_CONFIG_KEY_{at}"), key.to_owned()));
+        variables.push((format!("GIT_CONFIG_VALUE_{at}"), value.to_owned()));
+    }
+    variables
+}
+
 fn text_of(headers: &HeaderMap, name: &HeaderName) -> String {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }
 
 /// Takes a CGI answer apart: lines of headers, an empty one, the body.
-fn read(output: &[u8]) -> io::Result<Response<Full<Bytes>>> {
+fn read(output: &[u8]) -> io::Result<Response<Bytes>> {
     let broken = || io::Error::new(io::ErrorKind::InvalidData, "git http-backend gave no headers");
     let end = output.windows(4).position(|window| window == b"\r\n\r\n").ok_or_else(broken)?;
     let (head, body) = output.split_at(end);
     let body = body.get(4..).unwrap_or_default();
-    let mut response = Response::new(Full::new(Bytes::copy_from_slice(body)));
+    let mut response = Response::new(Bytes::copy_from_slice(body));
     for line in String::from_utf8_lossy(head).lines() {
         let (name, value) = line.split_once(": ").ok_or_else(broken)?;
         if name == "Status" {

@@ -5,7 +5,7 @@ use std::{
     fs, io,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Output},
 };
 
 /// A repository of the server, with a work tree that a test writes to. Its branch is `main`.
@@ -30,6 +30,11 @@ impl TestRepository {
     /// Where the repository is on disk.
     pub fn path(&self) -> &Path {
         &self.git_dir
+    }
+
+    /// Where its work tree is on disk.
+    pub fn work(&self) -> &Path {
+        &self.work
     }
 
     /// Writes a file of the next commit.
@@ -79,9 +84,24 @@ impl TestRepository {
         self.git(["update-ref", "-d", &format!("refs/heads/{name}")]).map(drop)
     }
 
+    /// Adds what a stream of `git fast-import` says, and brings the work tree up to it.
+    pub fn fast_import(&self, stream: &str) -> io::Result<()> {
+        let file = self.git_dir.join("stream");
+        fs::write(&file, stream)?;
+        let done = self.command(["fast-import", "--quiet"]).stdin(fs::File::open(&file)?).output()?;
+        finished(&done)?;
+        fs::remove_file(file)?;
+        self.git(["reset", "--quiet", "--hard"]).map(drop)
+    }
+
     /// Runs git on the repository and its work tree, with nothing of this machine's settings.
     pub fn git<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> io::Result<String> {
-        let output = Command::new("git")
+        finished(&self.command(arguments).output()?)
+    }
+
+    fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new("git");
+        command
             .current_dir(&self.work)
             .env("GIT_DIR", &self.git_dir)
             .env("GIT_WORK_TREE", &self.work)
@@ -91,11 +111,15 @@ impl TestRepository {
             .env("GIT_AUTHOR_EMAIL", "test@example.org")
             .env("GIT_COMMITTER_NAME", "Test")
             .env("GIT_COMMITTER_EMAIL", "test@example.org")
-            .args(arguments)
-            .output()?;
-        if !output.status.success() {
-            return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+            .args(arguments);
+        command
     }
+}
+
+/// What git printed, if it went well.
+fn finished(output: &Output) -> io::Result<String> {
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

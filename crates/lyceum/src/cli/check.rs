@@ -1,8 +1,13 @@
-//! `lyceum check`, and the schema that it checks against.
+//! `lyceum check`, the schema that it checks against, and the description of the REST API.
 
 use std::{io::Write, process::ExitCode};
 
-use crate::config::{Config, Overrides, json_schema};
+use lyceum_content::ontology::Ontology;
+
+use crate::{
+    config::{Config, Overrides, json_schema},
+    http,
+};
 
 /// Says everything that is wrong, or that nothing is.
 pub(super) fn check(overrides: &Overrides) -> anyhow::Result<ExitCode> {
@@ -26,5 +31,10 @@ pub(super) fn check(overrides: &Overrides) -> anyhow::Result<ExitCode> {
 
 pub(super) fn schema() -> anyhow::Result<ExitCode> {
     writeln!(std::io::stdout().lock(), "{:#}", json_schema())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub(super) fn openapi() -> anyhow::Result<ExitCode> {
+    writeln!(std::io::stdout().lock(), "{:#}", http::openapi(&Ontology::standard()?))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,12 +6,15 @@ use std::{
 };
 
 use lyceum_content::skill::Severity;
+use lyceum_knowledge::SyncError;
 use lyceum_skills::{Audience, Library, Skills};
 use lyceum_source::Source;
+use lyceum_store::documents::FileState;
+use serde::Deserialize;
 
 use crate::{
     config::{Config, Overrides},
-    skills,
+    knowledge, skills,
 };
 
 /// Says what works and what does not; fails when something does not work at all.
@@ -40,25 +43,79 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
         }
     };
     writeln!(out, "configuration: good; data in {}", config.data_dir.display())?;
-    let Some(skills) = skills::service(&config, Audience::OnePerson)? else {
-        writeln!(out, "skills: off; write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO")?;
-        return Ok(ExitCode::SUCCESS);
-    };
     let runtime = tokio::runtime::Runtime::new()?;
-    let healthy = runtime.block_on(examine(out, &config, &skills))?;
+    let mut healthy = runtime.block_on(knowledge(out, &config))?;
+    match skills::service(&config, Audience::OnePerson)? {
+        Some(skills) => healthy &= runtime.block_on(examine(out, &config, &skills))?,
+        None => {
+            writeln!(out, "skills: off; write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO")?;
+        }
+    }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Brings the knowledge base up to date where nobody else does, and names each file that is not as it should be.
+async fn knowledge(out: &mut impl Write, config: &Config) -> anyhow::Result<bool> {
+    let Some(knowledge) = knowledge::service(config)? else {
+        writeln!(out, "knowledge: off; write [knowledge] in lyceum.toml")?;
+        return Ok(true);
+    };
+    writeln!(out, "source {}: {}", knowledge.source_name(), place(knowledge.source()))?;
+    let mut healthy = true;
+    match knowledge.sync_once(|_| ()).await {
+        Ok(_) => {}
+        Err(SyncError::Elsewhere) => writeln!(out, "  kept in sync by the server that is running")?,
+        Err(error) => {
+            healthy = false;
+            writeln!(out, "  can't be brought up to date: {error}")?;
+        }
+    }
+    let shown = knowledge.shown();
+    let commit = shown.version.as_ref().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
+    let files = &shown.files;
+    writeln!(out, "knowledge: {} of {} files are served{commit}", files.published, files.total())?;
+    for file in knowledge.files().await? {
+        let faults: Vec<Fault> =
+            file.faults.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
+        if let Some(reason) = &file.reason {
+            writeln!(out, "  {}  {}: {reason}", file.state.as_str(), file.path)?;
+        }
+        // Whoever keeps a document to themselves need not be told what is wrong with it, unless that is why it is kept.
+        let matters = |fault: &&Fault| {
+            file.state == FileState::Published || ["publish", "draft"].contains(&fault.field.as_str())
+        };
+        for Fault { field, line, message } in faults.iter().filter(matters) {
+            writeln!(out, "  warning  {}:{line}: {field}: {message}", file.path)?;
+        }
+    }
+    let (unshelved, failures) = knowledge.unshelved().await?;
+    for failure in failures {
+        writeln!(out, "  not stored  {}: {}", failure.key, failure.error)?;
+    }
+    Ok(healthy && unshelved == 0)
+}
+
+/// Something in the frontmatter that is not as its type has it, as it is kept.
+#[derive(Deserialize)]
+struct Fault {
+    field: String,
+    line: usize,
+    message: String,
+}
+
+/// Where a source is, without what may open it.
+fn place(source: &Source) -> String {
+    match source {
+        Source::Folder(folder) => folder.root.display().to_string(),
+        Source::Repository(repository) => format!("{}, branch {}", repository.url(), repository.branch()),
+        Source::Bundled(_) => "bundled with lyceum".to_owned(),
+    }
 }
 
 async fn examine(out: &mut impl Write, config: &Config, skills: &Skills) -> io::Result<bool> {
     skills.refresh_in_turn().await;
     let state = skills.state().borrow().clone();
-    let place = match skills.source() {
-        Source::Folder(folder) => folder.root.display().to_string(),
-        // Without what may open it.
-        Source::Repository(repository) => format!("{}, branch {}", repository.url(), repository.branch()),
-        Source::Bundled(_) => "bundled with lyceum".to_owned(),
-    };
-    writeln!(out, "source {}: {place}", skills.source_name())?;
+    writeln!(out, "source {}: {}", skills.source_name(), place(skills.source()))?;
     if let Some(error) = &state.error {
         writeln!(out, "  can't be refreshed: {error}")?;
     }

@@ -31,7 +31,7 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
     let snapshot = Folder::new(folder).snapshot()?;
     let mut out = io::stdout().lock();
     let (mut counts, mut faulty) = (BTreeMap::<&str, usize>::new(), 0);
-    for path in snapshot.files().keys().filter(|path| path.extension() == ".md") {
+    for path in snapshot.files().keys().filter(|path| path.extension().eq_ignore_ascii_case(".md")) {
         let text = snapshot.read(path, LARGEST).map_err(|error| error.to_string());
         let text =
             text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()));

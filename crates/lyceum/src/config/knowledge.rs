@@ -5,7 +5,7 @@ use lyceum_model::RelPath;
 use serde_json::{Value, json};
 
 use super::{
-    Bucket, KnowledgeService, Source,
+    Bucket, KnowledgeService, Location, Source,
     check::{Checker, is_plain},
     document::Document,
     environment,
@@ -84,7 +84,12 @@ pub(super) fn service(checker: &mut Checker<'_>, sources: &[Source]) -> Option<K
         checker.document.values.pointer("/knowledge/publish_by_default") == Some(&Value::Bool(true));
     let ontology = if by_default { ontology.publishing_by_default() } else { ontology };
     let bucket = bucket(checker);
-    let rules = format!("{text}\n{by_default}\n{exclude:?}");
+    // What a document looks like follows from all of these; with others each is made again.
+    let web_url = source.as_ref().and_then(|source| match &source.location {
+        Location::Repository(repository) => repository.web_url.as_deref(),
+        Location::Folder(_) | Location::Example => None,
+    });
+    let rules = format!("{text}\n{by_default}\n{exclude:?}\n{web_url:?}");
     Some(KnowledgeService { source: source?, title, ontology, rules, exclude, bucket })
 }
 

@@ -37,7 +37,7 @@ pub(super) async fn read_body_of(
 }
 
 fn too_large(most: usize) -> ApiError {
-    let message = format!("the body is larger than {most} bytes (limits.body_bytes)");
+    let message = format!("the body is larger than {most} bytes");
     ApiError::new(ErrorCode::PayloadTooLarge, message)
 }
 

@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, head
 use lyceum_model::ErrorCode;
 use tower_service::Service;
 
-use super::{ApiError, Origin, log::RequestLog};
+use super::{ApiError, Origin, api, log::RequestLog};
 use crate::{app::App, mcp};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -24,11 +24,14 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
     let id = app.request_ids.of(request.headers().get(REQUEST_ID));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut log = RequestLog::begin(app, id.clone(), method, path);
+    let is_read = api::is_read(request.method(), request.uri().path());
+    let is_open = is_read && log.app.config.is_public();
     let origin = request.headers().get(header::ORIGIN).cloned();
     let welcome = origin.filter(|origin| is_discovery(&log.path) || origin_is_allowed(&log.app, origin));
     let asked = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     let mut response = match admit(&log.app, &request) {
         Err(error) => refuse(&log.path, error),
+        Ok(()) if request.method() == Method::OPTIONS && is_open => api::preflight(),
         Ok(()) if request.method() == Method::OPTIONS && welcome.is_some() => {
             StatusCode::NO_CONTENT.into_response()
         }
@@ -38,7 +41,12 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
         }
     };
     response.headers_mut().insert(REQUEST_ID, id);
-    if let Some(origin) = welcome {
+    if is_read {
+        api::keep_no_refusal(&mut response);
+    }
+    if is_open {
+        api::open_to_all(response.headers_mut());
+    } else if let Some(origin) = welcome {
         allow_origin(response.headers_mut(), origin, asked);
     }
     log.status = response.status();
@@ -69,7 +77,7 @@ fn admit(app: &App, request: &Request<Body>) -> Result<(), ApiError> {
         return Err(ApiError::new(ErrorCode::Forbidden, message));
     }
     match request.headers().get(header::ORIGIN) {
-        Some(origin) if !is_discovery(path) && !origin_is_allowed(app, origin) => {
+        Some(origin) if !is_for_any_page(app, request) && !origin_is_allowed(app, origin) => {
             let message = "pages of this origin may not call; add it to server.allowed_origins";
             Err(ApiError::new(ErrorCode::Forbidden, message))
         }
@@ -122,6 +130,12 @@ fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue, asked: Option<Head
 /// Probes are answered to the last.
 fn is_probe(path: &str) -> bool {
     matches!(path, "/livez" | "/readyz" | "/health" | "/metrics")
+}
+
+/// Whether any page may send this.
+fn is_for_any_page(app: &App, request: &Request<Body>) -> bool {
+    let path = request.uri().path();
+    is_discovery(path) || (app.config.is_public() && api::is_read(request.method(), path))
 }
 
 /// What says where the server is may be read by any page.

@@ -6,8 +6,9 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header};
 use lyceum_model::ErrorCode;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The table.
 pub(crate) fn status(code: ErrorCode) -> StatusCode {
@@ -30,10 +31,15 @@ pub(crate) fn status(code: ErrorCode) -> StatusCode {
 }
 
 /// A failed request.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
 pub(crate) struct ApiError {
+    /// What went wrong, for a program to match on.
+    #[schemars(with = "String", extend("enum" = ErrorCode::ALL))]
     pub code: ErrorCode,
+    /// What went wrong and what to do, for a person.
     pub message: String,
+    /// What a program may want to know beside the code, such as the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// The status where it is not that of the table.
@@ -47,6 +53,12 @@ pub(crate) struct ApiError {
 impl ApiError {
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), details: None, status: None, retry_after: None }
+    }
+
+    /// A value that is not what was asked for; the message says what to write.
+    pub(crate) fn invalid(field: &str, message: impl std::fmt::Display) -> Self {
+        let told = Self::new(ErrorCode::ValidationError, format!("{field}: {message}"));
+        Self { details: Some(json!({ "field": field })), ..told }
     }
 
     /// The status to answer with.
@@ -65,6 +77,12 @@ impl ApiError {
     }
 }
 
+/// The body of a failed request.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ErrorBody {
+    error: ApiError,
+}
+
 impl From<&lyceum_tools::Error> for ApiError {
     fn from(error: &lyceum_tools::Error) -> Self {
         Self { details: error.details(), ..Self::new(error.code(), error.to_string()) }
@@ -73,13 +91,9 @@ impl From<&lyceum_tools::Error> for ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        #[derive(Serialize)]
-        struct Body {
-            error: ApiError,
-        }
         let status = self.status();
         let retry_after = self.retry_after;
-        let mut response = (status, Json(Body { error: self })).into_response();
+        let mut response = (status, Json(ErrorBody { error: self })).into_response();
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

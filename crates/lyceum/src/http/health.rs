@@ -1,5 +1,7 @@
 //! How the server is: `/livez` (the process), `/readyz` (send requests here?), `/health` (what works), `/metrics`.
 
+mod knowledge;
+
 use std::collections::BTreeMap;
 
 use axum::{Json, extract::State, response::IntoResponse, response::Response};
@@ -10,12 +12,15 @@ use lyceum_skills::Skills;
 use serde::Serialize;
 
 use crate::app::App;
+use knowledge::KnowledgeHealth;
 
 #[derive(Serialize)]
 struct Health {
     status: &'static str,
     services: BTreeMap<String, &'static str>,
     sources: Vec<SourceStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    knowledge: Option<KnowledgeHealth>,
     timestamp: Timestamp,
 }
 
@@ -23,9 +28,17 @@ pub(super) async fn health(State(app): State<App>) -> Response {
     let sources = app.catalog.get().sources.clone();
     let failed = sources.iter().any(|source| source.state == SourceState::Failed);
     let registry = app.mcp.hub().registry();
-    let services = registry.services().map(|service| (service.to_string(), "ok")).collect();
-    let status = if failed || app.drain.is_draining() { "degraded" } else { "ok" };
-    Json(Health { status, services, sources, timestamp: Timestamp::now() }).into_response()
+    let mut services: BTreeMap<String, &'static str> =
+        registry.services().map(|service| (service.to_string(), "ok")).collect();
+    let mut knowledge = None;
+    if let Some(service) = &app.knowledge {
+        let health = knowledge::look(service).await;
+        services.insert("knowledge".to_owned(), if health.is_well { "ok" } else { "degraded" });
+        knowledge = Some(health);
+    }
+    let all_well = services.values().all(|service| *service == "ok");
+    let status = if failed || !all_well || app.drain.is_draining() { "degraded" } else { "ok" };
+    Json(Health { status, services, sources, knowledge, timestamp: Timestamp::now() }).into_response()
 }
 
 pub(super) async fn live() -> &'static str {
@@ -64,6 +77,7 @@ pub(super) async fn ready(State(app): State<App>) -> Response {
             (None, None) => reasons.push("the skills are being fetched".to_owned()),
         }
     }
+    reasons.extend(app.knowledge.as_ref().and_then(|knowledge| knowledge::reason_to_wait(knowledge)));
     let ready = reasons.is_empty();
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, Json(Readiness { ready, reasons, scripts })).into_response()

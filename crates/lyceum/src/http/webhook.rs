@@ -11,15 +11,22 @@ use lyceum_knowledge::Delivery;
 use lyceum_model::ErrorCode;
 use lyceum_source::{Push, is_signed};
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use super::{ApiError, body::read_body_of};
 use crate::{
     app::App,
     config::{Location, Repository},
+    patience::within,
 };
 
 /// The largest body that the server of a repository sends.
 const LARGEST: usize = 25 * 1024 * 1024;
+
+/// How many bodies may be on their way at once.
+const AT_ONCE: usize = 8;
+
+static BODIES: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// The longest delivery id that is taken.
 const LONGEST_ID: usize = 128;
@@ -29,9 +36,18 @@ pub(super) async fn github(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_body_of(&headers, body, LARGEST, app.config.limits.read).await?;
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let signature = header("x-hub-signature-256").unwrap_or_default();
+    // Whoever can't have signed it need not send it.
+    let is_expected = repositories(&app).any(|one| one.webhook_secret.is_some());
+    if !is_expected || !signature.starts_with("sha256=") {
+        return Err(ApiError::new(ErrorCode::Forbidden, "Invalid signature"));
+    }
+    let Ok(Ok(_place)) = within(app.config.limits.read, BODIES.acquire()).await else {
+        let message = "too many deliveries at once; deliver it again";
+        return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(5));
+    };
+    let body = read_body_of(&headers, body, LARGEST, app.config.limits.read).await?;
     // Nothing of the body is looked at before it is known who sent it.
     let signed: Vec<&Repository> = repositories(&app)
         .filter(|one| one.webhook_secret.as_ref().is_some_and(|secret| is_signed(secret, &body, signature)))
@@ -48,22 +64,36 @@ pub(super) async fn github(
         let message = format!("the body is not a push: {error}; choose application/json as content type");
         ApiError::new(ErrorCode::ValidationError, message)
     })?;
-    let Some(repository) = signed.into_iter().find(|one| push.is_about(&one.url)) else {
-        return Ok(ignored("no source here is this repository"));
-    };
-    if push.branch() != Some(repository.branch.as_str()) {
-        return Ok(ignored(&format!("not {} branch", repository.branch)));
-    }
     let id = header("x-github-delivery").filter(|id| id.len() <= LONGEST_ID);
-    accept(&app, repository, id).await
+    let about: Vec<&Repository> = signed.into_iter().filter(|one| push.is_about(&one.url)).collect();
+    let moved: Vec<&Repository> =
+        about.iter().copied().filter(|one| push.branch() == Some(one.branch.as_str())).collect();
+    match (about.first(), moved.is_empty()) {
+        (None, _) => {
+            tracing::warn!(
+                repository = push.repository.full_name,
+                "a signed push is about no source here; was the repository renamed?"
+            );
+            Ok(ignored("no source here is this repository"))
+        }
+        (Some(one), true) => Ok(ignored(&format!("not {} branch", one.branch))),
+        (Some(_), false) => accept(&app, &moved, id).await,
+    }
 }
 
-async fn accept(app: &App, repository: &Repository, id: Option<&str>) -> Result<Response, ApiError> {
-    let declared = app.config.knowledge.as_ref().zip(app.knowledge.as_ref());
-    let concerned = declared.filter(
-        |(declared, _)| matches!(&declared.source.location, Location::Repository(one) if one == repository),
-    );
-    let Some((_, knowledge)) = concerned else { return Ok(ignored("no service reads this source")) };
+async fn accept(app: &App, moved: &[&Repository], id: Option<&str>) -> Result<Response, ApiError> {
+    let is_it = |location: &Location| matches!(location, Location::Repository(one) if moved.contains(&one));
+    let skills = app.config.skills.as_ref().zip(app.skills.as_ref());
+    let skills = skills.filter(|(declared, _)| is_it(&declared.source.location)).map(|(_, skills)| skills);
+    if let Some(skills) = skills.cloned() {
+        // Nothing needs to be written down: a start looks for news anyway.
+        app.tasks.spawn(async move { drop(skills.refresh_in_turn().await) });
+    }
+    let knowledge = app.config.knowledge.as_ref().zip(app.knowledge.as_ref());
+    let Some((_, knowledge)) = knowledge.filter(|(declared, _)| is_it(&declared.source.location)) else {
+        let told = skills.map(|_| Json(json!({ "status": "ok" })).into_response());
+        return Ok(told.unwrap_or_else(|| ignored("no service reads this source")));
+    };
     match knowledge.accept(id).await {
         Ok(Delivery::Accepted) => Ok(Json(json!({ "status": "ok" })).into_response()),
         Ok(Delivery::Known) => Ok(Json(json!({ "status": "ok", "duplicate": true })).into_response()),

@@ -6,7 +6,7 @@ mod older;
 mod request;
 mod toolbox;
 
-use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use http::{HeaderValue, header};
 use hyper_util::rt::TokioIo;
@@ -101,6 +101,12 @@ impl TestApp {
         Self::serve(config(folder.path(), tables), build).await.holding(folder)
     }
 
+    /// A server that runs as a process of its own: to speak to, not to stop.
+    pub(crate) fn elsewhere(addr: SocketAddr) -> Self {
+        let (stop, served) = (CancellationToken::new(), tokio::spawn(async {}));
+        Self { addr, stop, served, _folder: None }
+    }
+
     async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
         let listening = lyceum::listen(&config).await.unwrap();
         let (addr, stop) = (listening.addr, CancellationToken::new());
@@ -131,19 +137,8 @@ impl TestApp {
     }
 
     /// Sends a request on a connection of its own; dropping what comes back hangs up.
-    pub(crate) async fn open(&self, mut request: Request) -> Live {
-        if !request.headers().contains_key(header::HOST) {
-            let host = HeaderValue::try_from(self.addr.to_string()).unwrap();
-            request.headers_mut().insert(header::HOST, host);
-        }
-        let stream = TokioIo::new(TcpStream::connect(self.addr).await.unwrap());
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.unwrap();
-        let connection = AbortOnDropHandle::new(tokio::spawn(async move {
-            // How a connection ended is seen in the answer.
-            let _ended = connection.await;
-        }));
-        let response = within("the head of the answer", sender.send_request(request)).await.unwrap();
-        Live::new(response, sender, connection)
+    pub(crate) async fn open(&self, request: Request) -> Live {
+        open(self.addr, request).await.unwrap()
     }
 
     /// A connection for what no client library would send.
@@ -180,6 +175,23 @@ fn started(config: Config, addr: SocketAddr) -> App {
     let app = App::new(config, addr).unwrap();
     app.start();
     app
+}
+
+/// Sends a request on a connection of its own; fails where nobody answers.
+pub(crate) async fn open(addr: SocketAddr, mut request: Request) -> io::Result<Live> {
+    if !request.headers().contains_key(header::HOST) {
+        let host = HeaderValue::try_from(addr.to_string()).unwrap();
+        request.headers_mut().insert(header::HOST, host);
+    }
+    let stream = TokioIo::new(TcpStream::connect(addr).await?);
+    let handshake = hyper::client::conn::http1::handshake(stream).await;
+    let (mut sender, connection) = handshake.map_err(io::Error::other)?;
+    let connection = AbortOnDropHandle::new(tokio::spawn(async move {
+        // How a connection ended is seen in the answer.
+        let _ended = connection.await;
+    }));
+    let response = within("the head of the answer", sender.send_request(request)).await;
+    Ok(Live::new(response.map_err(io::Error::other)?, sender, connection))
 }
 
 /// Waits for what must happen soon.

@@ -55,7 +55,7 @@ fn a_type_means_those_that_extend_it_too() {
     check(&Filter { content_type: some("pattern"), ..Filter::default() }, &["cells"]);
     check(&Filter { content_type: some("resource"), ..Filter::default() }, &["circles", "cells"]);
     check(
-        Filter { content_type: some("file"), ..Filter::default() },
+        &Filter { content_type: some("file"), ..Filter::default() },
         &["circles", "cells", "boat", "water", "a-story"],
     );
     check(&Filter { content_type: some("nothing"), ..Filter::default() }, &[]);

@@ -12,10 +12,15 @@ use tempfile::TempDir;
 use super::super::Objects;
 use super::{key, keys, put, text};
 
-/// Leaves a file as old as that.
-fn leave(folder: &Path, name: &str, age: Duration) {
-    let file = File::create(folder.join(name)).unwrap();
-    file.set_modified(SystemTime::now() - age).unwrap();
+/// Leaves a file.
+fn leave(folder: &Path, name: &str) {
+    File::create(folder.join(name)).unwrap();
+}
+
+/// Makes a file or folder look as if nobody had touched it for two hours.
+fn forget(folder: &Path, name: &str) {
+    let two_hours_ago = SystemTime::now() - Duration::from_secs(7200);
+    File::open(folder.join(name)).unwrap().set_modified(two_hours_ago).unwrap();
 }
 
 #[tokio::test]
@@ -41,21 +46,24 @@ async fn a_folder_that_is_gone_is_made_again() {
 async fn what_a_crash_left_is_never_listed_and_is_cleared_later() {
     let folder = TempDir::new().unwrap();
     let objects = Objects::local(folder.path()).unwrap();
-    for name in ["raw/a.md", "raw/gone/b.md", "raw/#1/x.md#2"] {
+    for name in ["raw/a.md", "raw/#1/x.md#2", "raw/gone/b.md", "raw/just/c.md"] {
         put(&objects, name, "kept").await;
     }
     objects.delete(&key("raw/gone/b.md")).await.unwrap();
-    leave(folder.path(), "raw/a.md#1", Duration::from_secs(7200));
-    leave(folder.path(), "raw/a.md#2", Duration::from_secs(60));
+    objects.delete(&key("raw/just/c.md")).await.unwrap();
+    leave(folder.path(), "raw/a.md#1");
+    leave(folder.path(), "raw/a.md#2");
+    for name in ["raw/a.md", "raw/a.md#1", "raw/gone"] {
+        forget(folder.path(), name);
+    }
     let all = keys(&["raw/a.md", "raw/#1/x.md#2"]);
     assert_eq!(objects.list("", 10).await.unwrap(), all);
 
     let objects = Objects::local(folder.path()).unwrap();
     assert_eq!(objects.list("", 10).await.unwrap(), all);
     let there = |name: &str| folder.path().join(name).exists();
-    assert!(there("raw/a.md") && !there("raw/a.md#1"));
-    assert!(there("raw/a.md#2"), "somebody may be writing it just now");
-    assert!(!there("raw/gone"), "a folder without files stays for no one");
+    assert!(there("raw/a.md") && !there("raw/a.md#1") && !there("raw/gone"));
+    assert!(there("raw/a.md#2") && there("raw/just"), "another process may be about to finish or fill them");
     put(&objects, "raw/a.md", "new").await;
     assert_eq!(text(&objects, "raw/a.md").await.as_deref(), Some("new"));
 }
@@ -65,10 +73,10 @@ async fn what_others_put_into_the_folder_is_not_listed() {
     let folder = TempDir::new().unwrap();
     let objects = Objects::local(folder.path()).unwrap();
     put(&objects, "raw/a.md", "ours").await;
-    leave(folder.path(), "raw/.DS_Store", Duration::ZERO);
-    leave(folder.path(), "raw/no-dot", Duration::ZERO);
+    leave(folder.path(), "raw/.DS_Store");
+    leave(folder.path(), "raw/no-dot");
     fs::create_dir(folder.path().join("raw/x.md")).unwrap();
-    leave(folder.path(), "raw/x.md/y.md", Duration::ZERO);
+    leave(folder.path(), "raw/x.md/y.md");
     assert_eq!(objects.list("", 10).await.unwrap(), keys(&["raw/.DS_Store", "raw/a.md"]));
 }
 
@@ -98,9 +106,23 @@ async fn a_name_that_no_disk_takes_is_an_error_that_says_so() {
 #[test]
 fn a_folder_that_can_not_be_one_is_refused() {
     let folder = TempDir::new().unwrap();
-    leave(folder.path(), "file", Duration::ZERO);
+    leave(folder.path(), "file");
     let error = Objects::local(&folder.path().join("file")).unwrap_err();
     assert!(error.to_string().starts_with("the folder for objects can't be used ("), "{error}");
     let error = Objects::local(&folder.path().join("file/below")).unwrap_err();
     assert!(error.to_string().starts_with("the folder for objects can't be used ("), "{error}");
+}
+
+#[tokio::test]
+async fn who_is_alone_clears_what_was_left_half_written() {
+    let folder = TempDir::new().unwrap();
+    let objects = Objects::local(folder.path()).unwrap();
+    put(&objects, "raw/a#1.md", "kept").await;
+    let half = folder.path().join("raw/b.md#1");
+    std::fs::write(&half, "half").unwrap();
+    drop(Objects::local(folder.path()).unwrap());
+    assert!(half.exists(), "another may be writing it");
+    objects.clear_unfinished().await.unwrap();
+    assert!(!half.exists());
+    assert_eq!(text(&objects, "raw/a#1.md").await.as_deref(), Some("kept"));
 }

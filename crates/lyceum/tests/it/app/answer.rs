@@ -92,8 +92,13 @@ impl Live {
 
     /// Reads to the end.
     pub(crate) async fn whole(self) -> Answer {
-        let body = within("the answer ends", self.body.collect()).await.unwrap().to_bytes();
-        Answer { status: self.status, headers: self.headers, body }
+        self.ended().await.unwrap()
+    }
+
+    /// The same; fails where the end never comes.
+    pub(crate) async fn ended(self) -> std::io::Result<Answer> {
+        let body = within("the answer ends", self.body.collect()).await.map_err(std::io::Error::other)?;
+        Ok(Answer { status: self.status, headers: self.headers, body: body.to_bytes() })
     }
 
     /// The next message; nothing at the end of the stream.

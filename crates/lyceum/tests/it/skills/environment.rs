@@ -90,7 +90,7 @@ async fn a_branch_that_is_not_there_is_told_and_the_program_stays_up() {
 async fn a_branch_that_can_be_none_is_refused_at_the_start() {
     let ended =
         lyceum("stdio", "", &[("SKILLS_REPO", "file:///x.git"), ("SKILLS_BRANCH", "--upload-pack=id")]).await;
-    let text = "lyceum: the source of the skills can't be used: \"--upload-pack=id\" can't be the name of a branch\n";
+    let text = "lyceum: a source can't be used: \"--upload-pack=id\" can't be the name of a branch\n";
     assert_eq!((ended.code, ended.err.as_str()), (Some(1), text));
     let ended = lyceum("stdio", "", &[("SKILLS_REPO", "ext::sh -c id")]).await;
     assert_eq!(ended.code, Some(1));

@@ -1,0 +1,117 @@
+//! The bytes of a document: where they belong, or on their way there, and never others than its entry says.
+
+use std::{
+    sync::{Arc, PoisonError},
+    time::{Duration, Instant},
+};
+
+use lyceum_content::knowledge::Entry;
+use lyceum_model::ErrorCode;
+use lyceum_store::{Key, documents};
+use lyceum_tools::Error;
+
+use crate::{
+    Knowledge,
+    document::{Document, hash},
+    service::failed,
+};
+
+/// How long lies between two syncs that damaged documents ask for.
+const HEAL_EVERY: Duration = Duration::from_secs(5);
+
+/// A document as it is kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// The hash of the bytes.
+    pub hash: String,
+    /// JSON, the same for as long as the hash is the same.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Knowledge {
+    /// The document of an entry as it is kept, or what took its place since the caller looked.
+    pub async fn kept(&self, entry: &Entry) -> Result<Kept, Error> {
+        if let Some(bytes) = self.cache.get(&entry.hash) {
+            return Ok(Kept { hash: entry.hash.clone(), bytes });
+        }
+        if let Some(kept) = self.fetch(entry).await? {
+            return Ok(kept);
+        }
+        self.follow().await.map_err(failed)?;
+        let shown = self.shown();
+        let Some(current) = shown.catalog.get(&entry.summary.content_type, &entry.summary.id) else {
+            return Err(Error::Failed {
+                code: ErrorCode::NotFound,
+                message: "Document not found".to_owned(),
+            });
+        };
+        if let Some(kept) = self.fetch(current).await? {
+            return Ok(kept);
+        }
+        self.heal(current).await;
+        let message = "the document is being brought in again; try again in a moment".to_owned();
+        Err(Error::Failed { code: ErrorCode::Unavailable, message })
+    }
+
+    /// The document of an entry.
+    pub async fn document(&self, entry: &Entry) -> Result<Document, Error> {
+        let kept = self.kept(entry).await?;
+        serde_json::from_slice(&kept.bytes).map_err(Error::internal)
+    }
+
+    /// The bytes that an entry speaks of; nothing where they are nowhere.
+    async fn fetch(&self, entry: &Entry) -> Result<Option<Kept>, Error> {
+        let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
+        let mut found = self.in_place(&key, &entry.hash).await;
+        if !matches!(found, Ok(Some(_))) {
+            let wanted = entry.hash.clone();
+            let staged = self.db.read(move |tx| documents::body(tx, &wanted)).await.map_err(failed)?;
+            found = match (staged, found) {
+                (Some(bytes), _) => Ok(Some(bytes)),
+                // They may have been put in their place between the two looks.
+                (None, Ok(_)) => self.in_place(&key, &entry.hash).await,
+                // A store that can't be asked says nothing about what is in it.
+                (None, Err(error)) => Err(error),
+            };
+        }
+        let Some(bytes) = found? else { return Ok(None) };
+        let bytes: Arc<[u8]> = bytes.into();
+        self.cache.insert(entry.hash.clone(), bytes.clone());
+        Ok(Some(Kept { hash: entry.hash.clone(), bytes }))
+    }
+
+    /// The bytes of that hash where they belong.
+    async fn in_place(&self, key: &Key, wanted: &str) -> Result<Option<Vec<u8>>, Error> {
+        match self.options.objects.get(key).await {
+            Ok(kept) => Ok(kept.filter(|bytes| hash(bytes) == wanted).map(|bytes| bytes.to_vec())),
+            Err(error) => {
+                tracing::warn!(error.cause = %error, object.key = key.as_str(), "an object could not be read");
+                Err(Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() })
+            }
+        }
+    }
+
+    /// Has a document brought in again whose object is not what it was.
+    async fn heal(&self, entry: &Entry) {
+        {
+            let mut healed = self.healed.lock().unwrap_or_else(PoisonError::into_inner);
+            if healed.is_some_and(|at| at.elapsed() < HEAL_EVERY) {
+                return;
+            }
+            *healed = Some(Instant::now());
+        }
+        tracing::error!(
+            document.path = entry.summary.path,
+            "a stored document is damaged or gone; it is brought in again"
+        );
+        let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
+        let asked = self.db.write(move |tx| {
+            documents::forget_content(tx, &name, &path)?;
+            documents::want(tx, &name)
+        });
+        match asked.await {
+            Ok(()) => self.asked.notify_one(),
+            Err(error) => tracing::error!(error.cause = %error, "a damaged document could not be marked"),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The one transaction of a sync: from here on the new commit counts.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use lyceum_model::RelPath;
+use lyceum_store::{
+    DbError, Key, Tx,
+    documents::{self, DocumentRow, FileRow, SourceRow},
+    events::{self, Happened},
+    jobs,
+};
+
+use super::Outcome;
+use crate::{Counts, Knowledge, document::hash, shelve::QUEUE};
+
+impl Knowledge {
+    /// Writes everything down: from here on the new commit counts.
+    pub(super) async fn publish(
+        &self,
+        outcome: Outcome,
+        files: &BTreeMap<String, FileRow>,
+        version: &str,
+        wanted: i64,
+        now: Timestamp,
+    ) -> Result<(), DbError> {
+        let source = self.options.name.to_string();
+        let counts = Counts::of(&files.values().map(|row| (row.state, 1)).collect::<Vec<_>>());
+        let row = SourceRow {
+            version: Some(version.to_owned()),
+            synced_at: Some(now),
+            rules: self.options.rules.clone(),
+            wanted,
+            done: wanted,
+        };
+        self.db.write(move |tx| write_down(tx, &source, &outcome, &row, counts, now)).await
+    }
+}
+
+/// The one transaction of a sync.
+fn write_down(
+    tx: &Tx<'_>,
+    source: &str,
+    outcome: &Outcome,
+    row: &SourceRow,
+    counts: Counts,
+    now: Timestamp,
+) -> Result<(), DbError> {
+    for path in &outcome.gone {
+        documents::remove_file(tx, source, path)?;
+    }
+    for file in &outcome.files {
+        documents::put_file(tx, source, file)?;
+    }
+    for replaced in &outcome.replaced {
+        documents::remove_document(tx, source, &replaced.path)?;
+    }
+    // What is taken away first and put back after is put in the end.
+    let mut objects: BTreeMap<String, &str> =
+        outcome.left_behind.iter().map(|key| (key.clone(), "")).collect();
+    for replaced in &outcome.replaced {
+        for key in keys(replaced)? {
+            objects.insert(key, "");
+        }
+    }
+    for staged in &outcome.staged {
+        documents::put_document(tx, source, &staged.row)?;
+        let hashes = [staged.row.hash.as_str(), staged.raw_hash.as_str()];
+        objects.extend(keys(&staged.row)?.into_iter().zip(hashes));
+    }
+    for (key, hash) in &objects {
+        jobs::ask(tx, QUEUE, key, hash, now)?;
+    }
+    let happened: Vec<(Happened, &str)> = (objects.iter())
+        .filter(|(key, _)| key.starts_with("content/"))
+        .map(|(key, hash)| (if hash.is_empty() { Happened::Removed } else { Happened::Stored }, key.as_str()))
+        .collect();
+    events::append(tx, source, happened.into_iter(), now)?;
+    documents::put_source(tx, source, row)?;
+    let manifest = manifest(tx, source, row, counts)?;
+    let manifest_hash = hash(&manifest);
+    documents::put_body(tx, &manifest_hash, &manifest)?;
+    jobs::ask(tx, QUEUE, Key::manifest().as_str(), &manifest_hash, now)
+}
+
+/// Where a document and its file are kept.
+fn keys(row: &DocumentRow) -> Result<[String; 2], DbError> {
+    let strange = |error: &dyn std::fmt::Display| DbError::Content(format!("{}: {error}", row.path));
+    let content = Key::content(&row.content_type, &row.id).map_err(|error| strange(&error))?;
+    let path = RelPath::parse(&row.path).map_err(|error| strange(&error))?;
+    let raw = Key::raw(&path).map_err(|error| strange(&error))?;
+    Ok([content.as_str().to_owned(), raw.as_str().to_owned()])
+}
+
+/// `metadata/manifest.json`: what is served, so that a copy of the objects alone can be checked.
+fn manifest(tx: &Tx<'_>, source: &str, row: &SourceRow, counts: Counts) -> Result<Vec<u8>, DbError> {
+    let served = documents::documents(tx, source)?;
+    let served: Vec<_> = served
+        .iter()
+        .map(|one| serde_json::json!({ "contentType": one.content_type, "id": one.id, "path": one.path, "sha256": one.hash }))
+        .collect();
+    let manifest = serde_json::json!({
+        "source": source,
+        "commitSha": row.version,
+        "syncedAt": row.synced_at,
+        "files": counts,
+        "documents": served,
+    });
+    Ok(manifest.to_string().into_bytes())
+}

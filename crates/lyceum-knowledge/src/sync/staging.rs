@@ -1,0 +1,126 @@
+//! The second look: documents with their ids, their bytes kept in the database until they are shelved.
+
+use futures::{StreamExt, TryStreamExt, stream};
+use jiff::Timestamp;
+use lyceum_content::knowledge;
+use lyceum_source::Snapshot;
+use lyceum_store::{
+    DbError, Tx,
+    documents::{self, DocumentRow},
+};
+
+use super::{
+    Progress, SyncError, Tell,
+    choice::Ahead,
+    reading::{aside, batches, processors},
+};
+use crate::{
+    Knowledge,
+    document::{self, Document, hash},
+    read::Reader,
+    shelve::QUEUE,
+    trial::{self, Step},
+};
+
+/// A document whose bytes are in the database.
+pub(super) struct Staged {
+    pub row: DocumentRow,
+    pub raw_hash: String,
+}
+
+impl Knowledge {
+    /// Reads documents with their ids, and keeps their bytes in the database until they are shelved.
+    pub(super) async fn stage_all(
+        &self,
+        snapshot: &Snapshot,
+        ahead: &[Ahead],
+        version: &str,
+        now: Timestamp,
+        tell: &Tell,
+    ) -> Result<Vec<Staged>, SyncError> {
+        let of = ahead.len();
+        if of > 0 {
+            // What a sync left behind that never came to its end.
+            self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await?;
+        }
+        let size = |one: &Ahead| snapshot.files().get(&one.path).map_or(0, |file| file.size);
+        let batches: Vec<Vec<Ahead>> = batches(ahead, size).map(<[_]>::to_vec).collect();
+        let built: Vec<_> = batches
+            .into_iter()
+            .map(|batch| {
+                let (snapshot, ontology) = (snapshot.clone(), self.options.ontology.clone());
+                let (source, links) = (self.options.name.to_string(), self.options.links.clone());
+                let version = version.to_owned();
+                aside(move || {
+                    let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &[], now };
+                    let build = |Ahead { path, id, digest }: Ahead| {
+                        let text = reader.text(&path).ok().filter(|text| hash(text.as_bytes()) == digest)?;
+                        let parsed = lyceum_content::document::read(&ontology, &path, &text).ok()?;
+                        let document = Document {
+                            id,
+                            content_type: parsed.content_type,
+                            path: path.as_str().to_owned(),
+                            content: parsed.body.to_owned(),
+                            synced_at: now,
+                            commit_sha: version.clone(),
+                            source: source.clone(),
+                            url: links.to(&version, &path),
+                            metadata: parsed.fields,
+                        };
+                        Some(Built::of(&document, text))
+                    };
+                    batch.into_iter().map(build).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        let mut staged = Vec::with_capacity(of);
+        let mut built = stream::iter(built).buffered(processors());
+        let mut done = 0;
+        while let Some(batch) = built.try_next().await? {
+            done += batch.len();
+            let batch: Vec<Built> = batch.into_iter().flatten().collect();
+            staged.extend(
+                self.db
+                    .write(move |tx| {
+                        batch.into_iter().map(|one| one.stage(tx)).collect::<Result<Vec<_>, _>>()
+                    })
+                    .await?,
+            );
+            tell(Progress::Staging { done, of });
+            trial::reached(Step::Staged);
+        }
+        Ok(staged)
+    }
+}
+
+/// A document, its file, and what the database knows of both.
+struct Built {
+    row: DocumentRow,
+    bytes: Vec<u8>,
+    raw: String,
+}
+
+impl Built {
+    fn of(document: &Document, raw: String) -> Self {
+        let bytes = document.to_bytes();
+        let row = DocumentRow {
+            path: document.path.clone(),
+            content_type: document.content_type.clone(),
+            id: document.id.clone(),
+            hash: hash(&bytes),
+            version: document.commit_sha.clone(),
+            synced_at: document.synced_at,
+            title: document::title(&document.metadata, &document.content, &document.path),
+            metadata: serde_json::Value::Object(document.metadata.clone()).to_string(),
+            excerpt: knowledge::excerpt(&document.content),
+        };
+        Self { row, bytes, raw }
+    }
+
+    fn stage(self, tx: &Tx<'_>) -> Result<Staged, DbError> {
+        let raw_hash = hash(self.raw.as_bytes());
+        documents::put_body(tx, &self.row.hash, &self.bytes)?;
+        documents::put_body(tx, &raw_hash, self.raw.as_bytes())?;
+        Ok(Staged { row: self.row, raw_hash })
+    }
+}

@@ -1,0 +1,49 @@
+//! What a sync did, for its report.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use lyceum_store::documents::{FileRow, FileState};
+
+use super::{Known, Outcome, choice::Id, staging::Staged};
+use crate::{Counts, Knowledge, Report, Told};
+
+impl Knowledge {
+    pub(super) fn report(
+        &self,
+        outcome: &Outcome,
+        files: &BTreeMap<String, FileRow>,
+        known: &Known,
+        ids: &BTreeMap<String, Id>,
+        version: &str,
+        now: Timestamp,
+    ) -> Report {
+        let told = |state: FileState| {
+            let in_state = files.values().filter(move |row| row.state == state);
+            in_state
+                .map(|row| Told { path: row.path.clone(), reason: row.reason.clone().unwrap_or_default() })
+        };
+        let is_known = |staged: &&Staged| known.documents.contains_key(&staged.row.path);
+        let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
+        let path = |staged: &Staged| staged.row.path.clone();
+        let served = |path: &str| files.get(path).is_some_and(|row| row.state == FileState::Published);
+        Report {
+            source: self.options.name.to_string(),
+            commit: version.to_owned(),
+            synced_at: Some(now),
+            added: outcome.staged.iter().filter(|staged| !is_known(staged)).map(path).collect(),
+            changed: outcome.staged.iter().filter(is_known).map(path).collect(),
+            removed: (outcome.replaced.iter())
+                .filter(|row| !staged.contains(row.path.as_str()))
+                .map(|row| row.path.clone())
+                .collect(),
+            skipped: told(FileState::Skipped).collect(),
+            failed: told(FileState::Failed).collect(),
+            renamed: (ids.iter().filter(|(path, id)| !id.is_plain && served(path)))
+                .map(|(path, id)| Told { path: path.clone(), reason: format!("its id is {}", id.text) })
+                .collect(),
+            files: Counts::of(&files.values().map(|row| (row.state, 1)).collect::<Vec<_>>()),
+            took_ms: 0,
+        }
+    }
+}

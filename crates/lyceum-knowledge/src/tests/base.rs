@@ -1,0 +1,183 @@
+//! A knowledge base in a folder that is thrown away, and a caller of it.
+
+use std::{fs, path::Path, sync::Arc, time::Duration};
+
+use lyceum_content::ontology::Ontology;
+use lyceum_model::{Caller, Domain, SourceName};
+use lyceum_source::{Folder, Source};
+use lyceum_store::Objects;
+use lyceum_tools::{
+    CallContext, Outcome, Registry, View,
+    mcp::{CallToolResult, JsonObject, call_tool, complete, get_prompt, read_resource},
+};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{Knowledge, Links, Options, register};
+
+pub(super) const DOMAIN: Domain = Domain::from_static("knowledge");
+
+/// A knowledge base and who calls.
+pub(super) struct Base {
+    pub(super) knowledge: Arc<Knowledge>,
+    pub(super) view: View,
+    folder: TempDir,
+}
+
+/// A document with those lines of frontmatter.
+pub(super) fn document(title: &str, lines: &str, body: &str) -> String {
+    format!("---\ntitle: {title}\ndate: 2025-03-01\npublish: true\n{lines}---\n\n{body}\n")
+}
+
+impl Base {
+    /// Those files, brought in, before someone who may do everything.
+    pub(super) async fn of(files: &[(&str, &str)]) -> Self {
+        let base = Self::unread(files);
+        base.sync().await;
+        base
+    }
+
+    /// Those files before anything was brought in.
+    pub(super) fn unread(files: &[(&str, &str)]) -> Self {
+        Self::over(Objects::memory(), files)
+    }
+
+    /// The same with objects that the test holds too.
+    pub(super) fn over(objects: Objects, files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("kb")).unwrap();
+        let options = Options { objects, ..options(folder.path()) };
+        let knowledge = Arc::new(Knowledge::open(options).unwrap());
+        let view = view(&knowledge, Caller::trusted());
+        let base = Self { knowledge, view, folder };
+        for (file, text) in files {
+            base.write(file, text);
+        }
+        base
+    }
+
+    /// The same base before another caller.
+    pub(super) fn called_by(mut self, caller: Caller) -> Self {
+        self.view = view(&self.knowledge, caller);
+        self
+    }
+
+    pub(super) fn write(&self, file: &str, text: &str) {
+        let place = self.folder.path().join("kb").join(file);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+
+    pub(super) fn remove(&self, file: &str) {
+        fs::remove_file(self.folder.path().join("kb").join(file)).unwrap();
+    }
+
+    /// The same files, opened by a process with other rules, which leave a folder out.
+    pub(super) fn leaving_out(self, folder: &str) -> Self {
+        let Self { knowledge, view, folder: place } = self;
+        let objects = knowledge.options.objects.clone();
+        drop((view, knowledge));
+        let exclude = vec![lyceum_model::RelPath::parse(folder).unwrap()];
+        let rules = format!("without {folder}");
+        let options = Options { objects, exclude, rules, ..options(place.path()) };
+        let knowledge = Arc::new(Knowledge::open(options).unwrap());
+        let view = view_of(&knowledge);
+        Self { knowledge, view, folder: place }
+    }
+
+    /// What is served.
+    pub(super) fn paths(&self) -> Vec<String> {
+        let shown = self.knowledge.shown();
+        let mut paths: Vec<String> =
+            shown.catalog.entries().iter().map(|entry| entry.summary.path.clone()).collect();
+        paths.sort();
+        paths
+    }
+
+    pub(super) async fn sync(&self) {
+        self.knowledge.sync_once(|_| ()).await.unwrap();
+    }
+
+    /// The result of a call.
+    pub(super) async fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
+        match call_tool(&self.view, tool, object(arguments), CallContext::default()).await {
+            Ok(Outcome::Done(result)) => result,
+            other => panic!("{tool}: {other:?}"),
+        }
+    }
+
+    /// What a tool answers.
+    pub(super) async fn ask(&self, tool: &str, arguments: Value) -> Value {
+        let result = self.call(tool, arguments).await;
+        assert_ne!(result.is_error, Some(true), "{tool}: {result:?}");
+        result.structured_content.unwrap()
+    }
+
+    /// How a tool refuses.
+    pub(super) async fn refusal(&self, tool: &str, arguments: Value) -> String {
+        let result = serde_json::to_value(self.call(tool, arguments).await).unwrap();
+        assert_eq!(result["isError"], true, "{tool}: {result}");
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+
+    /// What is at an address, or why it is not read.
+    pub(super) async fn read(&self, uri: &str) -> Result<Value, String> {
+        match read_resource(&self.view, uri, CallContext::default()).await {
+            Ok(Outcome::Done(result)) => Ok(serde_json::to_value(&result.contents).unwrap()[0].take()),
+            Ok(Outcome::NeedInput(_)) => panic!("nothing is asked"),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The text of a prompt, or why it is not written.
+    pub(super) async fn prompt(&self, name: &str, arguments: Value) -> Result<String, String> {
+        match get_prompt(&self.view, name, object(arguments), CallContext::default()).await {
+            Ok(Outcome::Done(result)) => {
+                let result = serde_json::to_value(result).unwrap();
+                assert_eq!(result["messages"].as_array().unwrap().len(), 1);
+                assert_eq!(result["messages"][0]["role"], "user");
+                Ok(result["messages"][0]["content"]["text"].as_str().unwrap().to_owned())
+            }
+            Ok(Outcome::NeedInput(_)) => panic!("nothing is asked"),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// What an argument of a prompt, or a variable of a template, could be.
+    pub(super) fn complete(&self, of: &Value, name: &str, typed: &str) -> Value {
+        let params = json!({ "ref": of, "argument": { "name": name, "value": typed } });
+        let result = complete(&self.view, &serde_json::from_value(params).unwrap()).unwrap();
+        serde_json::to_value(result).unwrap()["completion"].take()
+    }
+}
+
+fn view_of(knowledge: &Arc<Knowledge>) -> View {
+    view(knowledge, Caller::trusted())
+}
+
+fn view(knowledge: &Arc<Knowledge>, caller: Caller) -> View {
+    let registry = register(Registry::builder(), &DOMAIN, knowledge).unwrap().build();
+    View::of_all(Arc::new(registry), Arc::new(caller))
+}
+
+fn options(folder: &Path) -> Options {
+    Options {
+        name: SourceName::parse("kb").unwrap(),
+        source: Source::Folder(Folder::new(folder.join("kb"))),
+        ontology: Ontology::standard().unwrap(),
+        rules: String::new(),
+        exclude: Vec::new(),
+        links: Links(Some("https://git.example.org/kb/{commit}/{path}".to_owned())),
+        poll: Duration::from_secs(60),
+        title: "SuperBenefit".to_owned(),
+        folder: folder.to_owned(),
+        objects: Objects::memory(),
+    }
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(object) => object,
+        other => panic!("not an object: {other}"),
+    }
+}

@@ -1,0 +1,69 @@
+//! Objects that something happened to are brought in again.
+
+use std::{sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use lyceum_content::knowledge::Entry;
+use lyceum_store::{Key, Objects};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::base::{Base, document};
+
+/// How long healing may take.
+const WITHIN: Duration = Duration::from_secs(20);
+
+fn entry(base: &Base, content_type: &str, id: &str) -> Arc<Entry> {
+    base.knowledge.shown().catalog.get(content_type, id).unwrap().clone()
+}
+
+/// Does something to the object of a document, and checks that it is served again, as it was.
+async fn check(happens: impl AsyncFn(&Objects, &Key)) {
+    let objects = Objects::memory();
+    let base = Base::over(objects.clone(), &[("notes/a.md", &document("A", "", "text"))]);
+    base.sync().await;
+    let key = Key::content("file", "a").unwrap();
+    happens(&objects, &key).await;
+    let stop = CancellationToken::new();
+    let fresh = tokio::spawn(base.knowledge.clone().keep_fresh(stop.clone()));
+
+    let refused = base.knowledge.kept(&entry(&base, "file", "a")).await.unwrap_err();
+    assert_eq!(refused.to_string(), "the document is being brought in again; try again in a moment");
+    let until = Instant::now() + WITHIN;
+    let healed = loop {
+        match base.knowledge.document(&entry(&base, "file", "a")).await {
+            Ok(document) => break document,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    };
+    assert_eq!(healed.content.trim(), "text");
+    // It is also where it belongs, once it is shelved.
+    let hash = entry(&base, "file", "a").hash.clone();
+    while objects.get(&key).await.unwrap().is_none_or(|bytes| crate::document::hash(&bytes) != hash) {
+        assert!(Instant::now() < until, "it is not in its place");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    stop.cancel();
+    fresh.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_lost_object_is_brought_in_again() {
+    check(async |objects, key| objects.delete(key).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_damaged_object_is_brought_in_again() {
+    check(async |objects, key| {
+        let mut bytes = objects.get(key).await.unwrap().unwrap().to_vec();
+        bytes[20] ^= 1;
+        objects.put(key, Bytes::from(bytes)).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_object_of_another_document_is_not_served_in_its_place() {
+    check(async |objects, key| objects.put(key, Bytes::from_static(b"{\"id\":\"a\"}")).await.unwrap()).await;
+}

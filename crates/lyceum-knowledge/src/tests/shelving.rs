@@ -1,0 +1,66 @@
+//! Objects are where they belong, and nothing else is.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use lyceum_store::{Key, Objects};
+
+use super::base::{Base, document};
+use crate::{Progress, sync::Tell};
+
+async fn keys(objects: &Objects) -> Vec<String> {
+    objects.list("", 100).await.unwrap().iter().map(|key| key.as_str().to_owned()).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_that_a_sync_has_staged_are_not_taken_away_by_who_shelves_the_same_bytes() {
+    let objects = Objects::memory();
+    let text = document("A", "", "the same text");
+    let base = Base::over(objects.clone(), &[("notes/a.md", &text)]);
+    let quiet: Tell = Arc::new(|_| ());
+    base.knowledge.sync(&quiet).await.unwrap();
+    base.remove("notes/a.md");
+    base.write("notes/b.md", &text);
+    // The objects of the first sync are shelved when the second has staged its own and not published them.
+    let shelving = base.knowledge.clone();
+    let tell: Tell = Arc::new(move |progress| {
+        if matches!(progress, Progress::Staging { .. }) {
+            let (shelving, quiet) = (shelving.clone(), quiet.clone());
+            tokio::task::block_in_place(|| {
+                tokio::runtime::Handle::current().block_on(async { shelving.shelve(&quiet).await.unwrap() });
+            });
+        }
+    });
+    base.knowledge.sync(&tell).await.unwrap();
+    base.sync().await;
+    let expected = ["content/file/b.json", "metadata/manifest.json", "raw/notes/b.md"];
+    assert_eq!(keys(&objects).await, expected);
+    let (left, failures) = base.knowledge.unshelved().await.unwrap();
+    assert_eq!((left, failures), (0, Vec::new()));
+}
+
+#[tokio::test]
+async fn what_a_lost_database_knew_of_is_taken_away() {
+    let objects = Objects::memory();
+    let text = document("A", "", "text");
+    let before = Base::over(objects.clone(), &[("notes/a.md", &text), ("notes/b.md", &text)]);
+    before.sync().await;
+    drop(before);
+    let anew = Base::over(objects.clone(), &[("notes/b.md", &text)]);
+    anew.sync().await;
+    let expected = ["content/file/b.json", "metadata/manifest.json", "raw/notes/b.md"];
+    assert_eq!(keys(&objects).await, expected);
+}
+
+#[tokio::test]
+async fn what_somebody_else_keeps_is_left_alone() {
+    let objects = Objects::memory();
+    let theirs = ["content/x.json", "metadata/manifest.json", "raw/y.md"].map(|key| Key::parse(key).unwrap());
+    for key in &theirs {
+        objects.put(key, Bytes::from_static(b"{}")).await.unwrap();
+    }
+    let base = Base::over(objects.clone(), &[("notes/a.md", &document("A", "", "text"))]);
+    base.sync().await;
+    let kept = keys(&objects).await;
+    assert!(theirs.iter().all(|key| kept.iter().any(|kept| kept == key.as_str())), "{kept:?}");
+}

@@ -1,0 +1,137 @@
+//! The public REST API below `/api/v1`, and `/llms.txt`: reading the knowledge base without an MCP client.
+//!
+//! One table makes the routes and their description, so that none can be without the other. Reads are for any page and
+//! any cache; what is not published is not in the catalog, and so not here.
+
+mod accept;
+mod cached;
+mod endpoint;
+mod entries;
+mod entry;
+mod llms;
+mod openapi;
+mod query;
+mod sync;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{Request, State},
+    response::{IntoResponse, Response},
+    routing::{any, on},
+};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use lyceum_knowledge::{Knowledge, Shown};
+use lyceum_model::ErrorCode;
+
+use super::ApiError;
+use crate::app::App;
+use endpoint::Endpoint;
+
+pub(crate) use openapi::Openapi;
+pub use openapi::openapi;
+
+/// Everything there is.
+const ENDPOINTS: [Endpoint; 5] =
+    [entries::ENDPOINT, entry::ENDPOINT, openapi::ENDPOINT, llms::ENDPOINT, sync::ENDPOINT];
+
+/// What all paths but `/llms.txt` begin with.
+const ROOT: &str = "/api/v1/";
+
+/// The paths that are no reads.
+const OPERATOR: &str = "/api/v1/sources/";
+
+/// Seconds after which what is not there yet may be.
+const AGAIN_AFTER: u64 = 5;
+
+/// The routes; without a knowledge base, the way to one.
+pub(super) fn routes(app: &App) -> Router<App> {
+    let mounted = match &app.knowledge {
+        Some(_) => ENDPOINTS.iter().fold(Router::new(), |router, one| {
+            let handler = one.handler;
+            let route = on(one.verb.filter(), async move |State(app): State<App>, request: Request| {
+                handler(app, request).await.unwrap_or_else(ApiError::into_response)
+            });
+            router.route(one.path, route)
+        }),
+        None => Router::new().route(llms::PATH, any(nothing)),
+    };
+    let others = ["/api/v1", "/api/v1/", "/api/v1/{*path}"];
+    others.into_iter().fold(mounted, |router, path| router.route(path, any(nothing)))
+}
+
+async fn nothing(State(app): State<App>) -> ApiError {
+    match knowledge(&app) {
+        Ok(_) => {
+            let message = "there is nothing at this path; GET /api/v1/openapi.json tells what there is";
+            ApiError::new(ErrorCode::NotFound, message)
+        }
+        Err(error) => error,
+    }
+}
+
+/// The knowledge base, or how to have one.
+fn knowledge(app: &App) -> Result<&Arc<Knowledge>, ApiError> {
+    app.knowledge.as_ref().ok_or_else(|| {
+        let message = "there is no knowledge base here; declare one in lyceum.toml with \
+                       [[source]] name = \"kb\", path = \"…\" and [knowledge] source = \"kb\"";
+        ApiError::new(ErrorCode::NotFound, message)
+    })
+}
+
+/// What is served at this moment; waits for the first sync.
+async fn shown(knowledge: &Knowledge) -> Result<Arc<Shown>, ApiError> {
+    let shown = knowledge.shown();
+    if shown.version.is_some() {
+        return Ok(shown);
+    }
+    knowledge.ready().await.map_err(|error| failed(&error))
+}
+
+/// What went wrong below, for a client that may try again.
+fn failed(error: &lyceum_tools::Error) -> ApiError {
+    let told = ApiError::from(error);
+    if told.code == ErrorCode::Unavailable { told.retry_after(AGAIN_AFTER) } else { told }
+}
+
+/// Whether a request only reads what needs no sign-in.
+pub(super) fn is_read(method: &Method, path: &str) -> bool {
+    let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
+    let is_public = path == llms::PATH || path.starts_with(ROOT) && !path.starts_with(OPERATOR);
+    reads && is_public
+}
+
+/// Lets any page see the answer to a read: the same for all of them, and never for credentials.
+pub(super) fn open_to_all(headers: &mut HeaderMap) {
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static("ETag, Retry-After, X-Request-ID"),
+    );
+}
+
+/// A refusal is not to be kept by a cache.
+pub(super) fn keep_no_refusal(response: &mut Response) {
+    let status = response.status();
+    if status.is_client_error() || status.is_server_error() {
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
+}
+
+/// The answer to a browser that asks before it reads.
+pub(super) fn preflight() -> Response {
+    let mut headers = HeaderMap::new();
+    let fixed = [
+        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, OPTIONS"),
+        (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
+        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! `GET /api/v1/entries/{contentType}/{id}`: one document, as JSON or as markdown.
+
+use axum::{extract::Request, response::Response};
+use bytes::Bytes;
+use http::{HeaderValue, header};
+use lyceum_knowledge::{Document, Kept};
+use lyceum_model::ErrorCode;
+use lyceum_tools::{Error, mcp::printable};
+use schemars::JsonSchema;
+
+use super::{
+    accept::{Wanted, wanted},
+    cached::{self, Tag},
+    endpoint::{Endpoint, Form, Verb, inline, named},
+    openapi::ContentTypeName,
+    query::{unescaped, unknown_type},
+};
+use crate::{app::App, http::ApiError};
+
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    verb: Verb::Get,
+    path: "/api/v1/entries/{contentType}/{id}",
+    handler: |app, request| Box::pin(read(app, request)),
+    id: "getEntry",
+    summary: "Read a document",
+    description: "The whole document. With `Accept: text/markdown` its text is sent as markdown, below a block of \
+                  YAML that says where it comes from.",
+    in_path: Some(inline::<Named>),
+    in_query: None,
+    answers: &[
+        Form { kind: "application/json", schema: named::<Document> },
+        Form { kind: Wanted::Markdown.kind(), schema: inline::<String> },
+        Form { kind: Wanted::Plain.kind(), schema: inline::<String> },
+    ],
+    links: &[],
+    refusals: &[
+        (ErrorCode::ValidationError, "There is no such type; the message names those there are."),
+        (ErrorCode::NotFound, "No published document of this type has this id."),
+    ],
+};
+
+/// What a document is asked for by, for the description.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it is only described; the path is read as it is")]
+#[schemars(rename_all = "camelCase")]
+struct Named {
+    /// The type of the document.
+    content_type: ContentTypeName,
+    /// Its id, unique within the type.
+    #[schemars(length(min = 1, max = 64), regex(pattern = "^[a-z0-9._-]+$"))]
+    id: String,
+}
+
+async fn read(app: App, request: Request) -> Result<Response, ApiError> {
+    let knowledge = super::knowledge(&app)?;
+    let rest = request.uri().path().strip_prefix("/api/v1/entries/").unwrap_or_default();
+    let (content_type, id) = rest.split_once('/').unwrap_or((rest, ""));
+    // What is no text is no name either.
+    let (content_type, id) =
+        (&*unescaped(content_type).unwrap_or_default(), &*unescaped(id).unwrap_or_default());
+    if knowledge.ontology().get(content_type).is_none() {
+        return Err(unknown_type(knowledge.ontology(), content_type));
+    }
+    let shown = super::shown(knowledge).await?;
+    let Some(entry) = shown.catalog.get(content_type, id) else {
+        let (kind, id) = (content_type, printable(id));
+        let message =
+            format!("no {kind} has the id {id:?}; GET /api/v1/entries?contentType={kind} lists them");
+        return Err(ApiError::new(ErrorCode::NotFound, message));
+    };
+    let wanted = wanted(request.headers());
+    // The hash of the document is in its tag, so that a client which has it costs no look at the document.
+    let tag = |hash: &str| Tag::named(&[hash, wanted.suffix()].concat());
+    let known = tag(&entry.hash);
+    let mut response = if known.is_known(request.headers()) {
+        cached::unchanged(known)
+    } else {
+        // What took its place meanwhile has another hash.
+        let Kept { hash, bytes } = knowledge.kept(entry).await.map_err(|error| super::failed(&error))?;
+        let body = match wanted {
+            Wanted::Json => Bytes::from_owner(bytes),
+            Wanted::Markdown | Wanted::Plain => {
+                let document = serde_json::from_slice(&bytes).map_err(Error::internal);
+                let document: Document = document.map_err(|error| super::failed(&error))?;
+                document.to_markdown().into()
+            }
+        };
+        cached::fresh(tag(&hash), wanted.kind(), body)
+    };
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+    Ok(response)
+}

@@ -1,0 +1,224 @@
+//! `GET /api/v1/openapi.json`: the API as a program reads it, made from the table that mounts it.
+
+use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
+
+use axum::{extract::Request, response::Response};
+use bytes::Bytes;
+use lyceum_content::ontology::Ontology;
+use lyceum_model::ErrorCode;
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
+use serde_json::{Map, Value, json};
+
+use super::{
+    ENDPOINTS, cached,
+    endpoint::{Endpoint, Form, Link, Verb, inline, named},
+};
+use crate::{
+    app::App,
+    http::{
+        ApiError,
+        error::{ErrorBody, status},
+    },
+};
+
+const KIND: &str = "application/json";
+
+/// What any request can meet.
+const ALWAYS: [(ErrorCode, &str); 3] = [
+    (ErrorCode::Forbidden, "The server is not known by the name in `Host`."),
+    (ErrorCode::InternalError, "A fault of the server."),
+    (ErrorCode::Unavailable, "The server can't answer now, such as before the first sync; try again later."),
+];
+
+const ABOUT: &str = "The published documents of a knowledge base that is kept in Git, each with the commit it comes \
+    from. Reading needs no sign-in; on a server that is meant for everyone, any web page may read. HEAD is answered like \
+    GET, without the body; any other method with 405 and `Allow`. Answers have an `ETag`: send it back in \
+    `If-None-Match`, and what did not change is answered with 304. Errors are \
+    `{ error: { code, message, details?, retry_after? } }`; programs match on `code`.";
+
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    verb: Verb::Get,
+    path: "/api/v1/openapi.json",
+    handler: |app, request| Box::pin(read(app, request)),
+    id: "openapi",
+    summary: "This description",
+    description: "The description of this API, as OpenAPI 3.1, with the types of documents that are used here.",
+    in_path: None,
+    in_query: None,
+    answers: &[Form { kind: KIND, schema: inline::<Map<String, Value>> }],
+    links: &[],
+    refusals: &[],
+};
+
+/// The name of a type, for the description; which names there are depends on the ontology.
+pub(super) struct ContentTypeName;
+
+impl ContentTypeName {
+    const NAME: &str = "ContentType";
+
+    fn reference() -> Value {
+        json!({ "$ref": format!("#/components/schemas/{}", Self::NAME) })
+    }
+}
+
+impl JsonSchema for ContentTypeName {
+    fn schema_name() -> Cow<'static, str> {
+        Self::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "description": "A type of documents." })
+    }
+}
+
+/// The description as it is sent, made when it is first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Openapi(OnceLock<Bytes>);
+
+async fn read(app: App, request: Request) -> Result<Response, ApiError> {
+    let ontology = super::knowledge(&app)?.ontology();
+    let bytes = app.openapi.0.get_or_init(|| openapi(ontology).to_string().into());
+    Ok(cached::answer(request.headers(), KIND, bytes.clone()))
+}
+
+/// The description of the API, for documents of these types.
+pub fn openapi(ontology: &Ontology) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
+        settings.definitions_path = "/components/schemas".into();
+        settings.meta_schema = None;
+    });
+    let mut generator = settings.into_generator();
+    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    for one in &ENDPOINTS {
+        let operation = operation(one, &mut generator);
+        paths.entry(one.path).or_default().insert(one.verb.name().to_owned(), operation);
+    }
+    let mut schemas = generator.take_definitions(true);
+    name_types(&mut schemas, ontology);
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "lyceum",
+            "description": ABOUT,
+            "version": env!("CARGO_PKG_VERSION"),
+            "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
+        },
+        "servers": [{ "url": "/" }],
+        "paths": paths,
+        "components": { "schemas": schemas },
+    })
+}
+
+fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
+    let mut parameters = Vec::new();
+    for (place, schema) in [("path", endpoint.in_path), ("query", endpoint.in_query)] {
+        parameters.extend(schema.into_iter().flat_map(|schema| listed(place, schema(generator))));
+    }
+    let mut responses = refusals(endpoint, generator);
+    let mut good = Map::new();
+    good.insert("description".to_owned(), endpoint.summary.into());
+    good.insert("content".to_owned(), contents(endpoint.answers, generator));
+    if !endpoint.links.is_empty() {
+        good.insert("links".to_owned(), links(endpoint.links));
+    }
+    if endpoint.verb == Verb::Get {
+        good.insert("headers".to_owned(), headers());
+        responses.insert("304".to_owned(), json!({ "description": "Not changed.", "headers": headers() }));
+        parameters.push(json!({
+            "name": "If-None-Match",
+            "in": "header",
+            "description": "The `ETag` of an answer that the client has.",
+            "schema": { "type": "string" },
+        }));
+    }
+    responses.insert("200".to_owned(), good.into());
+    json!({
+        "operationId": endpoint.id,
+        "summary": endpoint.summary,
+        "description": endpoint.description,
+        "parameters": parameters,
+        "responses": responses,
+    })
+}
+
+/// The properties of a schema as parameters.
+fn listed(place: &str, schema: Schema) -> Vec<Value> {
+    let Value::Object(mut schema) = Value::from(schema) else { return Vec::new() };
+    let Some(Value::Object(properties)) = schema.remove("properties") else { return Vec::new() };
+    let parameter = |(name, mut schema): (String, Value)| {
+        let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
+        json!({
+            "name": name,
+            "in": place,
+            "description": description,
+            // Whoever leaves out a part of the path asks for something else; everything in a query can be left out.
+            "required": place == "path",
+            "schema": without_null(schema),
+        })
+    };
+    properties.into_iter().map(parameter).collect()
+}
+
+/// A schema without the null that stands for "left out": nobody can write one in a URL.
+fn without_null(mut schema: Value) -> Value {
+    if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
+        let branch = branches.iter().find(|branch| branch.get("type") != Some(&Value::from("null")));
+        return branch.cloned().unwrap_or_default();
+    }
+    if let Some(kinds) = schema.get_mut("type").filter(|kinds| kinds.is_array()) {
+        let kind = kinds.as_array().and_then(|kinds| kinds.iter().find(|kind| *kind != "null")).cloned();
+        *kinds = kind.unwrap_or_default();
+    }
+    schema
+}
+
+fn contents(forms: &[Form], generator: &mut SchemaGenerator) -> Value {
+    let content = |form: &Form| {
+        let (kind, _) = form.kind.split_once(';').unwrap_or((form.kind, ""));
+        (kind.to_owned(), json!({ "schema": (form.schema)(generator) }))
+    };
+    Value::Object(forms.iter().map(content).collect())
+}
+
+fn links(links: &[Link]) -> Value {
+    let link = |link: &Link| {
+        let parameters: BTreeMap<_, _> = link.parameters.iter().copied().collect();
+        (link.name.to_owned(), json!({ "operationId": link.to, "parameters": parameters }))
+    };
+    Value::Object(links.iter().map(link).collect())
+}
+
+fn refusals(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Map<String, Value> {
+    let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
+    for (code, reason) in endpoint.refusals.iter().chain(&ALWAYS) {
+        by_status.entry(status(*code).as_u16()).or_default().push(reason);
+    }
+    let content = contents(&[Form { kind: KIND, schema: named::<ErrorBody> }], generator);
+    let refusal = |(status, reasons): (u16, Vec<&str>)| {
+        (status.to_string(), json!({ "description": reasons.join(" Or: "), "content": content }))
+    };
+    by_status.into_iter().map(refusal).collect()
+}
+
+/// The headers of an answer that may be kept.
+fn headers() -> Value {
+    let header =
+        |said: &str| json!({ "description": said, "required": true, "schema": { "type": "string" } });
+    json!({
+        "ETag": header("What stands for this version."),
+        "Cache-Control": header("How long the answer may be kept."),
+    })
+}
+
+/// Says which types there are, everywhere a type is named.
+fn name_types(schemas: &mut Map<String, Value>, ontology: &Ontology) {
+    let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).collect();
+    if let Some(schema) = schemas.get_mut(ContentTypeName::NAME).and_then(Value::as_object_mut) {
+        schema.insert("enum".to_owned(), json!(names));
+    }
+    for schema in schemas.values_mut() {
+        if let Some(named) = schema.pointer_mut("/properties/contentType") {
+            *named = ContentTypeName::reference();
+        }
+    }
+}

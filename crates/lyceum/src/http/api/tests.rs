@@ -1,0 +1,40 @@
+//! What any page may ask for.
+
+use http::Method;
+
+use super::{cached::Tag, is_read};
+
+#[track_caller]
+fn check(method: &Method, path: &str, is_open: bool) {
+    assert_eq!(is_read(method, path), is_open, "{method} {path}");
+}
+
+#[test]
+fn only_reads_are_for_any_page() {
+    for path in
+        ["/api/v1/entries", "/api/v1/entries/tag/dao", "/api/v1/openapi.json", "/llms.txt", "/api/v1/nothing"]
+    {
+        for method in [Method::GET, Method::HEAD, Method::OPTIONS] {
+            check(&method, path, true);
+        }
+        for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::TRACE] {
+            check(&method, path, false);
+        }
+    }
+    for method in [Method::GET, Method::HEAD, Method::OPTIONS, Method::POST] {
+        for path in
+            ["/api/v1/sources/kb/sync", "/tools", "/mcp", "/", "/api/v2/entries", "/api/v1", "/llms.txt/x"]
+        {
+            check(&method, path, false);
+        }
+    }
+}
+
+#[test]
+fn bytes_that_differ_have_other_tags() {
+    let texts = ["", "\0", "\0\0\0\0\0\0\0\0", "a", "b", "12345678", "123456789", "123456780", "23456781"];
+    let tags: std::collections::BTreeSet<String> =
+        texts.iter().map(|text| format!("{:?}", Tag::of(text.as_bytes()))).collect();
+    assert_eq!(tags.len(), texts.len(), "{tags:?}");
+    assert_eq!(format!("{:?}", Tag::of(b"a")), format!("{:?}", Tag::of(b"a")));
+}

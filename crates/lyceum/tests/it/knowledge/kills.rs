@@ -1,0 +1,249 @@
+//! The process ends at the worst of times, and the next one makes good what it left.
+
+use std::{
+    os::unix::process::ExitStatusExt,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use super::stage::{Ended, Program, Shelf, Stage, command, published, unpublished};
+
+/// How long a restart may take until what was there is served again.
+const READY_WITHIN: Duration = Duration::from_secs(2);
+
+/// So many documents are read and staged in several rounds each.
+const MANY: usize = 80;
+
+/// So many are shelved in several rounds.
+const VERY_MANY: usize = 150;
+
+/// The signal of a process that ends itself.
+const ABORTED: i32 = 6;
+
+fn write_documents(stage: &Stage, count: usize, round: &str) {
+    for number in 0..count {
+        let text = if number % 10 == 0 { unpublished(round) } else { published("Many", round) };
+        stage.kb.write(format!("notes/{}/{number}.md", number % 7), text).unwrap();
+    }
+}
+
+/// Starts a program that is to end at a step, and waits until it has.
+async fn ends_at(stage: &Stage, step: &str) -> Ended {
+    let command = command(stage.folder.path(), &stage.data(), &[("LYCEUM_TRIAL_END_AT", step)]);
+    match Program::of(command, stage.folder.path()).await {
+        Ok(program) => program.ends().await,
+        Err(ended) => ended,
+    }
+}
+
+/// Starts the next program, and checks that it serves what was there before at once.
+async fn restarted(stage: &Stage) -> Program {
+    let program = stage.start().await;
+    program.shows_something().await;
+    let took = program.began.elapsed();
+    assert!(took < READY_WITHIN, "it was ready after {took:?}");
+    program
+}
+
+/// Ends the program at a step of its first sync.
+async fn check_first(step: &str, count: usize) {
+    let stage = Stage::new().await;
+    write_documents(&stage, count, "one");
+    let commit = stage.kb.publish().await.unwrap();
+    let ended = ends_at(&stage, step).await;
+    assert_eq!(ended.status.signal(), Some(ABORTED), "at {step}: {ended:?}");
+    let program = stage.start().await;
+    program.shows(&commit).await;
+    let shelf = Shelf::settled(&stage.data(), &commit).await;
+    program.kill().await;
+    assert_eq!(usize::try_from(shelf.count("published")).unwrap(), 1 + count - count.div_ceil(10));
+    check_next_on(&stage, step, count).await;
+}
+
+/// Ends the program at a step of a sync that is not its first.
+async fn check_next(step: &str, count: usize) {
+    let stage = Stage::new().await;
+    write_documents(&stage, count, "one");
+    let commit = stage.kb.publish().await.unwrap();
+    let program = stage.start().await;
+    program.shows(&commit).await;
+    program.kill().await;
+    check_next_on(&stage, step, count).await;
+}
+
+async fn check_next_on(stage: &Stage, step: &str, count: usize) {
+    write_documents(stage, count, "two");
+    stage.kb.write("notes/1/1.md", unpublished("no longer")).unwrap();
+    stage.kb.remove("notes/2/2.md").unwrap();
+    stage.kb.git(["mv", "notes/3/3.md", "notes/moved.md"]).unwrap();
+    let commit = stage.kb.publish().await.unwrap();
+    let ended = ends_at(stage, step).await;
+    assert_eq!(ended.status.signal(), Some(ABORTED), "at {step}: {ended:?}");
+    let program = restarted(stage).await;
+    program.shows(&commit).await;
+    stage.check_equal_to_scratch(&program).await;
+}
+
+/// Ends the program at a step of a delivery.
+async fn check_delivery(step: &str) {
+    let stage = Stage::new().await;
+    stage.started().await.kill().await;
+    let program = stage.start_with(&[("LYCEUM_TRIAL_END_AT", step)]).await;
+    program.shows_something().await;
+    stage.kb.write("notes/second.md", published("Second", "two")).unwrap();
+    let commit = stage.kb.publish().await.unwrap();
+    let ended = program.ends().await;
+    assert_eq!(ended.status.signal(), Some(ABORTED), "at {step}: {ended:?}");
+    let delivery = stage.last_delivery().await;
+    assert!(!delivery.outcome.is_acknowledged(), "{delivery:?}");
+
+    let program = restarted(&stage).await;
+    program.shows(&commit).await;
+    stage.check_equal_to_scratch(&program).await;
+    // Whoever got no answer asks again, and is heard.
+    assert!(stage.git.deliver_again(&delivery.id).await.unwrap().is_acknowledged());
+}
+
+#[tokio::test]
+async fn an_end_before_a_delivery_is_written_down() {
+    check_delivery("delivery").await;
+}
+
+#[tokio::test]
+async fn an_end_before_a_delivery_is_acknowledged() {
+    check_delivery("accepted").await;
+}
+
+#[tokio::test]
+async fn an_end_before_anything_is_read() {
+    check_first("planned", MANY).await;
+}
+
+#[tokio::test]
+async fn an_end_between_two_files() {
+    check_first("read:2", MANY).await;
+}
+
+#[tokio::test]
+async fn an_end_between_two_documents() {
+    check_first("staged:2", MANY).await;
+}
+
+#[tokio::test]
+async fn an_end_when_the_commit_counts_and_nothing_is_in_its_place() {
+    check_first("published", MANY).await;
+}
+
+#[tokio::test]
+async fn an_end_between_two_objects() {
+    check_first("shelved:2", VERY_MANY).await;
+}
+
+#[tokio::test]
+async fn an_end_before_the_catalog_shows_it() {
+    check_next("followed", MANY).await;
+}
+
+/// Not random enough for secrets, but for the times of kills.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+}
+
+/// Commits and pushes until told to stop; returns how many times.
+async fn keep_pushing(stage: Arc<Stage>, stop: Arc<AtomicBool>, mut dice: Dice) -> usize {
+    let mut commits = 0;
+    while !stop.load(Ordering::Relaxed) {
+        for _ in 0..=dice.below(12) {
+            change(&stage, &mut dice, commits);
+        }
+        stage.kb.publish().await.unwrap();
+        commits += 1;
+    }
+    commits
+}
+
+/// Does something to one file.
+fn change(stage: &Stage, dice: &mut Dice, round: usize) {
+    let path = |dice: &mut Dice| format!("notes/{}/{}.md", dice.below(5), dice.below(40));
+    let (one, other) = (path(dice), path(dice));
+    let exists = |path: &str| stage.kb.work().join(path).exists();
+    match dice.below(6) {
+        0 => stage.kb.write(one, unpublished("for now")).unwrap(),
+        1 if exists(&one) => stage.kb.remove(one).unwrap(),
+        2 if exists(&one) && one != other => {
+            let text = std::fs::read(stage.kb.work().join(&one)).unwrap();
+            stage.kb.write(other, text).unwrap();
+            stage.kb.remove(one).unwrap();
+        }
+        3 => stage.kb.write(one, published("Large", &format!("{round} ").repeat(20_000))).unwrap(),
+        _ => stage.kb.write(one, published("Changed", &format!("in round {round}"))).unwrap(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
+    const KILLS: u64 = 100;
+    let began = Instant::now();
+    let mut seed = [0; 8];
+    getrandom::fill(&mut seed).unwrap();
+    let seed = u64::from_le_bytes(seed) | 1;
+    println!("the seed is {seed}");
+    let mut dice = Dice(seed);
+
+    let stage = Arc::new(Stage::new().await);
+    stage.started().await.kill().await;
+    let stop = Arc::new(AtomicBool::new(false));
+    let pushing = tokio::spawn(keep_pushing(stage.clone(), stop.clone(), Dice(dice.below(u64::MAX) | 1)));
+    let mut slowest = Duration::ZERO;
+    for _ in 0..KILLS {
+        if dice.below(4) == 0 {
+            // Not even started.
+            let mut child = command(stage.folder.path(), &stage.data(), &[]).spawn().unwrap();
+            tokio::time::sleep(Duration::from_millis(dice.below(200))).await;
+            child.start_kill().unwrap();
+            child.wait().await.unwrap();
+            continue;
+        }
+        let program = restarted(&stage).await;
+        slowest = slowest.max(program.began.elapsed());
+        tokio::time::sleep(Duration::from_millis(dice.below(600))).await;
+        program.kill().await;
+    }
+    stop.store(true, Ordering::Relaxed);
+    let commits = pushing.await.unwrap();
+    let program = restarted(&stage).await;
+    stage.check_equal_to_scratch(&program).await;
+
+    let deliveries = stage.deliveries().await;
+    let acknowledged = deliveries.iter().filter(|one| one.outcome.is_acknowledged()).count();
+    println!(
+        "{KILLS} kills, {commits} commits, {acknowledged} of {} deliveries acknowledged, slowest restart {slowest:?}, \
+         {} files half written, {:?}",
+        deliveries.len(),
+        half_written(&stage.data()),
+        began.elapsed()
+    );
+    assert!(commits > 20 && acknowledged > 5, "the kills were too kind");
+}
+
+/// How many files there are that an object was being written to.
+fn half_written(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    entries
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => half_written(&entry.path()),
+            _ => usize::from(entry.file_name().to_string_lossy().contains('#')),
+        })
+        .sum()
+}
