@@ -60,20 +60,36 @@ struct Both {
     bare_json: PathBuf,
 }
 
+/// A run.
+struct Bench {
+    programs: Both,
+    /// The folder of the bundles.
+    data: PathBuf,
+    rounds: u32,
+    /// Everything that was made, until the end: for minutes after files were deleted, ext4 makes new ones slowly.
+    kept: Vec<Scratch>,
+    report: Report,
+}
+
 /// Measures, prints the tables and writes them if asked to.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     wrk::must_be_installed()?;
-    let data = options.data.clone().unwrap_or_else(|| repo.path("../shared/data"));
-    let programs = Both::find(repo, options.program.as_deref())?;
-    let mut report = Report::default();
+    let mut bench = Bench {
+        programs: Both::find(repo, options.program.as_deref())?,
+        data: options.data.clone().unwrap_or_else(|| repo.path("../shared/data")),
+        rounds: options.rounds,
+        kept: Vec::new(),
+        report: Report::default(),
+    };
     let is_wanted = |material: &&Material| options.only.as_ref().is_none_or(|only| only == material.name);
     for material in MATERIALS.iter().filter(is_wanted) {
-        let measured = measure(material, &data, &programs, options, &mut report);
-        if let Err(error) = measured {
-            println!("{}: {error:#}", material.name);
-            report.problems.push(format!("{}: {error:#}", material.name));
+        if let Err(error) = bench.measure(material) {
+            let problem = format!("{}: {error:#}", material.name);
+            println!("{problem}");
+            bench.report.problems.push(problem);
         }
     }
+    let Bench { mut report, .. } = bench;
     let load = format!("{} rounds; wrk with 1 thread and 64 connections for REST", options.rounds);
     report.facts = machine::facts(repo, load)?;
     if let Some(program) = &options.program {
@@ -90,33 +106,30 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Brings one repository in, round after round; the largest is served in the end.
-fn measure(
-    material: &'static Material,
-    data: &Path,
-    programs: &Both,
-    options: &Options,
-    report: &mut Report,
-) -> Result<()> {
-    let scratch = Scratch::new()?;
-    println!("{}: making the repository", material.name);
-    let mut origin = Origin::of(&material.bundle_in(data)?, &scratch, material.most)?;
-    let lyceum = Lyceum::new(&programs.lyceum, &origin.bare, material, &scratch)?;
-    let mut brought = Brought::of(material);
-    let mut folder = Scratch::new()?;
-    for round in 1..=options.rounds {
-        // A new folder first, so that the one of the last round stays.
-        folder = Scratch::new()?;
-        self::round(&lyceum, &mut origin, folder.path(), &mut brought)
-            .with_context(|| format!("round {round}"))?;
+impl Bench {
+    /// Brings one repository in, round after round; the largest is served in the end.
+    fn measure(&mut self, material: &'static Material) -> Result<()> {
+        let bundle = material.bundle_in(&self.data)?;
+        println!("{}: making the repository", material.name);
+        let scratch = Scratch::new()?;
+        let mut origin = Origin::of(&bundle, &scratch, material.most)?;
+        let lyceum = Lyceum::new(&self.programs.lyceum, &origin.bare, material, &scratch)?;
+        let mut brought = Brought::of(material);
+        let mut data = PathBuf::new();
+        for round in 1..=self.rounds {
+            data = scratch.folder(&format!("data-{round}"))?;
+            self::round(&lyceum, &mut origin, &data, &mut brought)
+                .with_context(|| format!("round {round}"))?;
+        }
+        self.report.brought.push(brought);
+        if material.name == SERVED {
+            self.report.served = Some(served::measure(&lyceum, &data, self.rounds)?);
+            let rest = rest::measure(&lyceum, &data, &self.programs.bare_json, &scratch, self.rounds);
+            self.report.rest = Some(rest.context("REST")?);
+        }
+        self.kept.push(scratch);
+        Ok(())
     }
-    report.brought.push(brought);
-    if material.name == SERVED {
-        report.served = Some(served::measure(&lyceum, folder.path(), options.rounds)?);
-        let rest = rest::measure(&lyceum, folder.path(), &programs.bare_json, &scratch, options.rounds);
-        report.rest = Some(rest.context("REST")?);
-    }
-    Ok(())
 }
 
 /// From nothing, then with no news, then with a commit that changes one file in a hundred.
