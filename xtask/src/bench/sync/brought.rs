@@ -15,7 +15,7 @@ pub(super) struct Brought {
     pub(super) cold: Vec<f64>,
     pub(super) same: Vec<f64>,
     pub(super) changed: Vec<f64>,
-    /// The same by its own reckoning: without the start of the process and without shelving.
+    /// The same by its own reckoning: without the start of the process, without fetching and without shelving.
     pub(super) cold_took: Vec<f64>,
     pub(super) same_took: Vec<f64>,
     pub(super) changed_took: Vec<f64>,
@@ -56,19 +56,18 @@ impl Brought {
     pub(super) fn rows(&self) -> Vec<Row> {
         let goals = self.material.goals;
         let Self { edited, changed_documents, .. } = self;
-        let own =
-            "of which the sync by its own report, without starting and without putting objects in place";
+        let own = "of which reading and storing, by its own report";
         vec![
             Row::of_times("from an empty data folder", &self.cold, goals.cold),
             Row::of_times(own, &self.cold_took, None),
             Row::of_times("nothing changed", &self.same, goals.same),
-            Row::of_times("of which the sync", &self.same_took, None),
+            Row::of_times("of which reading and storing", &self.same_took, None),
             Row::of_times(
                 format!("{edited} files changed in one commit, {changed_documents} of them served"),
                 &self.changed,
                 goals.changed,
             ),
-            Row::of_times("of which the sync", &self.changed_took, None),
+            Row::of_times("of which reading and storing", &self.changed_took, None),
             Row::of_memory("memory from an empty data folder, at most", self.peak_kib, goals.memory),
         ]
     }
