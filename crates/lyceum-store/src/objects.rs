@@ -42,7 +42,7 @@ pub struct ObjectOptions {
     /// How long one operation may take; with `put_all`, each object.
     pub limit: Duration,
     /// How many objects `put_all` writes at the same time. Each waits for the disk most of the time, and those
-    /// that wait together are served together.
+    /// that wait together are served together; but each takes a thread, and a thread takes memory.
     pub at_once: usize,
     /// How large an object may be, in bytes.
     pub largest: u64,
@@ -50,15 +50,14 @@ pub struct ObjectOptions {
 
 impl Default for ObjectOptions {
     fn default() -> Self {
-        Self { limit: Duration::from_secs(30), at_once: 64, largest: 64 * 1024 * 1024 }
+        Self { limit: Duration::from_secs(30), at_once: 16, largest: 64 * 1024 * 1024 }
     }
 }
 
 impl Objects {
-    /// Keeps objects below a folder, which is made if it is not there.
+    /// Keeps objects below a folder, which is made if it is not there. Waits for the disk.
     ///
-    /// Looks once at all that is in it, to clear what a crash left, so it waits for the disk. What was put is on the
-    /// disk, with its name, when `put` returns; what was deleted may be back after a power cut.
+    /// What was put is on the disk, with its name, when `put` returns; what was deleted may be back after a power cut.
     pub fn local(folder: &Path) -> Result<Self, ObjectError> {
         let unusable =
             |error: std::io::Error| ObjectError::Folder { kind: error.kind(), source: error.into() };

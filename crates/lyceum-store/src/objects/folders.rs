@@ -18,8 +18,7 @@ use walkdir::{DirEntry, WalkDir};
 /// How many folders are remembered to be on the disk; past that we start anew.
 const MOST_KNOWN: usize = 100_000;
 
-/// How old a half-written file or an empty folder must be until nobody, of another process either, can be about to
-/// finish or to fill it.
+/// How old an empty folder must be until nobody can be about to fill it.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// The folders below one root.
@@ -31,12 +30,11 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// Opens a root, which is made if it is not there, and clears it of what a crash left.
+    /// Opens a root, which is made if it is not there.
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         let root = std::path::absolute(root)?;
         let there = root.ancestors().find(|folder| folder.exists()).unwrap_or(&root).to_owned();
         make(&root, &there)?;
-        clear(&root, ABANDONED);
         Ok(Self { root, known: Mutex::default() })
     }
 
@@ -45,9 +43,9 @@ impl Folders {
         &self.root
     }
 
-    /// Removes every half-written file, however young.
+    /// Removes every half-written file, however young, and folders that long have no file.
     pub(super) fn clear_unfinished(&self) {
-        clear(&self.root, Duration::ZERO);
+        clear(&self.root);
     }
 
     /// Whether a folder is known to be on the disk.
@@ -89,15 +87,13 @@ fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Removes files that a crash left half-written, if they are older than that, and folders that long have no file.
-fn clear(root: &Path, half_for: Duration) {
+/// Removes files that a crash left half-written, and folders that long have no file.
+fn clear(root: &Path) {
     let now = SystemTime::now();
     for entry in WalkDir::new(root).min_depth(1).contents_first(true) {
         let cleared = match entry {
-            Ok(entry) if entry.file_type().is_dir() && is_old(&entry, now, ABANDONED) => {
-                remove_if_empty(entry.path())
-            }
-            Ok(entry) if is_half(&entry) && is_old(&entry, now, half_for) => fs::remove_file(entry.path()),
+            Ok(entry) if entry.file_type().is_dir() && is_old(&entry, now) => remove_if_empty(entry.path()),
+            Ok(entry) if is_half(&entry) => fs::remove_file(entry.path()),
             Ok(_) => Ok(()),
             Err(error) => Err(error.into()),
         };
@@ -121,7 +117,7 @@ fn is_half(entry: &DirEntry) -> bool {
     name.rsplit_once('#').is_some_and(|(_, number)| number.parse::<u64>().is_ok())
 }
 
-fn is_old(entry: &DirEntry, now: SystemTime, than: Duration) -> bool {
+fn is_old(entry: &DirEntry, now: SystemTime) -> bool {
     let age = || now.duration_since(entry.metadata().ok()?.modified().ok()?).ok();
-    age().is_some_and(|age| age >= than)
+    age().is_some_and(|age| age > ABANDONED)
 }
