@@ -4,7 +4,7 @@
 //! fork. So whatever a script starts can be found below the supervisor.
 
 use std::{
-    collections::HashSet,
+    collections::{HashSet, VecDeque},
     fs,
     os::fd::OwnedFd,
     time::{Duration, Instant},
@@ -30,26 +30,28 @@ pub(super) fn is_known() -> bool {
     fs::exists(format!("/proc/self/task/{me}/children")).unwrap_or(false)
 }
 
-/// All processes below this one.
-pub(super) fn descendants(root: Pid) -> HashSet<Pid> {
-    let mut found = HashSet::new();
-    let mut open = vec![root];
-    while let Some(parent) = open.pop() {
+/// All processes below this one, each after the one that started it.
+pub(super) fn descendants(root: Pid) -> Vec<Pid> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    let mut open = VecDeque::from([root]);
+    while let Some(parent) = open.pop_front() {
         for child in children(parent) {
-            if found.len() < MOST && found.insert(child) {
-                open.push(child);
+            if found.len() < MOST && seen.insert(child) {
+                found.push(child);
+                open.push_back(child);
             }
         }
     }
     found
 }
 
-/// Sends a signal to all processes below this one.
+/// Sends a signal to all processes below this one, to each before those that it started: a shell that heard of the end of
+/// its command first would go on with the next.
 pub(super) fn signal_descendants(root: Pid, signal: Signal) {
     let hold = |pid: &Pid| Some((*pid, pidfd_open(*pid, PidfdFlags::empty()).ok()?));
     let held: Vec<(Pid, OwnedFd)> = descendants(root).iter().filter_map(hold).collect();
     // A number may have passed to a stranger before it was held. Then it is not below the root any more.
-    let still = descendants(root);
+    let still: HashSet<Pid> = descendants(root).into_iter().collect();
     for (_, process) in held.iter().filter(|(pid, _)| still.contains(pid)) {
         let _gone_already = pidfd_send_signal(process, signal);
     }
