@@ -56,7 +56,10 @@ fn steps() -> Vec<Step> {
         (json!({ "read": format!("{HOST}/data/ontology") }), &[("/contents/0/mimeType", "application/json")]),
         (
             json!({ "read": format!("{HOST}/content/pattern/a-person-merges") }),
-            &[("/contents/0/text", "---\ntitle: \"A person merges\"\nsource: \"example\"\n")],
+            &[(
+                "/contents/0/text",
+                "---\nid: \"a-person-merges\"\ncontentType: \"pattern\"\ntitle: \"A person merges\"\nsource: \"example\"\n",
+            )],
         ),
         (
             json!({ "read": format!("{HOST}/lexicon/working%20group") }),
