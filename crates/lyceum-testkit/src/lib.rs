@@ -1,9 +1,11 @@
 //! Development only: the fixtures that tests, the conformance suite and the benchmark are run against.
 
+mod dice;
 mod fixture;
 mod git_server;
 mod letters;
 
+pub use dice::Dice;
 pub use fixture::fixture_hub;
 pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
 pub use letters::letters;

@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lyceum_testkit::Dice;
+
 use super::{
     asked,
     child::{Part, Process},
@@ -71,26 +73,14 @@ async fn a_kill_in_the_middle_of_writing_loses_nothing_that_was_said_to_be_track
     assert!((least..=most).contains(&stored), "{least} <= {stored} <= {most}");
 }
 
-/// Not random enough for secrets, but for the times of kills.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-
-    fn manner(&mut self) -> Manner {
-        match self.below(10) {
-            0 => Manner::Answer(500, ""),
-            1 => Manner::Answer(429, "Retry-After: 0\r\n"),
-            2 => Manner::HangUp,
-            3 => Manner::StoreAndHangUp,
-            4 => Manner::StoreAndAnswerLate,
-            _ => Manner::Store,
-        }
+fn manner(dice: &mut Dice) -> Manner {
+    match dice.below(10) {
+        0 => Manner::Answer(500, ""),
+        1 => Manner::Answer(429, "Retry-After: 0\r\n"),
+        2 => Manner::HangUp,
+        3 => Manner::StoreAndHangUp,
+        4 => Manner::StoreAndAnswerLate,
+        _ => Manner::Store,
     }
 }
 
@@ -98,16 +88,12 @@ impl Dice {
 async fn whenever_it_is_killed_as_many_events_arrive_as_were_tracked() {
     const KILLS: u64 = 60;
     let start = Instant::now();
-    let mut seed = [0; 8];
-    getrandom::fill(&mut seed).unwrap();
-    let seed = u64::from_le_bytes(seed) | 1;
-    println!("the seed is {seed}");
-    let mut dice = Dice(seed);
+    let mut dice = Dice::drawn().unwrap();
 
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
     let (mut contexts, mut most) = (Vec::new(), 0);
     for kill in 0..KILLS {
-        receiver.behave((0..8).map(|_| dice.manner()).collect::<Vec<_>>());
+        receiver.behave((0..8).map(|_| manner(&mut dice)).collect::<Vec<_>>());
         let mut part = Part::new(folder.path(), &format!("killed {kill}"));
         part = part.publishing(&receiver.url(), 1 + dice.below(3));
         part.padding = if dice.below(4) == 0 { 3000 } else { 10 };

@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lyceum_testkit::Dice;
+
 use super::stage::{Ended, Program, Shelf, Stage, command, published, unpublished};
 
 /// How long a restart may take until what was there is served again.
@@ -148,18 +150,6 @@ async fn an_end_before_the_catalog_shows_it() {
     check_next("followed", MANY).await;
 }
 
-/// Not random enough for secrets, but for the times of kills.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
-    }
-}
-
 /// Commits and pushes until told to stop; returns how many times.
 async fn keep_pushing(stage: Arc<Stage>, stop: Arc<AtomicBool>, mut dice: Dice) -> usize {
     let mut commits = 0;
@@ -196,16 +186,12 @@ async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
     const KILLS: u64 = 100;
     const STOPS: u64 = 10;
     let began = Instant::now();
-    let mut seed = [0; 8];
-    getrandom::fill(&mut seed).unwrap();
-    let seed = u64::from_le_bytes(seed) | 1;
-    println!("the seed is {seed}");
-    let mut dice = Dice(seed);
+    let mut dice = Dice::drawn().unwrap();
 
     let stage = Arc::new(Stage::new().await);
     stage.started().await.kill().await;
     let stop = Arc::new(AtomicBool::new(false));
-    let pushing = tokio::spawn(keep_pushing(stage.clone(), stop.clone(), Dice(dice.below(u64::MAX) | 1)));
+    let pushing = tokio::spawn(keep_pushing(stage.clone(), stop.clone(), dice.another()));
     let mut slowest = Duration::ZERO;
     for _ in 0..KILLS {
         if dice.below(4) == 0 {
