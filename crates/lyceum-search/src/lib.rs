@@ -1,0 +1,4 @@
+//! Finding: words and vectors, filters, fusion, reranking, evaluation.
+
+pub mod embedder;
+pub mod reranker;
