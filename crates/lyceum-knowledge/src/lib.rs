@@ -9,7 +9,6 @@ mod catalog;
 mod document;
 mod fresh;
 mod kept;
-mod leader;
 mod markdown;
 mod plan;
 mod prompts;

@@ -10,12 +10,12 @@ use jiff::Timestamp;
 use lyceum_content::ontology::Ontology;
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::Source;
-use lyceum_store::{Db, DbError, Objects, documents};
+use lyceum_store::{Db, DbError, Leader, Objects, documents};
 use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{Shown, catalog::Shelf, leader::Leader};
+use crate::{Shown, catalog::Shelf};
 
 /// How many bytes of documents are held in memory.
 const CACHED_BYTES: u64 = 24 * 1024 * 1024;

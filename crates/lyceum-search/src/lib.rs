@@ -1,4 +1,27 @@
 //! Finding: words and vectors, filters, fusion, reranking, evaluation.
+//!
+//! Pages go in ([`Search::apply`]), answers come out ([`Search::find`]). Words are searched at once; vectors are made behind
+//! them ([`Search::keep_filled`]) and join in as they come.
 
+mod chunk;
 pub mod embedder;
+mod error;
+mod filling;
+mod filter;
+mod find;
+mod fuse;
+mod lexical;
+mod memory;
+mod page;
+mod rerank;
 pub mod reranker;
+mod search;
+mod snippet;
+mod vectors;
+
+pub use error::Error;
+pub use filling::{Connect, ModelStatus};
+pub use filter::Filter;
+pub use find::{Answer, Facets, Hit, LONGEST, MOST, Mode, Query, Searched, Stages};
+pub use page::{Facts, Kind, Page};
+pub use search::{Options, Plan, Ranking, Search, State, Status};

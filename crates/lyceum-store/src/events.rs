@@ -5,7 +5,7 @@
 
 use jiff::Timestamp;
 
-use crate::{DbError, Row, Tx};
+use crate::{DbError, Row, Tx, counters};
 
 /// What happened to a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,17 +53,10 @@ pub fn append<'a>(
     events: impl ExactSizeIterator<Item = (Happened, &'a str)>,
     now: Timestamp,
 ) -> Result<(), DbError> {
-    let count = i64::try_from(events.len()).unwrap_or(i64::MAX);
-    if count == 0 {
+    if events.len() == 0 {
         return Ok(());
     }
-    let last = tx.row(
-        "INSERT INTO counters (name, value) VALUES ('events', $1)
-         ON CONFLICT (name) DO UPDATE SET value = counters.value + excluded.value RETURNING value",
-        [count.into()],
-        |row| row.whole(0),
-    )?;
-    let first = last.unwrap_or_default() - count + 1;
+    let first = counters::reserve(tx, "events", events.len())?;
     for (seq, (happened, key)) in (first..).zip(events) {
         tx.execute(
             "INSERT INTO events (seq, stream, kind, key, at) VALUES ($1, $2, $3, $4, $5)",

@@ -3,18 +3,23 @@
 //! The object store is canonical for content; the [`Db`] says which version counts, so that nobody sees half a sync.
 //! Everything that belongs together is written in one transaction, and what was acknowledged survives a kill.
 
+mod counters;
 mod db;
 pub mod documents;
 mod error;
 pub mod events;
 pub mod jobs;
 pub mod kept;
+mod leader;
 mod migrations;
 mod objects;
+pub mod pages;
 mod sql;
+pub mod vectors;
 
 pub use db::Db;
 pub use error::DbError;
+pub use leader::Leader;
 pub use objects::{InvalidKey, InvalidSecret, Key, ObjectError, ObjectOptions, Objects, S3Settings, Secret};
 pub use sql::{Param, Row, Tx};
 

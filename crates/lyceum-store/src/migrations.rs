@@ -5,7 +5,8 @@ use rusqlite::Connection;
 use crate::{DbError, sql};
 
 /// The steps; the number of a step is its place in this list, from 1 on.
-const STEPS: &[&str] = &["
+const STEPS: &[&str] = &[
+    "
 CREATE TABLE counters (
     name TEXT PRIMARY KEY,
     value {whole} NOT NULL
@@ -85,7 +86,43 @@ CREATE TABLE bodies (
     hash TEXT PRIMARY KEY,
     bytes {bytes} NOT NULL
 );
-"];
+",
+    "
+ALTER TABLE documents ADD COLUMN first_line {whole} NOT NULL DEFAULT 1;
+CREATE TABLE pages (
+    id {whole} PRIMARY KEY,
+    source TEXT NOT NULL,
+    key TEXT NOT NULL,
+    version TEXT NOT NULL,
+    facts TEXT NOT NULL
+);
+CREATE UNIQUE INDEX pages_key ON pages (source, key);
+CREATE TABLE chunks (
+    id {whole} PRIMARY KEY,
+    page {whole} NOT NULL,
+    hash {bytes} NOT NULL,
+    heading TEXT NOT NULL,
+    first_line {whole} NOT NULL,
+    last_line {whole} NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE INDEX chunks_page ON chunks (page);
+CREATE INDEX chunks_hash ON chunks (hash);
+CREATE TABLE models (
+    id {whole} PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE,
+    settings TEXT NOT NULL,
+    state TEXT NOT NULL
+);
+CREATE TABLE vectors (
+    seq {whole} PRIMARY KEY,
+    model {whole} NOT NULL,
+    hash {bytes} NOT NULL,
+    vector {bytes} NOT NULL
+);
+CREATE UNIQUE INDEX vectors_hash ON vectors (model, hash);
+",
+];
 
 /// Brings a database to the newest schema. Two processes that start at once wait for each other.
 pub(crate) fn run(connection: &Connection) -> Result<(), DbError> {

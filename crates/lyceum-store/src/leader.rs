@@ -8,13 +8,13 @@ use std::{
 
 /// The right to bring a data folder up to date, for as long as this is kept.
 #[derive(Debug)]
-pub(crate) struct Leader {
+pub struct Leader {
     _lock: File,
 }
 
 impl Leader {
     /// Takes the lock, unless another process has it. The file stays behind; only the lock on it counts.
-    pub(crate) fn try_take(folder: &Path) -> io::Result<Option<Self>> {
+    pub fn try_take(folder: &Path) -> io::Result<Option<Self>> {
         let file =
             OpenOptions::new().create(true).write(true).truncate(false).open(folder.join("leader.lock"))?;
         match file.try_lock() {

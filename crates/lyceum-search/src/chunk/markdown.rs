@@ -1,0 +1,53 @@
+//! Markdown, cut by its headings; within a section by paragraphs, lists and fences.
+
+use super::{BELOW, Chunk, Draft, LEAST, place};
+
+pub(super) fn chunks(body: &str) -> Vec<Chunk> {
+    let mut into = Vec::new();
+    let mut draft = Draft::default();
+    let mut above: Vec<(usize, String)> = Vec::new();
+    let mut heading = String::new();
+    let mut block: Vec<(usize, &str)> = Vec::new();
+    let mut fence: Option<&str> = None;
+    for (number, line) in (1..).zip(body.lines()) {
+        let trimmed = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(mark)) => fence = Some(mark),
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            _ => {}
+        }
+        if fence.is_none()
+            && mark.is_none()
+            && let Some((level, name)) = as_heading(line)
+        {
+            place(&mut draft, &block, &heading, &mut into);
+            block.clear();
+            if draft.text.len() >= LEAST {
+                draft.close(&mut into);
+            }
+            above.retain(|(outer, _)| *outer < level);
+            above.push((level, name.to_owned()));
+            heading = above.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(BELOW);
+            block.push((number, line));
+            continue;
+        }
+        if line.trim().is_empty() && fence.is_none() {
+            place(&mut draft, &block, &heading, &mut into);
+            block.clear();
+            continue;
+        }
+        block.push((number, line));
+    }
+    place(&mut draft, &block, &heading, &mut into);
+    draft.close(&mut into);
+    into
+}
+
+/// The level and the text of a heading.
+fn as_heading(line: &str) -> Option<(usize, &str)> {
+    let level = line.bytes().take_while(|byte| *byte == b'#').count();
+    let text = line.get(level..)?;
+    let name = text.strip_prefix([' ', '\t'])?.trim().trim_end_matches('#').trim_end();
+    ((1..=6).contains(&level) && !name.is_empty()).then_some((level, name))
+}

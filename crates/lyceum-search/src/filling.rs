@@ -1,0 +1,236 @@
+//! Vectors, made in the background: never in the way of a sync or of a question, and never of two models mixed.
+//!
+//! Each is kept under its model and the hash of what the model was given, so that a kill loses one batch at most and a
+//! changed page costs what changed in it. With another model, its vectors are made beside those in use, which are used
+//! until the last is there.
+
+use std::{sync::Arc, time::Duration};
+
+use futures::future::BoxFuture;
+use lyceum_store::{
+    DbError, pages,
+    vectors::{self, ModelRow, ModelState},
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    embedder::{EmbedError, Embedder, Identity, Purpose, checked},
+    page::Facts,
+    search::{Active, Opened, Search, passage},
+    vectors::encode,
+};
+
+/// What sets a model up, by its settings as they are kept.
+pub type Connect =
+    Arc<dyn Fn(String) -> BoxFuture<'static, Result<Arc<dyn Embedder>, EmbedError>> + Send + Sync>;
+
+/// How many chunks are turned into vectors before they are written down.
+const TOGETHER: usize = 32;
+
+/// How long after a failure it is tried again, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// How long it is waited for news of chunks without being told.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// How the model is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ModelStatus {
+    /// None is wanted.
+    Off,
+    /// It is being fetched or loaded.
+    Preparing,
+    /// It works.
+    Ready,
+    /// It does not work; it is tried again.
+    Failed(String),
+}
+
+impl Search {
+    /// Sets the model up and turns chunks into vectors as they come, until it is told to stop.
+    pub async fn keep_filled(self: Arc<Self>, stop: CancellationToken) {
+        let Some(settings) = self.options.embedder.clone() else { return };
+        let work = async {
+            let mut pause = FIRST_PAUSE;
+            loop {
+                match self.fill(&settings, &mut pause).await {
+                    Ok(()) => {}
+                    Err(reason) => {
+                        let is_news = self.model.send_if_modified(|status| {
+                            let failed = ModelStatus::Failed(reason.clone());
+                            std::mem::replace(status, failed.clone()) != failed
+                        });
+                        if is_news {
+                            tracing::warn!(
+                                error.cause = reason,
+                                "texts can't be turned into vectors; answers are found by words until they can"
+                            );
+                        }
+                    }
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        };
+        tokio::select! {
+            () = work => {}
+            () = stop.cancelled() => {}
+        }
+    }
+
+    /// Sets the model up, and works for as long as it goes well.
+    async fn fill(&self, settings: &str, pause: &mut Duration) -> Result<(), String> {
+        let opened = self.opened().await.map_err(|error| error.to_string())?;
+        let embedder =
+            (self.options.connect)(settings.to_owned()).await.map_err(|error| error.to_string())?;
+        let text = |error: DbError| error.to_string();
+        let row = self.enrol(&opened, settings, embedder.identity()).await.map_err(text)?;
+        self.choose(&opened, &row, &embedder).await.map_err(text)?;
+        self.model.send_replace(ModelStatus::Ready);
+        loop {
+            if !self.leads() {
+                self.rest().await;
+                continue;
+            }
+            let done = self.fill_some(&opened, &row, &embedder).await?;
+            *pause = FIRST_PAUSE;
+            self.model.send_replace(ModelStatus::Ready);
+            if done == 0 {
+                self.swap(&opened, &row, &embedder).await.map_err(text)?;
+                self.rest().await;
+            }
+        }
+    }
+
+    async fn rest(&self) {
+        let _told = tokio::time::timeout(LOOK_EVERY, self.unfilled.notified()).await;
+    }
+
+    /// The number of the model in the database.
+    async fn enrol(&self, opened: &Opened, settings: &str, identity: &Identity) -> Result<ModelRow, DbError> {
+        let identity = serde_json::to_string(identity).unwrap_or_default();
+        let settings = settings.to_owned();
+        opened.db.write(move |tx| vectors::model(tx, &identity, &settings)).await
+    }
+
+    /// Which model is used until all vectors of the wanted one are there: another that is complete, else the wanted one
+    /// with as many as it has.
+    async fn choose(
+        &self,
+        opened: &Opened,
+        wanted: &ModelRow,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<(), DbError> {
+        let models = opened.db.read(vectors::models).await?;
+        let complete = models.into_iter().find(|one| one.state == ModelState::Active && one.id != wanted.id);
+        if let Some(old) = complete {
+            match (self.options.connect)(old.settings.clone()).await {
+                Ok(before)
+                    if serde_json::to_string(before.identity()).ok().as_deref() == Some(&old.identity) =>
+                {
+                    tracing::info!(
+                        model.name = before.identity().name,
+                        "another model is being filled in; this one answers until it is done"
+                    );
+                    return use_model(opened, old.id, &before).await;
+                }
+                Ok(_) => {
+                    tracing::info!("the model that made the vectors is another by now; they are made again");
+                }
+                Err(error) => {
+                    tracing::info!(error.cause = %error, "the model that made the vectors is gone; they are made again");
+                }
+            }
+        }
+        use_model(opened, wanted.id, embedder).await
+    }
+
+    /// Turns some chunks into vectors, and says how many.
+    async fn fill_some(
+        &self,
+        opened: &Arc<Opened>,
+        row: &ModelRow,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<usize, String> {
+        let text = |error: DbError| error.to_string();
+        let model = row.id;
+        let waiting = opened.db.read(move |tx| pending(tx, model)).await.map_err(text)?;
+        if waiting.is_empty() {
+            return Ok(0);
+        }
+        let (hashes, texts): (Vec<Vec<u8>>, Vec<String>) = waiting.into_iter().unzip();
+        let made = embedder.embed(Purpose::Passage, &texts).await;
+        let made = made.and_then(|made| checked(embedder.identity(), texts.len(), made));
+        let made = made.map_err(|error| error.to_string())?;
+        let kept: Vec<_> = hashes.into_iter().zip(made.iter().map(|vector| encode(vector))).collect();
+        let count = kept.len();
+        opened.db.write(move |tx| vectors::put(tx, model, &kept)).await.map_err(text)?;
+        let opened = opened.clone();
+        let follow = move || opened.db.read_here(|tx| opened.memory_mut().follow_vectors(tx));
+        tokio::task::spawn_blocking(follow).await.map_err(|error| error.to_string())?.map_err(text)?;
+        Ok(count)
+    }
+
+    /// Once every chunk has its vector, the model is the one that is used, and what others made is let go.
+    async fn swap(
+        &self,
+        opened: &Arc<Opened>,
+        row: &ModelRow,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<(), DbError> {
+        let model = row.id;
+        let is_active = opened.db.read(vectors::active).await? == Some(model);
+        if !is_active {
+            let empty = opened.db.read(move |tx| Ok(pages::count(tx)?.1 == 0)).await?;
+            if empty {
+                return Ok(());
+            }
+            opened.db.write(move |tx| vectors::activate(tx, model)).await?;
+        }
+        if opened.memory().model() != Some(model) {
+            use_model(opened, model, embedder).await?;
+        }
+        Ok(())
+    }
+
+    /// Sees vectors that another process made. Blocks.
+    pub(crate) fn follow_model(&self, opened: &Opened, active: Option<i64>) -> Result<(), DbError> {
+        let used = opened.memory().model();
+        if used.is_none() {
+            return Ok(());
+        }
+        if let (Some(active), Some(used)) = (active, used)
+            && active != used
+            && !self.leads()
+        {
+            // The vectors in use were let go: from here on this process has to set the other model up itself.
+            opened.set_active(None);
+            self.unfilled.notify_one();
+        }
+        opened.db.read_here(|tx| opened.memory_mut().follow_vectors(tx))
+    }
+}
+
+/// Answers are found with this model from now on.
+async fn use_model(opened: &Opened, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
+    let dimensions = embedder.identity().dimensions;
+    opened.db.read_here(|tx| opened.memory_mut().use_model(tx, model, dimensions))?;
+    opened.set_active(Some(Active { model, embedder: embedder.clone() }));
+    Ok(())
+}
+
+/// Chunks without vectors: the hash of each, and what the model is to be given.
+fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<(Vec<u8>, String)>, DbError> {
+    let waiting = vectors::pending(tx, model, TOGETHER)?;
+    let chunks: Vec<i64> = waiting.iter().map(|(_, chunk)| *chunk).collect();
+    let texts = vectors::texts(tx, &chunks)?;
+    let mut all = Vec::with_capacity(texts.len());
+    for ((hash, _), (_, page, heading, text)) in waiting.into_iter().zip(texts) {
+        let Some(kept) = pages::page(tx, page)? else { continue };
+        let facts: Facts =
+            serde_json::from_str(&kept.facts).map_err(|error| DbError::Content(error.to_string()))?;
+        all.push((hash, passage(&facts, &heading, &text)));
+    }
+    Ok(all)
+}

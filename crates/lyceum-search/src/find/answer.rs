@@ -1,0 +1,179 @@
+//! What is said: the results, how they were found, and how much of the index could be asked.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+
+use super::{
+    MOST, Query,
+    candidates::{Found, Looked},
+};
+use crate::{
+    page::Facts,
+    rerank::{Candidate, Reranked},
+    search::Opened,
+    snippet::snippet,
+};
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// What was found, the best first.
+    pub hits: Vec<Hit>,
+    /// How long it took.
+    pub took: Duration,
+    /// Why the answer is poorer than it could be; nothing where it is not.
+    pub degraded: Option<String>,
+    /// The question as it was perhaps meant.
+    pub suggestion: Option<String>,
+    /// What else could be asked for, where it was to be counted.
+    pub facets: Option<Facets>,
+    /// What was searched.
+    pub searched: Searched,
+}
+
+/// A page that was found.
+#[derive(Debug, Clone)]
+pub struct Hit {
+    /// The source it comes from.
+    pub source: Arc<str>,
+    /// What is known of it.
+    pub facts: Arc<Facts>,
+    /// The score that it was ordered by before reranking.
+    pub score: f32,
+    /// The reranker's score.
+    pub rerank_score: Option<f32>,
+    /// The passage, with the words of the question marked.
+    pub snippet: String,
+    /// The headings around the passage.
+    pub heading: String,
+    /// Its first and last line in the file.
+    pub lines: (i64, i64),
+    /// What each stage said.
+    pub stages: Stages,
+}
+
+/// What each stage said of a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Stages {
+    /// What its words are worth.
+    pub words: Option<f32>,
+    /// How near its nearest passage is, as a cosine.
+    pub meaning: Option<f32>,
+    /// Its place before reranking, from 1 on.
+    pub place: usize,
+}
+
+/// How many of the pages that share words with the question there are of each kind, the most first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facets {
+    /// By type.
+    pub content_types: BTreeMap<String, usize>,
+    /// By group.
+    pub groups: BTreeMap<String, usize>,
+    /// By tag.
+    pub tags: BTreeMap<String, usize>,
+    /// By release.
+    pub releases: BTreeMap<String, usize>,
+    /// By status.
+    pub statuses: BTreeMap<String, usize>,
+    /// By source.
+    pub sources: BTreeMap<String, usize>,
+}
+
+/// What was searched, and how fresh it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Searched {
+    /// How many pages.
+    pub documents: usize,
+    /// The sources they are from.
+    pub sources: Vec<String>,
+    /// When the newest of them was brought in.
+    pub synced_at: Option<Timestamp>,
+}
+
+impl Facets {
+    pub(super) fn count(&mut self, source: &str, facts: &Facts) {
+        let add =
+            |map: &mut BTreeMap<String, usize>, name: &str| *map.entry(name.to_owned()).or_default() += 1;
+        add(&mut self.content_types, &facts.content_type);
+        add(&mut self.sources, source);
+        facts.tags.iter().for_each(|tag| add(&mut self.tags, tag));
+        facts.group.iter().for_each(|group| add(&mut self.groups, group));
+        facts.release.iter().for_each(|release| add(&mut self.releases, release));
+        facts.status.iter().for_each(|status| add(&mut self.statuses, status));
+    }
+}
+
+/// Has the candidates ordered once more, where there is a reranker.
+pub(super) async fn rerank(opened: &Opened, text: &str, looked: &mut Looked) {
+    let Some(rerank) = &opened.rerank else { return };
+    if looked.found.is_empty() {
+        return;
+    }
+    let candidates: Vec<Candidate> = (looked.found.iter().take(MOST))
+        .map(|found| Candidate {
+            id: found.card.id,
+            version: found.card.facts.commit_sha.clone(),
+            text: format!("{}\n{}", found.card.facts.title, found.passage.text),
+        })
+        .collect();
+    match rerank.order(text, &candidates).await {
+        Reranked::Scored(scores) => {
+            for (found, score) in looked.found.iter_mut().zip(scores) {
+                found.rerank = Some(score);
+            }
+        }
+        Reranked::Unavailable(reason) => looked.degraded.push(format!("not reranked: {reason}")),
+    }
+}
+
+/// The answer of what was found.
+pub(super) fn answer(opened: &Opened, query: &Query, looked: Looked, took: Duration) -> Answer {
+    let Looked { found, terms, degraded, suggestion, facets } = looked;
+    let mut placed: Vec<(usize, Found)> = (1..).zip(found).collect();
+    placed.sort_by(|(a_place, a), (b_place, b)| {
+        let by_rerank = b.rerank.unwrap_or(f32::MIN).total_cmp(&a.rerank.unwrap_or(f32::MIN));
+        by_rerank.then(a_place.cmp(b_place))
+    });
+    let hits =
+        placed.into_iter().take(query.limit.clamp(1, MOST)).map(|(place, found)| hit(place, found, &terms));
+    let hits: Vec<Hit> = hits.collect();
+    let searched = if hits.is_empty() { searched(opened, query) } else { Searched::default() };
+    let degraded = (!degraded.is_empty()).then(|| degraded.join("; "));
+    Answer { hits, took, degraded, suggestion, facets, searched }
+}
+
+fn hit(place: usize, found: Found, terms: &[String]) -> Hit {
+    let Found { card, fused, passage, rerank } = found;
+    let candidate = fused.candidate;
+    Hit {
+        source: card.source,
+        score: fused.score,
+        rerank_score: rerank,
+        snippet: snippet(&passage.text, terms),
+        heading: passage.heading,
+        lines: (passage.first_line, passage.last_line),
+        stages: Stages {
+            words: candidate.words,
+            meaning: candidate.meaning.map(|(cosine, _)| cosine),
+            place,
+        },
+        facts: card.facts,
+    }
+}
+
+fn searched(opened: &Opened, query: &Query) -> Searched {
+    let memory = opened.memory();
+    let admitted = memory.cards().filter(|card| query.filter.admits(&card.source, &card.facts));
+    let mut searched = Searched::default();
+    for card in admitted {
+        searched.documents += 1;
+        if !searched.sources.iter().any(|source| **source == *card.source) {
+            searched.sources.push(card.source.to_string());
+        }
+        searched.synced_at = searched.synced_at.max(Some(card.facts.synced_at));
+    }
+    searched.sources.sort();
+    searched
+}

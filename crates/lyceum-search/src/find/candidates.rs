@@ -1,0 +1,225 @@
+//! Candidates: the best of words and the best of vectors, each with both scores, in one order. Blocks.
+
+use std::collections::{HashMap, HashSet};
+
+use aho_corasick::AhoCorasick;
+use lyceum_store::{DbError, Tx, pages};
+
+use super::{CANDIDATES, MOST, Mode, Query, answer::Facets};
+use crate::{
+    error::Error,
+    fuse::{self, Candidate, Fused},
+    lexical::{Lexical, Unusable, Words},
+    memory::{Allowed, Card, Memory},
+    search::Opened,
+    vectors::Near,
+};
+
+/// A chunk of a candidate, as it is shown.
+#[derive(Debug, Clone)]
+pub(super) struct Passage {
+    pub heading: String,
+    pub first_line: i64,
+    pub last_line: i64,
+    pub text: String,
+}
+
+/// A candidate with what is shown of it.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub card: Card,
+    pub fused: Fused,
+    pub passage: Passage,
+    pub rerank: Option<f32>,
+}
+
+/// What a look brought.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub found: Vec<Found>,
+    pub terms: Vec<String>,
+    pub degraded: Vec<String>,
+    pub suggestion: Option<String>,
+    pub facets: Option<Facets>,
+}
+
+/// Looks for candidates.
+pub(super) fn look(
+    opened: &Opened,
+    query: &Query,
+    words: &Words,
+    vector: Option<&[f32]>,
+) -> Result<Looked, Error> {
+    let mut looked = Looked { terms: words.terms.clone(), ..Looked::default() };
+    let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
+    if lexical.is_none() && query.mode != Mode::Meaning {
+        looked.degraded.push("the index of words is being made again: found by meaning only".to_owned());
+    }
+    let (fused, cards) = {
+        let memory = opened.memory();
+        let allowed = memory.allowed(&query.filter);
+        let mut by_words = HashMap::new();
+        if let Some(lexical) = &lexical {
+            let best = attempt(&mut looked, lexical.best(words, CANDIDATES, &allowed));
+            by_words.extend(best.unwrap_or_default().into_iter().map(|one| (one.page, one.score)));
+        }
+        let mut near = HashMap::new();
+        if let Some(vector) = vector {
+            near = by_page(&memory, &memory.nearest(vector, CANDIDATES * 4, &allowed));
+            keep_best(&mut near, CANDIDATES);
+            let without: Vec<i64> =
+                by_words.keys().filter(|page| !near.contains_key(page)).copied().collect();
+            near.extend(by_page(&memory, &memory.near(vector, &without)));
+            if let Some(lexical) = &lexical {
+                let without: Vec<i64> =
+                    near.keys().filter(|page| !by_words.contains_key(page)).copied().collect();
+                by_words.extend(attempt(&mut looked, lexical.score(words, &without)).unwrap_or_default());
+            }
+        }
+        let pages: HashSet<i64> = by_words.keys().chain(near.keys()).copied().collect();
+        let candidates = pages.iter().filter_map(|page| {
+            let card = memory.card(*page)?;
+            let (words, meaning) = (by_words.get(page).copied(), near.get(page).copied());
+            Some(Candidate { page: *page, kind: card.facts.kind, words, meaning })
+        });
+        let fused = fuse::fuse(candidates);
+        if query.facets {
+            looked.facets =
+                facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut looked.degraded);
+        }
+        // A reranker sees as many as there may be results; without one, only what is shown is read.
+        let read = if opened.rerank.is_some() { MOST } else { query.limit };
+        let best: Vec<Fused> = fused.into_iter().take(read).collect();
+        let cards: HashMap<i64, Card> = best
+            .iter()
+            .filter_map(|one| Some((one.candidate.page, memory.card(one.candidate.page)?.clone())))
+            .collect();
+        (best, cards)
+    };
+    let terms = patterns(words);
+    looked.found = opened.db.read_here(|tx| {
+        let mut found = Vec::with_capacity(fused.len());
+        for one in fused {
+            let Some(card) = cards.get(&one.candidate.page) else { continue };
+            let Some(passage) = passage(tx, &one.candidate, terms.as_ref())? else { continue };
+            found.push(Found { card: card.clone(), fused: one, passage, rerank: None });
+        }
+        Ok::<_, DbError>(found)
+    })?;
+    if let Some(lexical) = &lexical {
+        looked.suggestion = suggestion(lexical, words, &query.text);
+    }
+    Ok(looked)
+}
+
+/// The chunk of a candidate that is shown: the nearest, else the one with the most words of the question.
+fn passage(
+    tx: &Tx<'_>,
+    candidate: &Candidate,
+    terms: Option<&AhoCorasick>,
+) -> Result<Option<Passage>, DbError> {
+    let nearest = match candidate.meaning {
+        Some((_, chunk)) => pages::chunk(tx, chunk)?,
+        None => None,
+    };
+    let chosen = match nearest {
+        Some(chunk) => Some(chunk),
+        None => {
+            let chunks = pages::chunks(tx, candidate.page)?;
+            // The first of those with as many words.
+            chunks
+                .into_iter()
+                .map(|(_, chunk)| chunk)
+                .rev()
+                .max_by_key(|chunk| shared(&chunk.text, terms))
+        }
+    };
+    Ok(chosen.map(|chunk| {
+        let pages::ChunkRow { heading, first_line, last_line, text, .. } = chunk;
+        Passage { heading, first_line, last_line, text }
+    }))
+}
+
+/// What words of the question look like in a text: a stem is how a word begins, but for a letter that stemming changed.
+fn patterns(words: &Words) -> Option<AhoCorasick> {
+    let stems = words.terms.iter().map(|term| term.strip_suffix('i').unwrap_or(term));
+    let stems = stems.chain(words.beginnings.iter().map(String::as_str));
+    AhoCorasick::builder().ascii_case_insensitive(true).build(stems).ok()
+}
+
+/// How many different words of the question a text has.
+fn shared(text: &str, terms: Option<&AhoCorasick>) -> usize {
+    let found = terms.map(|terms| terms.find_iter(text).map(|found| found.pattern()).collect::<HashSet<_>>());
+    found.map_or(0, |found| found.len())
+}
+
+fn by_page(memory: &Memory, near: &[Near]) -> HashMap<i64, (f32, i64)> {
+    let of_page = |near: &Near| {
+        let card = memory.card_in(near.owner.slot)?;
+        Some((card.id, near.cosine, near.owner.chunk))
+    };
+    fuse::nearest_chunks(near.iter().filter_map(of_page))
+}
+
+/// Leaves the nearest pages only.
+fn keep_best(near: &mut HashMap<i64, (f32, i64)>, most: usize) {
+    if near.len() > most {
+        let mut cosines: Vec<f32> = near.values().map(|(cosine, _)| *cosine).collect();
+        cosines.sort_by(|a, b| b.total_cmp(a));
+        let least = cosines.get(most - 1).copied().unwrap_or(f32::MIN);
+        near.retain(|_, (cosine, _)| *cosine >= least);
+    }
+}
+
+/// What the words stage says, or that it failed.
+fn attempt<T>(looked: &mut Looked, outcome: Result<T, Unusable>) -> Option<T> {
+    outcome
+        .inspect_err(|error| {
+            tracing::warn!(error.cause = %error, "words could not be searched");
+            let reason = "words could not be searched: found by meaning only".to_owned();
+            if !looked.degraded.contains(&reason) {
+                looked.degraded.push(reason);
+            }
+        })
+        .ok()
+}
+
+/// The question with the words that no page has put right, if there are such.
+fn suggestion(lexical: &Lexical, words: &Words, text: &str) -> Option<String> {
+    let mut corrected = text.to_owned();
+    for word in &words.written {
+        if let Ok(Some(nearest)) = lexical.nearest_word(word)
+            && let Some(at) = corrected.to_lowercase().find(word.as_str())
+            && corrected.is_char_boundary(at)
+            && corrected.is_char_boundary(at + word.len())
+        {
+            corrected.replace_range(at..at + word.len(), &nearest);
+        }
+    }
+    (corrected != text).then_some(corrected)
+}
+
+/// How many pages that share words with the question there are of each type, group and so on.
+fn facets(
+    memory: &Memory,
+    lexical: Option<&Lexical>,
+    words: &Words,
+    allowed: &Allowed,
+    fused: &[Fused],
+    degraded: &mut Vec<String>,
+) -> Option<Facets> {
+    let matching = lexical.filter(|_| !words.is_empty()).map(|lexical| lexical.matching(words));
+    let pages: Vec<i64> = match matching {
+        Some(Ok(pages)) => pages.into_iter().filter(|page| allowed.admits(*page)).collect(),
+        Some(Err(_)) => {
+            degraded.push("words could not be counted".to_owned());
+            return None;
+        }
+        None => fused.iter().map(|one| one.candidate.page).collect(),
+    };
+    let mut facets = Facets::default();
+    for card in pages.iter().filter_map(|page| memory.card(*page)) {
+        facets.count(&card.source, &card.facts);
+    }
+    Some(facets)
+}

@@ -1,0 +1,187 @@
+//! Words: an index by terms, on disk, that follows the pages in the database.
+//!
+//! It can always be made again: what it is made of is in the database, and how far it came is part of each commit.
+
+pub(crate) mod analyzer;
+mod query;
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use tantivy::{
+    Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
+    directory::MmapDirectory,
+    schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
+};
+
+pub(crate) use query::Words;
+
+/// With another number the index is made again: fields or analysis changed.
+const LAYOUT: u32 = 1;
+
+/// The analysis of what is searched, and of what suggestions come from.
+const STEMMED: &str = "lyceum";
+const PLAIN: &str = "lyceum-plain";
+
+/// What the writer may hold in memory before it writes a segment.
+const WRITER_BYTES: usize = 20 * 1024 * 1024;
+
+/// The fields of a page.
+#[derive(Debug, Clone, Copy)]
+struct Fields {
+    page: Field,
+    title: Field,
+    headings: Field,
+    tags: Field,
+    path: Field,
+    body: Field,
+    /// Words as they are written, for suggestions.
+    vocabulary: Field,
+}
+
+impl Fields {
+    /// The fields that are searched, and what a match in each is worth (ADR 12).
+    fn weighted(&self) -> [(Field, f32); 5] {
+        [(self.title, 1.0), (self.headings, 0.3), (self.tags, 0.5), (self.path, 0.3), (self.body, 1.0)]
+    }
+}
+
+/// A page as it is put into the index.
+#[derive(Debug)]
+pub(crate) struct Text<'a> {
+    pub page: i64,
+    pub title: &'a str,
+    pub headings: String,
+    pub tags: String,
+    pub path: &'a str,
+    pub body: String,
+}
+
+/// Why the index can't be used. It can be made again in each case.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    #[error("the index of words is damaged")]
+    Damaged,
+    #[error("the index of words can't be used: {0}")]
+    Engine(#[from] TantivyError),
+    #[error("the folder of the index can't be used: {0}")]
+    Folder(#[from] std::io::Error),
+}
+
+/// The index by words.
+pub(crate) struct Lexical {
+    index: Index,
+    reader: IndexReader,
+    fields: Fields,
+    /// Opened by the first change: only the process that leads makes any.
+    writer: Mutex<Option<IndexWriter>>,
+}
+
+impl std::fmt::Debug for Lexical {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Lexical").finish_non_exhaustive()
+    }
+}
+
+impl Lexical {
+    /// Opens the index in a folder and checks every byte of it; makes an empty one where there is none. Blocks.
+    pub(crate) fn open(folder: &Path) -> Result<Self, Unusable> {
+        // What is read before its checksum is may be anything, and the engine is not proof against that.
+        catch_unwind(AssertUnwindSafe(|| Self::open_here(folder))).unwrap_or(Err(Unusable::Damaged))
+    }
+
+    /// Takes everything away and begins anew. Only for the process that leads.
+    pub(crate) fn renew(folder: &Path) -> Result<Self, Unusable> {
+        match std::fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
+            _ => Self::open(folder),
+        }
+    }
+
+    fn open_here(folder: &Path) -> Result<Self, Unusable> {
+        let folder = folder.join(LAYOUT.to_string());
+        std::fs::create_dir_all(&folder)?;
+        let (schema, fields) = schema();
+        let directory = MmapDirectory::open(&folder).map_err(TantivyError::from)?;
+        let settings = IndexSettings::default();
+        let index = Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
+        index.tokenizers().register(STEMMED, analyzer::analyzer());
+        index.tokenizers().register(PLAIN, analyzer::plain());
+        if !index.validate_checksum()?.is_empty() {
+            return Err(Unusable::Damaged);
+        }
+        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
+        Ok(Self { index, reader, fields, writer: Mutex::default() })
+    }
+
+    /// The number of the last event that is part of it; 0 for an empty one.
+    pub(crate) fn position(&self) -> Result<i64, Unusable> {
+        let payload = self.index.load_metas()?.payload;
+        Ok(payload.and_then(|text| text.parse().ok()).unwrap_or_default())
+    }
+
+    /// Puts pages in, takes others out, and has it on disk when this returns.
+    pub(crate) fn update(&self, texts: &[Text<'_>], gone: &[i64], position: i64) -> Result<(), Unusable> {
+        let mut held = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = match held.take() {
+            Some(writer) => writer,
+            None => self.index.writer_with_num_threads(1, WRITER_BYTES)?,
+        };
+        let writer = held.insert(writer);
+        for page in gone.iter().chain(texts.iter().map(|text| &text.page)) {
+            writer.delete_term(Term::from_field_i64(self.fields.page, *page));
+        }
+        for text in texts {
+            writer.add_document(self.document(text))?;
+        }
+        let mut commit = writer.prepare_commit()?;
+        commit.set_payload(&position.to_string());
+        commit.commit()?;
+        self.reload()
+    }
+
+    /// Sees what another process wrote.
+    pub(crate) fn reload(&self) -> Result<(), Unusable> {
+        Ok(self.reader.reload()?)
+    }
+
+    fn document(&self, text: &Text<'_>) -> TantivyDocument {
+        let Fields { page, title, headings, tags, path, body, vocabulary } = self.fields;
+        let mut document = TantivyDocument::default();
+        document.add_i64(page, text.page);
+        document.add_text(title, text.title);
+        document.add_text(headings, &text.headings);
+        document.add_text(tags, &text.tags);
+        document.add_text(path, text.path);
+        document.add_text(body, &text.body);
+        for words in [text.title, &text.headings, &text.tags, &text.body] {
+            document.add_text(vocabulary, words);
+        }
+        document
+    }
+}
+
+fn schema() -> (Schema, Fields) {
+    let mut builder = Schema::builder();
+    let indexed = |tokenizer: &str, option: IndexRecordOption| {
+        let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(option);
+        TextOptions::default().set_indexing_options(indexing)
+    };
+    let text = indexed(STEMMED, IndexRecordOption::WithFreqsAndPositions);
+    let fields = Fields {
+        page: builder.add_i64_field("page", INDEXED | FAST),
+        title: builder.add_text_field("title", text.clone()),
+        headings: builder.add_text_field("headings", text.clone()),
+        tags: builder.add_text_field("tags", text.clone()),
+        path: builder.add_text_field("path", text.clone()),
+        body: builder.add_text_field("body", text),
+        vocabulary: builder.add_text_field("vocabulary", indexed(PLAIN, IndexRecordOption::Basic)),
+    };
+    (builder.build(), fields)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! Which terms a text becomes.
+
+use super::analyzer;
+
+#[track_caller]
+fn check(text: &str, expected: &[&str]) {
+    let mut analyzer = analyzer();
+    let mut stream = analyzer.token_stream(text);
+    let mut terms = Vec::new();
+    stream.process(&mut |token| terms.push(token.text.clone()));
+    assert_eq!(terms, expected, "{text:?}");
+}
+
+#[test]
+fn words_are_stemmed_and_common_ones_left_out() {
+    check("The cells are governed by their members", &["cell", "govern", "member"]);
+    check("What is it?", &[]);
+}
+
+#[test]
+fn identifiers_are_found_whole_and_by_their_parts() {
+    check("parse_json", &["parsejson", "pars", "json"]);
+    check("getHTTPResponse", &["gethttprespons", "get", "http", "respons"]);
+    check("sha256", &["sha256"]);
+    check("utf8Text", &["utf8text", "utf", "8", "text"]);
+}
+
+#[test]
+fn every_letter_of_a_script_without_spaces_is_a_word() {
+    check("治理 DAO", &["治", "理", "dao"]);
+}
+
+#[test]
+fn odd_texts_give_no_words_and_no_panic() {
+    check("", &[]);
+    check("🙂🙃 — …", &[]);
+    check("___", &[]);
+    check("مرحبا بالعالم", &["مرحبا", "بالعالم"]);
+}

@@ -1,0 +1,249 @@
+//! A question to the index by words: words, `"phrases"` and `beginnings*`.
+
+use std::collections::HashMap;
+
+use tantivy::{
+    DocId, DocSet, SegmentReader, TERMINATED, Term,
+    collector::{DocSetCollector, FilterCollector, TopDocs},
+    query::{
+        BooleanQuery, BoostQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, RegexQuery,
+        TermQuery,
+    },
+    schema::IndexRecordOption,
+    tokenizer::TextAnalyzer,
+};
+
+use super::{Lexical, Unusable, analyzer};
+use crate::memory::Allowed;
+
+/// How many words of a question count; what comes after them says little that is new.
+const MOST_WORDS: usize = 64;
+
+/// A question, taken apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Words {
+    /// The terms of it, in order, without repetition.
+    pub terms: Vec<String>,
+    /// What must stand side by side.
+    pub phrases: Vec<Vec<String>>,
+    /// What words may begin with.
+    pub beginnings: Vec<String>,
+    /// The words as they were written.
+    pub written: Vec<String>,
+}
+
+/// A page and what its words are worth.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ranked {
+    pub page: i64,
+    pub score: f32,
+}
+
+impl Words {
+    /// Takes a question apart. Whatever it holds, it is words: there is no language that could be wrong.
+    pub(crate) fn of(question: &str) -> Self {
+        let mut words = Self::default();
+        let mut stemmed = analyzer::analyzer();
+        for (number, part) in question.split('"').enumerate() {
+            let is_quoted = number % 2 == 1;
+            let terms = terms(&mut stemmed, part);
+            if is_quoted && terms.len() > 1 {
+                words.phrases.push(terms.clone());
+            }
+            words.terms.extend(terms);
+            words.beginnings.extend(beginnings(part).filter(|_| !is_quoted));
+        }
+        words.written = terms(&mut analyzer::plain(), question);
+        for list in [&mut words.terms, &mut words.written, &mut words.beginnings] {
+            let mut seen = std::collections::HashSet::new();
+            list.retain(|term| seen.insert(term.clone()));
+            list.truncate(MOST_WORDS);
+        }
+        words
+    }
+
+    /// Whether there is nothing to look for.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.beginnings.is_empty()
+    }
+}
+
+impl Lexical {
+    /// The best pages, those only that may be found.
+    pub(crate) fn best(
+        &self,
+        words: &Words,
+        most: usize,
+        allowed: &Allowed,
+    ) -> Result<Vec<Ranked>, Unusable> {
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let searcher = self.reader.searcher();
+        let query = self.query(words);
+        let top = TopDocs::with_limit(most).order_by_score();
+        let found = match allowed {
+            Allowed::All => searcher.search(&query, &top)?,
+            Allowed::Only(_) => {
+                let allowed = allowed.clone();
+                let filtered =
+                    FilterCollector::new("page".to_owned(), move |page: i64| allowed.admits(page), top);
+                searcher.search(&query, &filtered)?
+            }
+        };
+        let mut ranked = Vec::with_capacity(found.len());
+        for (score, address) in found {
+            let segment = searcher.segment_reader(address.segment_ord);
+            if let Some(page) = page_of(segment, address.doc_id)? {
+                ranked.push(Ranked { page, score });
+            }
+        }
+        Ok(ranked)
+    }
+
+    /// What the words are worth for these pages; pages without any of them are left out.
+    pub(crate) fn score(&self, words: &Words, pages: &[i64]) -> Result<HashMap<i64, f32>, Unusable> {
+        let mut scores = HashMap::new();
+        if words.is_empty() || pages.is_empty() {
+            return Ok(scores);
+        }
+        let searcher = self.reader.searcher();
+        let weight = self.query(words).weight(EnableScoring::enabled_from_searcher(&searcher))?;
+        for segment in searcher.segment_readers() {
+            let mut documents = self.documents(segment, pages)?;
+            documents.sort_unstable();
+            let mut scorer = weight.scorer(segment, 1.0)?;
+            for (document, page) in documents {
+                if scorer.doc() < document {
+                    scorer.seek(document);
+                }
+                match scorer.doc() {
+                    TERMINATED => break,
+                    at if at == document => {
+                        scores.insert(page, scorer.score());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(scores)
+    }
+
+    /// Every page that has any of the words.
+    pub(crate) fn matching(&self, words: &Words) -> Result<Vec<i64>, Unusable> {
+        if words.is_empty() {
+            return Ok(Vec::new());
+        }
+        let searcher = self.reader.searcher();
+        let found = searcher.search(&self.query(words), &DocSetCollector)?;
+        let mut pages = Vec::with_capacity(found.len());
+        for address in found {
+            pages.extend(page_of(searcher.segment_reader(address.segment_ord), address.doc_id)?);
+        }
+        Ok(pages)
+    }
+
+    /// The word of the pages that is nearest to one that no page has; nothing for a word that one has.
+    pub(crate) fn nearest_word(&self, word: &str) -> Result<Option<String>, Unusable> {
+        let searcher = self.reader.searcher();
+        let field = self.fields.vocabulary;
+        let term = Term::from_field_text(field, word);
+        // Short words have too many neighbours to mean one of them.
+        let distance = match word.chars().count() {
+            0..=3 => return Ok(None),
+            4..=7 => 1,
+            _ => 2,
+        };
+        if searcher.doc_freq(&term)? > 0 {
+            return Ok(None);
+        }
+        let mut best: Option<(usize, u32, String)> = None;
+        for segment in searcher.segment_readers() {
+            let inverted = segment.inverted_index(field)?;
+            let automaton = FuzzyTermQuery::new(term.clone(), distance, true).automaton()?;
+            let mut near =
+                inverted.terms().search(automaton).into_stream().map_err(tantivy::TantivyError::from)?;
+            while near.advance() {
+                let Ok(text) = std::str::from_utf8(near.key()) else { continue };
+                let away = strsim::damerau_levenshtein(word, text);
+                let count = near.value().doc_freq;
+                let is_better = best.as_ref().is_none_or(|(least, most, _)| {
+                    (away, std::cmp::Reverse(count)) < (*least, std::cmp::Reverse(*most))
+                });
+                if is_better {
+                    best = Some((away, count, text.to_owned()));
+                }
+            }
+        }
+        Ok(best.map(|(_, _, text)| text))
+    }
+
+    fn query(&self, words: &Words) -> BooleanQuery {
+        let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
+        let fields = self.fields.weighted();
+        for (field, weight) in fields {
+            for term in &words.terms {
+                let term = Term::from_field_text(field, term);
+                let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
+                clauses.push((Occur::Should, boosted(Box::new(query), weight)));
+            }
+            for beginning in &words.beginnings {
+                let pattern = format!("{beginning}.*");
+                if let Ok(query) = RegexQuery::from_pattern(&pattern, field) {
+                    clauses.push((Occur::Should, boosted(Box::new(query), weight)));
+                }
+            }
+        }
+        for phrase in &words.phrases {
+            let anywhere = fields.iter().map(|(field, weight)| {
+                let terms = phrase.iter().map(|term| Term::from_field_text(*field, term)).collect();
+                boosted(Box::new(PhraseQuery::new(terms)), *weight)
+            });
+            clauses.push((Occur::Must, Box::new(BooleanQuery::union(anywhere.collect()))));
+        }
+        BooleanQuery::new(clauses)
+    }
+
+    /// The documents of pages in a segment.
+    fn documents(&self, segment: &SegmentReader, pages: &[i64]) -> Result<Vec<(DocId, i64)>, Unusable> {
+        let inverted = segment.inverted_index(self.fields.page)?;
+        let mut documents = Vec::new();
+        for page in pages {
+            let term = Term::from_field_i64(self.fields.page, *page);
+            let postings = inverted
+                .read_postings(&term, IndexRecordOption::Basic)
+                .map_err(tantivy::TantivyError::from)?;
+            let Some(mut postings) = postings else { continue };
+            while postings.doc() != TERMINATED {
+                if !segment.is_deleted(postings.doc()) {
+                    documents.push((postings.doc(), *page));
+                }
+                postings.advance();
+            }
+        }
+        Ok(documents)
+    }
+}
+
+fn boosted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
+    Box::new(BoostQuery::new(query, weight))
+}
+
+fn page_of(segment: &SegmentReader, document: DocId) -> Result<Option<i64>, Unusable> {
+    Ok(segment.fast_fields().i64("page")?.first(document))
+}
+
+fn terms(analyzer: &mut TextAnalyzer, text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    analyzer.token_stream(text).process(&mut |token| terms.push(token.text.clone()));
+    terms
+}
+
+/// What stands before a `*` at the end of a word.
+fn beginnings(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split_whitespace().filter_map(|word| {
+        let beginning: String =
+            word.strip_suffix('*')?.rsplit(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
+        (beginning.chars().count() > 1).then_some(beginning)
+    })
+}

@@ -1,0 +1,177 @@
+//! Search, as other services use it: pages go in, answers come out.
+//!
+//! Three things are kept below one folder: a database of pages, chunks and vectors, an index by words, and a lock. The
+//! database is what counts; the index by words and what is in memory follow it, and can be made again of it. One process
+//! at a time writes, the one that holds the lock; every process answers.
+
+mod following;
+mod opening;
+mod status;
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    time::Duration,
+};
+
+use lyceum_store::{Db, Leader};
+use quick_cache::sync::Cache;
+use tokio::sync::{Notify, Semaphore, watch};
+
+use crate::{
+    embedder::Embedder,
+    error::Error,
+    filling::{Connect, ModelStatus},
+    lexical::Lexical,
+    memory::Memory,
+    rerank::Rerank,
+};
+
+pub use following::Plan;
+pub(crate) use following::passage;
+pub use status::{State, Status};
+
+/// How long a question waits for the index to be opened.
+const OPENED_WITHIN: Duration = Duration::from_secs(20);
+
+/// How many questions are remembered with their vectors.
+const REMEMBERED: usize = 2_000;
+
+/// What a search is made of.
+pub struct Options {
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// How the model is had, as it is kept in the index; nothing for words only.
+    pub embedder: Option<String>,
+    /// What sets a model up.
+    pub connect: Connect,
+    /// What orders the best candidates once more.
+    pub reranker: Option<Ranking>,
+}
+
+/// A reranker and how long it may take.
+pub struct Ranking {
+    /// The reranker.
+    pub reranker: Arc<dyn crate::reranker::Reranker>,
+    /// How long a search waits for it.
+    pub budget: Duration,
+}
+
+/// Search.
+pub struct Search {
+    pub(crate) options: Options,
+    opening: watch::Sender<Opening>,
+    /// Held while this process is the one that writes.
+    leader: Mutex<Option<Leader>>,
+    /// One change at a time.
+    pub(crate) changing: Semaphore,
+    /// Chunks wait for their vectors.
+    pub(crate) unfilled: Notify,
+    pub(crate) model: watch::Sender<ModelStatus>,
+    /// The vectors of questions that were asked before, by the model and the question.
+    pub(crate) asked: Cache<(i64, String), Arc<[f32]>>,
+}
+
+/// Whether there is anything to search in.
+#[derive(Clone, Default)]
+enum Opening {
+    #[default]
+    Pending,
+    Done(Arc<Opened>),
+    Failed(Arc<str>),
+}
+
+/// What is open once it is.
+pub(crate) struct Opened {
+    pub db: Db,
+    memory: RwLock<Memory>,
+    /// Nothing while it is damaged and somebody else has to make it again.
+    lexical: RwLock<Option<Arc<Lexical>>>,
+    /// What questions are embedded with: that of the vectors in memory.
+    active: RwLock<Option<Active>>,
+    pub rerank: Option<Rerank>,
+}
+
+/// The model that searches use.
+#[derive(Clone)]
+pub(crate) struct Active {
+    pub model: i64,
+    pub embedder: Arc<dyn Embedder>,
+}
+
+impl std::fmt::Debug for Search {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Search").field("folder", &self.options.folder).finish_non_exhaustive()
+    }
+}
+
+impl Search {
+    /// A search that is not open yet: [`Search::keep_open`] opens it, and questions wait for that.
+    pub fn new(options: Options) -> Self {
+        let status = if options.embedder.is_some() { ModelStatus::Preparing } else { ModelStatus::Off };
+        Self {
+            options,
+            opening: watch::Sender::default(),
+            leader: Mutex::default(),
+            changing: Semaphore::new(1),
+            unfilled: Notify::new(),
+            model: watch::Sender::new(status),
+            asked: Cache::new(REMEMBERED),
+        }
+    }
+
+    /// What is open, once it is.
+    pub(crate) async fn opened(&self) -> Result<Arc<Opened>, Error> {
+        let mut opening = self.opening.subscribe();
+        let settled = opening.wait_for(|opening| !matches!(opening, Opening::Pending));
+        let settled = tokio::time::timeout(OPENED_WITHIN, settled).await;
+        match settled.map(|settled| settled.map(|opening| opening.clone())) {
+            Ok(Ok(Opening::Done(opened))) => Ok(opened),
+            Ok(Ok(Opening::Failed(reason))) => Err(Error::Closed(reason.to_string())),
+            Ok(Ok(Opening::Pending) | Err(_)) | Err(_) => Err(Error::NotReady),
+        }
+    }
+
+    /// What is open at this moment.
+    pub(crate) fn opened_now(&self) -> Option<Arc<Opened>> {
+        match &*self.opening.borrow() {
+            Opening::Done(opened) => Some(opened.clone()),
+            Opening::Pending | Opening::Failed(_) => None,
+        }
+    }
+
+    /// Whether this process is the one that writes; takes the place if it is free.
+    pub(crate) fn leads(&self) -> bool {
+        let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
+        if leader.is_none() {
+            *leader = Leader::try_take(&self.options.folder).unwrap_or_default();
+        }
+        leader.is_some()
+    }
+}
+
+impl Opened {
+    pub(crate) fn memory(&self) -> RwLockReadGuard<'_, Memory> {
+        self.memory.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn memory_mut(&self) -> RwLockWriteGuard<'_, Memory> {
+        self.memory.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn lexical(&self) -> Option<Arc<Lexical>> {
+        self.lexical.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_lexical(&self, lexical: Option<Arc<Lexical>>) {
+        *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = lexical;
+    }
+
+    pub(crate) fn active(&self) -> Option<Active> {
+        self.active.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_active(&self, active: Option<Active>) {
+        *self.active.write().unwrap_or_else(PoisonError::into_inner) = active;
+    }
+}

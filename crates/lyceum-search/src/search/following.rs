@@ -1,0 +1,223 @@
+//! Pages in: written to the database in one transaction, then taken into the index by words and into memory.
+
+use std::collections::{BTreeSet, HashMap};
+
+use jiff::Timestamp;
+use lyceum_store::{DbError, events, pages};
+use sha2::{Digest, Sha256};
+
+use super::{Opened, Search};
+use crate::{
+    chunk,
+    error::Error,
+    lexical::Text,
+    page::{Facts, Page},
+};
+
+/// How many pages are written together.
+const TOGETHER: usize = 200;
+
+/// How many pages the index by words takes at once.
+const INDEXED_TOGETHER: usize = 500;
+
+/// What has to be done so that a source is searched as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Keys of pages that are new or changed.
+    pub read: Vec<String>,
+    /// Keys of pages that are gone.
+    pub gone: Vec<String>,
+}
+
+impl Search {
+    /// What differs between a source as it is, by the version of each page, and what is searched.
+    pub async fn plan(&self, source: &str, wanted: HashMap<String, String>) -> Result<Plan, Error> {
+        let opened = self.opened().await?;
+        let source = source.to_owned();
+        let known = opened.db.read(move |tx| pages::versions(tx, &source)).await?;
+        let known: HashMap<String, String> = known.into_iter().collect();
+        let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(*version);
+        let mut read: Vec<String> = wanted.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
+        let mut gone: Vec<String> = known.into_keys().filter(|key| !wanted.contains_key(key)).collect();
+        read.sort_unstable();
+        gone.sort_unstable();
+        Ok(Plan { read, gone })
+    }
+
+    /// Puts pages of a source in and takes others out. When this returns they are found by their words.
+    ///
+    /// Does nothing and says so where another process is the one that writes.
+    pub async fn apply(
+        self: &std::sync::Arc<Self>,
+        source: &str,
+        pages: Vec<Page>,
+        gone: Vec<String>,
+    ) -> Result<bool, Error> {
+        let opened = self.opened().await?;
+        if !self.leads() {
+            return Ok(false);
+        }
+        // Closed never, so there always is a permit to wait for.
+        let _turn = self.changing.acquire().await;
+        let mut gone = Some(gone);
+        let mut rest = pages.into_iter().peekable();
+        while rest.peek().is_some() || gone.is_some() {
+            let batch: Vec<Page> = rest.by_ref().take(TOGETHER).collect();
+            let gone = gone.take().unwrap_or_default();
+            let source = source.to_owned();
+            let rows = tokio::task::spawn_blocking(move || batch.iter().map(row).collect::<Vec<_>>());
+            let rows = rows.await.map_err(|_| Error::Closed("cutting pages failed".to_owned()))?;
+            let now = Timestamp::now();
+            opened.db.write(move |tx| pages::apply(tx, &source, &rows, &gone, now)).await?;
+        }
+        let search = self.clone();
+        let followed = opened.clone();
+        let work = move || search.catch_up(&followed).and_then(|()| search.follow(&followed));
+        let done = tokio::task::spawn_blocking(work).await;
+        done.map_err(|_| Error::Closed("following failed; the log says more".to_owned()))??;
+        self.unfilled.notify_one();
+        Ok(true)
+    }
+
+    /// Takes out the pages of sources that are no longer there.
+    pub async fn retain(self: &std::sync::Arc<Self>, sources: &[&str]) -> Result<(), Error> {
+        let opened = self.opened().await?;
+        let known = opened.db.read(pages::sources).await?;
+        for source in known.iter().filter(|known| !sources.contains(&known.as_str())) {
+            let plan = self.plan(source, HashMap::new()).await?;
+            self.apply(source, Vec::new(), plan.gone).await?;
+        }
+        Ok(())
+    }
+
+    /// Brings the index by words up to the database. Blocks.
+    pub(super) fn catch_up(&self, opened: &Opened) -> Result<(), DbError> {
+        let Some(lexical) = opened.lexical() else { return Ok(()) };
+        let outcome = catch_up(opened, &lexical);
+        match outcome {
+            Ok(()) => Ok(()),
+            Err(Behind::Database(error)) => Err(error),
+            Err(Behind::Words(error)) => {
+                tracing::error!(error.cause = %error, "the index of words failed; it is made again");
+                opened.set_lexical(None);
+                Ok(())
+            }
+        }
+    }
+
+    /// Brings memory up to the database, and sees what others wrote to the index by words. Blocks.
+    pub(super) fn follow(&self, opened: &Opened) -> Result<(), DbError> {
+        let last = opened.db.read_here(events::last)?;
+        if opened.memory().seq == last {
+            return Ok(());
+        }
+        opened.db.read_here(|tx| opened.memory_mut().follow(tx))?;
+        if let Some(lexical) = opened.lexical()
+            && let Err(error) = lexical.reload()
+        {
+            tracing::warn!(error.cause = %error, "the index of words could not be read anew");
+        }
+        Ok(())
+    }
+}
+
+enum Behind {
+    Database(DbError),
+    Words(crate::lexical::Unusable),
+}
+
+fn catch_up(opened: &Opened, lexical: &crate::lexical::Lexical) -> Result<(), Behind> {
+    let position = lexical.position().map_err(Behind::Words)?;
+    let (last, news) = opened
+        .db
+        .read_here(|tx| Ok((events::last(tx)?, events::after(tx, pages::STREAM, position, usize::MAX)?)))
+        .map_err(Behind::Database)?;
+    if last == position {
+        return Ok(());
+    }
+    // Events that are no longer there were about pages that still may be.
+    let is_whole = i64::try_from(news.len()).ok() == Some(last - position);
+    let touched: BTreeSet<i64> = if is_whole {
+        news.iter().filter_map(|event| event.key.parse().ok()).collect()
+    } else {
+        let all = opened.db.read_here(pages::all).map_err(Behind::Database)?;
+        all.into_iter().map(|page| page.id).collect()
+    };
+    let touched: Vec<i64> = touched.into_iter().collect();
+    let batches = touched.len().div_ceil(INDEXED_TOGETHER).max(1);
+    for number in 0..batches {
+        let batch: Vec<i64> =
+            touched.iter().skip(number * INDEXED_TOGETHER).take(INDEXED_TOGETHER).copied().collect();
+        let (found, gone) = read(opened, &batch).map_err(Behind::Database)?;
+        let texts: Vec<Text<'_>> = found.iter().map(|(id, facts, chunks)| text(*id, facts, chunks)).collect();
+        // Only with the last batch is it all there.
+        let reached = if number + 1 == batches { last } else { position };
+        lexical.update(&texts, &gone, reached).map_err(Behind::Words)?;
+    }
+    Ok(())
+}
+
+type Found = Vec<(i64, Facts, Vec<(i64, pages::ChunkRow)>)>;
+
+fn read(opened: &Opened, batch: &[i64]) -> Result<(Found, Vec<i64>), DbError> {
+    opened.db.read_here(|tx| {
+        let (mut found, mut gone) = (Vec::new(), Vec::new());
+        for id in batch {
+            match pages::page(tx, *id)? {
+                Some(kept) => {
+                    let facts = serde_json::from_str(&kept.facts)
+                        .map_err(|error| DbError::Content(error.to_string()))?;
+                    found.push((*id, facts, pages::chunks(tx, *id)?));
+                }
+                None => gone.push(*id),
+            }
+        }
+        Ok((found, gone))
+    })
+}
+
+fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> Text<'a> {
+    let headings: BTreeSet<&str> = chunks.iter().map(|(_, chunk)| chunk.heading.as_str()).collect();
+    let body: Vec<&str> = chunks.iter().map(|(_, chunk)| chunk.text.as_str()).collect();
+    Text {
+        page,
+        title: &facts.title,
+        headings: headings.into_iter().collect::<Vec<_>>().join("\n"),
+        tags: facts.tags.join("\n"),
+        path: &facts.path,
+        body: body.join("\n"),
+    }
+}
+
+/// A page as it is kept.
+fn row(page: &Page) -> pages::PageRow {
+    let facts = serde_json::to_string(&page.facts).unwrap_or_default();
+    let line = |number: usize| i64::try_from(number + page.first_line.saturating_sub(1)).unwrap_or(i64::MAX);
+    let chunks = chunk::chunks(page.facts.kind, &page.body).into_iter().map(|chunk| pages::ChunkRow {
+        hash: Sha256::digest(passage(&page.facts, &chunk.heading, &chunk.text)).to_vec(),
+        first_line: line(chunk.first_line),
+        last_line: line(chunk.last_line),
+        heading: chunk.heading,
+        text: chunk.text,
+    });
+    pages::PageRow { key: page.facts.key(), version: page.version.clone(), chunks: chunks.collect(), facts }
+}
+
+/// What a model is given of a chunk: what it belongs to, and its text.
+pub(crate) fn passage(facts: &Facts, heading: &str, text: &str) -> String {
+    let mut passage = String::with_capacity(facts.title.len() + heading.len() + text.len() + 8);
+    passage.push_str(&facts.title);
+    let inner = heading.strip_prefix(facts.title.as_str()).unwrap_or(heading);
+    let inner = inner.trim_start_matches([' ', '›']);
+    if !inner.is_empty() {
+        if !passage.is_empty() {
+            passage.push_str(" › ");
+        }
+        passage.push_str(inner);
+    }
+    if !passage.is_empty() {
+        passage.push('\n');
+    }
+    passage.push_str(text);
+    passage
+}

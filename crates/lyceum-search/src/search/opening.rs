@@ -1,0 +1,121 @@
+//! Opening what is kept, whatever state it is in, and following it from then on.
+
+use std::{sync::Arc, time::Duration};
+
+use lyceum_store::{Db, DbError, events, vectors};
+use tokio_util::sync::CancellationToken;
+
+use super::{Opened, Opening, Search};
+use crate::{lexical::Lexical, memory::Memory, rerank::Rerank};
+
+/// How often what other processes wrote is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How long after a failure to open it is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+impl Search {
+    /// Opens what is kept, and follows what other processes write, until it is told to stop.
+    pub async fn keep_open(self: Arc<Self>, stop: CancellationToken) {
+        let opened = loop {
+            match self.open_once().await {
+                Ok(opened) => break opened,
+                Err(reason) => {
+                    tracing::error!(error.cause = %reason, "the search index can't be opened; it is tried again");
+                    self.opening.send_replace(Opening::Failed(reason.into()));
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(TRY_AGAIN) => {}
+                () = stop.cancelled() => return,
+            }
+        };
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = stop.cancelled() => return,
+            }
+            let search = self.clone();
+            let followed = opened.clone();
+            let look = tokio::task::spawn_blocking(move || search.look(&followed)).await;
+            if let Ok(Err(error)) = look {
+                tracing::warn!(error.cause = %error, "the search index could not be followed");
+            }
+        }
+    }
+
+    /// Opens what is kept, once; for commands that ask and end.
+    pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, String> {
+        if let Some(opened) = self.opened_now() {
+            return Ok(opened);
+        }
+        let search = self.clone();
+        let opened = tokio::task::spawn_blocking(move || search.open_here()).await;
+        let opened = opened.map_err(|_| "opening it failed; the log says more".to_owned())?;
+        let opened = Arc::new(opened.map_err(|error| error.to_string())?);
+        self.opening.send_replace(Opening::Done(opened.clone()));
+        Ok(opened)
+    }
+
+    fn open_here(&self) -> Result<Opened, DbError> {
+        let folder = &self.options.folder;
+        std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
+        let leads = self.leads();
+        let file = folder.join("search.db");
+        let load = |db: Db| {
+            let memory = db.read_here(Memory::load)?;
+            Ok((db, memory))
+        };
+        let (db, memory) = match Db::open(&file).and_then(load) {
+            // Whoever has it open would go on with the old one.
+            Err(DbError::Damaged(_) | DbError::Suspected | DbError::Content(_)) if leads => {
+                Db::renew(&file).and_then(load)?
+            }
+            opened => opened?,
+        };
+        let rerank = self.options.reranker.as_ref();
+        let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
+        let opened = Opened { db, memory: memory.into(), lexical: None.into(), active: None.into(), rerank };
+        self.open_words(&opened, leads);
+        Ok(opened)
+    }
+
+    /// Opens the index by words. One that is damaged is made again, by the process that leads.
+    fn open_words(&self, opened: &Opened, leads: bool) {
+        let folder = self.options.folder.join("words");
+        let usable = Lexical::open(&folder).and_then(|lexical| {
+            let position = lexical.position()?;
+            // Further than the database: it belongs to one that is no more.
+            let last = opened.db.read_here(events::last).unwrap_or_default();
+            Ok((lexical, position <= last))
+        });
+        let lexical = match usable {
+            Ok((lexical, true)) => Ok(lexical),
+            Ok((_, false)) if leads => Lexical::renew(&folder),
+            Err(error) if leads => {
+                tracing::error!(error.cause = %error, "the index of words is damaged; it is made again");
+                Lexical::renew(&folder)
+            }
+            Ok((lexical, false)) => Ok(lexical),
+            Err(error) => Err(error),
+        };
+        match lexical {
+            Ok(lexical) => opened.set_lexical(Some(Arc::new(lexical))),
+            Err(error) => tracing::error!(error.cause = %error, "the index of words can't be used"),
+        }
+    }
+
+    /// Looks at what this process has to do, or what others did. Blocks.
+    fn look(&self, opened: &Opened) -> Result<(), DbError> {
+        let leads = self.leads();
+        if opened.lexical().is_none() {
+            self.open_words(opened, leads);
+        }
+        if leads {
+            self.catch_up(opened)?;
+        }
+        self.follow(opened)?;
+        let active = opened.db.read_here(vectors::active)?;
+        self.follow_model(opened, active)
+    }
+}

@@ -1,0 +1,115 @@
+//! Snippets: the few lines of a chunk that say why it was found, with the words of the question marked. Pure.
+
+use crate::lexical::analyzer::analyzer;
+
+/// How long a snippet is at most, in bytes, without its marks.
+const LONGEST: usize = 320;
+
+/// What stands around a word of the question.
+const OPEN: &str = "**";
+const CLOSE: &str = "**";
+
+/// A word of the text that the question has too.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    from: usize,
+    to: usize,
+    term: usize,
+}
+
+/// The part of a text with the most different words of the question, those words marked.
+pub(crate) fn snippet(text: &str, terms: &[String]) -> String {
+    let marks = marks(text, terms);
+    let (from, to) = window(text, &marks);
+    let mut out = String::with_capacity(LONGEST + 64);
+    if from > 0 {
+        out.push_str("… ");
+    }
+    let mut at = from;
+    for mark in marks.iter().filter(|mark| mark.from >= from && mark.to <= to) {
+        if mark.from < at {
+            continue;
+        }
+        push_flat(&mut out, text.get(at..mark.from).unwrap_or_default());
+        out.push_str(OPEN);
+        out.push_str(text.get(mark.from..mark.to).unwrap_or_default());
+        out.push_str(CLOSE);
+        at = mark.to;
+    }
+    push_flat(&mut out, text.get(at..to).unwrap_or_default());
+    if to < text.len() {
+        out.push_str(" …");
+    }
+    out.trim().to_owned()
+}
+
+fn marks(text: &str, terms: &[String]) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    if terms.is_empty() {
+        return marks;
+    }
+    analyzer().token_stream(text).process(&mut |token| {
+        if let Some(term) = terms.iter().position(|term| *term == token.text) {
+            marks.push(Mark { from: token.offset_from, to: token.offset_to, term });
+        }
+    });
+    marks.sort_by_key(|mark| (mark.from, std::cmp::Reverse(mark.to)));
+    marks
+}
+
+/// From where to where the text is shown: around the marks that say the most.
+fn window(text: &str, marks: &[Mark]) -> (usize, usize) {
+    if text.len() <= LONGEST {
+        return (0, text.len());
+    }
+    let worth = |first: &Mark| {
+        let inside = marks.iter().filter(|mark| mark.from >= first.from && mark.to <= first.from + LONGEST);
+        let mut seen: Vec<usize> = inside.map(|mark| mark.term).collect();
+        let all = seen.len();
+        seen.sort_unstable();
+        seen.dedup();
+        (seen.len(), all)
+    };
+    let mut best: Option<(&Mark, (usize, usize))> = None;
+    for mark in marks {
+        let worth = worth(mark);
+        if best.is_none_or(|(_, most)| worth > most) {
+            best = Some((mark, worth));
+        }
+    }
+    let start = best.map_or(0, |(mark, _)| mark.from.saturating_sub(LONGEST / 4));
+    let start = start.min(text.len().saturating_sub(LONGEST));
+    let from = word_start(text, start);
+    let end = text.floor_char_boundary(from + LONGEST);
+    let to = if end >= text.len() {
+        text.len()
+    } else {
+        let shown = text.get(from..end).unwrap_or_default();
+        shown.rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2).map_or(end, |at| from + at)
+    };
+    (from, to)
+}
+
+/// The beginning of the sentence or word that a byte belongs to.
+fn word_start(text: &str, at: usize) -> usize {
+    let at = text.floor_char_boundary(at);
+    let before = text.get(..at).unwrap_or_default();
+    let near = before.len().saturating_sub(60);
+    let line = before.rfind('\n').map(|place| place + 1);
+    let sentence = before.rfind(". ").map(|place| place + 2);
+    let word = before.rfind(char::is_whitespace).map(|place| text.ceil_char_boundary(place + 1));
+    [line, sentence].into_iter().flatten().filter(|place| *place >= near).max().or(word).unwrap_or(0)
+}
+
+/// Text on one line.
+fn push_flat(out: &mut String, text: &str) {
+    for c in text.chars() {
+        let c = if c.is_whitespace() { ' ' } else { c };
+        if !(c == ' ' && out.ends_with(' ')) {
+            out.push(c);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

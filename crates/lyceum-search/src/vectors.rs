@@ -1,0 +1,172 @@
+//! Vectors in memory, scanned (ADR 11): the signs of each first, then the best of them by their bytes.
+//!
+//! What is kept on disk is in the database; this is made of it at the start and follows it.
+
+mod bytes;
+mod kernel;
+
+use fearless_simd::Level;
+
+pub(crate) use bytes::{decode, encode};
+use kernel::Question;
+
+/// Up to so many rows are compared by their bytes, all of them: that is exact, and as fast.
+const ALL: usize = 10_000;
+
+/// How many rows are compared by their bytes after those nearest by their signs were found.
+const NEAREST: usize = 1_000;
+
+/// The same where there are very many rows.
+const NEAREST_OF_MANY: usize = 2_000;
+
+/// From here on there are very many.
+const MANY: usize = 200_000;
+
+/// Rows that are gone are only taken out when there are so many, and a quarter of all.
+const SWEEP: usize = 1_000;
+
+/// Whom a row belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner {
+    pub slot: u32,
+    pub chunk: i64,
+}
+
+/// A row that was found: how near it is, as a cosine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Near {
+    pub owner: Owner,
+    pub cosine: f32,
+}
+
+/// The vectors of one model.
+#[derive(Debug)]
+pub(crate) struct Flat {
+    dimensions: usize,
+    words: usize,
+    codes: Vec<u64>,
+    bytes: Vec<i8>,
+    scales: Vec<f32>,
+    owners: Vec<Option<Owner>>,
+    gone: usize,
+    level: Level,
+}
+
+impl Flat {
+    pub(crate) fn new(dimensions: usize) -> Self {
+        Self {
+            dimensions,
+            words: dimensions.div_ceil(64),
+            codes: Vec::new(),
+            bytes: Vec::new(),
+            scales: Vec::new(),
+            owners: Vec::new(),
+            gone: 0,
+            level: Level::new(),
+        }
+    }
+
+    /// How long its vectors are.
+    pub(crate) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
+    /// Puts a vector in, as it is kept. One of another length is not taken.
+    pub(crate) fn insert(&mut self, owner: Owner, kept: &[u8]) -> bool {
+        let Some((scale, bytes)) = decode(kept).filter(|(_, bytes)| bytes.len() == self.dimensions) else {
+            return false;
+        };
+        let start = self.bytes.len();
+        self.bytes.extend(bytes);
+        let row = self.bytes.get(start..).unwrap_or_default();
+        self.codes.extend(row.chunks(64).map(kernel::signs));
+        self.scales.push(scale);
+        self.owners.push(Some(owner));
+        true
+    }
+
+    /// Takes every row of these slots out.
+    pub(crate) fn remove(&mut self, slots: &std::collections::HashSet<u32>) {
+        if slots.is_empty() {
+            return;
+        }
+        for owner in &mut self.owners {
+            if owner.is_some_and(|owner| slots.contains(&owner.slot)) {
+                *owner = None;
+                self.gone += 1;
+            }
+        }
+        if self.gone > SWEEP && self.gone * 4 > self.owners.len() {
+            self.sweep();
+        }
+    }
+
+    /// The rows nearest to a vector, the nearest first, those only whose slot may be found.
+    pub(crate) fn nearest(&self, vector: &[f32], most: usize, may: impl Fn(u32) -> bool) -> Vec<Near> {
+        if vector.len() != self.dimensions {
+            return Vec::new();
+        }
+        let question = Question::of(vector);
+        let alive = self.owners.iter().enumerate().filter_map(|(row, owner)| owner.map(|owner| (row, owner)));
+        let rows: Vec<u32> = alive
+            .filter(|(_, owner)| may(owner.slot))
+            .filter_map(|(row, _)| u32::try_from(row).ok())
+            .collect();
+        let rows = if rows.len() <= ALL {
+            rows
+        } else {
+            let room = if rows.len() < MANY { NEAREST } else { NEAREST_OF_MANY };
+            kernel::nearest(self.level, &question, &self.codes, self.words, &rows, room)
+        };
+        let mut found = self.cosines(&question, &rows);
+        let best_first = |a: &Near, b: &Near| b.cosine.total_cmp(&a.cosine);
+        if found.len() > most && most > 0 {
+            found.select_nth_unstable_by(most - 1, best_first);
+        }
+        found.truncate(most);
+        found.sort_unstable_by(best_first);
+        found
+    }
+
+    /// The nearest row of each of these slots.
+    pub(crate) fn of_slots(&self, vector: &[f32], slots: &std::collections::HashSet<u32>) -> Vec<Near> {
+        if vector.len() != self.dimensions || slots.is_empty() {
+            return Vec::new();
+        }
+        let rows: Vec<u32> = (self.owners.iter().zip(0..))
+            .filter(|(owner, _)| owner.is_some_and(|owner| slots.contains(&owner.slot)))
+            .map(|(_, row)| row)
+            .collect();
+        self.cosines(&Question::of(vector), &rows)
+    }
+
+    fn cosines(&self, question: &Question, rows: &[u32]) -> Vec<Near> {
+        let dots = kernel::dots(self.level, question, &self.bytes, self.dimensions, rows);
+        let near = rows.iter().zip(dots).filter_map(|(row, dot)| {
+            let row = *row as usize;
+            let owner = (*self.owners.get(row)?)?;
+            Some(Near { owner, cosine: dot * self.scales.get(row)? })
+        });
+        near.collect()
+    }
+
+    /// Takes the rows that are gone out for good.
+    fn sweep(&mut self) {
+        let kept: Vec<usize> =
+            self.owners.iter().enumerate().filter(|(_, owner)| owner.is_some()).map(|(row, _)| row).collect();
+        self.codes = pick(&self.codes, self.words, &kept);
+        self.bytes = pick(&self.bytes, self.dimensions, &kept);
+        self.scales = pick(&self.scales, 1, &kept);
+        self.owners = pick(&self.owners, 1, &kept);
+        self.gone = 0;
+    }
+}
+
+/// The rows of that width.
+fn pick<T: Copy>(from: &[T], width: usize, rows: &[usize]) -> Vec<T> {
+    let chosen = rows.iter().filter_map(|row| from.get(row * width..(row + 1) * width));
+    chosen.flatten().copied().collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! A vector as it is kept: its scale as four bytes, then a byte for each dimension. A quarter of the size, and what is
+//! found with it differs from what is found without in one of two hundred (ADR 11).
+
+/// A vector of length one in its kept form.
+pub(crate) fn encode(vector: &[f32]) -> Vec<u8> {
+    let largest = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+    let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
+    let mut kept = Vec::with_capacity(vector.len() + 4);
+    kept.extend(scale.to_le_bytes());
+    kept.extend(vector.iter().map(|value| byte(value / scale).to_le_bytes()).map(|[byte]| byte));
+    kept
+}
+
+/// The scale and the bytes of a kept vector; nothing for what is none.
+pub(crate) fn decode(kept: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8> + '_)> {
+    let (scale, bytes) = kept.split_first_chunk()?;
+    let scale = f32::from_le_bytes(*scale);
+    (scale.is_finite() && scale > 0.0).then(|| (scale, bytes.iter().map(|byte| i8::from_le_bytes([*byte]))))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the value is at most 127, and a cast of a float saturates"
+)]
+fn byte(value: f32) -> i8 {
+    value.round() as i8
+}

@@ -1,0 +1,174 @@
+//! Pages and their chunks, as search keeps them: what its indexes are made of, and made again of.
+
+use jiff::Timestamp;
+
+use crate::{
+    DbError, Row, Tx, counters,
+    events::{self, Happened},
+};
+
+/// The stream of events about pages; the key of an event is the id of a page.
+pub const STREAM: &str = "pages";
+
+/// A page to be kept.
+#[derive(Debug, Clone)]
+pub struct PageRow {
+    /// `type/id`, unique within its source.
+    pub key: String,
+    /// Stands for all of it.
+    pub version: String,
+    /// What is known of it, as JSON.
+    pub facts: String,
+    /// Its passages, in order.
+    pub chunks: Vec<ChunkRow>,
+}
+
+/// A passage.
+#[derive(Debug, Clone)]
+pub struct ChunkRow {
+    /// The hash of what a model is given of it.
+    pub hash: Vec<u8>,
+    /// The headings around it.
+    pub heading: String,
+    /// Its first line.
+    pub first_line: i64,
+    /// Its last line.
+    pub last_line: i64,
+    /// Its text.
+    pub text: String,
+}
+
+/// A page as it is kept.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    /// Its number, which it keeps for as long as it is there.
+    pub id: i64,
+    /// Its source.
+    pub source: String,
+    /// What is known of it, as JSON.
+    pub facts: String,
+}
+
+/// What is there of a source: the version of each page, by its key.
+pub fn versions(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>, DbError> {
+    tx.rows("SELECT key, version FROM pages WHERE source = $1", [source.into()], |row| {
+        Ok((row.text(0)?, row.text(1)?))
+    })
+}
+
+/// The sources that pages are kept of.
+pub fn sources(tx: &Tx<'_>) -> Result<Vec<String>, DbError> {
+    tx.rows("SELECT DISTINCT source FROM pages", [], |row| row.text(0))
+}
+
+/// Puts pages in the place of those with the same key, takes others away, and writes the events down.
+pub fn apply(
+    tx: &Tx<'_>,
+    source: &str,
+    stored: &[PageRow],
+    removed: &[String],
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let mut happened = Vec::with_capacity(stored.len() + removed.len());
+    for key in removed {
+        if let Some(id) = id_of(tx, source, key)? {
+            tx.execute("DELETE FROM chunks WHERE page = $1", [id.into()])?;
+            tx.execute("DELETE FROM pages WHERE id = $1", [id.into()])?;
+            happened.push((Happened::Removed, id.to_string()));
+        }
+    }
+    let mut chunk = counters::reserve(tx, "chunks", stored.iter().map(|page| page.chunks.len()).sum())?;
+    for page in stored {
+        let id = match id_of(tx, source, &page.key)? {
+            Some(id) => id,
+            None => counters::reserve(tx, "pages", 1)?,
+        };
+        tx.execute(
+            "INSERT INTO pages (id, source, key, version, facts) VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (id) DO UPDATE SET version = excluded.version, facts = excluded.facts",
+            [
+                id.into(),
+                source.into(),
+                page.key.as_str().into(),
+                page.version.as_str().into(),
+                page.facts.as_str().into(),
+            ],
+        )?;
+        tx.execute("DELETE FROM chunks WHERE page = $1", [id.into()])?;
+        for row in &page.chunks {
+            tx.execute(
+                "INSERT INTO chunks (id, page, hash, heading, first_line, last_line, text)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                [
+                    chunk.into(),
+                    id.into(),
+                    row.hash.as_slice().into(),
+                    row.heading.as_str().into(),
+                    row.first_line.into(),
+                    row.last_line.into(),
+                    row.text.as_str().into(),
+                ],
+            )?;
+            chunk += 1;
+        }
+        happened.push((Happened::Stored, id.to_string()));
+    }
+    events::append(tx, STREAM, happened.iter().map(|(what, id)| (*what, id.as_str())), now)
+}
+
+/// Every page.
+pub fn all(tx: &Tx<'_>) -> Result<Vec<Kept>, DbError> {
+    tx.rows("SELECT id, source, facts FROM pages ORDER BY id", [], |row| {
+        Ok(Kept { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
+    })
+}
+
+/// The page of that number.
+pub fn page(tx: &Tx<'_>, id: i64) -> Result<Option<Kept>, DbError> {
+    tx.row("SELECT id, source, facts FROM pages WHERE id = $1", [id.into()], |row| {
+        Ok(Kept { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
+    })
+}
+
+/// The passages of a page, in order, each with its number.
+pub fn chunks(tx: &Tx<'_>, page: i64) -> Result<Vec<(i64, ChunkRow)>, DbError> {
+    tx.rows(
+        "SELECT id, hash, heading, first_line, last_line, text FROM chunks WHERE page = $1 ORDER BY id",
+        [page.into()],
+        read_chunk,
+    )
+}
+
+/// The passage of that number.
+pub fn chunk(tx: &Tx<'_>, id: i64) -> Result<Option<ChunkRow>, DbError> {
+    tx.row(
+        "SELECT id, hash, heading, first_line, last_line, text FROM chunks WHERE id = $1",
+        [id.into()],
+        |row| Ok(read_chunk(row)?.1),
+    )
+}
+
+/// How many pages and chunks there are.
+pub fn count(tx: &Tx<'_>) -> Result<(i64, i64), DbError> {
+    let found = tx.row("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM chunks)", [], |row| {
+        Ok((row.whole(0)?, row.whole(1)?))
+    })?;
+    Ok(found.unwrap_or_default())
+}
+
+fn id_of(tx: &Tx<'_>, source: &str, key: &str) -> Result<Option<i64>, DbError> {
+    tx.row("SELECT id FROM pages WHERE source = $1 AND key = $2", [source.into(), key.into()], |row| {
+        row.whole(0)
+    })
+}
+
+fn read_chunk(row: &Row<'_>) -> Result<(i64, ChunkRow), DbError> {
+    let chunk = ChunkRow {
+        hash: row.bytes(1)?,
+        heading: row.text(2)?,
+        first_line: row.whole(3)?,
+        last_line: row.whole(4)?,
+        text: row.text(5)?,
+    };
+    Ok((row.whole(0)?, chunk))
+}
