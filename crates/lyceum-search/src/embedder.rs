@@ -1,10 +1,25 @@
 //! The seam to a model that turns text into vectors: a file on this machine or somebody's endpoint.
 
+mod ollama;
+mod openai;
+mod remote;
+mod settings;
+mod tei;
+mod workers_ai;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
 use lyceum_model::ErrorCode;
 use serde::{Deserialize, Serialize};
+
+pub use ollama::OllamaEmbedder;
+pub use openai::OpenAiEmbedder;
+pub use settings::{
+    LocalSettings, OllamaSettings, OpenAiSettings, RemoteSettings, Settings, TeiSettings, WorkersAiSettings,
+};
+pub use tei::TeiEmbedder;
+pub use workers_ai::WorkersAiEmbedder;
 
 /// What a text is, for models that tell questions and passages apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

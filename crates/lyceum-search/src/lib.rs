@@ -5,6 +5,7 @@
 
 mod chunk;
 pub mod embedder;
+mod endpoint;
 mod error;
 mod filling;
 mod filter;
@@ -19,6 +20,7 @@ mod search;
 mod snippet;
 mod vectors;
 
+pub use endpoint::{InvalidSecret, Secret};
 pub use error::Error;
 pub use filling::{Connect, ModelStatus};
 pub use filter::Filter;

@@ -1,8 +1,19 @@
 //! The seam to a model that reads a question and a passage together and says how well they fit.
 
+mod cohere;
+mod remote;
+mod settings;
+mod tei;
+mod workers_ai;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
+
+pub use cohere::CohereReranker;
+pub use settings::{Budget, CohereSettings, LocalSettings, Settings, TeiSettings, WorkersAiSettings};
+pub use tei::TeiReranker;
+pub use workers_ai::WorkersAiReranker;
 
 /// Scores passages for a question. A seam: the real ones need a model file or a network.
 #[async_trait]
