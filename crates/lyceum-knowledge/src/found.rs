@@ -155,12 +155,23 @@ fn found(hit: Hit, explain: bool) -> Found {
         url,
         commit_sha: facts.commit_sha,
         synced_at: facts.synced_at,
-        explain: explain.then_some(Explained { words: stages.words, meaning: stages.meaning, place: stages.place }),
+        explain: explain.then_some(Explained {
+            words: stages.words,
+            meaning: stages.meaning,
+            place: stages.place,
+        }),
         document: None,
     }
 }
 
 fn counts(facets: Facets) -> Counts {
     let Facets { content_types, groups, tags, releases, statuses, sources } = facets;
-    Counts { content_type: content_types, group: groups, tag: tags, release: releases, status: statuses, source: sources }
+    Counts {
+        content_type: content_types,
+        group: groups,
+        tag: tags,
+        release: releases,
+        status: statuses,
+        source: sources,
+    }
 }

@@ -7,11 +7,13 @@ mod settings;
 mod tei;
 mod workers_ai;
 
-use std::time::Duration;
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use lyceum_model::ErrorCode;
 use serde::{Deserialize, Serialize};
+
+use crate::endpoint::Secret;
 
 pub use ollama::OllamaEmbedder;
 pub use openai::OpenAiEmbedder;
@@ -20,6 +22,25 @@ pub use settings::{
 };
 pub use tei::TeiEmbedder;
 pub use workers_ai::WorkersAiEmbedder;
+
+/// Sets a model up.
+pub async fn connect(
+    settings: &Settings,
+    key: Option<Secret>,
+    models: &Path,
+) -> Result<Arc<dyn Embedder>, EmbedError> {
+    Ok(match settings {
+        Settings::None => return Err(EmbedError::Model("none is configured".to_owned())),
+        Settings::Local(_) => {
+            let _ = models;
+            return Err(EmbedError::Model("not yet".to_owned()));
+        }
+        Settings::OpenAi(settings) => Arc::new(OpenAiEmbedder::connect(settings, key).await?),
+        Settings::Ollama(settings) => Arc::new(OllamaEmbedder::connect(settings).await?),
+        Settings::Tei(settings) => Arc::new(TeiEmbedder::connect(settings, key).await?),
+        Settings::WorkersAi(settings) => Arc::new(WorkersAiEmbedder::connect(settings, key).await?),
+    })
+}
 
 /// What a text is, for models that tell questions and passages apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

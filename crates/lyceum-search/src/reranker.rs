@@ -1,6 +1,7 @@
 //! The seam to a model that reads a question and a passage together and says how well they fit.
 
 mod cohere;
+mod deferred;
 mod remote;
 mod settings;
 mod tei;
@@ -11,6 +12,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 pub use cohere::CohereReranker;
+pub use deferred::Deferred;
 pub use settings::{Budget, CohereSettings, LocalSettings, Settings, TeiSettings, WorkersAiSettings};
 pub use tei::TeiReranker;
 pub use workers_ai::WorkersAiReranker;
@@ -20,6 +22,11 @@ pub use workers_ai::WorkersAiReranker;
 pub trait Reranker: Send + Sync + std::fmt::Debug {
     /// What tells its scores from those of another, for the cache: kind, name, hash.
     fn identity(&self) -> &str;
+
+    /// Gets ready, for one that has to load something first.
+    async fn prepare(&self) -> Result<(), RerankError> {
+        Ok(())
+    }
 
     /// One score for each passage, in order; higher fits better. All of them in one request.
     async fn score(&self, query: &str, passages: &[String]) -> Result<Vec<f32>, RerankError>;

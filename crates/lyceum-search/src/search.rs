@@ -29,6 +29,7 @@ use crate::{
 
 pub use following::Plan;
 pub(crate) use following::passage;
+pub use opening::discard;
 pub use status::{State, Status};
 
 /// How long a question waits for the index to be opened.

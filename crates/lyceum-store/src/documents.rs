@@ -228,8 +228,7 @@ pub fn remove_file(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError>
     Ok(())
 }
 
-const DOCUMENT: &str =
-    "SELECT path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line \
+const DOCUMENT: &str = "SELECT path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line \
      FROM documents";
 
 /// Every document of a source that is served.

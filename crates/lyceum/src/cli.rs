@@ -3,6 +3,8 @@
 mod check;
 mod doctor;
 mod lint;
+mod reindex;
+mod search;
 mod serve;
 mod sync;
 
@@ -47,6 +49,10 @@ enum Command {
     Stdio,
     /// Bring the knowledge base up to date, and say what changed
     Sync,
+    /// Search the knowledge base
+    Search(search::Question),
+    /// Make the search index anew
+    Reindex,
     /// Check the configuration, and say everything that is wrong with it
     Check,
     /// Look at everything that is configured: sources, each file that is not served as meant, the sandbox
@@ -103,6 +109,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&Config::load(&overrides)?),
+        Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, question),
+        Command::Reindex => reindex::reindex(&Config::load(&overrides)?),
         Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
             let config = Config::load(&overrides)?.or_example()?;

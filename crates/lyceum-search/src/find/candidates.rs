@@ -127,11 +127,7 @@ fn passage(
         None => {
             let chunks = pages::chunks(tx, candidate.page)?;
             // The first of those with as many words.
-            chunks
-                .into_iter()
-                .map(|(_, chunk)| chunk)
-                .rev()
-                .max_by_key(|chunk| shared(&chunk.text, terms))
+            chunks.into_iter().map(|(_, chunk)| chunk).rev().max_by_key(|chunk| shared(&chunk.text, terms))
         }
     };
     Ok(chosen.map(|chunk| {

@@ -46,14 +46,18 @@ impl Words {
         let mut stemmed = analyzer::analyzer();
         for (number, part) in question.split('"').enumerate() {
             let is_quoted = number % 2 == 1;
-            let terms = terms(&mut stemmed, part);
-            if is_quoted && terms.len() > 1 {
-                words.phrases.push(terms.clone());
+            if is_quoted {
+                words.phrases.extend(Some(terms(&mut stemmed, part)).filter(|phrase| phrase.len() > 1));
+            } else {
+                words.beginnings.extend(beginnings(part));
             }
-            words.terms.extend(terms);
-            words.beginnings.extend(beginnings(part).filter(|_| !is_quoted));
         }
         words.written = terms(&mut analyzer::plain(), question);
+        // Words that every text has say nothing, unless there are no others.
+        if words.written.iter().any(|word| !analyzer::is_common(word)) {
+            words.written.retain(|word| !analyzer::is_common(word));
+        }
+        words.terms = words.written.iter().flat_map(|word| terms(&mut stemmed, word)).collect();
         for list in [&mut words.terms, &mut words.written, &mut words.beginnings] {
             let mut seen = std::collections::HashSet::new();
             list.retain(|term| seen.insert(term.clone()));

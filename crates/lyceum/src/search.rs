@@ -1,0 +1,77 @@
+//! Search in this process: made of the configuration, fed by the services that are on, and kept up with them.
+
+mod skills;
+
+use std::{path::PathBuf, sync::Arc};
+
+use lyceum_search::{
+    Options, Ranking, Search,
+    embedder::{self, EmbedError, Embedder},
+    reranker,
+};
+
+use crate::{
+    app::App,
+    config::{Config, SearchService},
+};
+
+/// Makes search, where there is anything to search in.
+pub(crate) fn service(config: &Config) -> Option<Arc<Search>> {
+    if config.knowledge.is_none() && config.skills.is_none() {
+        return None;
+    }
+    Some(Arc::new(Search::new(options(config, config.data_dir.join("search")))))
+}
+
+/// What a search is made of by the configuration, with its files in that folder.
+pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
+    let declared = config.search.clone();
+    let embedder = match &declared.embedder {
+        embedder::Settings::None => None,
+        // Texts and numbers in a struct: there is nothing that could fail.
+        settings => serde_json::to_string(settings).ok(),
+    };
+    let reranker = match &declared.reranker {
+        reranker::Settings::None => None,
+        settings => Some(Ranking {
+            budget: settings.budget(),
+            reranker: Arc::new(reranker::Deferred::new(settings.clone(), declared.reranker_key.clone())),
+        }),
+    };
+    let connect: lyceum_search::Connect = Arc::new(move |settings| {
+        let declared = declared.clone();
+        Box::pin(async move { connect(&declared, &settings).await })
+    });
+    Options { folder, embedder, connect, reranker }
+}
+
+/// Starts what keeps search open, filled and fed.
+pub(crate) fn start(app: &App, search: &Arc<Search>) {
+    let stop = app.tasks.stopping();
+    app.tasks.spawn(search.clone().keep_open(stop.clone()));
+    app.tasks.spawn(search.clone().keep_filled(stop.clone()));
+    app.tasks.spawn(search.clone().keep_ranked(stop.clone()));
+    app.tasks.spawn(drop_others(app.clone(), search.clone()));
+    if let Some(knowledge) = &app.knowledge {
+        app.tasks.spawn(knowledge.clone().keep_searched(search.clone(), stop.clone()));
+    }
+    if let Some(service) = &app.skills {
+        app.tasks.spawn(skills::keep_searched(service.clone(), search.clone(), stop));
+    }
+}
+
+/// Takes out what belongs to sources that are no longer declared.
+async fn drop_others(app: App, search: Arc<Search>) {
+    let names: Vec<String> = app.config.sources.iter().map(|source| source.name.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if let Err(error) = search.retain(&names).await {
+        tracing::warn!(error.cause = %error, "pages of sources that are gone could not be taken out of the index");
+    }
+}
+
+/// Sets a model up by its settings as they are kept.
+async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Embedder>, EmbedError> {
+    let settings: embedder::Settings =
+        serde_json::from_str(settings).map_err(|error| EmbedError::Model(error.to_string()))?;
+    embedder::connect(&settings, declared.embedder_key.clone(), &declared.models).await
+}
