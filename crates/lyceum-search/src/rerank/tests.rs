@@ -142,15 +142,15 @@ async fn kept_scores_are_good_for_an_hour_and_only_if_they_are_whole() {
     let later = |minutes| now + SignedDuration::from_mins(minutes);
     cache.put("k".to_owned(), &[0.5, -1.5], now);
     cache.settle().await;
-    assert_eq!(cache.get("k", 2, later(59)).await, Some(vec![0.5, -1.5]));
-    assert_eq!(cache.get("k", 2, later(61)).await, None);
-    assert_eq!(cache.get("k", 3, now).await, None);
+    assert_eq!(cache.get("k", 2, later(59), BUDGET).await, Some(vec![0.5, -1.5]));
+    assert_eq!(cache.get("k", 2, later(61), BUDGET).await, None);
+    assert_eq!(cache.get("k", 3, now, BUDGET).await, None);
 
     let kept = Namespace { name: "rerank", seconds: Some(3_600) };
     for broken in [vec![0, 0, 0], vec![0; 9], f32::NAN.to_le_bytes().repeat(2)] {
         let write = broken.clone();
         stage.db.write(move |tx| kept.put(tx, "k", &write, now)).await.unwrap();
-        assert_eq!(cache.get("k", 2, now).await, None, "{broken:?}");
+        assert_eq!(cache.get("k", 2, now, BUDGET).await, None, "{broken:?}");
     }
 }
 
