@@ -187,3 +187,6 @@ fn unit(expected: usize, mut vector: Vec<f32>) -> Result<Vec<f32>, EmbedError> {
     }
     Ok(vector)
 }
+
+#[cfg(test)]
+mod tests;

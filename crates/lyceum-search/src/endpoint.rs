@@ -7,7 +7,7 @@ mod fault;
 mod secret;
 mod workers_ai;
 
-use std::{sync::Arc, time::Duration};
+use std::{fmt, sync::Arc, time::Duration};
 
 use reqwest::{Client, RequestBuilder, Url, header::AUTHORIZATION, redirect::Policy};
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
@@ -31,7 +31,7 @@ pub(crate) struct Limits {
 }
 
 /// Somebody's HTTP endpoint and the key to it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Endpoint {
     client: Client,
     base: Url,
@@ -100,6 +100,12 @@ impl Endpoint {
             segments.pop_if_empty().extend(path.split('/'));
         }
         url
+    }
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({})", self.place())
     }
 }
 

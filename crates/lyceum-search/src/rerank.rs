@@ -69,7 +69,7 @@ impl Rerank {
         let now = Timestamp::now();
         let deadline = Instant::now() + self.budget;
         let key = cache::key(self.reranker.identity(), query, candidates);
-        if let Some(scores) = self.cache.get(&key, candidates.len(), now).await {
+        if let Some(scores) = self.cache.get(&key, candidates.len(), now, self.budget / 2).await {
             return Reranked::Scored(scores);
         }
         if !self.breaker().may_ask(Instant::now()) {

@@ -56,3 +56,6 @@ pub enum RerankError {
     #[error("the reranker answered something else than scores: {0}")]
     Malformed(String),
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@ use super::{
     EmbedError, OllamaSettings, Pooling,
     remote::{Dialect, Model, Remote},
 };
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, Secret};
 
 /// What nearly every model sees at least. The server cuts what is too long for the model that it has.
 const TOKENS: usize = 512;
@@ -29,7 +29,7 @@ pub struct Answer {
 
 impl OllamaEmbedder {
     /// Meets the model that the settings name.
-    pub async fn connect(settings: &OllamaSettings) -> Result<Self, EmbedError> {
+    pub async fn connect(settings: &OllamaSettings, key: Option<Secret>) -> Result<Self, EmbedError> {
         let model = Model {
             kind: "ollama",
             name: settings.model.clone(),
@@ -38,7 +38,7 @@ impl OllamaEmbedder {
             dimensions: None,
         };
         let dialect = Ollama { model: settings.model.clone() };
-        Self::meet(Endpoint::new(&settings.url, None).await?, dialect, model, &settings.remote).await
+        Self::meet(Endpoint::new(&settings.url, key).await?, dialect, model, &settings.remote).await
     }
 }
 

@@ -87,6 +87,9 @@ pub struct OllamaSettings {
     pub url: String,
     /// The name of the model there.
     pub model: String,
+    /// The variable of the environment that holds the key, where somebody put the server behind one.
+    #[serde(default)]
+    pub key_env: Option<String>,
     /// What all endpoints have in common.
     #[serde(flatten)]
     pub remote: RemoteSettings,
@@ -127,7 +130,8 @@ impl Settings {
     /// The variable of the environment that holds the key, where there is one.
     pub fn key_env(&self) -> Option<&str> {
         match self {
-            Self::None | Self::Local(_) | Self::Ollama(_) => None,
+            Self::None | Self::Local(_) => None,
+            Self::Ollama(settings) => settings.key_env.as_deref(),
             Self::OpenAi(settings) => settings.key_env.as_deref(),
             Self::Tei(settings) => settings.key_env.as_deref(),
             Self::WorkersAi(settings) => settings.key_env.as_deref(),

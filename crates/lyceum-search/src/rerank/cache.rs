@@ -21,9 +21,6 @@ use super::Candidate;
 
 const SCORES: Namespace = Namespace { name: "rerank", seconds: Some(3_600) };
 
-/// How long a search waits to learn whether there are scores.
-const LOOK: Duration = Duration::from_millis(250);
-
 /// How many scores may wait to be kept; what comes beyond that is not.
 const WAITING: usize = 64;
 
@@ -48,11 +45,17 @@ impl Cache {
         Self { db, writes: TaskTracker::new(), room, swept: Arc::default() }
     }
 
-    /// The scores under a key, if they are there and as many as they should be.
-    pub(super) async fn get(&self, key: &str, count: usize, now: Timestamp) -> Option<Vec<f32>> {
+    /// The scores under a key, if they are found within this time and as many as they should be.
+    pub(super) async fn get(
+        &self,
+        key: &str,
+        count: usize,
+        now: Timestamp,
+        limit: Duration,
+    ) -> Option<Vec<f32>> {
         let key = key.to_owned();
         let look = self.db.read(move |tx| SCORES.get(tx, &key, now));
-        let bytes = match tokio::time::timeout(LOOK, look).await {
+        let bytes = match tokio::time::timeout(limit, look).await {
             Ok(Ok(bytes)) => bytes?,
             Ok(Err(error)) => {
                 tracing::debug!(error.cause = %error, "kept rerank scores can't be read");
