@@ -1,5 +1,7 @@
 //! The seam to a model that turns text into vectors: a file on this machine or somebody's endpoint.
 
+pub mod local;
+
 use std::time::Duration;
 
 use async_trait::async_trait;

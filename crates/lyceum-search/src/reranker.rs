@@ -1,5 +1,7 @@
 //! The seam to a model that reads a question and a passage together and says how well they fit.
 
+pub mod local;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
