@@ -13,6 +13,7 @@ mod find;
 mod fuse;
 mod lexical;
 mod memory;
+pub mod model;
 mod page;
 pub mod rerank;
 pub mod reranker;

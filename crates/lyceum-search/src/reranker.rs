@@ -2,6 +2,7 @@
 
 mod cohere;
 mod deferred;
+pub mod local;
 mod remote;
 mod settings;
 mod tei;

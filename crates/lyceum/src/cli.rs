@@ -3,6 +3,7 @@
 mod check;
 mod doctor;
 mod lint;
+mod model;
 mod reindex;
 mod search;
 mod serve;
@@ -53,6 +54,9 @@ enum Command {
     Search(search::Question),
     /// Make the search index anew
     Reindex,
+    /// The models that find by meaning
+    #[command(subcommand)]
+    Model(model::Command),
     /// Check the configuration, and say everything that is wrong with it
     Check,
     /// Look at everything that is configured: sources, each file that is not served as meant, the sandbox
@@ -110,10 +114,12 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&Config::load(&overrides)?),
         Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, question),
+        Command::Model(command) => model::model(&Config::load(&overrides)?, command),
         Command::Reindex => reindex::reindex(&Config::load(&overrides)?),
         Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
-            let config = Config::load(&overrides)?.or_example()?;
+            let mut config = Config::load(&overrides)?.or_example()?;
+            config.search.fetch = true;
             let _logging = telemetry::init(&config::log_filter())?;
             serve::serve(config)
         }

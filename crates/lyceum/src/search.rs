@@ -2,18 +2,25 @@
 
 mod skills;
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use lyceum_search::{
     Options, Ranking, Search,
     embedder::{self, EmbedError, Embedder},
-    reranker,
+    model, reranker,
 };
 
 use crate::{
     app::App,
-    config::{Config, SearchService},
+    config::{Config, DEFAULT_MODEL, SearchService},
 };
+
+/// How often it is told how far a model is.
+const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// Makes search, where there is anything to search in.
 pub(crate) fn service(config: &Config) -> Option<Arc<Search>> {
@@ -73,5 +80,38 @@ async fn drop_others(app: App, search: Arc<Search>) {
 async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Embedder>, EmbedError> {
     let settings: embedder::Settings =
         serde_json::from_str(settings).map_err(|error| EmbedError::Model(error.to_string()))?;
+    if let embedder::Settings::Local(local) = &settings
+        && declared.fetch
+        && local.folder.is_none()
+        && !local.folder_in(&declared.models).exists()
+    {
+        fetch(declared, &local.model).await?;
+    }
     embedder::connect(&settings, declared.embedder_key.clone(), &declared.models).await
+}
+
+/// Fetches a model, and says so.
+async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
+    tracing::info!(
+        model.name = name,
+        "the model is not here yet and is fetched once; until it is, answers are found by their words"
+    );
+    let mut said = Instant::now();
+    let pulled = model::pull(&pull_options(declared, name), |progress| {
+        let is_step = !matches!(progress, model::Progress::Downloading { .. });
+        if is_step || said.elapsed() > TELL_EVERY {
+            said = Instant::now();
+            tracing::info!(model.name = name, "{progress}");
+        }
+    });
+    pulled.await.map_err(|error| EmbedError::Model(error.to_string()))?;
+    tracing::info!(model.name = name, "the model is here");
+    Ok(())
+}
+
+/// Where a model comes from and goes to, by the configuration.
+pub(crate) fn pull_options(declared: &SearchService, name: &str) -> model::PullOptions {
+    let usual = model::PullOptions::new(&declared.models);
+    let repo = if name == DEFAULT_MODEL { usual.repo.clone() } else { name.to_owned() };
+    model::PullOptions { repo, hub: declared.hub.clone(), ..usual }
 }

@@ -1,6 +1,6 @@
 //! Which model makes vectors, as it is configured and kept in the index. No key is in here, only where it is found.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +124,14 @@ pub struct WorkersAiSettings {
     /// What all endpoints have in common.
     #[serde(flatten)]
     pub remote: RemoteSettings,
+}
+
+impl LocalSettings {
+    /// Where its files are: where it says, else in the folder of models under the last part of its name.
+    pub fn folder_in(&self, models: &Path) -> PathBuf {
+        let name = self.model.rsplit('/').next().unwrap_or(&self.model);
+        self.folder.clone().unwrap_or_else(|| models.join(name))
+    }
 }
 
 impl Settings {

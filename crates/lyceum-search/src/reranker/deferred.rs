@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use futures::future::BoxFuture;
 
 use super::{
-    RerankError, Reranker, Settings, cohere::CohereReranker, tei::TeiReranker, workers_ai::WorkersAiReranker,
+    RerankError, Reranker, Settings, cohere::CohereReranker, local::LocalReranker, tei::TeiReranker,
+    workers_ai::WorkersAiReranker,
 };
 use crate::endpoint::Secret;
 
@@ -41,7 +42,13 @@ impl Deferred {
                 }
                 Settings::Tei(settings) => Arc::new(TeiReranker::connect(settings, key).await?) as _,
                 Settings::Cohere(settings) => Arc::new(CohereReranker::connect(settings, key).await?) as _,
-                Settings::Local(_) => return Err(RerankError::Model("not yet".to_owned())),
+                Settings::Local(settings) => {
+                    let (folder, budget) = (settings.folder.clone(), settings.budget_ms.time());
+                    let threads = std::thread::available_parallelism().map_or(1, Into::into);
+                    let load = move || LocalReranker::open(&folder, threads, budget);
+                    let died = |_| RerankError::Model("loading it failed; the log says more".to_owned());
+                    Arc::new(tokio::task::spawn_blocking(load).await.map_err(died)??) as _
+                }
             })
         })
     }

@@ -29,6 +29,8 @@ pub struct SearchService {
     pub models: PathBuf,
     /// Where models are fetched from.
     pub hub: String,
+    /// Whether a model that is not here is fetched without being asked for.
+    pub fetch: bool,
 }
 
 /// What the table declares, with every fault that the schema can't see.
@@ -64,7 +66,7 @@ pub(super) fn service(checker: &mut Checker<'_>, data_dir: &Path) -> SearchServi
         let message = "models are not fetched over plain http; write it with https".to_owned();
         checker.fault("/search/hub", message);
     }
-    SearchService { embedder, embedder_key, reranker, reranker_key, models, hub }
+    SearchService { embedder, embedder_key, reranker, reranker_key, models, hub, fetch: false }
 }
 
 /// A choice with its settings, or a fault that says which is missing.
