@@ -17,6 +17,8 @@ mod rerank;
 pub mod reranker;
 mod search;
 mod snippet;
+#[cfg(test)]
+mod tests;
 mod vectors;
 
 pub use error::Error;
