@@ -19,6 +19,8 @@ pub mod rerank;
 pub mod reranker;
 mod search;
 mod snippet;
+#[cfg(test)]
+mod tests;
 mod vectors;
 
 pub use endpoint::{InvalidSecret, Secret};

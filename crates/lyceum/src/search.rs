@@ -97,7 +97,8 @@ async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
         "the model is not here yet and is fetched once; until it is, answers are found by their words"
     );
     let mut said = Instant::now();
-    let pulled = model::pull(&pull_options(declared, name), |progress| {
+    let options = pull_options(declared, name);
+    let pulled = model::pull(&options, |progress| {
         let is_step = !matches!(progress, model::Progress::Downloading { .. });
         if is_step || said.elapsed() > TELL_EVERY {
             said = Instant::now();

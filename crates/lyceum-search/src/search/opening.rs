@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lyceum_store::{Db, DbError, Leader, events, vectors};
+use lyceum_store::{Db, DbError, Leader, events};
 use tokio_util::sync::CancellationToken;
 
 use super::{Opened, Opening, Search};
@@ -78,7 +78,7 @@ impl Search {
         let leads = self.leads();
         let file = folder.join("search.db");
         let load = |db: Db| {
-            let memory = db.read_here(Memory::load)?;
+            let memory = db.read_here(|tx| Memory::load(tx, None))?;
             Ok((db, memory))
         };
         let (db, memory) = match Db::open(&file).and_then(load) {
@@ -90,7 +90,9 @@ impl Search {
         };
         let rerank = self.options.reranker.as_ref();
         let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
-        let opened = Opened { db, memory: memory.into(), lexical: None.into(), active: None.into(), rerank };
+        let (following, catching_up) = Default::default();
+        let opened =
+            Opened { db, memory: memory.into(), lexical: None.into(), following, catching_up, rerank };
         self.open_words(&opened, leads);
         Ok(opened)
     }
@@ -130,8 +132,7 @@ impl Search {
             self.catch_up(opened)?;
         }
         self.follow(opened)?;
-        let active = opened.db.read_here(vectors::active)?;
-        self.follow_model(opened, active)
+        self.follow_model(opened)
     }
 }
 
