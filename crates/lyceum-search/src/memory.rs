@@ -179,6 +179,12 @@ impl Memory {
         self.meaning.as_ref().map(|meaning| &meaning.active)
     }
 
+    /// How many vectors it holds.
+    #[cfg(test)]
+    pub(crate) fn count_vectors(&self) -> usize {
+        self.meaning.as_ref().map_or(0, |meaning| meaning.flat.count())
+    }
+
     /// Every page.
     pub(crate) fn cards(&self) -> impl Iterator<Item = &Card> {
         self.cards.iter().flatten()

@@ -66,6 +66,12 @@ impl Flat {
         }
     }
 
+    /// How many rows there are.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.owners.iter().flatten().count()
+    }
+
     /// Puts a vector in, as it is kept. One of another length is not taken.
     pub(crate) fn insert(&mut self, owner: Owner, kept: &[u8]) -> bool {
         let Some((scale, bytes)) = decode(kept).filter(|(_, bytes)| bytes.len() == self.dimensions) else {
