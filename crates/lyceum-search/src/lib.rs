@@ -6,6 +6,7 @@
 mod chunk;
 pub mod embedder;
 mod error;
+pub mod eval;
 mod filling;
 mod filter;
 mod find;
@@ -22,6 +23,6 @@ mod vectors;
 pub use error::Error;
 pub use filling::{Connect, ModelStatus};
 pub use filter::Filter;
-pub use find::{Answer, Facets, Hit, LONGEST, MOST, Mode, Query, Searched, Stages};
+pub use find::{Answer, Facets, Hit, LONGEST, MOST, Mode, Query, Ranked, Searched, Stages};
 pub use page::{Facts, Kind, Page};
 pub use search::{Options, Plan, Ranking, Search, State, Status};

@@ -11,6 +11,7 @@ pub mod http;
 mod knowledge;
 mod mcp;
 mod patience;
+mod search;
 mod skills;
 mod sources;
 mod tasks;
