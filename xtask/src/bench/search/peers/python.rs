@@ -23,6 +23,7 @@ const SEARCHED_WITHIN: Duration = Duration::from_secs(1800);
 pub(in crate::bench::search) struct Python {
     program: PathBuf,
     script: PathBuf,
+    tokenizer: PathBuf,
     outputs: PathBuf,
 }
 
@@ -41,7 +42,12 @@ impl Python {
             run(pip.arg(&requirements))?;
             fs::write(&stamp, wanted)?;
         }
-        Ok(Self { program, script: place.script("peers/stack.py"), outputs: place.folder("outputs")? })
+        Ok(Self {
+            program,
+            script: place.script("peers/stack.py"),
+            tokenizer: tokenizer(place)?,
+            outputs: place.folder("outputs")?,
+        })
     }
 
     /// Embeds the texts of a file.
@@ -61,9 +67,16 @@ impl Python {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg(&self.script);
+        command.arg(&self.script).arg(&self.tokenizer);
         command
     }
+}
+
+/// The tokenizer of the model that lyceum has.
+fn tokenizer(place: &Place) -> Result<PathBuf> {
+    let models = fs::read_dir(place.folder("models")?)?;
+    let mut files = models.flatten().map(|model| model.path().join("tokenizer.json"));
+    files.find(|file| file.is_file()).context("no model of lyceum's has a tokenizer.json")
 }
 
 fn run(command: &mut Command) -> Result<()> {

