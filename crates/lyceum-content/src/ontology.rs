@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use lyceum_model::RelPath;
 
-pub(crate) use check::moment;
+pub use check::moment;
 pub use check::{FieldFault, check};
 use definition::{FieldDefinition, Written};
 pub use definition::{FieldKind, OntologyFault};

@@ -159,7 +159,7 @@ fn entry(row: DocumentRow, links: &Links) -> Result<Arc<Entry>, DbError> {
     let path = RelPath::parse(&row.path).map_err(|error| strange(&error))?;
     let metadata = serde_json::from_str(&row.metadata).map_err(|error| strange(&error))?;
     let url = links.to(&row.version, &path);
-    let DocumentRow { content_type, id, hash, version, synced_at, title, excerpt, .. } = row;
+    let DocumentRow { content_type, id, hash, version, synced_at, title, excerpt, first_line, .. } = row;
     Ok(Arc::new(Entry::new(EntryParts {
         id,
         content_type,
@@ -171,5 +171,6 @@ fn entry(row: DocumentRow, links: &Links) -> Result<Arc<Entry>, DbError> {
         synced_at,
         url,
         hash,
+        first_line: usize::try_from(first_line).unwrap_or(1),
     })))
 }

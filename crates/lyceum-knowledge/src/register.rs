@@ -5,20 +5,23 @@ use std::sync::Arc;
 use lyceum_model::{Access, Domain, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::{Knowledge, prompts, resources, tools};
+use crate::{Finder, Knowledge, prompts, resources, tools};
 
 /// Adds everything that the service offers.
 pub fn register(
     builder: RegistryBuilder,
     domain: &Domain,
-    knowledge: &Arc<Knowledge>,
+    finder: &Arc<Finder>,
 ) -> Result<RegistryBuilder, RegistryError> {
+    let knowledge = &finder.knowledge;
     let builder = builder
+        .tool::<tools::SearchKnowledge>(domain, finder)?
         .tool::<tools::DefineTerm>(domain, knowledge)?
         .tool::<tools::SearchLexicon>(domain, knowledge)?
         .tool::<tools::ListGroups>(domain, knowledge)?
         .tool::<tools::ListReleases>(domain, knowledge)?
         .tool::<tools::GetDocument>(domain, knowledge)?
+        .tool::<tools::SearchWithDocuments>(domain, finder)?
         .tool::<tools::RefreshSources>(domain, knowledge)?;
     let builder = resources::register(builder, domain, knowledge)?;
     prompts::register(builder, domain, knowledge)

@@ -23,6 +23,9 @@ const CACHED_BYTES: u64 = 24 * 1024 * 1024;
 /// About how many documents that is.
 const CACHED_ITEMS: usize = 4_000;
 
+/// With another number every file is read again: what is written down of a document changed.
+const READING: u32 = 2;
+
 /// How long a call waits for the first sync, such as for the first clone of a repository.
 const FIRST_SYNC_WITHIN: Duration = Duration::from_secs(60);
 
@@ -117,7 +120,8 @@ impl Weighter<String, Arc<[u8]>> for ByLength {
 
 impl Knowledge {
     /// Opens what is kept, and serves what is there of it. Blocks.
-    pub fn open(options: Options) -> Result<Self, OpenError> {
+    pub fn open(mut options: Options) -> Result<Self, OpenError> {
+        options.rules = format!("{READING}\n{}", options.rules);
         let file = options.folder.join("lyceum.db");
         let load = |db: Db| {
             let shown = db.read_here(|tx| Shown::load(tx, &options.shelf()))?;

@@ -5,21 +5,51 @@ mod get_document;
 mod list_groups;
 mod list_releases;
 mod refresh_sources;
+mod search_knowledge;
 mod search_lexicon;
+mod search_with_documents;
 
 use lyceum_tools::ToolSpec;
+use serde_json::Value;
 
 pub(crate) use define_term::DefineTerm;
 pub(crate) use get_document::GetDocument;
 pub(crate) use list_groups::{Groups, ListGroups};
 pub(crate) use list_releases::{ListReleases, Releases};
 pub(crate) use refresh_sources::RefreshSources;
+pub(crate) use search_knowledge::SearchKnowledge;
 pub(crate) use search_lexicon::SearchLexicon;
+pub(crate) use search_with_documents::SearchWithDocuments;
 
-use crate::Knowledge;
+use crate::{
+    Knowledge,
+    question::{SCRIPT, SKILL},
+};
 
 /// A contract that says whose knowledge it is about.
 fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     spec.description = spec.description.replace("{title}", knowledge.title());
     spec
+}
+
+/// A contract that says which types there are to filter by.
+fn with_types(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    let types = knowledge.ontology().types().map(|one| one.name.as_str()).chain([SKILL, SCRIPT]);
+    let types: Vec<Value> = types.map(Value::from).chain([Value::Null]).collect();
+    let filters = spec.input_schema.values_mut().find_map(|part| filters_in(part, 4));
+    if let Some(property) = filters.and_then(Value::as_object_mut) {
+        property.insert("enum".to_owned(), types.into());
+    }
+    spec
+}
+
+/// The property `contentType` of the filters, wherever the schema has them.
+fn filters_in(schema: &mut Value, deep: usize) -> Option<&mut Value> {
+    if schema.pointer("/properties/contentType").is_some() {
+        return schema.pointer_mut("/properties/contentType");
+    }
+    if deep == 0 {
+        return None;
+    }
+    schema.as_object_mut()?.values_mut().find_map(|part| filters_in(part, deep - 1))
 }

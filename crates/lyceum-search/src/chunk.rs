@@ -35,6 +35,9 @@ pub(crate) fn chunks(kind: Kind, body: &str) -> Vec<Chunk> {
     }
 }
 
+/// How long the name of one heading is at most, in characters: each chunk below it carries it along.
+const LONGEST_NAME: usize = 120;
+
 /// What separates the headings around a chunk.
 const BELOW: &str = " › ";
 
@@ -67,15 +70,16 @@ impl Draft {
         }
     }
 
+    /// Whether so many bytes more may go in. What is too short to stand alone takes them in any case.
     fn fits(&self, more: usize) -> bool {
-        self.text.len() + more <= MOST
+        self.text.len() < LEAST || self.text.len() + more <= MOST
     }
 }
 
 /// Puts a block of lines that belong together into the draft, or into as many chunks as it takes.
 fn place(draft: &mut Draft, block: &[(usize, &str)], heading: &str, into: &mut Vec<Chunk>) {
     let length: usize = block.iter().map(|(_, line)| line.len() + 1).sum();
-    if !draft.fits(length) && draft.text.len() >= LEAST {
+    if !draft.fits(length) {
         draft.close(into);
     }
     for (number, line) in block {

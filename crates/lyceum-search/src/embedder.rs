@@ -1,10 +1,62 @@
 //! The seam to a model that turns text into vectors: a file on this machine or somebody's endpoint.
 
-use std::time::Duration;
+pub mod local;
+mod ollama;
+mod openai;
+mod remote;
+mod settings;
+mod tei;
+mod workers_ai;
+
+use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use lyceum_model::ErrorCode;
 use serde::{Deserialize, Serialize};
+
+use crate::{
+    endpoint::Secret,
+    model::{Folder, ModelError},
+};
+use local::LocalEmbedder;
+
+pub use ollama::OllamaEmbedder;
+pub use openai::OpenAiEmbedder;
+pub use settings::{
+    LocalSettings, OllamaSettings, OpenAiSettings, RemoteSettings, Settings, TeiSettings, WorkersAiSettings,
+};
+pub use tei::TeiEmbedder;
+pub use workers_ai::WorkersAiEmbedder;
+
+/// Sets a model up.
+pub async fn connect(
+    settings: &Settings,
+    key: Option<Secret>,
+    models: &Path,
+) -> Result<Arc<dyn Embedder>, EmbedError> {
+    Ok(match settings {
+        Settings::None => return Err(EmbedError::Model("none is configured".to_owned())),
+        Settings::Local(settings) => {
+            let (settings, models) = (settings.clone(), models.to_owned());
+            let loaded = tokio::task::spawn_blocking(move || load(&settings, &models)).await;
+            let died = |_| EmbedError::Model("loading it failed; the log says more".to_owned());
+            Arc::new(loaded.map_err(died)??)
+        }
+        Settings::OpenAi(settings) => Arc::new(OpenAiEmbedder::connect(settings, key).await?),
+        Settings::Ollama(settings) => Arc::new(OllamaEmbedder::connect(settings, key).await?),
+        Settings::Tei(settings) => Arc::new(TeiEmbedder::connect(settings, key).await?),
+        Settings::WorkersAi(settings) => Arc::new(WorkersAiEmbedder::connect(settings, key).await?),
+    })
+}
+
+/// Loads a model of this machine. Blocks.
+fn load(settings: &LocalSettings, models: &Path) -> Result<LocalEmbedder, EmbedError> {
+    let broken = |error: ModelError| EmbedError::Model(error.to_string());
+    let folder = Folder::open(&settings.folder_in(models)).map_err(broken)?;
+    let LocalSettings { pooling, query_prefix, passage_prefix, max_tokens, .. } = settings.clone();
+    let folder = folder.with_prefixes(query_prefix, passage_prefix).with_reading(pooling, max_tokens);
+    LocalEmbedder::load(&folder, std::thread::available_parallelism().map_or(1, Into::into))
+}
 
 /// What a text is, for models that tell questions and passages apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -151,3 +203,6 @@ fn unit(expected: usize, mut vector: Vec<f32>) -> Result<Vec<f32>, EmbedError> {
     }
     Ok(vector)
 }
+
+#[cfg(test)]
+mod tests;

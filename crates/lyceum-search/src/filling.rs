@@ -4,7 +4,10 @@
 //! changed page costs what changed in it. With another model, its vectors are made beside those in use, which are used
 //! until the last is there.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
 
 use futures::future::BoxFuture;
 use lyceum_store::{
@@ -15,8 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     embedder::{EmbedError, Embedder, Identity, Purpose, checked},
+    memory::Active,
     page::Facts,
-    search::{Active, Opened, Search, passage},
+    search::{Opened, Search, passage},
     vectors::encode,
 };
 
@@ -33,6 +37,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How long it is waited for news of chunks without being told.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// How often vectors that no chunk has any more are let go: what comes back soon is not made again.
+const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
 /// How the model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,19 +92,28 @@ impl Search {
         let embedder =
             (self.options.connect)(settings.to_owned()).await.map_err(|error| error.to_string())?;
         let text = |error: DbError| error.to_string();
-        let row = self.enrol(&opened, settings, embedder.identity()).await.map_err(text)?;
-        self.choose(&opened, &row, &embedder).await.map_err(text)?;
-        self.model.send_replace(ModelStatus::Ready);
+        let (mut enrolled, mut gone, mut swept) = (None, None, None);
         loop {
             if !self.leads() {
+                self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
+                self.model.send_replace(ModelStatus::Ready);
                 self.rest().await;
                 continue;
             }
-            let done = self.fill_some(&opened, &row, &embedder).await?;
+            let model = match enrolled {
+                Some(model) => model,
+                None => {
+                    let row = self.enrol(&opened, settings, embedder.identity()).await.map_err(text)?;
+                    self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
+                    *enrolled.insert(row.id)
+                }
+            };
+            let done = self.fill_some(&opened, model, &embedder).await?;
             *pause = FIRST_PAUSE;
             self.model.send_replace(ModelStatus::Ready);
             if done == 0 {
-                self.swap(&opened, &row, &embedder).await.map_err(text)?;
+                self.swap(&opened, model, &embedder).await.map_err(text)?;
+                sweep(&opened, &mut swept).await.map_err(text)?;
                 self.rest().await;
             }
         }
@@ -115,46 +131,68 @@ impl Search {
     }
 
     /// Which model is used until all vectors of the wanted one are there: another that is complete, else the wanted one
-    /// with as many as it has.
+    /// with as many as it has. One that can't be set up any more is remembered as gone.
     async fn choose(
         &self,
-        opened: &Opened,
-        wanted: &ModelRow,
+        opened: &Arc<Opened>,
         embedder: &Arc<dyn Embedder>,
+        gone: &mut Option<i64>,
     ) -> Result<(), DbError> {
         let models = opened.db.read(vectors::models).await?;
-        let complete = models.into_iter().find(|one| one.state == ModelState::Active && one.id != wanted.id);
-        if let Some(old) = complete {
-            match (self.options.connect)(old.settings.clone()).await {
-                Ok(before)
-                    if serde_json::to_string(before.identity()).ok().as_deref() == Some(&old.identity) =>
-                {
-                    tracing::info!(
-                        model.name = before.identity().name,
-                        "another model is being filled in; this one answers until it is done"
-                    );
-                    return use_model(opened, old.id, &before).await;
-                }
-                Ok(_) => {
-                    tracing::info!("the model that made the vectors is another by now; they are made again");
-                }
-                Err(error) => {
-                    tracing::info!(error.cause = %error, "the model that made the vectors is gone; they are made again");
-                }
+        let identity = serde_json::to_string(embedder.identity()).unwrap_or_default();
+        let wanted = models.iter().find(|one| one.identity == identity).map(|one| one.id);
+        self.wanted.store(wanted.unwrap_or_default(), Ordering::Relaxed);
+        let used = opened.active().map(|active| active.model);
+        let complete = models.iter().find(|one| one.state == ModelState::Active && Some(one.id) != wanted);
+        if let Some(old) = complete.filter(|old| *gone != Some(old.id)) {
+            if used == Some(old.id) {
+                return Ok(());
+            }
+            if let Some(before) = self.connect_again(old).await {
+                return use_model(opened, old.id, &before).await;
+            }
+            *gone = Some(old.id);
+        }
+        match wanted {
+            Some(wanted) if used == Some(wanted) => {
+                opened.memory_mut().use_embedder(wanted, embedder);
+                Ok(())
+            }
+            Some(wanted) => use_model(opened, wanted, embedder).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Sets a model up that vectors were made with before.
+    async fn connect_again(&self, old: &ModelRow) -> Option<Arc<dyn Embedder>> {
+        match (self.options.connect)(old.settings.clone()).await {
+            Ok(before) if serde_json::to_string(before.identity()).ok().as_deref() == Some(&old.identity) => {
+                let name = &before.identity().name;
+                tracing::info!(
+                    model.name = name,
+                    "another model is wanted; this one answers until it is complete"
+                );
+                Some(before)
+            }
+            Ok(_) => {
+                tracing::info!("the model that made the vectors is another by now; they are made again");
+                None
+            }
+            Err(error) => {
+                tracing::info!(error.cause = %error, "the model that made the vectors is gone; they are made again");
+                None
             }
         }
-        use_model(opened, wanted.id, embedder).await
     }
 
     /// Turns some chunks into vectors, and says how many.
     async fn fill_some(
         &self,
         opened: &Arc<Opened>,
-        row: &ModelRow,
+        model: i64,
         embedder: &Arc<dyn Embedder>,
     ) -> Result<usize, String> {
         let text = |error: DbError| error.to_string();
-        let model = row.id;
         let waiting = opened.db.read(move |tx| pending(tx, model)).await.map_err(text)?;
         if waiting.is_empty() {
             return Ok(0);
@@ -167,8 +205,10 @@ impl Search {
         let count = kept.len();
         opened.db.write(move |tx| vectors::put(tx, model, &kept)).await.map_err(text)?;
         let opened = opened.clone();
-        let follow = move || opened.db.read_here(|tx| opened.memory_mut().follow_vectors(tx));
-        tokio::task::spawn_blocking(follow).await.map_err(|error| error.to_string())?.map_err(text)?;
+        tokio::task::spawn_blocking(move || opened.follow())
+            .await
+            .map_err(|error| error.to_string())?
+            .map_err(text)?;
         Ok(count)
     }
 
@@ -176,48 +216,52 @@ impl Search {
     async fn swap(
         &self,
         opened: &Arc<Opened>,
-        row: &ModelRow,
+        model: i64,
         embedder: &Arc<dyn Embedder>,
     ) -> Result<(), DbError> {
-        let model = row.id;
-        let is_active = opened.db.read(vectors::active).await? == Some(model);
-        if !is_active {
+        let models = opened.db.read(vectors::models).await?;
+        let is_alone =
+            matches!(models.as_slice(), [one] if one.id == model && one.state == ModelState::Active);
+        if !is_alone {
             let empty = opened.db.read(move |tx| Ok(pages::count(tx)?.1 == 0)).await?;
             if empty {
                 return Ok(());
             }
             opened.db.write(move |tx| vectors::activate(tx, model)).await?;
         }
-        if opened.memory().model() != Some(model) {
+        if opened.active().is_none_or(|active| active.model != model) {
             use_model(opened, model, embedder).await?;
         }
         Ok(())
     }
 
-    /// Sees vectors that another process made. Blocks.
-    pub(crate) fn follow_model(&self, opened: &Opened, active: Option<i64>) -> Result<(), DbError> {
-        let used = opened.memory().model();
-        if used.is_none() {
-            return Ok(());
-        }
-        if let (Some(active), Some(used)) = (active, used)
-            && active != used
-            && !self.leads()
-        {
-            // The vectors in use were let go: from here on this process has to set the other model up itself.
-            opened.set_active(None);
+    /// Sees whether another process has exchanged the model. Blocks.
+    pub(crate) fn follow_model(&self, opened: &Opened) -> Result<(), DbError> {
+        let active = opened.db.read_here(vectors::active)?;
+        let used = opened.active().map(|active| active.model);
+        // The vectors in use answer until this process has set the other model up, too.
+        if active.is_some() && active != used && !self.leads() {
             self.unfilled.notify_one();
         }
-        opened.db.read_here(|tx| opened.memory_mut().follow_vectors(tx))
+        Ok(())
     }
 }
 
-/// Answers are found with this model from now on.
-async fn use_model(opened: &Opened, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
-    let dimensions = embedder.identity().dimensions;
-    opened.db.read_here(|tx| opened.memory_mut().use_model(tx, model, dimensions))?;
-    opened.set_active(Some(Active { model, embedder: embedder.clone() }));
+/// Lets go of vectors that no chunk has any more, every now and then.
+async fn sweep(opened: &Opened, swept: &mut Option<Instant>) -> Result<(), DbError> {
+    if swept.is_none_or(|before| before.elapsed() > SWEEP_EVERY) {
+        opened.db.write(vectors::sweep).await?;
+        *swept = Some(Instant::now());
+    }
     Ok(())
+}
+
+/// Answers are found with this model from now on.
+async fn use_model(opened: &Arc<Opened>, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
+    let opened = opened.clone();
+    let active = Active { model, embedder: embedder.clone() };
+    let used = tokio::task::spawn_blocking(move || opened.use_model(active));
+    used.await.unwrap_or(Err(DbError::Closed))
 }
 
 /// Chunks without vectors: the hash of each, and what the model is to be given.

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    embedder::Purpose,
+    embedder::{self, EmbedError, Identity, Purpose},
     error::Error,
     filling::ModelStatus,
     filter::Filter,
@@ -16,6 +16,8 @@ use crate::{
     page::Facts,
     search::{Opened, Search},
 };
+
+use candidates::{Asked, Looked};
 
 pub use answer::{Answer, Facets, Hit, Searched, Stages};
 
@@ -77,18 +79,11 @@ impl Search {
         let text = checked(&query.text)?.to_owned();
         let opened = self.opened().await?;
         let words = Words::of(&text);
-        let vector = self.vector(&opened, &text, query.mode);
-        let (vector, degraded) = vector.await;
-        let work = {
-            let opened = opened.clone();
-            let query = query.clone();
-            let words = words.clone();
-            move || candidates::look(&opened, &query, &words, vector.as_deref())
-        };
-        let looked = tokio::task::spawn_blocking(work).await;
-        let mut looked =
-            looked.map_err(|_| Error::Closed("the search failed; the log says more".to_owned()))??;
-        looked.degraded.splice(0..0, degraded);
+        let mut looked = self.candidates(&opened, &text, &query, &words).await?;
+        if looked.is_exchanged {
+            // The model was exchanged between the two halves: once more, with the new one.
+            looked = self.candidates(&opened, &text, &query, &words).await?;
+        }
         answer::rerank(&opened, &text, &mut looked).await;
         Ok(answer::answer(&opened, &query, looked, begun.elapsed()))
     }
@@ -98,17 +93,37 @@ impl Search {
     pub async fn rank(&self, query: Query, depth: usize) -> Result<Vec<Ranked>, Error> {
         let text = checked(&query.text)?.to_owned();
         let opened = self.opened().await?;
-        let (vector, _) = self.vector(&opened, &text, query.mode).await;
-        let work = move || candidates::rank(&opened, &query, &Words::of(&text), vector.as_deref(), depth);
+        let (asked, _) = self.vector(&opened, &text, query.mode).await;
+        let work = move || candidates::rank(&opened, &query, &Words::of(&text), asked.as_ref(), depth);
         let ranked = tokio::task::spawn_blocking(work).await;
         ranked.map_err(|_| Error::Closed("the search failed; the log says more".to_owned()))
     }
 
+    /// Looks for candidates with both stages.
+    async fn candidates(
+        &self,
+        opened: &Arc<Opened>,
+        text: &str,
+        query: &Query,
+        words: &Words,
+    ) -> Result<Looked, Error> {
+        let (asked, degraded) = self.vector(opened, text, query.mode).await;
+        let (opened, query, words) = (opened.clone(), query.clone(), words.clone());
+        let work = move || candidates::look(&opened, &query, &words, asked.as_ref());
+        let looked = tokio::task::spawn_blocking(work).await;
+        let mut looked =
+            looked.map_err(|_| Error::Closed("the search failed; the log says more".to_owned()))??;
+        looked.degraded.splice(0..0, degraded);
+        Ok(looked)
+    }
+
     /// The vector of a question, and why there is none or a poor one.
-    async fn vector(&self, opened: &Opened, text: &str, mode: Mode) -> (Option<Arc<[f32]>>, Option<String>) {
-        if mode == Mode::Words {
-            return (None, None);
-        }
+    async fn vector(&self, opened: &Opened, text: &str, mode: Mode) -> (Option<Asked>, Option<String>) {
+        let without = match mode {
+            Mode::Words => return (None, None),
+            Mode::Both => "found by words only",
+            Mode::Meaning => "meaning can't be searched",
+        };
         let Some(active) = opened.active() else {
             let status = self.model.borrow().clone();
             let reason = match status {
@@ -116,26 +131,32 @@ impl Search {
                 ModelStatus::Preparing | ModelStatus::Ready => "the model is still being loaded".to_owned(),
                 ModelStatus::Failed(reason) => reason,
             };
-            return (None, Some(format!("found by words only: {reason}")));
+            return (None, Some(format!("{without}: {reason}")));
         };
-        let key = (active.model, text.to_owned());
+        let model = active.model;
+        let key = (model, text.to_owned());
         if let Some(vector) = self.asked.get(&key) {
-            return (Some(vector), None);
+            return (Some(Asked { model, vector }), None);
         }
         let texts = [text.to_owned()];
         let embedding = active.embedder.embed(Purpose::Query, &texts);
-        match tokio::time::timeout(EMBEDDED_WITHIN, embedding).await {
-            Ok(Ok(vectors)) => {
-                let vector: Option<Arc<[f32]>> = vectors.into_iter().next().map(Arc::from);
-                if let Some(vector) = &vector {
-                    self.asked.insert(key, vector.clone());
-                }
-                (vector, None)
+        let embedded = tokio::time::timeout(EMBEDDED_WITHIN, embedding).await;
+        let embedded = embedded.map(|made| made.and_then(|made| vector_of(active.embedder.identity(), made)));
+        match embedded {
+            Ok(Ok(vector)) => {
+                self.asked.insert(key, vector.clone());
+                (Some(Asked { model, vector }), None)
             }
-            Ok(Err(error)) => (None, Some(format!("found by words only: {error}"))),
-            Err(_) => (None, Some("found by words only: the model took too long".to_owned())),
+            Ok(Err(error)) => (None, Some(format!("{without}: {error}"))),
+            Err(_) => (None, Some(format!("{without}: the model took too long"))),
         }
     }
+}
+
+/// The one vector that was asked for.
+fn vector_of(identity: &Identity, made: Vec<Vec<f32>>) -> Result<Arc<[f32]>, EmbedError> {
+    let vector = embedder::checked(identity, 1, made)?.into_iter().next();
+    vector.map(Arc::from).ok_or(EmbedError::WrongCount { asked: 1, got: 0 })
 }
 
 /// A question as it can be asked.

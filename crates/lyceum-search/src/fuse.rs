@@ -10,7 +10,7 @@ use crate::page::Kind;
 /// How much meaning counts; words count for the rest.
 fn weight(kind: Kind) -> f32 {
     match kind {
-        Kind::Prose => 0.8,
+        Kind::Prose => 0.7,
         Kind::Code => 0.8,
     }
 }

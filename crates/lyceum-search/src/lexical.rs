@@ -8,7 +8,10 @@ mod query;
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
 };
 
 use tantivy::{
@@ -78,6 +81,8 @@ pub(crate) struct Lexical {
     fields: Fields,
     /// Opened by the first change: only the process that leads makes any.
     writer: Mutex<Option<IndexWriter>>,
+    /// The number of the last event that searches see.
+    seen: AtomicI64,
 }
 
 impl std::fmt::Debug for Lexical {
@@ -114,7 +119,9 @@ impl Lexical {
             return Err(Unusable::Damaged);
         }
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        Ok(Self { index, reader, fields, writer: Mutex::default() })
+        let lexical = Self { index, reader, fields, writer: Mutex::default(), seen: AtomicI64::default() };
+        lexical.seen.store(lexical.position()?, Ordering::Relaxed);
+        Ok(lexical)
     }
 
     /// The number of the last event that is part of it; 0 for an empty one.
@@ -125,27 +132,58 @@ impl Lexical {
 
     /// Puts pages in, takes others out, and has it on disk when this returns.
     pub(crate) fn update(&self, texts: &[Text<'_>], gone: &[i64], position: i64) -> Result<(), Unusable> {
+        self.write(position, |writer| self.change(writer, texts, gone))
+    }
+
+    /// Takes every page out.
+    pub(crate) fn clear(&self) -> Result<(), Unusable> {
+        self.write(0, |writer| writer.delete_all_documents().map(drop))
+    }
+
+    fn write(
+        &self,
+        position: i64,
+        change: impl FnOnce(&IndexWriter) -> Result<(), TantivyError>,
+    ) -> Result<(), Unusable> {
         let mut held = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let writer = match held.take() {
+        let mut writer = match held.take() {
             Some(writer) => writer,
             None => self.index.writer_with_num_threads(1, WRITER_BYTES)?,
         };
-        let writer = held.insert(writer);
+        change(&writer)?;
+        let mut commit = writer.prepare_commit()?;
+        commit.set_payload(&position.to_string());
+        commit.commit()?;
+        // One that failed is not used again.
+        *held = Some(writer);
+        self.reader.reload()?;
+        self.seen.store(position, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn change(&self, writer: &IndexWriter, texts: &[Text<'_>], gone: &[i64]) -> Result<(), TantivyError> {
         for page in gone.iter().chain(texts.iter().map(|text| &text.page)) {
             writer.delete_term(Term::from_field_i64(self.fields.page, *page));
         }
         for text in texts {
             writer.add_document(self.document(text))?;
         }
-        let mut commit = writer.prepare_commit()?;
-        commit.set_payload(&position.to_string());
-        commit.commit()?;
-        self.reload()
+        Ok(())
     }
 
     /// Sees what another process wrote.
-    pub(crate) fn reload(&self) -> Result<(), Unusable> {
-        Ok(self.reader.reload()?)
+    pub(crate) fn refresh(&self) -> Result<(), Unusable> {
+        let position = self.position()?;
+        if position != self.seen.load(Ordering::Relaxed) {
+            self.reader.reload()?;
+            self.seen.store(position, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The number of the last event that searches see; 0 while it is being made.
+    pub(crate) fn seen(&self) -> i64 {
+        self.seen.load(Ordering::Relaxed)
     }
 
     fn document(&self, text: &Text<'_>) -> TantivyDocument {

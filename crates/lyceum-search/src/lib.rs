@@ -5,6 +5,7 @@
 
 mod chunk;
 pub mod embedder;
+mod endpoint;
 mod error;
 pub mod eval;
 mod filling;
@@ -13,16 +14,20 @@ mod find;
 mod fuse;
 mod lexical;
 mod memory;
+pub mod model;
 mod page;
-mod rerank;
+pub mod rerank;
 pub mod reranker;
 mod search;
 mod snippet;
+#[cfg(test)]
+mod tests;
 mod vectors;
 
+pub use endpoint::{InvalidSecret, Secret};
 pub use error::Error;
 pub use filling::{Connect, ModelStatus};
 pub use filter::Filter;
 pub use find::{Answer, Facets, Hit, LONGEST, MOST, Mode, Query, Ranked, Searched, Stages};
 pub use page::{Facts, Kind, Page};
-pub use search::{Options, Plan, Ranking, Search, State, Status};
+pub use search::{Options, Plan, Ranking, Search, State, Status, discard};

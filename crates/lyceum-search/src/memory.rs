@@ -1,15 +1,20 @@
 //! What is held in memory of the pages: what is known of each, and the vectors of the model in use.
 //!
-//! It follows the database by the numbers of events and vectors, in every process alike.
+//! It follows the database by the numbers of events and vectors, in every process alike: what is new is read first, and
+//! only then is it held, so that no question waits for the database.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
 };
 
-use lyceum_store::{DbError, Tx, events, pages, vectors};
+use lyceum_store::{
+    DbError, Tx, events, pages,
+    vectors::{self, Placed},
+};
 
 use crate::{
+    embedder::Embedder,
     filter::Filter,
     page::Facts,
     vectors::{Flat, Near, Owner},
@@ -26,13 +31,45 @@ pub(crate) struct Card {
     pub facts: Arc<Facts>,
 }
 
-/// A model and its vectors.
+/// The model that searches use, and what questions to it are embedded with.
+#[derive(Debug, Clone)]
+pub(crate) struct Active {
+    pub model: i64,
+    pub embedder: Arc<dyn Embedder>,
+}
+
+/// A model and its vectors. They are exchanged together, so that a question never meets the vectors of another model.
 #[derive(Debug)]
-struct Meaning {
-    model: i64,
+pub(crate) struct Meaning {
+    active: Active,
     flat: Flat,
     /// The number of the last vector that is in it.
     seq: i64,
+}
+
+/// How far a memory is.
+#[derive(Debug)]
+pub(crate) struct Reached {
+    seq: i64,
+    model: Option<(Active, i64)>,
+}
+
+/// What a memory does not know yet.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// Pages and vectors, one by one.
+    Some(Changes),
+    /// So much that it is another memory.
+    All(Box<Memory>),
+}
+
+/// Pages that changed, each with its source and facts or gone, and vectors.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    seq: i64,
+    touched: Vec<(i64, Option<(String, Arc<Facts>)>)>,
+    vectors: Vec<Placed>,
+    vectors_seq: i64,
 }
 
 /// What is held in memory.
@@ -68,70 +105,78 @@ impl Allowed {
 }
 
 impl Memory {
-    /// Reads every page.
-    pub(crate) fn load(tx: &Tx<'_>) -> Result<Self, DbError> {
+    /// Reads every page, and the vectors of a model.
+    pub(crate) fn load(tx: &Tx<'_>, active: Option<Active>) -> Result<Self, DbError> {
         let mut memory = Self { seq: events::last(tx)?, ..Self::default() };
         for kept in pages::all(tx)? {
-            memory.put(kept)?;
+            memory.put(kept.id, &kept.source, facts(&kept)?);
+        }
+        if let Some(active) = active {
+            memory.meaning = Some(memory.meaning(tx, active)?);
         }
         Ok(memory)
     }
 
-    /// Takes in what happened since, and says which pages were touched; nothing where all of them may have been.
-    pub(crate) fn follow(&mut self, tx: &Tx<'_>) -> Result<Option<Vec<i64>>, DbError> {
-        let last = events::last(tx)?;
-        if last == self.seq {
-            return Ok(Some(Vec::new()));
-        }
-        let news = events::after(tx, pages::STREAM, self.seq, ONE_BY_ONE)?;
-        if i64::try_from(news.len()).ok() != Some(last - self.seq) {
-            let model = self.meaning.as_ref().map(|meaning| (meaning.model, meaning.flat.dimensions()));
-            *self = Self::load(tx)?;
-            if let Some((model, dimensions)) = model {
-                self.use_model(tx, model, dimensions)?;
-            }
-            return Ok(None);
-        }
-        let mut touched: Vec<i64> = news.iter().filter_map(|event| event.key.parse().ok()).collect();
-        touched.sort_unstable();
-        touched.dedup();
-        self.forget_vectors(&touched);
-        for id in &touched {
-            match pages::page(tx, *id)? {
-                Some(kept) => {
-                    self.put(kept)?;
-                    self.place_vectors(tx, *id)?;
-                }
-                None => self.take(*id),
-            }
-        }
-        self.seq = last;
-        Ok(Some(touched))
+    /// How far it is.
+    pub(crate) fn reached(&self) -> Reached {
+        let model = self.meaning.as_ref().map(|meaning| (meaning.active.clone(), meaning.seq));
+        Reached { seq: self.seq, model }
     }
 
-    /// Uses the vectors of a model from now on.
-    pub(crate) fn use_model(&mut self, tx: &Tx<'_>, model: i64, dimensions: usize) -> Result<(), DbError> {
-        self.meaning = Some(Meaning { model, flat: Flat::new(dimensions), seq: 0 });
-        self.follow_vectors(tx)
+    /// Takes in what it did not know. Gives back what it was before, where it is another altogether: to let go of that
+    /// takes its time.
+    pub(crate) fn take_in(&mut self, news: News) -> Option<Self> {
+        let Changes { seq, touched, vectors, vectors_seq } = match news {
+            News::Some(news) => news,
+            News::All(memory) => return Some(std::mem::replace(self, *memory)),
+        };
+        let slots = touched.iter().filter_map(|(id, _)| self.slots.get(id).copied()).collect();
+        if let Some(meaning) = &mut self.meaning {
+            meaning.flat.remove(&slots);
+        }
+        for (id, page) in touched {
+            match page {
+                Some((source, facts)) => self.put(id, &source, facts),
+                None => self.take(id),
+            }
+        }
+        if let Some(meaning) = &mut self.meaning {
+            for placed in vectors {
+                meaning.place(&self.slots, &placed);
+            }
+            meaning.seq = meaning.seq.max(vectors_seq);
+        }
+        self.seq = seq;
+        None
+    }
+
+    /// The vectors of a model for these pages, not in use yet.
+    pub(crate) fn meaning(&self, tx: &Tx<'_>, active: Active) -> Result<Meaning, DbError> {
+        let flat = Flat::new(active.embedder.identity().dimensions);
+        let seq = vectors::last(tx)?;
+        let placed = vectors::after(tx, active.model, 0)?;
+        let mut meaning = Meaning { active, flat, seq };
+        for one in placed {
+            meaning.place(&self.slots, &one);
+        }
+        Ok(meaning)
+    }
+
+    /// Uses these vectors from now on, and gives back those that were used before.
+    pub(crate) fn use_meaning(&mut self, meaning: Meaning) -> Option<Meaning> {
+        self.meaning.replace(meaning)
+    }
+
+    /// Has the questions to a model embedded by this from now on.
+    pub(crate) fn use_embedder(&mut self, model: i64, embedder: &Arc<dyn Embedder>) {
+        if let Some(meaning) = self.meaning.as_mut().filter(|meaning| meaning.active.model == model) {
+            meaning.active.embedder = embedder.clone();
+        }
     }
 
     /// The model whose vectors are used.
-    pub(crate) fn model(&self) -> Option<i64> {
-        self.meaning.as_ref().map(|meaning| meaning.model)
-    }
-
-    /// Takes in vectors that were kept since.
-    pub(crate) fn follow_vectors(&mut self, tx: &Tx<'_>) -> Result<(), DbError> {
-        let Some(meaning) = &mut self.meaning else { return Ok(()) };
-        for placed in vectors::after(tx, meaning.model, meaning.seq)? {
-            meaning.seq = placed.seq;
-            // A page that is not here yet brings its vectors along when it comes.
-            if let Some(slot) = self.slots.get(&placed.page) {
-                let owner = Owner { slot: *slot, chunk: placed.chunk };
-                meaning.flat.insert(owner, &placed.vector);
-            }
-        }
-        Ok(())
+    pub(crate) fn active(&self) -> Option<&Active> {
+        self.meaning.as_ref().map(|meaning| &meaning.active)
     }
 
     /// Every page.
@@ -182,23 +227,21 @@ impl Memory {
         meaning.flat.of_slots(vector, &slots)
     }
 
-    fn put(&mut self, kept: pages::Kept) -> Result<(), DbError> {
-        let facts = serde_json::from_str(&kept.facts).map_err(|error| DbError::Content(error.to_string()))?;
-        let source: Arc<str> = match self.names.get(kept.source.as_str()) {
+    fn put(&mut self, id: i64, source: &str, facts: Arc<Facts>) {
+        let source: Arc<str> = match self.names.get(source) {
             Some(name) => name.clone(),
-            None => Arc::from(kept.source),
+            None => Arc::from(source),
         };
         self.names.insert(source.clone());
-        let card = Card { id: kept.id, source, facts: Arc::new(facts) };
-        match self.slots.get(&kept.id).and_then(|slot| self.cards.get_mut(*slot as usize)) {
+        let card = Card { id, source, facts };
+        match self.slots.get(&id).and_then(|slot| self.cards.get_mut(*slot as usize)) {
             Some(place) => *place = Some(card),
             None => {
                 let slot = u32::try_from(self.cards.len()).unwrap_or(u32::MAX);
-                self.slots.insert(kept.id, slot);
+                self.slots.insert(id, slot);
                 self.cards.push(Some(card));
             }
         }
-        Ok(())
     }
 
     fn take(&mut self, id: i64) {
@@ -206,24 +249,55 @@ impl Memory {
             *place = None;
         }
     }
+}
 
-    fn forget_vectors(&mut self, touched: &[i64]) {
-        let slots = touched.iter().filter_map(|id| self.slots.get(id).copied()).collect();
-        if let Some(meaning) = &mut self.meaning {
-            meaning.flat.remove(&slots);
+impl Meaning {
+    fn place(&mut self, slots: &HashMap<i64, u32>, placed: &Placed) {
+        // A page that is not here yet brings its vectors along when it comes.
+        if let Some(slot) = slots.get(&placed.page) {
+            self.flat.insert(Owner { slot: *slot, chunk: placed.chunk }, &placed.vector);
         }
     }
+}
 
-    /// Vectors that are there already, for chunks that did not change.
-    fn place_vectors(&mut self, tx: &Tx<'_>, id: i64) -> Result<(), DbError> {
-        let Some(meaning) = &mut self.meaning else { return Ok(()) };
-        let Some(slot) = self.slots.get(&id) else { return Ok(()) };
-        for placed in vectors::of_page(tx, meaning.model, id)? {
-            // Those that came later are placed when they are followed.
-            if placed.seq <= meaning.seq {
-                meaning.flat.insert(Owner { slot: *slot, chunk: placed.chunk }, &placed.vector);
+impl Reached {
+    /// What happened since, of one state of the database. Reads only, so that nobody waits for it.
+    pub(crate) fn news(&self, tx: &Tx<'_>) -> Result<Option<News>, DbError> {
+        let seq = events::last(tx)?;
+        let vectors_seq = vectors::last(tx)?;
+        let is_known = self.model.as_ref().is_none_or(|(_, known)| *known == vectors_seq);
+        if seq == self.seq && is_known {
+            return Ok(None);
+        }
+        let happened = events::after(tx, pages::STREAM, self.seq, ONE_BY_ONE)?;
+        if i64::try_from(happened.len()).ok() != Some(seq - self.seq) {
+            let active = self.model.as_ref().map(|(active, _)| active.clone());
+            return Ok(Some(News::All(Box::new(Memory::load(tx, active)?))));
+        }
+        let ids: BTreeSet<i64> = happened.iter().filter_map(|event| event.key.parse().ok()).collect();
+        let mut placed = Vec::new();
+        if let Some((active, known)) = &self.model {
+            placed = vectors::after(tx, active.model, *known)?;
+            // Those of pages that changed come all together.
+            placed.retain(|one| !ids.contains(&one.page));
+        }
+        let mut touched = Vec::with_capacity(ids.len());
+        for id in ids {
+            let kept = pages::page(tx, id)?;
+            if let (Some(_), Some((active, _))) = (&kept, &self.model) {
+                placed.extend(vectors::of_page(tx, active.model, id)?);
             }
+            let page = match kept {
+                Some(kept) => Some((facts(&kept)?, kept.source)),
+                None => None,
+            };
+            touched.push((id, page.map(|(facts, source)| (source, facts))));
         }
-        Ok(())
+        Ok(Some(News::Some(Changes { seq, touched, vectors: placed, vectors_seq })))
     }
+}
+
+fn facts(kept: &pages::Kept) -> Result<Arc<Facts>, DbError> {
+    let facts = serde_json::from_str(&kept.facts).map_err(|error| DbError::Content(error.to_string()))?;
+    Ok(Arc::new(facts))
 }

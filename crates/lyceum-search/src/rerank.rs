@@ -1,22 +1,152 @@
-//! Stand-in until merged.
-use crate::reranker::Reranker;
+//! The stage that puts the best hits into a better order, as long as its model answers in time.
+//!
+//! A search never fails because of it: [`Reranked::Unavailable`] means the order that is there already.
+
+mod breaker;
+mod cache;
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use lyceum_content::knowledge::truncate;
 use lyceum_store::Db;
-use std::{sync::Arc, time::Duration};
-pub struct Rerank;
+use tokio::time::{Instant, timeout_at};
+
+use crate::reranker::{RerankError, Reranker};
+use breaker::{Breaker, News, PAUSE};
+use cache::Cache;
+
+/// How many hits are put in order.
+pub const MOST: usize = 20;
+
+/// How many characters of a passage a reranker reads.
+const LONGEST: usize = 8_000;
+
+/// A hit that may be moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
+    /// What tells it from all other passages.
     pub id: i64,
+    /// What changes whenever its text does.
     pub version: String,
+    /// The passage. Only its first 8,000 characters are read.
     pub text: String,
 }
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Reranked {
+    /// A score for each of the first [`MOST`] candidates, in their order; higher fits better.
     Scored(Vec<f32>),
+    /// There are none, and why, for whoever asked.
     Unavailable(String),
 }
+
+/// A reranker with its cache and its limits.
+#[derive(Debug)]
+pub struct Rerank {
+    reranker: Arc<dyn Reranker>,
+    cache: Cache,
+    budget: Duration,
+    breaker: Mutex<Breaker>,
+}
+
 impl Rerank {
-    pub fn new(_r: Arc<dyn Reranker>, _db: Db, _b: Duration) -> Self {
-        Self
+    /// A stage that waits so long for its reranker, at most, and keeps scores in that database.
+    pub fn new(reranker: Arc<dyn Reranker>, db: Db, budget: Duration) -> Self {
+        Self { reranker, cache: Cache::new(db), budget, breaker: Mutex::new(Breaker::Working) }
     }
-    pub async fn order(&self, _q: &str, _c: &[Candidate]) -> Reranked {
-        Reranked::Unavailable(String::new())
+
+    /// Scores the first [`MOST`] candidates: from the cache, or with one request within the budget.
+    pub async fn order(&self, query: &str, candidates: &[Candidate]) -> Reranked {
+        let candidates = candidates.get(..MOST).unwrap_or(candidates);
+        if candidates.is_empty() {
+            return Reranked::Scored(Vec::new());
+        }
+        let now = Timestamp::now();
+        let deadline = Instant::now() + self.budget;
+        let key = cache::key(self.reranker.identity(), query, candidates);
+        if let Some(scores) = self.cache.get(&key, candidates.len(), now, self.budget / 2).await {
+            return Reranked::Scored(scores);
+        }
+        if !self.breaker().may_ask(Instant::now()) {
+            let pause = PAUSE.as_secs();
+            return Reranked::Unavailable(format!(
+                "the reranker keeps failing and is left alone for {pause} s"
+            ));
+        }
+        match self.ask(query, candidates, deadline).await {
+            Ok(scores) => {
+                let news = self.breaker().answered();
+                report(news, None);
+                self.cache.put(key, &scores, now);
+                Reranked::Scored(scores)
+            }
+            Err(error) => {
+                let news = self.breaker().failed(Instant::now());
+                report(news, Some(&error));
+                Reranked::Unavailable(reason(&error))
+            }
+        }
+    }
+
+    /// Waits, for a few seconds at most, until all scores are kept. For the end, so that none is lost.
+    pub async fn settle(&self) {
+        self.cache.settle().await;
+    }
+
+    async fn ask(
+        &self,
+        query: &str,
+        candidates: &[Candidate],
+        deadline: Instant,
+    ) -> Result<Vec<f32>, RerankError> {
+        let passages: Vec<String> =
+            candidates.iter().map(|candidate| truncate(&candidate.text, LONGEST)).collect();
+        let score = self.reranker.score(query, &passages);
+        let scores = timeout_at(deadline, score).await.unwrap_or(Err(RerankError::Late(self.budget)))?;
+        if scores.len() != passages.len() || scores.iter().any(|score| !score.is_finite()) {
+            return Err(RerankError::Malformed("not one number for each passage".to_owned()));
+        }
+        Ok(scores)
+    }
+
+    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// Why there are no scores, without what only concerns whoever runs the server.
+fn reason(error: &RerankError) -> String {
+    match error {
+        RerankError::Model(_) => "the reranker can't be used".to_owned(),
+        RerankError::Unreachable(_) => "the reranker can't be reached".to_owned(),
+        RerankError::Late(_) => error.to_string(),
+        RerankError::Refused { status, .. } => format!("the reranker refused (status {status})"),
+        RerankError::Malformed(_) => "the reranker answered something else than scores".to_owned(),
+    }
+}
+
+fn report(news: Option<News>, error: Option<&RerankError>) {
+    let cause = error.map(ToString::to_string).unwrap_or_default();
+    match news {
+        Some(News::BeganToFail) => {
+            tracing::warn!(error.cause = %cause, "hits keep the order of words and vectors: the reranker failed");
+        }
+        Some(News::IsLeftAlone) => {
+            tracing::warn!(
+                error.cause = %cause,
+                pause_s = PAUSE.as_secs(),
+                "the reranker keeps failing and is left alone for a while, again and again until it answers"
+            );
+        }
+        Some(News::WorksAgain) => tracing::info!("the reranker answers again"),
+        None => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

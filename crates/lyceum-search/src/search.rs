@@ -10,25 +10,25 @@ mod status;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicI64},
     time::Duration,
 };
 
-use lyceum_store::{Db, Leader};
+use lyceum_store::{Db, DbError, Leader};
 use quick_cache::sync::Cache;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::{
-    embedder::Embedder,
     error::Error,
     filling::{Connect, ModelStatus},
     lexical::Lexical,
-    memory::Memory,
+    memory::{Active, Memory},
     rerank::Rerank,
 };
 
 pub use following::Plan;
 pub(crate) use following::passage;
+pub use opening::discard;
 pub use status::{State, Status};
 
 /// How long a question waits for the index to be opened.
@@ -68,6 +68,8 @@ pub struct Search {
     /// Chunks wait for their vectors.
     pub(crate) unfilled: Notify,
     pub(crate) model: watch::Sender<ModelStatus>,
+    /// The number of the model that is wanted; 0 before it is known.
+    pub(crate) wanted: AtomicI64,
     /// The vectors of questions that were asked before, by the model and the question.
     pub(crate) asked: Cache<(i64, String), Arc<[f32]>>,
 }
@@ -87,16 +89,11 @@ pub(crate) struct Opened {
     memory: RwLock<Memory>,
     /// Nothing while it is damaged and somebody else has to make it again.
     lexical: RwLock<Option<Arc<Lexical>>>,
-    /// What questions are embedded with: that of the vectors in memory.
-    active: RwLock<Option<Active>>,
+    /// Held by who brings memory up to the database.
+    following: Mutex<()>,
+    /// Held by who brings the index by words up to the database.
+    catching_up: Mutex<()>,
     pub rerank: Option<Rerank>,
-}
-
-/// The model that searches use.
-#[derive(Clone)]
-pub(crate) struct Active {
-    pub model: i64,
-    pub embedder: Arc<dyn Embedder>,
 }
 
 impl std::fmt::Debug for Search {
@@ -116,6 +113,7 @@ impl Search {
             changing: Semaphore::new(1),
             unfilled: Notify::new(),
             model: watch::Sender::new(status),
+            wanted: AtomicI64::default(),
             asked: Cache::new(REMEMBERED),
         }
     }
@@ -167,11 +165,28 @@ impl Opened {
         *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = lexical;
     }
 
+    /// The model that searches use.
     pub(crate) fn active(&self) -> Option<Active> {
-        self.active.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.memory().active().cloned()
     }
 
-    pub(crate) fn set_active(&self, active: Option<Active>) {
-        *self.active.write().unwrap_or_else(PoisonError::into_inner) = active;
+    /// Brings memory up to the database. Blocks, but no question waits for it.
+    pub(crate) fn follow(&self) -> Result<(), DbError> {
+        let _turn = self.following.lock().unwrap_or_else(PoisonError::into_inner);
+        let reached = self.memory().reached();
+        if let Some(news) = self.db.read_here(|tx| reached.news(tx))? {
+            let before = self.memory_mut().take_in(news);
+            drop(before);
+        }
+        Ok(())
+    }
+
+    /// Answers are found with this model from now on. Blocks, but no question waits for it.
+    pub(crate) fn use_model(&self, active: Active) -> Result<(), DbError> {
+        let _turn = self.following.lock().unwrap_or_else(PoisonError::into_inner);
+        let meaning = self.db.read_here(|tx| self.memory().meaning(tx, active))?;
+        let before = self.memory_mut().use_meaning(meaning);
+        drop(before);
+        Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! Snippets: the few lines of a chunk that say why it was found, with the words of the question marked. Pure.
 
-use crate::lexical::analyzer::analyzer;
+use crate::lexical::{Words, analyzer::analyzer};
 
 /// How long a snippet is at most, in bytes, without its marks.
 const LONGEST: usize = 320;
@@ -18,8 +18,8 @@ struct Mark {
 }
 
 /// The part of a text with the most different words of the question, those words marked.
-pub(crate) fn snippet(text: &str, terms: &[String]) -> String {
-    let marks = marks(text, terms);
+pub(crate) fn snippet(text: &str, words: &Words) -> String {
+    let marks = marks(text, words);
     let (from, to) = window(text, &marks);
     let mut out = String::with_capacity(LONGEST + 64);
     if from > 0 {
@@ -43,13 +43,18 @@ pub(crate) fn snippet(text: &str, terms: &[String]) -> String {
     out.trim().to_owned()
 }
 
-fn marks(text: &str, terms: &[String]) -> Vec<Mark> {
+fn marks(text: &str, words: &Words) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
-    if terms.is_empty() {
+    if words.is_empty() {
         return marks;
     }
+    let Words { terms, beginnings, .. } = words;
     analyzer().token_stream(text).process(&mut |token| {
-        if let Some(term) = terms.iter().position(|term| *term == token.text) {
+        let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
+        let begins =
+            || beginnings.iter().position(|begin| written.to_lowercase().starts_with(begin.as_str()));
+        let term = terms.iter().position(|term| *term == token.text);
+        if let Some(term) = term.or_else(|| Some(terms.len() + begins()?)) {
             marks.push(Mark { from: token.offset_from, to: token.offset_to, term });
         }
     });
@@ -98,7 +103,10 @@ fn word_start(text: &str, at: usize) -> usize {
     let line = before.rfind('\n').map(|place| place + 1);
     let sentence = before.rfind(". ").map(|place| place + 2);
     let word = before.rfind(char::is_whitespace).map(|place| text.ceil_char_boundary(place + 1));
-    [line, sentence].into_iter().flatten().filter(|place| *place >= near).max().or(word).unwrap_or(0)
+    let is_near = |place: &usize| *place >= near;
+    let begin = [line, sentence].into_iter().flatten().filter(is_near).max();
+    // In the middle of a word that is longer than anyone reads.
+    begin.or(word.filter(is_near)).unwrap_or(if near == 0 { 0 } else { at })
 }
 
 /// Text on one line.

@@ -66,11 +66,6 @@ impl Flat {
         }
     }
 
-    /// How long its vectors are.
-    pub(crate) fn dimensions(&self) -> usize {
-        self.dimensions
-    }
-
     /// Puts a vector in, as it is kept. One of another length is not taken.
     pub(crate) fn insert(&mut self, owner: Owner, kept: &[u8]) -> bool {
         let Some((scale, bytes)) = decode(kept).filter(|(_, bytes)| bytes.len() == self.dimensions) else {

@@ -73,6 +73,11 @@ impl Library {
         self.in_source(file).ok_or(ReadError::Missing).and_then(|path| self.snapshot.read(&path, most))
     }
 
+    /// The text of a file of the skills' folder; nothing for one that is larger, gone or no text. Blocks.
+    pub fn text(&self, file: &RelPath, most: u64) -> Option<String> {
+        String::from_utf8(self.read(file, most).ok()?).ok()
+    }
+
     /// The files below a folder of the skills, from it on, with their sizes.
     pub(crate) fn files_below(&self, folder: Option<&RelPath>) -> Vec<(RelPath, u64)> {
         let place = match (&self.root, folder) {

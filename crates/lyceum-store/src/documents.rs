@@ -78,6 +78,8 @@ pub struct DocumentRow {
     pub metadata: String,
     /// Its first paragraph.
     pub excerpt: String,
+    /// The line of the file that its text begins on, from 1 on.
+    pub first_line: i64,
 }
 
 impl FileState {
@@ -226,8 +228,8 @@ pub fn remove_file(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError>
     Ok(())
 }
 
-const DOCUMENT: &str =
-    "SELECT path, content_type, id, hash, version, synced_at, title, metadata, excerpt FROM documents";
+const DOCUMENT: &str = "SELECT path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line \
+     FROM documents";
 
 /// Every document of a source that is served.
 pub fn documents(tx: &Tx<'_>, source: &str) -> Result<Vec<DocumentRow>, DbError> {
@@ -251,8 +253,8 @@ pub fn document(
 /// Writes down a document. Whoever replaces several takes all of them away first, for they may change places.
 pub fn put_document(tx: &Tx<'_>, source: &str, row: &DocumentRow) -> Result<(), DbError> {
     tx.execute(
-        "INSERT INTO documents (source, path, content_type, id, hash, version, synced_at, title, metadata, excerpt)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        "INSERT INTO documents (source, path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
         [
             source.into(),
             row.path.as_str().into(),
@@ -264,6 +266,7 @@ pub fn put_document(tx: &Tx<'_>, source: &str, row: &DocumentRow) -> Result<(), 
             row.title.as_str().into(),
             row.metadata.as_str().into(),
             row.excerpt.as_str().into(),
+            row.first_line.into(),
         ],
     )?;
     Ok(())
@@ -309,6 +312,7 @@ fn document_row(row: &Row<'_>) -> Result<DocumentRow, DbError> {
         title: row.text(6)?,
         metadata: row.text(7)?,
         excerpt: row.text(8)?,
+        first_line: row.whole(9)?,
     })
 }
 

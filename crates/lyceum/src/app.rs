@@ -3,8 +3,9 @@
 use std::{net::SocketAddr, ops::Deref, sync::Arc};
 
 use lyceum_content::{Catalog, Current, SourceStatus};
-use lyceum_knowledge::Knowledge;
+use lyceum_knowledge::{Finder, Knowledge};
 use lyceum_model::{Caller, Domain, ErrorCode};
+use lyceum_search::Search;
 use lyceum_skills::{Audience, Skills};
 use lyceum_tools::{
     Error, Hub, Registry, RegistryError, ServerFacts, ServerInfo,
@@ -18,7 +19,7 @@ use crate::{
     knowledge,
     mcp::{Legacy, Shared},
     patience::within,
-    skills,
+    search, skills,
     tasks::Tasks,
     telemetry::Metrics,
 };
@@ -42,7 +43,8 @@ const SKILLS_INSTRUCTIONS: &str = " Before you start on a task, call get_skill w
 
 /// The same for the knowledge base, where it is on.
 const KNOWLEDGE_INSTRUCTIONS: &str = " Questions about the team's own words, patterns, people and projects are \
-    answered by the knowledge base: define_term for a word, get_document for a whole document. Name the document and \
+    answered by the knowledge base: search_knowledge for a question, define_term for a word, get_document for a whole \
+    document. Name the document and \
     its commit when you quote.";
 
 /// The application. Cheap to clone.
@@ -56,6 +58,7 @@ pub struct Parts {
     pub(crate) catalog: Arc<Current<Catalog>>,
     pub(crate) skills: Option<Arc<Skills>>,
     pub(crate) knowledge: Option<Arc<Knowledge>>,
+    pub(crate) search: Option<Arc<Search>>,
     pub(crate) mcp: Mcp,
     pub(crate) legacy: Legacy,
     /// Who everyone is, for as long as the only mode is "open".
@@ -80,6 +83,7 @@ impl Deref for App {
 struct Services {
     skills: Option<Arc<Skills>>,
     knowledge: Option<Arc<Knowledge>>,
+    search: Option<Arc<Search>>,
 }
 
 /// Why the application can't be built. The text is for whoever starts it.
@@ -126,7 +130,8 @@ impl App {
         if let Some(knowledge) = &knowledge {
             knowledge::note(&catalog, knowledge.source_name(), &knowledge.state().borrow());
         }
-        let services = Services { skills, knowledge };
+        let search = search::service(&config);
+        let services = Services { skills, knowledge, search };
         let hub = Arc::new(Hub::new(registry(&catalog, &services)?));
         Ok(Self::assemble(config, addr, hub, catalog, services))
     }
@@ -144,11 +149,18 @@ impl App {
         if let Some(knowledge) = &self.knowledge {
             knowledge::start(self, knowledge);
         }
+        if let Some(search) = &self.search {
+            search::start(self, search);
+        }
     }
 
     /// What is offered at this moment.
     pub(crate) fn registry(&self) -> Result<Registry, RegistryError> {
-        let services = Services { skills: self.skills.clone(), knowledge: self.knowledge.clone() };
+        let services = Services {
+            skills: self.skills.clone(),
+            knowledge: self.knowledge.clone(),
+            search: self.search.clone(),
+        };
         registry(&self.catalog, &services)
     }
 
@@ -159,7 +171,7 @@ impl App {
         catalog: Arc<Current<Catalog>>,
         services: Services,
     ) -> Self {
-        let Services { skills, knowledge } = services;
+        let Services { skills, knowledge, search } = services;
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
         let of_skills = skills.as_ref().map_or("", |_| SKILLS_INSTRUCTIONS);
         let of_knowledge = knowledge.as_ref().map_or("", |_| KNOWLEDGE_INSTRUCTIONS);
@@ -185,6 +197,7 @@ impl App {
             catalog,
             skills,
             knowledge,
+            search,
             mcp,
             legacy,
             caller,
@@ -229,7 +242,7 @@ pub(crate) fn too_late() -> Error {
 
 /// Everything that is offered, named one by one.
 fn registry(catalog: &Arc<Current<Catalog>>, services: &Services) -> Result<Registry, RegistryError> {
-    let Services { skills, knowledge } = services;
+    let Services { skills, knowledge, search } = services;
     let services = [Some(SERVER), skills.as_ref().map(|_| SKILLS), knowledge.as_ref().map(|_| KNOWLEDGE)];
     let facts = Arc::new(ServerFacts {
         version: env!("CARGO_PKG_VERSION"),
@@ -240,8 +253,9 @@ fn registry(catalog: &Arc<Current<Catalog>>, services: &Services) -> Result<Regi
     if let Some(skills) = skills {
         builder = lyceum_skills::register(builder, &SKILLS, skills)?;
     }
-    if let Some(knowledge) = knowledge {
-        builder = lyceum_knowledge::register(builder, &KNOWLEDGE, knowledge)?;
+    if let (Some(knowledge), Some(search)) = (knowledge, search) {
+        let finder = Arc::new(Finder { knowledge: knowledge.clone(), search: search.clone() });
+        builder = lyceum_knowledge::register(builder, &KNOWLEDGE, &finder)?;
     }
     Ok(builder.build())
 }

@@ -5,6 +5,9 @@ mod doctor;
 mod embed;
 mod eval;
 mod lint;
+mod model;
+mod reindex;
+mod search;
 mod serve;
 mod sync;
 
@@ -49,6 +52,13 @@ enum Command {
     Stdio,
     /// Bring the knowledge base up to date, and say what changed
     Sync,
+    /// Search the knowledge base
+    Search(search::Question),
+    /// Make the search index anew
+    Reindex,
+    /// The models that find by meaning
+    #[command(subcommand)]
+    Model(model::Command),
     /// Check the configuration, and say everything that is wrong with it
     Check,
     /// Look at everything that is configured: sources, each file that is not served as meant, the sandbox
@@ -116,9 +126,13 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Embed { .. } => embed::embed(&Config::load(&overrides)?),
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&Config::load(&overrides)?),
+        Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, question),
+        Command::Model(command) => model::model(&Config::load(&overrides)?, command),
+        Command::Reindex => reindex::reindex(&Config::load(&overrides)?),
         Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
-            let config = Config::load(&overrides)?.or_example()?;
+            let mut config = Config::load(&overrides)?.or_example()?;
+            config.search.fetch = true;
             let _logging = telemetry::init(&config::log_filter())?;
             serve::serve(config)
         }

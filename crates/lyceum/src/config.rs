@@ -9,6 +9,7 @@ mod fault;
 mod knowledge;
 mod raw;
 mod schema;
+mod search;
 mod skills;
 
 use std::{
@@ -27,6 +28,7 @@ pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use raw::AuthMode;
 pub use schema::json_schema;
+pub use search::{DEFAULT_MODEL, SearchService};
 
 use crate::http::{HostRule, Origin};
 use document::Document;
@@ -57,6 +59,8 @@ pub struct Config {
     pub skills: Option<SkillsService>,
     /// The knowledge service, where it is on.
     pub knowledge: Option<KnowledgeService>,
+    /// How things are found.
+    pub search: SearchService,
     /// What is known of the machine.
     pub machine: Machine,
     /// Whether anyone said anything: a file, or variables that turn a service on.

@@ -1,15 +1,118 @@
-//! A STAND-IN until search is wired up: what `lyceum eval` and `lyceum embed` need of it, by words only.
+//! Search in this process: made of the configuration, fed by the services that are on, and kept up with them.
 
-use std::{path::PathBuf, sync::Arc};
+mod skills;
 
-use futures::FutureExt;
-use lyceum_search::{Options, embedder::EmbedError};
+use std::{
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
-use crate::config::Config;
+use lyceum_search::{
+    Options, Ranking, Search,
+    embedder::{self, EmbedError, Embedder},
+    model, reranker,
+};
 
-/// What a search in that folder is made of, by the configuration.
-pub(crate) fn options(_: &Config, folder: PathBuf) -> Options {
-    let absent = || EmbedError::Model("search is not wired up yet".to_owned());
-    let connect = Arc::new(move |_| async move { Err(absent()) }.boxed());
-    Options { folder, embedder: Some("local".to_owned()), connect, reranker: None }
+use crate::{
+    app::App,
+    config::{Config, DEFAULT_MODEL, SearchService},
+};
+
+/// How often it is told how far a model is.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// Makes search, where there is anything to search in.
+pub(crate) fn service(config: &Config) -> Option<Arc<Search>> {
+    if config.knowledge.is_none() && config.skills.is_none() {
+        return None;
+    }
+    Some(Arc::new(Search::new(options(config, config.data_dir.join("search")))))
+}
+
+/// What a search is made of by the configuration, with its files in that folder.
+pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
+    let declared = config.search.clone();
+    let embedder = match &declared.embedder {
+        embedder::Settings::None => None,
+        // Texts and numbers in a struct: there is nothing that could fail.
+        settings => serde_json::to_string(settings).ok(),
+    };
+    let reranker = match &declared.reranker {
+        reranker::Settings::None => None,
+        settings => Some(Ranking {
+            budget: settings.budget(),
+            reranker: Arc::new(reranker::Deferred::new(settings.clone(), declared.reranker_key.clone())),
+        }),
+    };
+    let connect: lyceum_search::Connect = Arc::new(move |settings| {
+        let declared = declared.clone();
+        Box::pin(async move { connect(&declared, &settings).await })
+    });
+    Options { folder, embedder, connect, reranker }
+}
+
+/// Starts what keeps search open, filled and fed.
+pub(crate) fn start(app: &App, search: &Arc<Search>) {
+    let stop = app.tasks.stopping();
+    app.tasks.spawn(search.clone().keep_open(stop.clone()));
+    app.tasks.spawn(search.clone().keep_filled(stop.clone()));
+    app.tasks.spawn(search.clone().keep_ranked(stop.clone()));
+    app.tasks.spawn(drop_others(app.clone(), search.clone()));
+    if let Some(knowledge) = &app.knowledge {
+        app.tasks.spawn(knowledge.clone().keep_searched(search.clone(), stop.clone()));
+    }
+    if let Some(service) = &app.skills {
+        app.tasks.spawn(skills::keep_searched(service.clone(), search.clone(), stop));
+    }
+}
+
+/// Takes out what belongs to sources that are no longer declared.
+async fn drop_others(app: App, search: Arc<Search>) {
+    let names: Vec<String> = app.config.sources.iter().map(|source| source.name.to_string()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    if let Err(error) = search.retain(&names).await {
+        tracing::warn!(error.cause = %error, "pages of sources that are gone could not be taken out of the index");
+    }
+}
+
+/// Sets a model up by its settings as they are kept.
+async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Embedder>, EmbedError> {
+    let settings: embedder::Settings =
+        serde_json::from_str(settings).map_err(|error| EmbedError::Model(error.to_string()))?;
+    if let embedder::Settings::Local(local) = &settings
+        && declared.fetch
+        && local.folder.is_none()
+        && !local.folder_in(&declared.models).exists()
+    {
+        fetch(declared, &local.model).await?;
+    }
+    embedder::connect(&settings, declared.embedder_key.clone(), &declared.models).await
+}
+
+/// Fetches a model, and says so.
+async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
+    tracing::info!(
+        model.name = name,
+        "the model is not here yet and is fetched once; until it is, answers are found by their words"
+    );
+    let mut said = Instant::now();
+    let options = pull_options(declared, name);
+    let pulled = model::pull(&options, |progress| {
+        let is_step = !matches!(progress, model::Progress::Downloading { .. });
+        if is_step || said.elapsed() > TELL_EVERY {
+            said = Instant::now();
+            tracing::info!(model.name = name, "{progress}");
+        }
+    });
+    pulled.await.map_err(|error| EmbedError::Model(error.to_string()))?;
+    tracing::info!(model.name = name, "the model is here");
+    Ok(())
+}
+
+/// Where a model comes from and goes to, by the configuration.
+pub(crate) fn pull_options(declared: &SearchService, name: &str) -> model::PullOptions {
+    let usual = model::PullOptions::new(&declared.models);
+    let repo = if name == DEFAULT_MODEL { usual.repo.clone() } else { name.to_owned() };
+    model::PullOptions { repo, hub: declared.hub.clone(), ..usual }
 }

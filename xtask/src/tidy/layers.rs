@@ -32,7 +32,14 @@ const LAYERS: &[(&str, MayUse)] = &[
     ),
     (
         "lyceum-knowledge",
-        Only(&["lyceum-model", "lyceum-content", "lyceum-source", "lyceum-store", "lyceum-tools"]),
+        Only(&[
+            "lyceum-model",
+            "lyceum-content",
+            "lyceum-store",
+            "lyceum-source",
+            "lyceum-search",
+            "lyceum-tools",
+        ]),
     ),
     ("lyceum-agent", Only(&["lyceum-model", "lyceum-store", "lyceum-tools"])),
     (

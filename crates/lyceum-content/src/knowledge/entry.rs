@@ -31,6 +31,8 @@ pub struct EntryParts {
     pub url: Option<String>,
     /// The hash of the whole document as it is kept.
     pub hash: String,
+    /// The line of the file that its text begins on, from 1 on.
+    pub first_line: usize,
 }
 
 /// The row of a document in the catalog.
@@ -44,6 +46,8 @@ pub struct Entry {
     pub metadata: Map<String, Value>,
     /// The hash of the whole document as it is kept.
     pub hash: String,
+    /// The line of the file that its text begins on, from 1 on.
+    pub first_line: usize,
     /// Its day, to sort by.
     pub moment: Option<Timestamp>,
     /// `summary` as JSON, written once and sent often.
@@ -86,8 +90,8 @@ pub struct Summary {
 impl Entry {
     /// Makes an entry of its parts.
     pub fn new(parts: EntryParts) -> Self {
-        let EntryParts { id, content_type, path, title, excerpt, metadata, version, synced_at, url, hash } =
-            parts;
+        let EntryParts { id, content_type, path, title, excerpt, metadata, .. } = parts;
+        let EntryParts { version, synced_at, url, hash, first_line, .. } = parts;
         let text = |key: &str| {
             metadata.get(key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
         };
@@ -109,7 +113,7 @@ impl Entry {
         };
         let json = serde_json::to_string(&summary).unwrap_or_default().into_boxed_str();
         let moment = date.map(|(_, moment)| moment);
-        Self { summary, excerpt, metadata, hash, moment, json }
+        Self { summary, excerpt, metadata, hash, first_line, moment, json }
     }
 
     /// `type/id`: what no two entries share.

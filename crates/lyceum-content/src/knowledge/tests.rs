@@ -28,6 +28,7 @@ fn entry(key: &str, title: &str, fields: Value) -> Arc<Entry> {
         synced_at: Timestamp::UNIX_EPOCH,
         url: None,
         hash: format!("hash of {key}"),
+        first_line: 1,
     }))
 }
 

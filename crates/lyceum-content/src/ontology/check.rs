@@ -97,7 +97,7 @@ fn fits(fits: bool, message: &str) -> Read {
 }
 
 /// A day or a moment, as people write them: `2024-01-15`, `2024-01-15 10:00`, `2024-01-15T10:00:00Z`.
-pub(crate) fn moment(text: &str) -> Option<Timestamp> {
+pub fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let midnight = |date: Date| {
         date.at(0, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())

@@ -67,7 +67,9 @@ impl Knowledge {
                             url: links.to(&version, &path),
                             metadata: parsed.fields,
                         };
-                        Some(Built::of(&document, text))
+                        let head = text.len().saturating_sub(parsed.body.len());
+                        let first_line = 1 + text.get(..head).unwrap_or_default().matches('\n').count();
+                        Some(Built::of(&document, first_line, text))
                     };
                     batch.into_iter().map(build).collect::<Vec<_>>()
                 })
@@ -101,7 +103,7 @@ struct Built {
 }
 
 impl Built {
-    fn of(document: &Document, raw: String) -> Self {
+    fn of(document: &Document, first_line: usize, raw: String) -> Self {
         let bytes = document.to_bytes();
         let row = DocumentRow {
             path: document.path.clone(),
@@ -113,6 +115,7 @@ impl Built {
             title: document::title(&document.metadata, &document.content, &document.path),
             metadata: serde_json::Value::Object(document.metadata.clone()).to_string(),
             excerpt: knowledge::excerpt(&document.content),
+            first_line: i64::try_from(first_line).unwrap_or(i64::MAX),
         };
         Self { row, bytes, raw }
     }

@@ -1,6 +1,6 @@
 //! Code, cut where a definition begins, in whatever language: by the words that begin one, not by a grammar.
 
-use super::{BELOW, Chunk, Draft, LEAST, place};
+use super::{BELOW, Chunk, Draft, LEAST, LONGEST_NAME, place};
 
 /// Words that begin a definition.
 const DEFINES: &[&str] = &[
@@ -112,5 +112,5 @@ fn is_note(line: &str) -> bool {
 fn signature(line: &str) -> String {
     let line = line.trim();
     let line = line.trim_end_matches(['{', ':']).trim_end();
-    line.chars().take(120).collect()
+    line.chars().take(LONGEST_NAME).collect()
 }

@@ -1,6 +1,6 @@
 //! Markdown, cut by its headings; within a section by paragraphs, lists and fences.
 
-use super::{BELOW, Chunk, Draft, LEAST, place};
+use super::{BELOW, Chunk, Draft, LEAST, LONGEST_NAME, place};
 
 pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     let mut into = Vec::new();
@@ -10,15 +10,13 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     let mut block: Vec<(usize, &str)> = Vec::new();
     let mut fence: Option<&str> = None;
     for (number, line) in (1..).zip(body.lines()) {
-        let trimmed = line.trim_start();
-        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(mark)) => fence = Some(mark),
-            (Some(open), Some(mark)) if open == mark => fence = None,
+        match (fence, as_fence(line)) {
+            (None, Some((mark, _))) => fence = Some(mark),
+            // Of the same letter, at least as long, and with nothing after it.
+            (Some(open), Some((mark, ""))) if mark.starts_with(open) => fence = None,
             _ => {}
         }
         if fence.is_none()
-            && mark.is_none()
             && let Some((level, name)) = as_heading(line)
         {
             place(&mut draft, &block, &heading, &mut into);
@@ -27,7 +25,7 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
                 draft.close(&mut into);
             }
             above.retain(|(outer, _)| *outer < level);
-            above.push((level, name.to_owned()));
+            above.push((level, name.chars().take(LONGEST_NAME).collect()));
             heading = above.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(BELOW);
             block.push((number, line));
             continue;
@@ -42,6 +40,16 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     place(&mut draft, &block, &heading, &mut into);
     draft.close(&mut into);
     into
+}
+
+/// The mark that begins or ends a fence, and what follows it.
+fn as_fence(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    let first = line.chars().next().filter(|first| ['`', '~'].contains(first))?;
+    let after = line.trim_start_matches(first);
+    let mark = line.get(..line.len() - after.len())?;
+    // Code between marks on one line is no fence.
+    (mark.len() >= 3 && !(first == '`' && after.contains('`'))).then_some((mark, after))
 }
 
 /// The level and the text of a heading.

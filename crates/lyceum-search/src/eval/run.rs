@@ -1,9 +1,12 @@
 //! A run: every question asked as a caller asks it, and what came judged.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use jiff::Timestamp;
-use lyceum_store::vectors;
 use serde::{Deserialize, Serialize};
 
 use super::{Latency, Mean, Question, Set};
@@ -197,10 +200,9 @@ pub async fn until_filled(search: &Search, mut say: impl FnMut(&Status)) -> Resu
             ModelStatus::Failed(reason) => return Err(reason.clone()),
             ModelStatus::Preparing => {}
             ModelStatus::Ready => {
-                let models = opened.db.read(vectors::models).await.map_err(|error| error.to_string())?;
-                let wanted = models.last().map(|model| model.id);
+                let wanted = search.wanted.load(Ordering::Relaxed);
                 let used = opened.active().map(|active| active.model);
-                if status.state == State::Ready && status.pending == 0 && wanted == used {
+                if status.state == State::Ready && status.pending == 0 && used == Some(wanted) {
                     break;
                 }
             }
@@ -215,7 +217,7 @@ pub async fn until_filled(search: &Search, mut say: impl FnMut(&Status)) -> Resu
         tokio::time::sleep(LOOK_EVERY).await;
     }
     // The last of them are kept a moment before they are in memory.
-    let follow = move || opened.db.read_here(|tx| opened.memory_mut().follow_vectors(tx));
-    let followed = tokio::task::spawn_blocking(follow).await.map_err(|error| error.to_string())?;
+    let followed = tokio::task::spawn_blocking(move || opened.follow());
+    let followed = followed.await.map_err(|error| error.to_string())?;
     followed.map_err(|error| error.to_string())
 }

@@ -9,6 +9,7 @@ use super::{
     candidates::{Found, Looked},
 };
 use crate::{
+    lexical::Words,
     page::Facts,
     rerank::{Candidate, Reranked},
     search::Opened,
@@ -130,28 +131,31 @@ pub(super) async fn rerank(opened: &Opened, text: &str, looked: &mut Looked) {
 
 /// The answer of what was found.
 pub(super) fn answer(opened: &Opened, query: &Query, looked: Looked, took: Duration) -> Answer {
-    let Looked { found, terms, degraded, suggestion, facets } = looked;
+    let Looked { found, words, mut degraded, suggestion, facets, is_exchanged } = looked;
+    if is_exchanged {
+        degraded.push("found by words only: the model is being exchanged".to_owned());
+    }
     let mut placed: Vec<(usize, Found)> = (1..).zip(found).collect();
     placed.sort_by(|(a_place, a), (b_place, b)| {
         let by_rerank = b.rerank.unwrap_or(f32::MIN).total_cmp(&a.rerank.unwrap_or(f32::MIN));
         by_rerank.then(a_place.cmp(b_place))
     });
     let hits =
-        placed.into_iter().take(query.limit.clamp(1, MOST)).map(|(place, found)| hit(place, found, &terms));
+        placed.into_iter().take(query.limit.clamp(1, MOST)).map(|(place, found)| hit(place, found, &words));
     let hits: Vec<Hit> = hits.collect();
     let searched = if hits.is_empty() { searched(opened, query) } else { Searched::default() };
     let degraded = (!degraded.is_empty()).then(|| degraded.join("; "));
     Answer { hits, took, degraded, suggestion, facets, searched }
 }
 
-fn hit(place: usize, found: Found, terms: &[String]) -> Hit {
+fn hit(place: usize, found: Found, words: &Words) -> Hit {
     let Found { card, fused, passage, rerank } = found;
     let candidate = fused.candidate;
     Hit {
         source: card.source,
         score: fused.score,
         rerank_score: rerank,
-        snippet: snippet(&passage.text, terms),
+        snippet: snippet(&passage.text, words),
         heading: passage.heading,
         lines: (passage.first_line, passage.last_line),
         stages: Stages {

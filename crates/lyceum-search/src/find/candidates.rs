@@ -1,6 +1,9 @@
 //! Candidates: the best of words and the best of vectors, each with both scores, in one order. Blocks.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use aho_corasick::AhoCorasick;
 use lyceum_store::{DbError, Tx, pages};
@@ -14,6 +17,9 @@ use crate::{
     search::Opened,
     vectors::Near,
 };
+
+/// How many words of a question are perhaps put right: who mistypes more asks with too many.
+const CORRECTED: usize = 12;
 
 /// A chunk of a candidate, as it is shown.
 #[derive(Debug, Clone)]
@@ -33,14 +39,23 @@ pub(super) struct Found {
     pub rerank: Option<f32>,
 }
 
+/// A question as a vector, and the model that made it.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub model: i64,
+    pub vector: Arc<[f32]>,
+}
+
 /// What a look brought.
 #[derive(Debug, Default)]
 pub(super) struct Looked {
     pub found: Vec<Found>,
-    pub terms: Vec<String>,
+    pub words: Words,
     pub degraded: Vec<String>,
     pub suggestion: Option<String>,
     pub facets: Option<Facets>,
+    /// Another model than that of the question was in use by then: its vectors were not asked.
+    pub is_exchanged: bool,
 }
 
 /// Looks for candidates.
@@ -48,15 +63,24 @@ pub(super) fn look(
     opened: &Opened,
     query: &Query,
     words: &Words,
-    vector: Option<&[f32]>,
+    asked: Option<&Asked>,
 ) -> Result<Looked, Error> {
-    let mut looked = Looked { terms: words.terms.clone(), ..Looked::default() };
+    let mut looked = Looked { words: words.clone(), ..Looked::default() };
     let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
     if lexical.is_none() && query.mode != Mode::Meaning {
         looked.degraded.push("the index of words is being made again: found by meaning only".to_owned());
     }
     let (fused, cards) = {
         let memory = opened.memory();
+        let used = memory.active().map(|active| active.model);
+        looked.is_exchanged = asked.is_some_and(|asked| Some(asked.model) != used);
+        let vector = asked.filter(|_| !looked.is_exchanged).map(|asked| &*asked.vector);
+        // The first commit of one that is made anew sees nothing of all that happened.
+        if lexical.as_ref().is_some_and(|lexical| lexical.seen() == 0) && memory.seq > 0 {
+            looked
+                .degraded
+                .push("the index of words is being made: some pages are not found by them".to_owned());
+        }
         let allowed = memory.allowed(&query.filter);
         let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, &mut looked);
         if query.facets {
@@ -64,7 +88,7 @@ pub(super) fn look(
                 facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut looked.degraded);
         }
         // A reranker sees as many as there may be results; without one, only what is shown is read.
-        let read = if opened.rerank.is_some() { MOST } else { query.limit };
+        let read = if opened.rerank.is_some() { MOST } else { query.limit.clamp(1, MOST) };
         let best: Vec<Fused> = fused.into_iter().take(read).collect();
         let cards: HashMap<i64, Card> = best
             .iter()
@@ -77,13 +101,18 @@ pub(super) fn look(
         let mut found = Vec::with_capacity(fused.len());
         for one in fused {
             let Some(card) = cards.get(&one.candidate.page) else { continue };
-            let Some(passage) = passage(tx, &one.candidate, terms.as_ref())? else { continue };
+            let passage = passage(tx, &one.candidate, terms.as_ref())?;
+            let passage = match passage {
+                Some(passage) => passage,
+                None if pages::page(tx, card.id)?.is_some() => without_text(card),
+                None => continue,
+            };
             found.push(Found { card: card.clone(), fused: one, passage, rerank: None });
         }
         Ok::<_, DbError>(found)
     })?;
     if let Some(lexical) = &lexical {
-        looked.suggestion = suggestion(lexical, words, &query.text);
+        looked.suggestion = suggestion(lexical, words, query.text.trim());
     }
     Ok(looked)
 }
@@ -93,11 +122,13 @@ pub(super) fn rank(
     opened: &Opened,
     query: &Query,
     words: &Words,
-    vector: Option<&[f32]>,
+    asked: Option<&Asked>,
     depth: usize,
 ) -> Vec<Ranked> {
     let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
     let memory = opened.memory();
+    let used = memory.active().map(|active| active.model);
+    let vector = asked.filter(|asked| Some(asked.model) == used).map(|asked| &*asked.vector);
     let allowed = memory.allowed(&query.filter);
     let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, &mut Looked::default());
     let ranked = fused.into_iter().take(depth).filter_map(|one| {
@@ -166,6 +197,13 @@ fn passage(
     }))
 }
 
+/// What is shown of a page that has no text of its own.
+fn without_text(card: &Card) -> Passage {
+    let facts = &card.facts;
+    let text = if facts.description.is_empty() { &facts.title } else { &facts.description };
+    Passage { heading: String::new(), first_line: 1, last_line: 1, text: text.clone() }
+}
+
 /// What words of the question look like in a text: a stem is how a word begins, but for a letter that stemming changed.
 fn patterns(words: &Words) -> Option<AhoCorasick> {
     let stems = words.terms.iter().map(|term| term.strip_suffix('i').unwrap_or(term));
@@ -212,17 +250,20 @@ fn attempt<T>(looked: &mut Looked, outcome: Result<T, Unusable>) -> Option<T> {
 
 /// The question with the words that no page has put right, if there are such.
 fn suggestion(lexical: &Lexical, words: &Words, text: &str) -> Option<String> {
-    let mut corrected = text.to_owned();
-    for word in &words.written {
-        if let Ok(Some(nearest)) = lexical.nearest_word(word)
-            && let Some(at) = corrected.to_lowercase().find(word.as_str())
-            && corrected.is_char_boundary(at)
-            && corrected.is_char_boundary(at + word.len())
-        {
-            corrected.replace_range(at..at + word.len(), &nearest);
+    let mut corrected = String::with_capacity(text.len());
+    let mut at = 0;
+    for one in words.written.iter().take(CORRECTED) {
+        if let Ok(Some(nearest)) = lexical.nearest_word(&one.word) {
+            corrected.push_str(text.get(at..one.from)?);
+            corrected.push_str(&nearest);
+            at = one.to;
         }
     }
-    (corrected != text).then_some(corrected)
+    if at == 0 {
+        return None;
+    }
+    corrected.push_str(text.get(at..)?);
+    Some(corrected)
 }
 
 /// How many pages that share words with the question there are of each type, group and so on.

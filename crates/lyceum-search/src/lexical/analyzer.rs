@@ -1,14 +1,12 @@
 //! Words: how a text becomes terms, the same for pages and for questions.
 //!
 //! Words are split at everything that is no letter or digit; `camelCase` and `snake_case` give their parts and the whole,
-//! so that code is found by either. Letters of scripts without spaces are words of their own. Then English stemming, without
-//! the words that every text has.
+//! so that code is found by either. Letters of scripts without spaces are words of their own. Then English stemming. Words
+//! that every text has are in the index too, but a question is asked without them where it has others.
 
-use std::sync::LazyLock;
+use std::{collections::HashSet, sync::LazyLock};
 
-use tantivy::tokenizer::{
-    Language, RemoveLongFilter, Stemmer, StopWordFilter, TextAnalyzer, Token, TokenStream, Tokenizer,
-};
+use tantivy::tokenizer::{Language, RemoveLongFilter, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 
 /// Words longer than this are no words that anyone would look for.
 const LONGEST: usize = 64;
@@ -25,22 +23,20 @@ const COMMON: &str = "a an and are as at be but by for if in into is it no not o
 pub(crate) fn analyzer() -> TextAnalyzer {
     static STEMMING: LazyLock<TextAnalyzer> = LazyLock::new(|| {
         let stems = Stemmer::new(Language::English);
-        TextAnalyzer::builder(Words)
-            .filter(RemoveLongFilter::limit(LONGEST))
-            .filter(common())
-            .filter(stems)
-            .build()
+        TextAnalyzer::builder(Words).filter(RemoveLongFilter::limit(LONGEST)).filter(stems).build()
     });
     STEMMING.clone()
 }
 
 /// Words as they are written, in lower case: what is suggested to people.
 pub(crate) fn plain() -> TextAnalyzer {
-    TextAnalyzer::builder(Words).filter(RemoveLongFilter::limit(LONGEST)).filter(common()).build()
+    TextAnalyzer::builder(Words).filter(RemoveLongFilter::limit(LONGEST)).build()
 }
 
-fn common() -> StopWordFilter {
-    StopWordFilter::remove(COMMON.split_whitespace().map(str::to_owned))
+/// Whether every text has that word, in lower case.
+pub(crate) fn is_common(word: &str) -> bool {
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| COMMON.split_whitespace().collect());
+    WORDS.contains(word)
 }
 
 /// Splits a text into words and the parts of words.

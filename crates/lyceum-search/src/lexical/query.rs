@@ -19,17 +19,28 @@ use crate::memory::Allowed;
 /// How many words of a question count; what comes after them says little that is new.
 const MOST_WORDS: usize = 64;
 
+/// How many phrases count: each is looked for in every field.
+const MOST_PHRASES: usize = 8;
+
 /// A question, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Words {
     /// The terms of it, in order, without repetition.
     pub terms: Vec<String>,
-    /// What must stand side by side.
-    pub phrases: Vec<Vec<String>>,
+    /// What must stand side by side: terms, each with its place in the phrase.
+    pub phrases: Vec<Vec<(usize, String)>>,
     /// What words may begin with.
     pub beginnings: Vec<String>,
     /// The words as they were written.
-    pub written: Vec<String>,
+    pub written: Vec<Written>,
+}
+
+/// A word of a question as it was written, in lower case, and from and to which byte it stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub from: usize,
+    pub to: usize,
+    pub word: String,
 }
 
 /// A page and what its words are worth.
@@ -44,17 +55,19 @@ impl Words {
     pub(crate) fn of(question: &str) -> Self {
         let mut words = Self::default();
         let mut stemmed = analyzer::analyzer();
-        for (number, part) in question.split('"').enumerate() {
-            let is_quoted = number % 2 == 1;
+        let mut parts = question.split('"').enumerate().peekable();
+        while let Some((number, part)) = parts.next() {
+            // A quote that is not closed is an inch or a slip.
+            let is_quoted = number % 2 == 1 && parts.peek().is_some();
             let terms = terms(&mut stemmed, part);
-            if is_quoted && terms.len() > 1 {
-                words.phrases.push(terms.clone());
+            if is_quoted && terms.len() > 1 && words.phrases.len() < MOST_PHRASES {
+                words.phrases.push(terms.into_iter().take(MOST_WORDS).collect());
             }
-            words.terms.extend(terms);
             words.beginnings.extend(beginnings(part).filter(|_| !is_quoted));
         }
-        words.written = terms(&mut analyzer::plain(), question);
-        for list in [&mut words.terms, &mut words.written, &mut words.beginnings] {
+        words.terms = said(&mut stemmed, question);
+        words.written = written(question);
+        for list in [&mut words.terms, &mut words.beginnings] {
             let mut seen = std::collections::HashSet::new();
             list.retain(|term| seen.insert(term.clone()));
             list.truncate(MOST_WORDS);
@@ -187,17 +200,19 @@ impl Lexical {
                 let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
                 clauses.push((Occur::Should, boosted(Box::new(query), weight)));
             }
-            for beginning in &words.beginnings {
-                let pattern = format!("{beginning}.*");
-                if let Ok(query) = RegexQuery::from_pattern(&pattern, field) {
-                    clauses.push((Occur::Should, boosted(Box::new(query), weight)));
-                }
+        }
+        // How a word begins is asked of words as they are written: a stem may be shorter than the beginning.
+        for beginning in &words.beginnings {
+            let pattern = format!("{beginning}.*");
+            if let Ok(query) = RegexQuery::from_pattern(&pattern, self.fields.vocabulary) {
+                clauses.push((Occur::Should, Box::new(query)));
             }
         }
         for phrase in &words.phrases {
             let anywhere = fields.iter().map(|(field, weight)| {
-                let terms = phrase.iter().map(|term| Term::from_field_text(*field, term)).collect();
-                boosted(Box::new(PhraseQuery::new(terms)), *weight)
+                let term = |(place, term): &(usize, String)| (*place, Term::from_field_text(*field, term));
+                let terms = phrase.iter().map(term).collect();
+                boosted(Box::new(PhraseQuery::new_with_offset(terms)), *weight)
             });
             clauses.push((Occur::Must, Box::new(BooleanQuery::union(anywhere.collect()))));
         }
@@ -233,10 +248,35 @@ fn page_of(segment: &SegmentReader, document: DocId) -> Result<Option<i64>, Unus
     Ok(segment.fast_fields().i64("page")?.first(document))
 }
 
-fn terms(analyzer: &mut TextAnalyzer, text: &str) -> Vec<String> {
+/// The terms of a text, each with its place among the words.
+fn terms(analyzer: &mut TextAnalyzer, text: &str) -> Vec<(usize, String)> {
     let mut terms = Vec::new();
-    analyzer.token_stream(text).process(&mut |token| terms.push(token.text.clone()));
+    analyzer.token_stream(text).process(&mut |token| terms.push((token.position, token.text.clone())));
     terms
+}
+
+/// The terms of a question, without those of words that every text has, unless it has no others.
+fn said(stemmed: &mut TextAnalyzer, question: &str) -> Vec<String> {
+    let all = terms(stemmed, question);
+    let plain = terms(&mut analyzer::plain(), question);
+    let telling: Vec<String> = (all.iter().zip(&plain))
+        .filter(|(_, (_, word))| !analyzer::is_common(word))
+        .map(|((_, term), _)| term.clone())
+        .collect();
+    if telling.is_empty() { all.into_iter().map(|(_, term)| term).collect() } else { telling }
+}
+
+/// The words of a question; of `camelCase` its parts only.
+fn written(question: &str) -> Vec<Written> {
+    let mut all: Vec<Written> = Vec::new();
+    analyzer::plain().token_stream(question).process(&mut |token| {
+        // The whole of a word comes right before its parts.
+        if all.last().is_some_and(|whole| token.offset_to <= whole.to) {
+            all.pop();
+        }
+        all.push(Written { from: token.offset_from, to: token.offset_to, word: token.text.clone() });
+    });
+    all
 }
 
 /// What stands before a `*` at the end of a word.

@@ -1,6 +1,9 @@
 //! Pages in: written to the database in one transaction, then taken into the index by words and into memory.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::PoisonError,
+};
 
 use jiff::Timestamp;
 use lyceum_store::{DbError, events, pages};
@@ -92,6 +95,7 @@ impl Search {
 
     /// Brings the index by words up to the database. Blocks.
     pub(super) fn catch_up(&self, opened: &Opened) -> Result<(), DbError> {
+        let _turn = opened.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(lexical) = opened.lexical() else { return Ok(()) };
         let outcome = catch_up(opened, &lexical);
         match outcome {
@@ -107,13 +111,10 @@ impl Search {
 
     /// Brings memory up to the database, and sees what others wrote to the index by words. Blocks.
     pub(super) fn follow(&self, opened: &Opened) -> Result<(), DbError> {
-        let last = opened.db.read_here(events::last)?;
-        if opened.memory().seq == last {
-            return Ok(());
-        }
-        opened.db.read_here(|tx| opened.memory_mut().follow(tx))?;
+        opened.follow()?;
+        // Another process has it in the index by words some time after the database has it.
         if let Some(lexical) = opened.lexical()
-            && let Err(error) = lexical.reload()
+            && let Err(error) = lexical.refresh()
         {
             tracing::warn!(error.cause = %error, "the index of words could not be read anew");
         }
@@ -135,11 +136,12 @@ fn catch_up(opened: &Opened, lexical: &crate::lexical::Lexical) -> Result<(), Be
     if last == position {
         return Ok(());
     }
-    // Events that are no longer there were about pages that still may be.
     let is_whole = i64::try_from(news.len()).ok() == Some(last - position);
     let touched: BTreeSet<i64> = if is_whole {
         news.iter().filter_map(|event| event.key.parse().ok()).collect()
     } else {
+        // Events that are no longer there may have been about pages that no longer are.
+        lexical.clear().map_err(Behind::Words)?;
         let all = opened.db.read_here(pages::all).map_err(Behind::Database)?;
         all.into_iter().map(|page| page.id).collect()
     };

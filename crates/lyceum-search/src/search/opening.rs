@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lyceum_store::{Db, DbError, events, vectors};
+use lyceum_store::{Db, DbError, Leader, events};
 use tokio_util::sync::CancellationToken;
 
 use super::{Opened, Opening, Search};
@@ -13,6 +13,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// How long after a failure to open it is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+/// How long after a failure to set the reranker up it is tried again.
+const RERANKER_AGAIN: Duration = Duration::from_secs(30);
 
 impl Search {
     /// Opens what is kept, and follows what other processes write, until it is told to stop.
@@ -44,6 +47,18 @@ impl Search {
         }
     }
 
+    /// Gets the reranker ready, until it is or this is told to stop.
+    pub async fn keep_ranked(self: Arc<Self>, stop: CancellationToken) {
+        let Some(ranking) = &self.options.reranker else { return };
+        while let Err(error) = ranking.reranker.prepare().await {
+            tracing::warn!(error.cause = %error, "the reranker is not ready; it is tried again");
+            tokio::select! {
+                () = tokio::time::sleep(RERANKER_AGAIN) => {}
+                () = stop.cancelled() => return,
+            }
+        }
+    }
+
     /// Opens what is kept, once; for commands that ask and end.
     pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, String> {
         if let Some(opened) = self.opened_now() {
@@ -63,7 +78,7 @@ impl Search {
         let leads = self.leads();
         let file = folder.join("search.db");
         let load = |db: Db| {
-            let memory = db.read_here(Memory::load)?;
+            let memory = db.read_here(|tx| Memory::load(tx, None))?;
             Ok((db, memory))
         };
         let (db, memory) = match Db::open(&file).and_then(load) {
@@ -75,7 +90,9 @@ impl Search {
         };
         let rerank = self.options.reranker.as_ref();
         let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
-        let opened = Opened { db, memory: memory.into(), lexical: None.into(), active: None.into(), rerank };
+        let (following, catching_up) = Default::default();
+        let opened =
+            Opened { db, memory: memory.into(), lexical: None.into(), following, catching_up, rerank };
         self.open_words(&opened, leads);
         Ok(opened)
     }
@@ -115,7 +132,23 @@ impl Search {
             self.catch_up(opened)?;
         }
         self.follow(opened)?;
-        let active = opened.db.read_here(vectors::active)?;
-        self.follow_model(opened, active)
+        self.follow_model(opened)
     }
+}
+
+/// Takes everything that is kept in a folder away, so that it is made anew. Not while a process uses it.
+pub fn discard(folder: &std::path::Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let Some(_leader) = Leader::try_take(folder)? else {
+        return Err(std::io::Error::new(std::io::ErrorKind::ResourceBusy, "another process uses it"));
+    };
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            std::fs::remove_dir_all(path)?;
+        } else if path.file_name().is_some_and(|name| name != "leader.lock") {
+            std::fs::remove_file(path)?;
+        }
+    }
+    Ok(())
 }

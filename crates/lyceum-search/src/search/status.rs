@@ -1,5 +1,7 @@
 //! How far the index is: for `/health`, for progress bars, and for what answers say of themselves.
 
+use std::sync::atomic::Ordering;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -51,9 +53,9 @@ impl Search {
         let active = opened.active();
         let of = active.as_ref().map(|active| active.model);
         let is_off = model == ModelStatus::Off;
+        let wanted = Some(self.wanted.load(Ordering::Relaxed)).filter(|wanted| *wanted > 0);
         let read = opened.db.read(move |tx| {
             let (documents, chunks) = pages::count(tx)?;
-            let wanted = vectors::models(tx)?.last().map(|model| model.id);
             let pending = match wanted.or(of) {
                 _ if is_off => 0,
                 Some(model) => vectors::count_pending(tx, model)?,

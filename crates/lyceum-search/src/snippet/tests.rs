@@ -1,1 +1,101 @@
-//! Tests.
+//! What is shown of a chunk.
+
+use super::{LONGEST, snippet};
+use crate::{lexical::Words, tests::Dice};
+
+fn shown(text: &str, question: &str) -> String {
+    snippet(text, &Words::of(question))
+}
+
+#[track_caller]
+fn check(text: &str, question: &str, expected: &str) {
+    assert_eq!(shown(text, question), expected);
+}
+
+#[test]
+fn words_of_the_question_are_marked_in_every_form() {
+    check("Cells are governed.", "governing a cell", "**Cells** are **governed**.");
+    check("call parse_json here", "json", "call parse_**json** here");
+    check("call parse_json here", "parse_json", "call **parse_json** here");
+    check("The end.", "the", "The end.");
+    check("governance of cells", "govern*", "**governance** of cells");
+}
+
+#[test]
+fn a_snippet_is_one_line() {
+    check("one\n\n  two\tthree\r\n", "two", "one **two** three");
+    check("", "two", "");
+}
+
+#[test]
+fn a_long_text_is_shown_where_the_words_are() {
+    let text = format!("{}The needle lies here. {}", "Some hay. ".repeat(60), "More hay. ".repeat(60));
+    let shown = shown(&text, "needle");
+    assert!(shown.contains("The **needle** lies here."), "{shown}");
+    assert!(shown.starts_with("… ") && shown.ends_with(" …"), "{shown}");
+}
+
+#[test]
+fn a_word_is_shown_after_one_that_never_ends() {
+    let text = format!("a {} target {}", "x".repeat(500), "y".repeat(500));
+    assert!(shown(&text, "target").contains("**target**"));
+}
+
+#[test]
+fn the_place_with_most_words_is_shown() {
+    let hay = "Nothing to see in this long line of words. ".repeat(12);
+    let text = format!("alpha alpha alpha {hay} alpha beta {hay}");
+    assert!(shown(&text, "alpha beta").contains("**alpha** **beta**"));
+}
+
+#[test]
+fn any_text_gives_a_snippet_of_its_own_words() {
+    let pieces = [
+        "word",
+        "needle",
+        "Needles",
+        "🙂",
+        "👩‍👩‍👧",
+        "é",
+        "e\u{301}",
+        "ß",
+        "İ",
+        "治理",
+        "مرحبا",
+        "\u{2028}",
+        "\u{3000}",
+        "\n",
+        "\r\n",
+        "\t",
+        " ",
+        ". ",
+        "**",
+        "…",
+        "_",
+        "camelCaseNeedle",
+        "snake_needle",
+        "\u{fffd}",
+        "\u{200b}",
+        "x0",
+        "\u{10ffff}",
+    ];
+    for seed in 0..2_000 {
+        let mut dice = Dice::new(seed);
+        let mut text = String::new();
+        for _ in 0..dice.below(400) {
+            text.push_str(dice.one_of(&pieces));
+            if dice.below(3) == 0 {
+                text.push(' ');
+            }
+        }
+        if dice.below(4) == 0 {
+            text.insert_str(0, &"ü".repeat(dice.below(700)));
+        }
+        for question in ["needle", "camel case", "治 İ", "é 🙂", "nee*", ""] {
+            let shown = shown(&text, question);
+            // Both ellipses, and a mark around every second letter at the worst.
+            let plain = shown.replace("**", "");
+            assert!(plain.len() <= LONGEST + 8, "{} bytes of {text:?}", plain.len());
+        }
+    }
+}

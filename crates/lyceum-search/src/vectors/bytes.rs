@@ -12,11 +12,18 @@ pub(crate) fn encode(vector: &[f32]) -> Vec<u8> {
 }
 
 /// The scale and the bytes of a kept vector; nothing for what is none.
+#[expect(clippy::cast_precision_loss, reason = "four digits of a length are enough")]
 pub(crate) fn decode(kept: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8> + '_)> {
     let (scale, bytes) = kept.split_first_chunk()?;
     let scale = f32::from_le_bytes(*scale);
-    (scale.is_finite() && scale > 0.0).then(|| (scale, bytes.iter().map(|byte| i8::from_le_bytes([*byte]))))
+    let bytes = bytes.iter().map(|byte| i8::from_le_bytes([*byte]));
+    let squares: i64 = bytes.clone().map(|byte| i64::from(byte) * i64::from(byte)).sum();
+    // Its length is one, but for rounding; what is damaged would be near to every question, or to none.
+    LENGTHS.contains(&(scale * (squares as f32).sqrt())).then_some((scale, bytes))
 }
+
+/// How long a vector of length one may be after rounding.
+const LENGTHS: std::ops::RangeInclusive<f32> = 0.9..=1.1;
 
 #[expect(
     clippy::cast_possible_truncation,

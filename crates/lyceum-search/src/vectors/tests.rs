@@ -1,1 +1,164 @@
-//! Tests.
+//! Vectors that are scanned, against what is exact.
+
+use std::collections::HashSet;
+
+use super::{Flat, Owner, decode, encode};
+use crate::tests::{Dice, unit};
+
+/// Vectors around some hundred places, as texts are.
+fn vectors(count: usize, dimensions: usize, seed: u64) -> Vec<Vec<f32>> {
+    let mut dice = Dice::new(seed);
+    let places: Vec<Vec<f32>> = (0..200).map(|_| dice.direction(dimensions)).collect();
+    let near = |dice: &mut Dice| {
+        let place = dice.one_of(&places).clone();
+        let away = dice.direction(dimensions);
+        unit(place.iter().zip(away).map(|(a, b)| a + b).collect())
+    };
+    (0..count).map(|_| near(&mut dice)).collect()
+}
+
+fn flat(vectors: &[Vec<f32>], dimensions: usize) -> Flat {
+    let mut flat = Flat::new(dimensions);
+    for (slot, vector) in (0..).zip(vectors) {
+        assert!(flat.insert(Owner { slot, chunk: i64::from(slot) + 1 }, &encode(vector)));
+    }
+    flat
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// How many of the ten that are nearest are found, of all.
+fn recall(flat: &Flat, all: &[Vec<f32>], questions: &[Vec<f32>], may: impl Fn(u32) -> bool) -> f64 {
+    let (mut found, mut wanted) = (0, 0);
+    for question in questions {
+        let mut exact: Vec<(u32, f32)> = (0..)
+            .zip(all)
+            .filter(|(slot, _)| may(*slot))
+            .map(|(slot, vector)| (slot, dot(question, vector)))
+            .collect();
+        exact.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let best: HashSet<u32> = exact.iter().take(10).map(|(slot, _)| *slot).collect();
+        let near = flat.nearest(question, 10, &may);
+        assert!(near.iter().all(|one| may(one.owner.slot)));
+        assert!(near.is_sorted_by(|a, b| a.cosine >= b.cosine));
+        for one in &near {
+            let is = dot(question, &all[one.owner.slot as usize]);
+            assert!((one.cosine - is).abs() < 0.02, "{} is {is}", one.cosine);
+        }
+        wanted += best.len();
+        found += near.iter().filter(|one| best.contains(&one.owner.slot)).count();
+    }
+    f64::from(u32::try_from(found).unwrap()) / f64::from(u32::try_from(wanted).unwrap())
+}
+
+#[test]
+fn nearly_all_of_the_nearest_are_found_whatever_is_filtered_out() {
+    let all = vectors(20_050, 384, 1);
+    let (questions, all) = all.split_at(50);
+    let flat = flat(all, 384);
+    for (label, part) in [("none", 1), ("nine of ten", 10), ("99 of 100", 100)] {
+        let recall = recall(&flat, all, questions, |slot| slot % part == 0);
+        eprintln!("recall@10 with {label} filtered out: {recall}");
+        assert!(recall >= 0.98, "{label}: {recall}");
+    }
+}
+
+#[test]
+fn vectors_of_any_length_are_compared() {
+    for dimensions in [1, 3, 63, 64, 65, 768, 1_536, 3_072] {
+        let mut all = vectors(300, dimensions, 2);
+        // The largest sums there can be.
+        all.push(unit(vec![1.0; dimensions]));
+        all.push(unit(vec![-1.0; dimensions]));
+        let flat = flat(&all, dimensions);
+        let same = flat.nearest(&all[300], 1, |_| true);
+        assert!((same[0].cosine - 1.0).abs() < 0.01, "{same:?}");
+        let least = flat.nearest(&all[300], 302, |_| true);
+        assert!((least[301].cosine + 1.0).abs() < 0.01, "{:?}", least[301]);
+        assert!(dimensions < 64 || recall(&flat, &all, &all[..5], |_| true) > 0.9);
+        assert_eq!(flat.nearest(&vec![0.5; dimensions + 1], 5, |_| true), []);
+        assert_eq!(flat.nearest(&all[0], 0, |_| true), []);
+    }
+}
+
+#[test]
+fn rows_that_are_gone_are_not_found_before_or_after_they_are_swept() {
+    let all = vectors(6_000, 64, 3);
+    let mut flat = flat(&all, 64);
+    for step in 0..6 {
+        let gone: HashSet<u32> = (0..6_000).filter(|slot| slot % 7 == step).collect();
+        flat.remove(&gone);
+        flat.remove(&gone);
+        let is_left = |slot: u32| slot % 7 > step;
+        let left = flat.nearest(&all[0], 10_000, |_| true);
+        assert_eq!(left.len(), (0..6_000).filter(|slot| is_left(*slot)).count());
+        assert!(left.iter().all(|one| is_left(one.owner.slot)));
+        assert!(left.iter().all(|one| one.owner.chunk == i64::from(one.owner.slot) + 1));
+        assert!(
+            left.iter().all(|one| (one.cosine - dot(&all[0], &all[one.owner.slot as usize])).abs() < 0.03)
+        );
+    }
+    assert!(flat.owners.len() < 3_000, "nothing was swept");
+    assert!(flat.insert(Owner { slot: 9_000, chunk: 1 }, &encode(&all[0])));
+    assert_eq!(flat.nearest(&all[0], 1, |_| true)[0].owner.slot, 9_000);
+}
+
+#[test]
+fn the_chunks_of_some_pages_are_compared_alone() {
+    let all = vectors(500, 64, 4);
+    let flat = flat(&all, 64);
+    let of = flat.of_slots(&all[0], &HashSet::from([0, 3, 499, 7_000]));
+    let mut slots: Vec<u32> = of.iter().map(|near| near.owner.slot).collect();
+    slots.sort_unstable();
+    assert_eq!(slots, [0, 3, 499]);
+    assert!(flat.of_slots(&all[0], &HashSet::new()).is_empty());
+}
+
+#[test]
+fn what_is_kept_is_what_was_put() {
+    let mut dice = Dice::new(5);
+    for dimensions in [1, 2, 384, 1_536] {
+        let vector = dice.direction(dimensions);
+        let kept = encode(&vector);
+        assert_eq!(kept.len(), dimensions + 4);
+        let (scale, bytes) = decode(&kept).unwrap();
+        for (byte, value) in bytes.zip(&vector) {
+            assert!((f32::from(byte) * scale - value).abs() <= scale * 0.51);
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_vector_are_not_taken() {
+    let mut dice = Dice::new(6);
+    let good = encode(&dice.direction(384));
+    let mut flat = Flat::new(384);
+    let mut check = |kept: &[u8], is_taken: bool| {
+        assert_eq!(
+            flat.insert(Owner { slot: 1, chunk: 1 }, kept),
+            is_taken,
+            "{:?}",
+            &kept[..kept.len().min(8)]
+        );
+    };
+    check(&good, true);
+    check(&[], false);
+    check(&good[..3], false);
+    check(&good[..387], false);
+    check(&[good.as_slice(), &[0]].concat(), false);
+    check(&[0; 388], false);
+    check(&[0xff; 388], false);
+    for scale in [f32::NAN, f32::INFINITY, 0.0, -0.01, 1e30, 1e-30, 1.0] {
+        check(&[&scale.to_le_bytes(), &good[4..]].concat(), false);
+    }
+    // The high bits of the scale are what a wrong answer would come of.
+    for bit in 0..8 {
+        let mut flipped = good.clone();
+        flipped[3] ^= 1 << bit;
+        check(&flipped, false);
+    }
+    let noise: Vec<u8> = (0..388).map(|_| u8::try_from(dice.below(256)).unwrap()).collect();
+    check(&noise, false);
+}

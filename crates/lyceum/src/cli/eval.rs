@@ -139,6 +139,7 @@ async fn ask(
             bail!("meaning can't be searched: {reason}; see `lyceum doctor`, or use --mode words");
         }
     }
+    index.until_ranked().await;
     let report = eval::run(&index.search, set, &modes, |asked| progress.asking(asked)).await?;
     if report.documents == 0 {
         bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");

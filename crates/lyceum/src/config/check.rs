@@ -9,13 +9,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AuthMode, Config, KnowledgeService, Limits, Location, Repository, Source,
+    AuthMode, Config, KnowledgeService, Limits, Location, Repository, SearchService, Source,
     document::Document,
     environment,
     fault::{Fault, Faults},
     knowledge,
     raw::{self, Raw},
-    schema, skills,
+    schema, search, skills,
 };
 use crate::http::{HostRule, Origin};
 
@@ -40,6 +40,7 @@ pub(super) fn check(
             auth: raw.auth.mode.unwrap_or(AuthMode::Open),
             skills: raw.skills.zip(checked.skills).map(|(raw, place)| skills::service(raw, place)),
             knowledge: checked.knowledge,
+            search: checked.search,
             sources: checked.sources,
             machine: environment::machine(variable),
             is_written: document.has_file
@@ -66,6 +67,7 @@ struct Checked {
     sources: Vec<Source>,
     skills: Option<skills::Place>,
     knowledge: Option<KnowledgeService>,
+    search: SearchService,
 }
 
 /// Adds to the faults of the schema while values are made. It looks at whatever is of the right type, so that
@@ -86,7 +88,8 @@ impl<'a> Checker<'a> {
         let (allowed_origins, sources) = (self.origins(), self.sources());
         let skills = skills::place(self, &sources);
         let knowledge = knowledge::service(self, &sources);
-        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources, skills, knowledge }
+        let search = search::service(self, &data_dir);
+        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources, skills, knowledge, search }
     }
 
     /// The text at that pointer, where there is one.

@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use super::{Machine, document::Document, fault::Place};
 
 /// The variables that set a key, over the file and under a flag.
-const VARIABLES: [(&str, &str, &str); 3] = [
+const VARIABLES: [(&str, &str, &str); 4] = [
     ("LYCEUM_LISTEN", "server", "listen"),
     ("LYCEUM_PUBLIC_URL", "server", "public_url"),
     ("LYCEUM_DATA_DIR", "server", "data_dir"),
+    ("LYCEUM_MODELS", "search", "models"),
 ];
 
 /// Reads a variable; one that is set to nothing counts as not set.
@@ -26,11 +27,18 @@ pub(super) fn variable(name: &str) -> Option<OsString> {
 pub(super) fn apply(document: &mut Document, variable: &impl Fn(&str) -> Option<OsString>) {
     for (name, table, key) in VARIABLES {
         if let Some(value) = variable(name) {
-            let value = if key == "data_dir" { from_here(value.as_ref()).into() } else { value };
+            let value =
+                if matches!(key, "data_dir" | "models") { from_here(value.as_ref()).into() } else { value };
             document.set(table, key, value.to_string_lossy().into_owned(), Place::Variable(name));
         }
     }
     let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
+    if let Some(kind) = text("LYCEUM_EMBEDDER") {
+        document.set_in("/search/embedder", "kind", kind.into(), Place::Variable("LYCEUM_EMBEDDER"));
+    }
+    if let Some(hub) = text("HF_ENDPOINT") {
+        document.set("search", "hub", hub, Place::Variable("HF_ENDPOINT"));
+    }
     apply_skills(document, text);
 }
 

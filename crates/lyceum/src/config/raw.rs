@@ -25,6 +25,8 @@ pub(super) struct Raw {
     /// The knowledge service, which is on when this table is there.
     #[schemars(with = "Knowledge")]
     pub knowledge: Option<Knowledge>,
+    /// How things are found.
+    pub search: Search,
 }
 
 /// The table `[server]`.
@@ -178,6 +180,138 @@ pub(super) struct Bucket {
     /// The environment variable that holds the secret of the access key.
     #[schemars(example = &"S3_SECRET_ACCESS_KEY")]
     pub secret_key_env: String,
+}
+
+/// The table `[search]`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Search {
+    /// What turns texts into vectors, so that they are found by what they mean. Default: `all-MiniLM-L6-v2` on this
+    /// machine.
+    #[schemars(with = "Embedder")]
+    pub embedder: Option<Embedder>,
+    /// What reads the best results together with the question and orders them once more. Default: nothing.
+    #[schemars(with = "Reranker")]
+    pub reranker: Option<Reranker>,
+    /// The folder of models. Default: `models` in the data folder.
+    #[schemars(example = "/var/lib/lyceum/models")]
+    pub models: Option<String>,
+    /// Where models are fetched from.
+    #[schemars(example = "https://huggingface.co")]
+    pub hub: Option<String>,
+}
+
+/// What turns texts into vectors.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct Embedder {
+    /// Where the model runs.
+    pub kind: EmbedderKind,
+    /// The model: of a local one its name, or `org/name` at the hub.
+    #[schemars(example = &"all-MiniLM-L6-v2")]
+    pub model: Option<String>,
+    /// Of a local model: the folder of its files, where it is not one of `models`.
+    #[schemars(example = &"./bge-base-en-v1.5")]
+    pub folder: Option<String>,
+    /// The address of the endpoint.
+    #[schemars(example = &"https://api.openai.com/v1")]
+    pub url: Option<String>,
+    /// The environment variable that holds the key of the endpoint.
+    #[schemars(example = &"OPENAI_API_KEY")]
+    pub key_env: Option<String>,
+    /// Of Workers AI: the account.
+    #[schemars(example = &"023e105f4ecef8ad9ca31a8372d0c353")]
+    pub account: Option<String>,
+    /// How long vectors shall be, for models that leave the choice.
+    #[schemars(range(min = 8, max = 8192), example = 768)]
+    pub dimensions: Option<u64>,
+    /// How many texts go into one request.
+    #[schemars(range(min = 1, max = 2048), example = 64)]
+    pub batch: Option<u64>,
+    /// Of a local model: how the vectors of words become one, where its folder does not say.
+    pub pooling: Option<PoolingKind>,
+    /// What stands before a question, where the model wants that.
+    #[schemars(example = &"query: ")]
+    pub query_prefix: Option<String>,
+    /// What stands before a passage, where the model wants that.
+    #[schemars(example = &"passage: ")]
+    pub passage_prefix: Option<String>,
+    /// How many tokens of a text the model sees.
+    #[schemars(range(min = 16, max = 32768), example = 256)]
+    pub max_tokens: Option<u64>,
+}
+
+/// Where a model runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum EmbedderKind {
+    /// Nowhere: things are found by their words.
+    None,
+    /// On this machine.
+    Local,
+    /// At an endpoint that speaks as OpenAI's does.
+    #[serde(rename = "openai")]
+    OpenAi,
+    /// At an Ollama server.
+    Ollama,
+    /// At a text-embeddings-inference server.
+    Tei,
+    /// At Workers AI.
+    WorkersAi,
+}
+
+/// How the vectors of words become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum PoolingKind {
+    /// Their mean.
+    Mean,
+    /// The first.
+    Cls,
+}
+
+/// What orders the best results once more.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct Reranker {
+    /// Where the model runs.
+    pub kind: RerankerKind,
+    /// The model.
+    #[schemars(example = &"rerank-v3.5")]
+    pub model: Option<String>,
+    /// Of a local model: the folder of its files.
+    #[schemars(example = &"./bge-reranker-base")]
+    pub folder: Option<String>,
+    /// The address of the endpoint.
+    #[schemars(example = &"https://api.cohere.com/v2")]
+    pub url: Option<String>,
+    /// The environment variable that holds the key of the endpoint.
+    #[schemars(example = &"COHERE_API_KEY")]
+    pub key_env: Option<String>,
+    /// Of Workers AI: the account.
+    #[schemars(example = &"023e105f4ecef8ad9ca31a8372d0c353")]
+    pub account: Option<String>,
+    /// How long a search waits for it, in milliseconds; then the order stays as it was.
+    #[schemars(range(min = 50, max = 30_000), example = 1500)]
+    pub budget_ms: Option<u64>,
+}
+
+/// Where a reranker runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum RerankerKind {
+    /// Nowhere.
+    None,
+    /// On this machine.
+    Local,
+    /// At Workers AI.
+    WorkersAi,
+    /// At a text-embeddings-inference server.
+    Tei,
+    /// At an endpoint that speaks as Cohere's does.
+    Cohere,
 }
 
 /// The table `[skills]`. What is written here counts over the `config.yaml` of the source.

@@ -11,6 +11,7 @@ mod entry;
 mod llms;
 mod openapi;
 mod query;
+mod search;
 mod sync;
 
 use std::sync::Arc;
@@ -33,8 +34,8 @@ pub(crate) use openapi::Openapi;
 pub use openapi::openapi;
 
 /// Everything there is.
-const ENDPOINTS: [Endpoint; 5] =
-    [entries::ENDPOINT, entry::ENDPOINT, openapi::ENDPOINT, llms::ENDPOINT, sync::ENDPOINT];
+const ENDPOINTS: [Endpoint; 6] =
+    [entries::ENDPOINT, entry::ENDPOINT, search::ENDPOINT, openapi::ENDPOINT, llms::ENDPOINT, sync::ENDPOINT];
 
 /// What all paths but `/llms.txt` begin with.
 const ROOT: &str = "/api/v1/";

@@ -8,6 +8,7 @@ use axum::{Json, extract::State, response::IntoResponse, response::Response};
 use http::{StatusCode, header};
 use jiff::Timestamp;
 use lyceum_content::{SourceState, SourceStatus};
+use lyceum_search::Status;
 use lyceum_skills::Skills;
 use serde::Serialize;
 
@@ -21,6 +22,8 @@ struct Health {
     sources: Vec<SourceStatus>,
     #[serde(skip_serializing_if = "Option::is_none")]
     knowledge: Option<KnowledgeHealth>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search: Option<Status>,
     timestamp: Timestamp,
 }
 
@@ -36,9 +39,16 @@ pub(super) async fn health(State(app): State<App>) -> Response {
         services.insert("knowledge".to_owned(), if health.is_well { "ok" } else { "degraded" });
         knowledge = Some(health);
     }
+    let mut search = None;
+    if let Some(service) = &app.search {
+        let status = service.status().await.ok();
+        let is_well = status.as_ref().is_some_and(|status| status.state != lyceum_search::State::Degraded);
+        services.insert("search".to_owned(), if is_well { "ok" } else { "degraded" });
+        search = status;
+    }
     let all_well = services.values().all(|service| *service == "ok");
     let status = if failed || !all_well || app.drain.is_draining() { "degraded" } else { "ok" };
-    Json(Health { status, services, sources, knowledge, timestamp: Timestamp::now() }).into_response()
+    Json(Health { status, services, sources, knowledge, search, timestamp: Timestamp::now() }).into_response()
 }
 
 pub(super) async fn live() -> &'static str {

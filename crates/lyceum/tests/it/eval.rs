@@ -50,7 +50,8 @@ fn write(folder: &Path, files: &[(&str, &str)]) {
 
 fn set() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let files = [("tiny/corpus.jsonl", CORPUS), ("tiny/queries.jsonl", QUERIES), ("tiny/qrels.tsv", RELEVANT)];
+    let files =
+        [("tiny/corpus.jsonl", CORPUS), ("tiny/queries.jsonl", QUERIES), ("tiny/qrels.tsv", RELEVANT)];
     write(folder.path(), &files);
     folder
 }

@@ -22,6 +22,7 @@ fn entry(content_type: &str, id: &str, title: &str, aliases: &[&str]) -> Arc<Ent
         synced_at: Timestamp::UNIX_EPOCH,
         url: None,
         hash: String::new(),
+        first_line: 1,
     }))
 }
 

@@ -12,9 +12,8 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn words_are_stemmed_and_common_ones_left_out() {
-    check("The cells are governed by their members", &["cell", "govern", "member"]);
-    check("What is it?", &[]);
+fn words_are_stemmed() {
+    check("Cells governed by members", &["cell", "govern", "by", "member"]);
 }
 
 #[test]

@@ -23,6 +23,9 @@ use crate::{config::Config, search};
 /// How long what is under way may take to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
 
+/// How long a reranker may take to be ready.
+const RANKED_WITHIN: Duration = Duration::from_secs(120);
+
 /// How often a line is written where nobody sees it change.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -78,6 +81,13 @@ impl Index {
         work.spawn(search.clone().keep_open(stop.clone()));
         work.spawn(search.clone().keep_filled(stop.clone()));
         Self { search, stop, work }
+    }
+
+    /// Waits for the reranker, where there is one: answers shall not be poorer for coming early.
+    pub(super) async fn until_ranked(&self) {
+        // Where it is not ready by then, each answer says so.
+        let ready = self.search.clone().keep_ranked(self.stop.clone());
+        let _late = tokio::time::timeout(RANKED_WITHIN, ready).await;
     }
 
     async fn fill(&self, pages: Vec<Page>, progress: &Progress) -> anyhow::Result<()> {

@@ -60,6 +60,14 @@ pub(super) fn answer(
     if tag.is_known(headers) { unchanged(tag) } else { fresh(tag, kind, body) }
 }
 
+/// An answer that is good for this moment only.
+pub(super) fn fleeting(kind: &'static str, body: impl Into<Body>) -> Response {
+    let mut response = Response::new(body.into());
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
 fn kept(mut response: Response, tag: Tag) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::ETAG, tag.0);

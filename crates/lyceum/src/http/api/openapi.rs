@@ -216,7 +216,8 @@ fn name_types(schemas: &mut Map<String, Value>, ontology: &Ontology) {
     if let Some(schema) = schemas.get_mut(ContentTypeName::NAME).and_then(Value::as_object_mut) {
         schema.insert("enum".to_owned(), json!(names));
     }
-    for schema in schemas.values_mut() {
+    // What is found may be no document: skills are searched too.
+    for (_, schema) in schemas.iter_mut().filter(|(name, _)| *name != "Found") {
         if let Some(named) = schema.pointer_mut("/properties/contentType") {
             *named = ContentTypeName::reference();
         }

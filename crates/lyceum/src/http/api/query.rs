@@ -19,7 +19,7 @@ const MOST: usize = 100;
 const FARTHEST: usize = 9_007_199_254_740_991;
 
 /// How many tags can be asked for together.
-const MOST_TAGS: usize = 50;
+pub(super) const MOST_TAGS: usize = 50;
 
 /// What can be asked for, for the description.
 #[derive(JsonSchema)]
@@ -61,10 +61,8 @@ impl Asked {
     pub(super) fn parse(query: &str, ontology: &Ontology) -> Result<Self, ApiError> {
         let mut filter = Filter::default();
         let (mut limit, mut offset) = (None, None);
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let Some(name) = decoded(name) else { continue };
-            let text = || decoded(value).map(Cow::into_owned).ok_or_else(|| not_text(&name));
+        for (name, value) in pairs(query) {
+            let text = || value.clone().ok_or_else(|| not_text(&name));
             match name.as_ref() {
                 "contentType" => once(&name, &mut filter.content_type, known_type(ontology, text()?)?)?,
                 "group" => once(&name, &mut filter.group, said(&name, text()?)?)?,
@@ -78,6 +76,14 @@ impl Asked {
         }
         Ok(Self { filter, limit: limit.unwrap_or(USUAL), offset: offset.unwrap_or(0) })
     }
+}
+
+/// The parameters of a query; the value is nothing where it is no text.
+pub(super) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Option<String>)> {
+    query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((decoded(name)?, decoded(value).map(Cow::into_owned)))
+    })
 }
 
 /// A part of a query as it was meant; nothing if that is no text.
@@ -105,12 +111,12 @@ fn known_type(ontology: &Ontology, name: String) -> Result<String, ApiError> {
     if ontology.get(&name).is_some() { Ok(name) } else { Err(unknown_type(ontology, &name)) }
 }
 
-fn said(name: &str, text: String) -> Result<String, ApiError> {
+pub(super) fn said(name: &str, text: String) -> Result<String, ApiError> {
     let empty = || ApiError::invalid(name, format!("it is empty; write {name}=… or leave it out"));
     if text.is_empty() { Err(empty()) } else { Ok(text) }
 }
 
-fn add_tags(tags: &mut Vec<String>, text: &str) -> Result<(), ApiError> {
+pub(super) fn add_tags(tags: &mut Vec<String>, text: &str) -> Result<(), ApiError> {
     let before = tags.len();
     tags.extend(text.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned));
     if tags.len() == before {
@@ -122,7 +128,13 @@ fn add_tags(tags: &mut Vec<String>, text: &str) -> Result<(), ApiError> {
     Ok(())
 }
 
-fn number(name: &str, text: &str, least: usize, most: usize, example: usize) -> Result<usize, ApiError> {
+pub(super) fn number(
+    name: &str,
+    text: &str,
+    least: usize,
+    most: usize,
+    example: usize,
+) -> Result<usize, ApiError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let read = text.parse().ok().filter(|number| digits && (least..=most).contains(number));
     read.ok_or_else(|| {
@@ -131,14 +143,14 @@ fn number(name: &str, text: &str, least: usize, most: usize, example: usize) -> 
     })
 }
 
-fn once<T>(name: &str, place: &mut Option<T>, value: T) -> Result<(), ApiError> {
+pub(super) fn once<T>(name: &str, place: &mut Option<T>, value: T) -> Result<(), ApiError> {
     match place.replace(value) {
         None => Ok(()),
         Some(_) => Err(ApiError::invalid(name, "it is written twice; write it once")),
     }
 }
 
-fn not_text(name: &str) -> ApiError {
+pub(super) fn not_text(name: &str) -> ApiError {
     ApiError::invalid(name, "it is not text; write it in UTF-8, with % before each byte that needs it")
 }
 

@@ -1,0 +1,114 @@
+//! The knowledge base as search takes it: kept searched as it is shown, in every process that leads the index.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use lyceum_content::knowledge::Entry;
+use lyceum_search::{Facts, Kind, Page, Plan, Search};
+use lyceum_tools::Error;
+use tokio_util::sync::CancellationToken;
+
+use crate::{Document, Knowledge, Shown};
+
+/// How many documents are read before they are handed on.
+const TOGETHER: usize = 200;
+
+/// How long after a failure it is tried again, and how long it is waited for news without being told.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+
+impl Knowledge {
+    /// Keeps search up with what is shown, until it is told to stop.
+    pub async fn keep_searched(self: Arc<Self>, search: Arc<Search>, stop: CancellationToken) {
+        let mut state = self.state();
+        let work = async {
+            loop {
+                let shown = state.borrow_and_update().shown.clone();
+                let done = self.search_shown(&search, &shown).await;
+                if let Err(error) = &done {
+                    tracing::warn!(error.cause = %error, "documents could not be indexed; they are tried again");
+                }
+                match done {
+                    Ok(true) => {
+                        if state.changed().await.is_err() {
+                            return;
+                        }
+                    }
+                    // Another process leads the index, or something failed for now.
+                    Ok(false) | Err(_) => tokio::time::sleep(TRY_AGAIN).await,
+                }
+            }
+        };
+        tokio::select! {
+            () = work => {}
+            () = stop.cancelled() => {}
+        }
+    }
+
+    /// Has what is shown searched, and says whether it is; it may be another process's business.
+    pub async fn search_shown(&self, search: &Arc<Search>, shown: &Shown) -> Result<bool, Error> {
+        if shown.version.is_none() {
+            return Ok(true);
+        }
+        let name = self.source_name().as_str();
+        let wanted: HashMap<String, String> =
+            shown.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect();
+        let Plan { read, gone } = search.plan(name, wanted).await.map_err(failed)?;
+        if !gone.is_empty() && !search.apply(name, Vec::new(), gone).await.map_err(failed)? {
+            return Ok(false);
+        }
+        for keys in read.chunks(TOGETHER) {
+            let mut pages = Vec::with_capacity(keys.len());
+            for key in keys {
+                let entry = key.split_once('/').and_then(|(kind, id)| shown.catalog.get(kind, id));
+                let Some(entry) = entry else { continue };
+                match self.document(entry).await {
+                    Ok(document) => pages.push(page(entry, document)),
+                    // It may have changed since; then it comes again with the next catalog.
+                    Err(error) => {
+                        tracing::debug!(error.cause = %error, document.path = entry.summary.path, "a document could not be read for the index");
+                    }
+                }
+            }
+            if !search.apply(name, pages, Vec::new()).await.map_err(failed)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A document as search takes it.
+fn page(entry: &Entry, document: Document) -> Page {
+    let summary = entry.summary.clone();
+    Page {
+        facts: Facts {
+            id: summary.id,
+            content_type: summary.content_type,
+            kind: Kind::Prose,
+            title: summary.title,
+            description: summary.description,
+            path: summary.path,
+            url: summary.url,
+            commit_sha: summary.commit_sha,
+            synced_at: summary.synced_at,
+            group: summary.group,
+            release: summary.release,
+            status: summary.status,
+            tags: summary.tags,
+            date: entry.moment,
+        },
+        version: entry.hash.clone(),
+        body: document.content,
+        first_line: entry.first_line,
+    }
+}
+
+/// What a caller is told when search fails.
+pub(crate) fn failed(error: lyceum_search::Error) -> Error {
+    use lyceum_model::ErrorCode::{InternalError, InvalidQuery};
+    match error.code() {
+        InternalError => Error::internal(error),
+        // The words of a query are for whoever asked, whatever field they came in.
+        InvalidQuery => Error::Failed { code: InvalidQuery, message: error.to_string() },
+        code => Error::Failed { code, message: error.to_string() },
+    }
+}

@@ -1,0 +1,115 @@
+//! A question as tools and doors put it, with filters in the words of the knowledge base.
+
+use jiff::Timestamp;
+use lyceum_content::ontology::{self, Ontology};
+use lyceum_model::ErrorCode;
+use lyceum_search::{Filter, MOST, Mode, Query};
+use lyceum_tools::{Error, mcp::printable};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Finder, FoundAll, pages::failed};
+
+/// How many results there are where nothing else is asked for.
+pub const USUAL: usize = 5;
+
+/// Types of what is searched beside the documents of the knowledge base.
+pub const SKILL: &str = "skill";
+/// A script of a skill.
+pub const SCRIPT: &str = "script";
+
+/// What may be found. What is not given is not asked for.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase", default)]
+pub struct Filters {
+    /// Filter by content type (pattern, tag, article, etc.); a type that others extend means all of them
+    pub content_type: Option<String>,
+    /// Filter by group/cell
+    pub group: Option<String>,
+    /// Filter by creative release
+    pub release: Option<String>,
+    /// Filter by status
+    pub status: Option<String>,
+    /// Filter by tags: any of these
+    #[schemars(length(max = 50))]
+    pub tags: Vec<String>,
+    /// Only documents of this day or later, such as 2026-01-31
+    pub since: Option<String>,
+    /// Only documents of this day or earlier
+    pub until: Option<String>,
+    /// Only documents of this source
+    pub source: Option<String>,
+    /// Only files whose path begins with this, such as docs/
+    pub path: Option<String>,
+    /// Maximum results to return
+    #[schemars(range(min = 1, max = MOST), extend("default" = USUAL))]
+    pub limit: Option<usize>,
+}
+
+/// How a question is to be answered, besides what may be found.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Manner {
+    /// Which stages are asked.
+    pub mode: Mode,
+    /// Whether each result says what each stage said of it.
+    pub explain: bool,
+    /// Whether to count what else could be asked for.
+    pub facets: bool,
+}
+
+impl Finder {
+    /// Finds what answers a question best. Waits for the first sync.
+    pub async fn find(&self, text: String, filters: &Filters, manner: Manner) -> Result<FoundAll, Error> {
+        let filter = filter(self.knowledge.ontology(), filters)?;
+        let limit = filters.limit.unwrap_or(USUAL);
+        self.knowledge.ready().await?;
+        let query = Query { text, filter, limit, mode: manner.mode, facets: manner.facets };
+        let answer = self.search.find(query).await.map_err(failed)?;
+        Ok(FoundAll::of(answer, manner.explain))
+    }
+}
+
+/// Filters as search takes them, or what is wrong with them.
+fn filter(ontology: &Ontology, filters: &Filters) -> Result<Filter, Error> {
+    let wanted = filters.content_type.as_deref().map(|name| types(ontology, name)).transpose()?;
+    Ok(Filter {
+        content_types: wanted.unwrap_or_default(),
+        group: filters.group.clone(),
+        tags: filters.tags.clone(),
+        release: filters.release.clone(),
+        status: filters.status.clone(),
+        since: filters.since.as_deref().map(|text| day("since", text)).transpose()?,
+        until: filters.until.as_deref().map(|text| day("until", text).map(end_of_day)).transpose()?,
+        source: filters.source.clone(),
+        path: filters.path.clone(),
+    })
+}
+
+/// A type and those that extend it.
+fn types(ontology: &Ontology, name: &str) -> Result<Vec<String>, Error> {
+    if [SKILL, SCRIPT].contains(&name) {
+        return Ok(vec![name.to_owned()]);
+    }
+    if ontology.get(name).is_none() {
+        let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).chain([SKILL, SCRIPT]).collect();
+        let message = format!("there is no type {:?}; write one of {}", printable(name), names.join(", "));
+        return Err(Error::Failed { code: ErrorCode::ValidationError, message });
+    }
+    Ok(ontology.with_children(name).map(|one| one.name.clone()).collect())
+}
+
+fn day(field: &str, text: &str) -> Result<Timestamp, Error> {
+    ontology::moment(text.trim()).ok_or_else(|| {
+        let message = format!("{field} is {:?}, which is no day; write it like 2026-01-31", printable(text));
+        Error::Failed { code: ErrorCode::ValidationError, message }
+    })
+}
+
+/// The last moment of a day that was named by its first.
+fn end_of_day(first: Timestamp) -> Timestamp {
+    let is_midnight = first.as_second().rem_euclid(86_400) == 0;
+    if !is_midnight {
+        return first;
+    }
+    first.checked_add(jiff::SignedDuration::from_secs(86_399)).unwrap_or(first)
+}

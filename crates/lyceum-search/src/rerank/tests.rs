@@ -1,0 +1,262 @@
+//! The stage with a reranker that does as it is told.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use jiff::{SignedDuration, Timestamp};
+use lyceum_store::{Db, kept::Namespace};
+use tokio::time::Instant;
+
+use super::{
+    Candidate, Rerank, Reranked,
+    breaker::{Breaker, News, PAUSE},
+    cache::{Cache, key},
+};
+use crate::reranker::{RerankError, Reranker};
+
+/// What a reranker is told to do.
+#[derive(Debug)]
+enum Do {
+    Fail(RerankError),
+    Answer(Vec<f32>),
+    Hang,
+}
+
+/// Scores by length, after it has done what it was told.
+#[derive(Debug, Default)]
+struct Told {
+    next: Mutex<VecDeque<Do>>,
+    asked: Mutex<Vec<Vec<String>>>,
+}
+
+#[async_trait]
+impl Reranker for Told {
+    fn identity(&self) -> &str {
+        "told"
+    }
+
+    async fn score(&self, _: &str, passages: &[String]) -> Result<Vec<f32>, RerankError> {
+        self.asked.lock().unwrap().push(passages.to_vec());
+        let next = self.next.lock().unwrap().pop_front();
+        match next {
+            Some(Do::Fail(error)) => Err(error),
+            Some(Do::Answer(scores)) => Ok(scores),
+            Some(Do::Hang) => std::future::pending().await,
+            None => Ok(passages.iter().map(|passage| length(passage)).collect()),
+        }
+    }
+}
+
+impl Told {
+    fn next(&self, told: impl IntoIterator<Item = Do>) {
+        self.next.lock().unwrap().extend(told);
+    }
+
+    fn times(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+struct Stage {
+    told: Arc<Told>,
+    rerank: Rerank,
+    db: Db,
+    _folder: tempfile::TempDir,
+}
+
+fn stage(budget: Duration) -> Stage {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::open(&folder.path().join("lyceum.db")).unwrap();
+    let told = Arc::new(Told::default());
+    let rerank = Rerank::new(told.clone(), db.clone(), budget);
+    Stage { told, rerank, db, _folder: folder }
+}
+
+fn length(text: &str) -> f32 {
+    f32::from(u16::try_from(text.chars().count()).unwrap())
+}
+
+fn candidate(id: i64, version: &str, text: &str) -> Candidate {
+    Candidate { id, version: version.to_owned(), text: text.to_owned() }
+}
+
+fn two() -> Vec<Candidate> {
+    vec![candidate(1, "v1", "four"), candidate(2, "v1", "eleven char")]
+}
+
+const BUDGET: Duration = Duration::from_secs(10);
+
+#[tokio::test]
+async fn scores_are_kept_until_something_that_they_depend_on_changes() {
+    let stage = stage(BUDGET);
+    let check = async |query: &str, candidates: &[Candidate], times: usize| {
+        let scores = candidates.iter().map(|candidate| length(&candidate.text)).collect();
+        assert_eq!(stage.rerank.order(query, candidates).await, Reranked::Scored(scores));
+        stage.rerank.settle().await;
+        assert_eq!(stage.told.times(), times, "{query} {candidates:?}");
+    };
+    check("hook", &two(), 1).await;
+    check("hook", &two(), 1).await;
+    check("hooks", &two(), 2).await;
+    let mut changed = two();
+    changed[1].version = "v2".to_owned();
+    check("hook", &changed, 3).await;
+    let mut other = two();
+    other[0].id = 3;
+    check("hook", &other, 4).await;
+    let mut turned = two();
+    turned.reverse();
+    check("hook", &turned, 5).await;
+    check("hook", &two(), 5).await;
+    check("hook", &[], 5).await;
+}
+
+#[test]
+fn no_two_searches_have_the_same_name() {
+    let one = |id, version: &str| vec![candidate(id, version, "")];
+    let names = [
+        key("a", "b", &[]),
+        key("ab", "", &[]),
+        key("", "ab", &[]),
+        key("a", "b", &one(1, "")),
+        key("a", "b", &one(1, "1")),
+        key("a", "b", &one(11, "")),
+        key("a", "b", &one(-1, "")),
+        key("a", "b", &[one(1, "2"), one(3, "4")].concat()),
+        key("a", "b", &[one(3, "4"), one(1, "2")].concat()),
+    ];
+    let distinct: std::collections::HashSet<_> = names.iter().collect();
+    assert_eq!(distinct.len(), names.len());
+    assert!(names.iter().all(|name| name.len() == 64));
+}
+
+#[tokio::test]
+async fn kept_scores_are_good_for_an_hour_and_only_if_they_are_whole() {
+    let stage = stage(BUDGET);
+    let cache = Cache::new(stage.db.clone());
+    let now = Timestamp::now();
+    let later = |minutes| now + SignedDuration::from_mins(minutes);
+    cache.put("k".to_owned(), &[0.5, -1.5], now);
+    cache.settle().await;
+    assert_eq!(cache.get("k", 2, later(59), BUDGET).await, Some(vec![0.5, -1.5]));
+    assert_eq!(cache.get("k", 2, later(61), BUDGET).await, None);
+    assert_eq!(cache.get("k", 3, now, BUDGET).await, None);
+
+    let kept = Namespace { name: "rerank", seconds: Some(3_600) };
+    for broken in [vec![0, 0, 0], vec![0; 9], f32::NAN.to_le_bytes().repeat(2)] {
+        let write = broken.clone();
+        stage.db.write(move |tx| kept.put(tx, "k", &write, now)).await.unwrap();
+        assert_eq!(cache.get("k", 2, now, BUDGET).await, None, "{broken:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_past_its_hour_is_swept_away_every_ten_minutes_at_most() {
+    let stage = stage(BUDGET);
+    let cache = Cache::new(stage.db.clone());
+    let start = Timestamp::now();
+    let other = Namespace { name: "other", seconds: Some(60) };
+    let is_there = async || {
+        let count = |tx: &lyceum_store::Tx<'_>| {
+            tx.row("SELECT 1 FROM kept WHERE key = 'old'", [], |row| row.whole(0))
+        };
+        stage.db.read(count).await.unwrap().is_some()
+    };
+    cache.put("a".to_owned(), &[1.0], start);
+    cache.settle().await;
+    stage.db.write(move |tx| other.put(tx, "old", b"x", start)).await.unwrap();
+    for (minutes, expected) in [(5, true), (9, true), (10, false)] {
+        cache.put("b".to_owned(), &[1.0], start + SignedDuration::from_mins(minutes));
+        cache.settle().await;
+        assert_eq!(is_there().await, expected, "{minutes}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_first_twenty_are_scored_and_only_their_beginning_is_read() {
+    let stage = stage(BUDGET);
+    let mut many: Vec<Candidate> = (0..30).map(|id| candidate(id, "v", "text")).collect();
+    many[0].text = "word ".repeat(2_000);
+    let Reranked::Scored(scores) = stage.rerank.order("hook", &many).await else { panic!("no scores") };
+    assert_eq!(scores.len(), 20);
+    let asked = stage.told.asked.lock().unwrap();
+    assert_eq!((asked.len(), asked[0].len()), (1, 20));
+    assert!(asked[0][0].len() <= 8_003 && asked[0][0].ends_with("word..."), "{}", asked[0][0].len());
+}
+
+#[tokio::test]
+async fn a_reranker_that_fails_leaves_the_order_and_says_why_without_detail() {
+    let check = async |told: Do, expected: &str| {
+        let stage = stage(Duration::from_millis(200));
+        stage.told.next([told]);
+        let Reranked::Unavailable(reason) = stage.rerank.order("hook", &two()).await else {
+            panic!("scores: {expected}")
+        };
+        assert_eq!(reason, expected);
+        assert!(matches!(stage.rerank.order("hook", &two()).await, Reranked::Scored(_)), "{expected}");
+    };
+    let detail = || "10.0.0.7 is full".to_owned();
+    check(Do::Fail(RerankError::Model(detail())), "the reranker can't be used").await;
+    check(Do::Fail(RerankError::Unreachable(detail())), "the reranker can't be reached").await;
+    let refused = RerankError::Refused { status: 401, message: detail() };
+    check(Do::Fail(refused), "the reranker refused (status 401)").await;
+    let malformed = "the reranker answered something else than scores";
+    check(Do::Fail(RerankError::Malformed(detail())), malformed).await;
+    check(Do::Answer(vec![1.0]), malformed).await;
+    check(Do::Answer(vec![1.0, f32::NAN]), malformed).await;
+    check(Do::Hang, "the reranker did not answer within 200 ms").await;
+}
+
+#[tokio::test]
+async fn after_three_failures_in_a_row_it_is_left_alone() {
+    let stage = stage(BUDGET);
+    let fail = || Do::Fail(RerankError::Unreachable("gone".to_owned()));
+    let ask = async || stage.rerank.order("hook", &two()).await;
+    stage.told.next([fail(), fail(), Do::Answer(vec![1.0, 2.0])]);
+    ask().await;
+    ask().await;
+    assert_eq!(ask().await, Reranked::Scored(vec![1.0, 2.0]), "two failures are not three");
+    stage.rerank.settle().await;
+
+    stage.told.next([fail(), fail(), fail()]);
+    let other = async |query: &str| stage.rerank.order(query, &two()).await;
+    for query in ["a", "b", "c"] {
+        assert_eq!(other(query).await, Reranked::Unavailable("the reranker can't be reached".to_owned()));
+    }
+    let left_alone = "the reranker keeps failing and is left alone for 30 s";
+    for query in ["d", "e"] {
+        assert_eq!(other(query).await, Reranked::Unavailable(left_alone.to_owned()));
+    }
+    assert_eq!(stage.told.times(), 6);
+    assert_eq!(ask().await, Reranked::Scored(vec![1.0, 2.0]), "what is kept is still there");
+}
+
+#[test]
+fn one_search_tries_again_after_the_pause_and_the_log_hears_of_changes_only() {
+    let start = Instant::now();
+    let mut breaker = Breaker::Working;
+    assert_eq!(breaker.answered(), None);
+    assert_eq!(breaker.failed(start), Some(News::BeganToFail));
+    assert_eq!(breaker.failed(start), None);
+    assert_eq!(breaker.failed(start), Some(News::IsLeftAlone));
+    // Searches that were under way already fail too.
+    assert_eq!(breaker.failed(start), None);
+    assert!(!breaker.may_ask(start + PAUSE - Duration::from_millis(1)));
+
+    let after = start + PAUSE;
+    assert!(breaker.may_ask(after));
+    assert!(!breaker.may_ask(after), "the second does not try at the same time");
+    assert_eq!(breaker.failed(after), None);
+    assert!(!breaker.may_ask(after + Duration::from_secs(29)));
+
+    let again = after + PAUSE;
+    assert!(breaker.may_ask(again));
+    assert_eq!(breaker.answered(), Some(News::WorksAgain));
+    assert!(breaker.may_ask(again) && breaker.may_ask(again));
+    assert_eq!(breaker.failed(again), Some(News::BeganToFail));
+    assert_eq!(breaker.answered(), Some(News::WorksAgain));
+}

@@ -1,0 +1,41 @@
+//! Numbers that nobody chose, the same ones each time.
+
+/// Throws by a seed.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    /// A number below that one.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 >> 11).unwrap() % limit
+    }
+
+    /// One of these.
+    pub(crate) fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
+        &all[self.below(all.len())]
+    }
+
+    /// A number from -1 to 1, those around 0 more often.
+    pub(crate) fn bell(&mut self) -> f32 {
+        let sum: usize = (0..4).map(|_| self.below(1_001)).sum();
+        f32::from(u16::try_from(sum).unwrap()) / 2_000.0 - 1.0
+    }
+
+    /// A vector of length one.
+    pub(crate) fn direction(&mut self, dimensions: usize) -> Vec<f32> {
+        unit((0..dimensions).map(|_| self.bell()).collect())
+    }
+}
+
+/// The vector at length one.
+pub(crate) fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    vector.iter_mut().for_each(|x| *x /= length);
+    vector
+}

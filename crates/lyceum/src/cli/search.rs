@@ -1,0 +1,156 @@
+//! `lyceum search`: finds on the command line what assistants find through the server.
+
+use std::{
+    io::{self, IsTerminal, Write},
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::Context;
+use lyceum_knowledge::{Filters, Finder, Found, FoundAll, Manner};
+use lyceum_search::{Mode, Search, State};
+use tokio_util::sync::CancellationToken;
+
+use crate::{config::Config, knowledge, search};
+
+/// How long the model may take to be loaded before words alone have to do.
+const LOADED_WITHIN: Duration = Duration::from_secs(15);
+
+/// What was asked on the command line.
+#[derive(Debug, clap::Args)]
+pub(super) struct Question {
+    /// What to look for; several words need no quotes
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// How many results at most
+    #[arg(long, short = 'n', default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
+    limit: u8,
+    /// Only documents of this type
+    #[arg(long = "type", value_name = "TYPE")]
+    content_type: Option<String>,
+    /// Only documents of this group
+    #[arg(long)]
+    group: Option<String>,
+    /// Only documents with any of these tags
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+    /// Only files whose path begins with this
+    #[arg(long)]
+    path: Option<String>,
+    /// Which stages are asked
+    #[arg(long, value_enum, default_value_t = Stage::Both)]
+    mode: Stage,
+    /// Say what each stage said of each result
+    #[arg(long)]
+    explain: bool,
+    /// Print JSON, as the server answers it
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which stages are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Stage {
+    /// Words and meaning
+    Both,
+    /// Words only
+    Words,
+    /// Meaning only
+    Meaning,
+}
+
+#[tokio::main]
+pub(super) async fn search(config: &Config, question: Question) -> anyhow::Result<ExitCode> {
+    let Some(knowledge) = knowledge::service(config)? else {
+        anyhow::bail!("there is nothing to search: write [knowledge] in lyceum.toml");
+    };
+    let Some(search) = search::service(config) else { anyhow::bail!("there is nothing to search") };
+    let stop = CancellationToken::new();
+    let opened = tokio::spawn(search.clone().keep_open(stop.clone()));
+    let filled = tokio::spawn(search.clone().keep_filled(stop.clone()));
+    if knowledge.shown().version.is_none() {
+        knowledge.sync_once(|_| {}).await.context("the knowledge base could not be brought in")?;
+    }
+    knowledge.search_shown(&search, &knowledge.shown()).await?;
+    if question.mode != Stage::Words {
+        wait_for_model(&search).await?;
+    }
+    let filters = Filters {
+        content_type: question.content_type,
+        group: question.group,
+        tags: question.tags,
+        path: question.path,
+        limit: Some(question.limit.into()),
+        ..Filters::default()
+    };
+    let mode = match question.mode {
+        Stage::Both => Mode::Both,
+        Stage::Words => Mode::Words,
+        Stage::Meaning => Mode::Meaning,
+    };
+    let manner = Manner { mode, explain: question.explain, facets: false };
+    let finder = Finder { knowledge, search };
+    let found = finder.find(question.words.join(" "), &filters, manner).await?;
+    stop.cancel();
+    let _ended = tokio::join!(opened, filled);
+    let mut out = io::stdout().lock();
+    if question.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?;
+    } else {
+        say(&mut out, &found)?;
+    }
+    Ok(if found.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Waits until the model is loaded, or it is clear that it will not be.
+async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
+    let until = tokio::time::Instant::now() + LOADED_WITHIN;
+    while tokio::time::Instant::now() < until {
+        match search.status().await?.state {
+            State::Opening | State::Preparing => tokio::time::sleep(Duration::from_millis(20)).await,
+            State::Ready | State::Embedding | State::Degraded => break,
+        }
+    }
+    Ok(())
+}
+
+fn say(out: &mut impl Write, found: &FoundAll) -> io::Result<()> {
+    let is_terminal = io::stdout().is_terminal();
+    for one in &found.results {
+        let Found { title, content_type, path, lines: [first, last], snippet, score, .. } = one;
+        let title = if is_terminal { format!("\x1b[1m{title}\x1b[0m") } else { title.clone() };
+        writeln!(out, "{title}  ({content_type}, {score:.3})\n  {path}:{first}-{last}")?;
+        if !one.heading.is_empty() {
+            writeln!(out, "  {}", one.heading)?;
+        }
+        let snippet = if is_terminal { emphasised(snippet) } else { snippet.clone() };
+        writeln!(out, "  {snippet}")?;
+        if let Some(explained) = &one.explain {
+            writeln!(out, "  words {:?}, meaning {:?}", explained.words, explained.meaning)?;
+        }
+        writeln!(out)?;
+    }
+    if found.results.is_empty() {
+        let searched = found.searched.as_ref();
+        writeln!(out, "nothing found in {} documents", searched.map_or(0, |searched| searched.documents))?;
+    }
+    if let Some(suggestion) = &found.did_you_mean {
+        writeln!(out, "did you mean: {suggestion}")?;
+    }
+    if let Some(reason) = &found.degraded {
+        writeln!(out, "note: {reason}")?;
+    }
+    Ok(())
+}
+
+/// The marks of a snippet as a terminal shows them.
+fn emphasised(snippet: &str) -> String {
+    let mut parts = snippet.split("**");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (number, part) in parts.enumerate() {
+        text.push_str(if number % 2 == 0 { "\x1b[33m" } else { "\x1b[0m" });
+        text.push_str(part);
+    }
+    text + "\x1b[0m"
+}
