@@ -9,7 +9,7 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{Latency, Mean, Question, Set};
+use super::{Judged, Latency, Mean, Question, Set};
 use crate::{
     embedder::Identity,
     error::Error,
@@ -167,21 +167,34 @@ async fn ask(search: &Search, question: &Question, mode: Mode) -> Result<(Scored
         Err(Error::Query(reason)) => return Ok((unanswered, Some(reason))),
         Err(error) => return Err(error),
     };
-    let mut found: Vec<Arc<Facts>> = answer.hits.into_iter().map(|hit| hit.facts).collect();
+    let mut found: Vec<(Arc<Facts>, f32)> =
+        answer.hits.into_iter().map(|hit| (hit.facts, hit.rerank_score.unwrap_or(hit.score))).collect();
     // What was shown stays first, in the order it was shown in: a reranker may have changed it.
-    let shown: HashSet<String> = found.iter().map(|facts| facts.key()).collect();
+    let shown: HashSet<String> = found.iter().map(|(facts, _)| facts.key()).collect();
     let ranked = search.rank(query, DEEP).await?;
-    found.extend(ranked.into_iter().map(|one| one.facts).filter(|facts| !shown.contains(&facts.key())));
-    let judged = expected.judge(found.iter().map(AsRef::as_ref));
+    let ranked = ranked.into_iter().filter(|one| !shown.contains(&one.facts.key()));
+    found.extend(ranked.map(|one| (one.facts, one.score)));
+    let judged = both_ways(&found).map(|found| expected.judge(found));
+    let mean = |measure: &dyn Fn(&Judged) -> f64| judged.iter().map(measure).sum::<f64>() / 2.0;
     let scored = Scored {
-        ndcg: judged.ndcg(SHOWN),
-        reciprocal_rank: judged.reciprocal_rank(SHOWN),
-        recall: judged.recall(DEEP),
-        hit: judged.hit(GLANCE),
+        ndcg: mean(&|judged| judged.ndcg(SHOWN)),
+        reciprocal_rank: mean(&|judged| judged.reciprocal_rank(SHOWN)),
+        recall: mean(&|judged| judged.recall(DEEP)),
+        hit: mean(&|judged| judged.hit(GLANCE)),
         ms: answer.took.as_secs_f64() * 1000.0,
         ..unanswered
     };
     Ok((scored, answer.degraded))
+}
+
+/// Pages of one score have no order of their own, so they are judged in both: else a set with twins in it would reward
+/// whoever happens to keep the order of its files.
+fn both_ways(found: &[(Arc<Facts>, f32)]) -> [Vec<&Facts>; 2] {
+    let twins = found.chunk_by(|(_, a), (_, b)| a.total_cmp(b).is_eq());
+    [
+        found.iter().map(|(facts, _)| facts.as_ref()).collect(),
+        twins.flat_map(|twins| twins.iter().rev()).map(|(facts, _)| facts.as_ref()).collect(),
+    ]
 }
 
 /// Waits until every passage has its vector and answers are found by them; says why where that can't be.

@@ -119,6 +119,19 @@ async fn a_run_asks_in_every_way_and_is_kept() {
     keep(folder.path(), &words_only).unwrap();
     let modes: Vec<Mode> = kept(folder.path()).unwrap().stages.iter().map(|stage| stage.mode).collect();
     assert_eq!(modes, [Mode::Words, Mode::Both, Mode::Meaning]);
+
+    // The same text again: which of the two is first says nothing.
+    let twin = Page { facts: page("bread", "").facts, ..page("bread", "bread is baked in an oven") };
+    let twin = Page { facts: Facts { id: "twin".to_owned(), ..twin.facts }, ..twin };
+    assert!(search.apply("source", vec![twin], Vec::new()).await.unwrap());
+    until_filled(&search, |_| {}).await.unwrap();
+    for id in ["bread", "twin"] {
+        let expected = Expected::Graded(HashMap::from([(id.to_owned(), 1)]));
+        let set = Set { name: "tiny".to_owned(), questions: vec![question("baked bread", expected)] };
+        let report = run(&search, &set, &[Mode::Both], |_| {}).await.unwrap();
+        let scored = &report.stages[0].questions[0];
+        assert_eq!((scored.reciprocal_rank, scored.hit), (0.75, 1.0), "{id}");
+    }
     stop.cancel();
     open.await.unwrap();
     fill.await.unwrap();

@@ -44,6 +44,37 @@ const OPENINGS: &[&str] = &[
     "int",
 ];
 
+/// What a definition is opened with, and what may stand before that.
+const DEFINING: &[&str] = &[
+    "def",
+    "fn",
+    "func",
+    "function",
+    "class",
+    "struct",
+    "enum",
+    "trait",
+    "interface",
+    "impl",
+    "sub",
+    "proc",
+];
+const BEFORE: &[&str] = &[
+    "pub",
+    "public",
+    "private",
+    "protected",
+    "static",
+    "async",
+    "export",
+    "default",
+    "const",
+    "final",
+    "abstract",
+    "inline",
+    "unsafe",
+];
+
 /// What stands in code, and hardly ever in sentences.
 const MARKS: &[&str] = &[
     "==", "!=", "->", "=>", "::", "&&", "||", "+=", "-=", "();", "()", "({", "});", "self.", "this.", " = ",
@@ -61,10 +92,21 @@ impl Kind {
     }
 }
 
-/// Whether a line opens a function or a type.
+/// Whether a line opens a function or a type: `def name(`, `pub struct Name {`. All of it may stand on that line.
 fn is_definition(line: &str) -> bool {
-    let opening = first_word(line).is_some_and(|word| OPENINGS.contains(&word));
-    opening && line.contains('(') && line.ends_with([':', '{', ',', '(', ')', ';'])
+    let mut rest = line;
+    while let Some((word, after)) = rest.split_once(char::is_whitespace) {
+        let after = after.trim_start();
+        if DEFINING.contains(&word) {
+            let name = after.trim_start_matches(|c: char| c.is_alphanumeric() || "_.$*".contains(c));
+            return name.len() < after.len() && name.trim_start().starts_with(['(', '<', ':', '{']);
+        }
+        if !BEFORE.contains(&word) {
+            return false;
+        }
+        rest = after;
+    }
+    false
 }
 
 fn is_code(line: &str) -> bool {

@@ -11,6 +11,11 @@ fn functions_are_code_however_much_is_said_in_them() {
         "def f(a, b):\n    \"\"\"Adds two numbers.\n\n    More about it.\n    And more.\n    \"\"\"\n    return a + b",
         Kind::Code,
     );
+    check(
+        "def unique(seq):     \"\"\"Helper to include only unique ones in a basis.\"\"\"     seen = {}     return seen",
+        Kind::Code,
+    );
+    check("pub struct Page {\n    /// What is known of it.\n    facts: Facts,\n}", Kind::Code);
     check("fn main() {\n    println!(\"hello\");\n}", Kind::Code);
     check("x = load(path)\nfor line in x:\n    print(line)\n", Kind::Code);
     check("export function greet(name) {\n  return `hello ${name}`;\n}", Kind::Code);
