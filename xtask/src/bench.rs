@@ -1,10 +1,13 @@
 //! `cargo xtask bench`: measurements for `docs/benchmarks.md`.
 
+mod connection;
 mod figures;
 mod http;
 mod machine;
+mod memory;
 mod modern;
 mod page;
+mod search;
 mod skills;
 mod sync;
 mod wrk;
@@ -21,6 +24,8 @@ pub(crate) enum Subject {
     Http(http::Options),
     /// Reading, finding and serving thousands of skills.
     Skills(skills::Options),
+    /// How well and how fast search finds, next to what else there is.
+    Search(search::Options),
     /// Bringing real repositories of documents in, and reading them over REST.
     Sync(sync::Options),
 }
@@ -30,6 +35,7 @@ pub(crate) fn run(repo: &Repo, subject: &Subject) -> Result<()> {
     match subject {
         Subject::Http(options) => http::run(repo, options),
         Subject::Skills(options) => skills::run(repo, options),
+        Subject::Search(options) => search::run(repo, options),
         Subject::Sync(options) => sync::run(repo, options),
     }
 }

@@ -5,12 +5,15 @@ mod candidates;
 
 use std::{sync::Arc, time::Instant};
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
     embedder::{self, EmbedError, Identity, Purpose},
     error::Error,
     filling::ModelStatus,
     filter::Filter,
     lexical::Words,
+    page::Facts,
     search::{Opened, Search},
 };
 
@@ -31,7 +34,8 @@ const CANDIDATES: usize = 100;
 const EMBEDDED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// Which stages are asked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Words and meaning.
     #[default]
@@ -57,6 +61,17 @@ pub struct Query {
     pub facets: bool,
 }
 
+/// A page in the order of a question, before any reranking.
+#[derive(Debug, Clone)]
+pub struct Ranked {
+    /// The source it comes from.
+    pub source: Arc<str>,
+    /// What is known of it.
+    pub facts: Arc<Facts>,
+    /// The score that it is ordered by.
+    pub score: f32,
+}
+
 impl Search {
     /// Finds the pages that answer a question best.
     pub async fn find(&self, query: Query) -> Result<Answer, Error> {
@@ -71,6 +86,17 @@ impl Search {
         }
         answer::rerank(&opened, &text, &mut looked).await;
         Ok(answer::answer(&opened, &query, looked, begun.elapsed()))
+    }
+
+    /// The first so many candidates in their order, without anything to show and before any reranking; for evaluation,
+    /// which looks further than callers do.
+    pub async fn rank(&self, query: Query, depth: usize) -> Result<Vec<Ranked>, Error> {
+        let text = checked(&query.text)?.to_owned();
+        let opened = self.opened().await?;
+        let (asked, _) = self.vector(&opened, &text, query.mode).await;
+        let work = move || candidates::rank(&opened, &query, &Words::of(&text), asked.as_ref(), depth);
+        let ranked = tokio::task::spawn_blocking(work).await;
+        ranked.map_err(|_| Error::Closed("the search failed; the log says more".to_owned()))
     }
 
     /// Looks for candidates with both stages.

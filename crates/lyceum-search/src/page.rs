@@ -1,5 +1,7 @@
 //! A page: a document as search takes it, whatever service it comes from.
 
+mod guess;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 

@@ -2,6 +2,8 @@
 
 mod check;
 mod doctor;
+mod embed;
+mod eval;
 mod lint;
 mod model;
 mod reindex;
@@ -70,6 +72,15 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         ontology: Option<PathBuf>,
     },
+    /// Measure how well search finds what should be found
+    Eval(eval::Options),
+    /// Turn texts into vectors, and say how long it took
+    #[command(hide = true)]
+    Embed {
+        /// Read JSON strings from standard input, one on each line
+        #[arg(long, required = true)]
+        stdin: bool,
+    },
     /// Print the JSON schema of lyceum.toml
     #[command(hide = true)]
     Schema,
@@ -111,6 +122,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Check => check::check(&overrides),
         Command::Doctor => doctor::doctor(&overrides),
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
+        Command::Eval(options) => eval::eval(&Config::load(&overrides)?, &options),
+        Command::Embed { .. } => embed::embed(&Config::load(&overrides)?),
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&Config::load(&overrides)?),
         Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, question),

@@ -8,12 +8,14 @@ use anyhow::{Context, Result};
 /// A page without figures yet.
 const EMPTY: &str = "# Benchmarks\n\nWritten by `cargo xtask bench … --write`; compare ratios, not machines.\n\n\
     <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n\n\
-    ## Sync\n\n<!-- bench:sync -->\n<!-- /bench:sync -->\n";
+    ## Sync\n\n<!-- bench:sync -->\n<!-- /bench:sync -->\n\n\
+    ## Search\n\n<!-- bench:search -->\n<!-- /bench:search -->\n";
 
 /// The section of one benchmark.
 #[derive(Clone, Copy)]
 pub(super) enum Section {
     Http,
+    Search,
     Skills,
     Sync,
 }
@@ -22,6 +24,7 @@ impl Section {
     fn markers(self) -> [&'static str; 2] {
         match self {
             Self::Http => ["<!-- bench:http -->", "<!-- /bench:http -->"],
+            Self::Search => ["<!-- bench:search -->", "<!-- /bench:search -->"],
             Self::Skills => ["<!-- bench:skills -->", "<!-- /bench:skills -->"],
             Self::Sync => ["<!-- bench:sync -->", "<!-- /bench:sync -->"],
         }

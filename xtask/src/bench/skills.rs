@@ -4,7 +4,6 @@
 
 mod answers;
 mod calls;
-mod connection;
 mod corpus;
 mod edit;
 mod lyceum;
@@ -19,13 +18,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 
+use super::connection::Connection;
 use super::machine;
 use super::page::Section;
 use crate::programs;
 use crate::repo::Repo;
 use crate::scratch::Scratch;
 use calls::{Outcomes, Times};
-use connection::Connection;
 use corpus::Corpus;
 use edit::Editing;
 use lyceum::Lyceum;

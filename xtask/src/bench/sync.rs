@@ -6,7 +6,6 @@
 mod brought;
 mod lyceum;
 mod material;
-mod memory;
 mod origin;
 mod report;
 mod rest;

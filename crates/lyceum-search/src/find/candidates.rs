@@ -8,7 +8,7 @@ use std::{
 use aho_corasick::AhoCorasick;
 use lyceum_store::{DbError, Tx, pages};
 
-use super::{CANDIDATES, MOST, Mode, Query, answer::Facets};
+use super::{CANDIDATES, MOST, Mode, Query, Ranked, answer::Facets};
 use crate::{
     error::Error,
     fuse::{self, Candidate, Fused},
@@ -82,31 +82,7 @@ pub(super) fn look(
                 .push("the index of words is being made: some pages are not found by them".to_owned());
         }
         let allowed = memory.allowed(&query.filter);
-        let mut by_words = HashMap::new();
-        if let Some(lexical) = &lexical {
-            let best = attempt(&mut looked, lexical.best(words, CANDIDATES, &allowed));
-            by_words.extend(best.unwrap_or_default().into_iter().map(|one| (one.page, one.score)));
-        }
-        let mut near = HashMap::new();
-        if let Some(vector) = vector {
-            near = by_page(&memory, &memory.nearest(vector, CANDIDATES * 4, &allowed));
-            keep_best(&mut near, CANDIDATES);
-            let without: Vec<i64> =
-                by_words.keys().filter(|page| !near.contains_key(page)).copied().collect();
-            near.extend(by_page(&memory, &memory.near(vector, &without)));
-            if let Some(lexical) = &lexical {
-                let without: Vec<i64> =
-                    near.keys().filter(|page| !by_words.contains_key(page)).copied().collect();
-                by_words.extend(attempt(&mut looked, lexical.score(words, &without)).unwrap_or_default());
-            }
-        }
-        let pages: HashSet<i64> = by_words.keys().chain(near.keys()).copied().collect();
-        let candidates = pages.iter().filter_map(|page| {
-            let card = memory.card(*page)?;
-            let (words, meaning) = (by_words.get(page).copied(), near.get(page).copied());
-            Some(Candidate { page: *page, kind: card.facts.kind, words, meaning })
-        });
-        let fused = fuse::fuse(candidates);
+        let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, &mut looked);
         if query.facets {
             looked.facets =
                 facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut looked.degraded);
@@ -139,6 +115,62 @@ pub(super) fn look(
         looked.suggestion = suggestion(lexical, words, query.text.trim());
     }
     Ok(looked)
+}
+
+/// The first so many candidates in their order, with nothing to show.
+pub(super) fn rank(
+    opened: &Opened,
+    query: &Query,
+    words: &Words,
+    asked: Option<&Asked>,
+    depth: usize,
+) -> Vec<Ranked> {
+    let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
+    let memory = opened.memory();
+    let used = memory.active().map(|active| active.model);
+    let vector = asked.filter(|asked| Some(asked.model) == used).map(|asked| &*asked.vector);
+    let allowed = memory.allowed(&query.filter);
+    let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, &mut Looked::default());
+    let ranked = fused.into_iter().take(depth).filter_map(|one| {
+        let card = memory.card(one.candidate.page)?;
+        Some(Ranked { source: card.source.clone(), facts: card.facts.clone(), score: one.score })
+    });
+    ranked.collect()
+}
+
+/// Every candidate, the best first.
+fn order(
+    memory: &Memory,
+    lexical: Option<&Lexical>,
+    words: &Words,
+    vector: Option<&[f32]>,
+    allowed: &Allowed,
+    looked: &mut Looked,
+) -> Vec<Fused> {
+    let mut by_words = HashMap::new();
+    if let Some(lexical) = lexical {
+        let best = attempt(looked, lexical.best(words, CANDIDATES, allowed));
+        by_words.extend(best.unwrap_or_default().into_iter().map(|one| (one.page, one.score)));
+    }
+    let mut near = HashMap::new();
+    if let Some(vector) = vector {
+        near = by_page(memory, &memory.nearest(vector, CANDIDATES * 4, allowed));
+        keep_best(&mut near, CANDIDATES);
+        let without: Vec<i64> = by_words.keys().filter(|page| !near.contains_key(page)).copied().collect();
+        near.extend(by_page(memory, &memory.near(vector, &without)));
+        if let Some(lexical) = lexical {
+            let without: Vec<i64> =
+                near.keys().filter(|page| !by_words.contains_key(page)).copied().collect();
+            by_words.extend(attempt(looked, lexical.score(words, &without)).unwrap_or_default());
+        }
+    }
+    let pages: HashSet<i64> = by_words.keys().chain(near.keys()).copied().collect();
+    let candidates = pages.iter().filter_map(|page| {
+        let card = memory.card(*page)?;
+        let (words, meaning) = (by_words.get(page).copied(), near.get(page).copied());
+        Some(Candidate { page: *page, kind: card.facts.kind, words, meaning })
+    });
+    fuse::fuse(candidates)
 }
 
 /// The chunk of a candidate that is shown: the nearest, else the one with the most words of the question.

@@ -11,6 +11,7 @@ mod app;
 mod bad_input;
 mod doors;
 mod errors;
+mod eval;
 mod knowledge;
 mod lint;
 mod process;

@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::answers::{self, Outcome};
-use super::connection::Connection;
 use super::lyceum::Logged;
 use super::pipe::Pipe;
 use super::{ACCEPT, milliseconds};
+use crate::bench::connection::Connection;
 use crate::bench::modern;
 
 /// The longest wait for the log to have the last line.

@@ -7,9 +7,9 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::answers::{self, Outcome};
-use super::connection::Connection;
 use super::corpus::{Corpus, found_by};
 use super::{ACCEPT, milliseconds};
+use crate::bench::connection::Connection;
 use crate::bench::modern;
 
 /// The longest wait for an edit to be served.

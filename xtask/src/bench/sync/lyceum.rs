@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::material::{Material, Publishing};
-use super::memory;
 use super::origin::BRANCH;
 use super::told::{self, Told};
+use crate::bench::memory;
 use crate::process::Running;
 use crate::scratch::Scratch;
 use crate::server::Server;

@@ -12,7 +12,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::lyceum::Lyceum;
-use super::{memory, served};
+use super::served;
+use crate::bench::memory;
 use crate::bench::wrk::{self, Measured};
 use crate::exchange::{self, Answer, Request};
 use crate::scratch::Scratch;

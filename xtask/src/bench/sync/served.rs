@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 
 use super::lyceum::Lyceum;
-use super::memory;
+use crate::bench::memory;
 use crate::exchange::{self, Request};
 use crate::server::Server;
 

@@ -1,0 +1,226 @@
+//! A test set in the BEIR layout: a folder with `corpus.jsonl`, `queries.jsonl` and `qrels.tsv`.
+
+use std::{
+    collections::{HashMap, HashSet},
+    fs::File,
+    io::{BufRead, BufReader, Read},
+    path::{Path, PathBuf},
+};
+
+use jiff::Timestamp;
+use serde::{Deserialize, de::DeserializeOwned};
+use sha2::{Digest, Sha256};
+
+use super::{Expected, Question, Set, SetFault};
+use crate::{
+    chunk,
+    filter::Filter,
+    page::{Facts, Kind, Page},
+};
+
+/// The source that all pages of a set are from.
+pub const SOURCE: &str = "eval";
+
+/// The longest line, in bytes.
+const LONGEST: u64 = 16 * 1024 * 1024;
+
+/// A test set with the pages that its questions are asked of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beir {
+    /// The questions that have answers.
+    pub set: Set,
+    /// The pages.
+    pub pages: Vec<Page>,
+    /// Stands for the corpus: with another one, another index is needed.
+    pub hash: String,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    _id: Id,
+    #[serde(default)]
+    title: Option<String>,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    _id: Id,
+    text: String,
+}
+
+/// Some write numbers.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Id {
+    Text(String),
+    Number(i64),
+}
+
+impl Id {
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+/// Whether a folder has the layout.
+pub fn is_set(folder: &Path) -> bool {
+    folder.join("corpus.jsonl").is_file()
+}
+
+/// Reads a folder. Blocks.
+pub fn read(folder: &Path) -> Result<Beir, SetFault> {
+    let name =
+        folder.file_name().map_or_else(|| "set".to_owned(), |name| name.to_string_lossy().into_owned());
+    let mut digest = Sha256::new();
+    let (mut pages, mut ids) = (Vec::new(), HashSet::new());
+    each::<Document>(&folder.join("corpus.jsonl"), |place, line, document| {
+        digest.update(line);
+        digest.update([0]);
+        let page = page(document);
+        if !ids.insert(page.facts.id.clone()) {
+            let message = format!("there are two documents with the _id {:?}; leave one out", page.facts.id);
+            return Err(SetFault::new(place, message));
+        }
+        pages.push(page);
+        Ok(())
+    })?;
+    let mut answers = answers(&relevance_file(folder)?, &ids)?;
+    let mut questions = Vec::new();
+    each::<Asked>(&folder.join("queries.jsonl"), |_, _, asked| {
+        let id = asked._id.text();
+        // Sets hold questions of other splits too, which have no answers here.
+        if let Some(grades) = answers.remove(&id) {
+            let expected = Expected::Graded(grades);
+            questions.push(Question { id, text: asked.text, filter: Filter::default(), expected });
+        }
+        Ok(())
+    })?;
+    if questions.is_empty() {
+        let message = "no query has an answer in the qrels; check that their ids are the same";
+        return Err(SetFault::new("queries.jsonl", message));
+    }
+    let hash = digest.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    Ok(Beir { set: Set { name, questions }, pages, hash })
+}
+
+fn page(document: Document) -> Page {
+    let title = document.title.unwrap_or_default();
+    let kind = Kind::guess(&document.text);
+    // Cut by the program that evaluates: with another way of cutting, it is another version.
+    let mut digest = Sha256::new();
+    digest.update(title.as_bytes());
+    for chunk in chunk::chunks(kind, &document.text) {
+        digest.update([0]);
+        digest.update(chunk.heading.as_bytes());
+        digest.update([0]);
+        digest.update(chunk.text.as_bytes());
+    }
+    let version = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let facts = Facts {
+        id: document._id.text(),
+        content_type: "document".to_owned(),
+        kind,
+        title,
+        description: String::new(),
+        // There are no files, and an id that is searched as if it were a path would help or harm by chance.
+        path: String::new(),
+        url: None,
+        commit_sha: version.clone(),
+        synced_at: Timestamp::UNIX_EPOCH,
+        group: None,
+        release: None,
+        status: None,
+        tags: Vec::new(),
+        date: None,
+    };
+    Page { facts, version, body: document.text, first_line: 1 }
+}
+
+fn relevance_file(folder: &Path) -> Result<PathBuf, SetFault> {
+    let places = ["qrels.tsv", "qrels/test.tsv", "qrels/dev.tsv"].map(|name| folder.join(name));
+    places.into_iter().find(|file| file.is_file()).ok_or_else(|| {
+        SetFault::new(
+            "qrels.tsv",
+            "is missing; write lines of query-id, corpus-id and score, with tabs between",
+        )
+    })
+}
+
+/// Which documents answer which question, and how well.
+fn answers(file: &Path, ids: &HashSet<String>) -> Result<HashMap<String, HashMap<String, u32>>, SetFault> {
+    let mut answers: HashMap<String, HashMap<String, u32>> = HashMap::new();
+    lines(file, |number, line| {
+        let place = || format!("{}:{number}", named(file));
+        let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
+        // The layout of TREC has a column that nobody uses.
+        let ([query, document, score] | [query, _, document, score]) = *fields.as_slice() else {
+            let message = "is not query-id, corpus-id and score; put tabs between the three";
+            return Err(SetFault::new(place(), message));
+        };
+        let Ok(score) = score.parse::<i64>() else {
+            if number == 1 {
+                return Ok(());
+            }
+            return Err(SetFault::new(place(), format!("the score {score:?} is not a whole number")));
+        };
+        if score > 0 && !ids.contains(document) {
+            let message = format!("there is no document {document:?} in corpus.jsonl");
+            return Err(SetFault::new(place(), message));
+        }
+        if score > 0 {
+            let grade = u32::try_from(score).unwrap_or(u32::MAX);
+            answers.entry(query.to_owned()).or_default().insert(document.to_owned(), grade);
+        }
+        Ok(())
+    })?;
+    Ok(answers)
+}
+
+/// Calls for each line of JSON, with its place.
+fn each<T: DeserializeOwned>(
+    file: &Path,
+    mut take: impl FnMut(String, &str, T) -> Result<(), SetFault>,
+) -> Result<(), SetFault> {
+    lines(file, |number, line| {
+        let place = format!("{}:{number}", named(file));
+        match serde_json::from_str(line) {
+            Ok(value) => take(place, line, value),
+            Err(error) => Err(SetFault::new(place, format!("is not a line as expected: {error}"))),
+        }
+    })
+}
+
+/// Calls for each line that is not empty, with its number from 1 on.
+fn lines(file: &Path, mut take: impl FnMut(usize, &str) -> Result<(), SetFault>) -> Result<(), SetFault> {
+    let fault = |message: String| SetFault::new(named(file), message);
+    let opened = File::open(file).map_err(|error| fault(format!("can't be read: {error}")))?;
+    let mut reader = BufReader::new(opened);
+    let mut line = String::new();
+    for number in 1.. {
+        line.clear();
+        let read = reader.by_ref().take(LONGEST).read_line(&mut line);
+        let read = read.map_err(|error| fault(format!("line {number} can't be read: {error}")))?;
+        if read == 0 {
+            break;
+        }
+        if read as u64 == LONGEST {
+            return Err(fault(format!("line {number} is longer than {LONGEST} bytes")));
+        }
+        let text = line.trim();
+        if !text.is_empty() {
+            take(number, text)?;
+        }
+    }
+    Ok(())
+}
+
+fn named(file: &Path) -> String {
+    file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,186 @@
+//! `lyceum eval`: how well search finds what should be found, and what has changed since the last time.
+
+mod index;
+mod table;
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use anyhow::{Context, bail};
+use clap::{Args, ValueEnum};
+use lyceum_search::{
+    Mode,
+    eval::{self, Report, Set, beir, compare, questions},
+};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::config::Config;
+use index::{Index, Progress};
+
+/// What is evaluated where nothing is named.
+const USUAL: &str = "eval.yaml";
+
+/// What to evaluate.
+#[derive(Args)]
+pub(super) struct Options {
+    /// Folders in the BEIR layout (corpus.jsonl, queries.jsonl, qrels.tsv), or files of questions for the configured
+    /// sources [default: eval.yaml]
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// Asks in one way only; without it in all three
+    #[arg(long, value_name = "MODE", alias = "set-only")]
+    mode: Option<Way>,
+    /// Prints JSON, with every question
+    #[arg(long)]
+    json: bool,
+    /// Asks only so many questions, taken evenly from all; such a run is not kept
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    queries: Option<u32>,
+}
+
+/// The ways of finding, as they are typed.
+#[derive(Clone, Copy, ValueEnum)]
+enum Way {
+    Both,
+    Words,
+    Meaning,
+}
+
+impl Way {
+    fn mode(self) -> Mode {
+        match self {
+            Self::Both => Mode::Both,
+            Self::Words => Mode::Words,
+            Self::Meaning => Mode::Meaning,
+        }
+    }
+}
+
+/// What came of one set.
+struct Evaluated {
+    report: Report,
+    last: Option<Report>,
+    /// Why meaning was not asked, where it was to be.
+    unasked: Option<String>,
+}
+
+#[tokio::main]
+pub(super) async fn eval(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
+    let usual = [PathBuf::from(USUAL)];
+    let paths = if options.paths.is_empty() { usual.as_slice() } else { options.paths.as_slice() };
+    let mut all = Vec::with_capacity(paths.len());
+    for path in paths {
+        let evaluated = one(config, options, path).await.with_context(|| path.display().to_string())?;
+        if !options.json {
+            table::say(&mut io::stdout().lock(), &evaluated)?;
+        }
+        all.push(evaluated);
+    }
+    if options.json {
+        let all: Vec<Value> = all.iter().map(Evaluated::json).collect();
+        writeln!(io::stdout().lock(), "{:#}", Value::Array(all))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<Evaluated> {
+    let wanted = match options.mode {
+        Some(way) => vec![way.mode()],
+        None => vec![Mode::Both, Mode::Words, Mode::Meaning],
+    };
+    let progress = Progress::new();
+    let (index, mut set, folder) = if path.is_dir() {
+        if !beir::is_set(path) {
+            bail!(
+                "the folder has no corpus.jsonl; name a folder with corpus.jsonl, queries.jsonl and qrels.tsv"
+            );
+        }
+        progress.say("reading the set");
+        let set = path.canonicalize()?;
+        let beir::Beir { set, pages, hash } = tokio::task::spawn_blocking(move || beir::read(&set)).await??;
+        let folder = config.data_dir.join("eval").join(format!("{}-{hash}", set.name));
+        (Index::of_set(config, &folder, pages, &wanted, &progress).await?, set, folder)
+    } else if path.is_file() {
+        let set = questions::read(path, |name| types(config, name))?;
+        let folder = config.data_dir.join("eval").join(format!("{}-{}", set.name, hash_of_place(path)?));
+        (Index::of_sources(config, &wanted).await?, set, folder)
+    } else {
+        bail!("there is nothing; name a folder in the BEIR layout or a file such as eval.yaml");
+    };
+    let is_whole = thin(&mut set, options.queries);
+    let evaluated = ask(&index, &set, wanted, &folder, &progress).await;
+    index.close().await;
+    progress.end();
+    let evaluated = evaluated?;
+    if is_whole {
+        eval::keep(&folder, &evaluated.report)
+            .with_context(|| format!("the run could not be kept in {}", folder.display()))?;
+    }
+    Ok(evaluated)
+}
+
+/// Waits for what is needed, and asks.
+async fn ask(
+    index: &Index,
+    set: &Set,
+    mut modes: Vec<Mode>,
+    folder: &Path,
+    progress: &Progress,
+) -> anyhow::Result<Evaluated> {
+    let filled = eval::until_filled(&index.search, |status| progress.filling(status)).await;
+    let unasked = filled.err().filter(|_| modes.iter().any(|mode| *mode != Mode::Words));
+    if let Some(reason) = &unasked {
+        modes.retain(|mode| *mode == Mode::Words);
+        if modes.is_empty() {
+            bail!("meaning can't be searched: {reason}; see `lyceum doctor`, or use --mode words");
+        }
+    }
+    index.until_ranked().await;
+    let report = eval::run(&index.search, set, &modes, |asked| progress.asking(asked)).await?;
+    if report.documents == 0 {
+        bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");
+    }
+    Ok(Evaluated { report, last: eval::kept(folder), unasked })
+}
+
+impl Evaluated {
+    fn json(&self) -> Value {
+        let last = self.last.as_ref().map(|last| compare::with_last(&self.report, last));
+        json!({
+            "report": self.report,
+            "comparedWithStages": compare::with_stages(&self.report),
+            "comparedWithLastRun": last,
+            "notAsked": self.unasked,
+        })
+    }
+}
+
+/// Leaves so many questions, evenly; whether those are all.
+fn thin(set: &mut Set, most: Option<u32>) -> bool {
+    let all = set.questions.len();
+    let most = most.map_or(all, |most| usize::try_from(most).unwrap_or(all));
+    let mut place = 0;
+    set.questions.retain(|_| {
+        place += 1;
+        // Every so manyeth stays: where the whole number of steps grows.
+        place * most / all > (place - 1) * most / all || most >= all
+    });
+    most >= all
+}
+
+/// The types that a filter by a type stands for.
+fn types(config: &Config, name: &str) -> Vec<String> {
+    let ontology = config.knowledge.as_ref().map(|knowledge| &knowledge.ontology);
+    let types = ontology.into_iter().flat_map(|ontology| ontology.with_children(name));
+    types.map(|one| one.name.clone()).collect()
+}
+
+/// Stands for where a file is: two files of one name are two sets.
+fn hash_of_place(path: &Path) -> io::Result<String> {
+    let digest = Sha256::digest(path.canonicalize()?.as_os_str().as_encoded_bytes());
+    Ok(digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+}

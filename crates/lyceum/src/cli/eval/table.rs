@@ -1,0 +1,117 @@
+//! The table that a person reads: a line for each way of finding, then what differs.
+
+use std::io::{self, Write};
+
+use lyceum_search::{
+    Mode,
+    eval::{
+        Mean, Report, Stage,
+        compare::{self, Changed, Comparison, Other},
+    },
+};
+
+use super::Evaluated;
+
+/// How much of a question is shown, in characters.
+const SHOWN: usize = 70;
+
+/// Says what came of a set.
+pub(super) fn say(out: &mut impl Write, evaluated: &Evaluated) -> io::Result<()> {
+    let Evaluated { report, last, unasked } = evaluated;
+    let Report { set, documents, chunks, model, stages, .. } = report;
+    let questions = stages.first().map_or(0, |stage| stage.questions.len());
+    write!(out, "{set}: {questions} questions, {documents} documents, {chunks} passages")?;
+    match model {
+        Some(model) => writeln!(out, ", {} ({} dimensions)\n", model.name, model.dimensions)?,
+        None => writeln!(out, "\n")?,
+    }
+    writeln!(
+        out,
+        "{:<8}  {:^14}  {:^14}  {:^14}  {:^14}  {:>7}  {:>7}  {:>7}",
+        "", "nDCG@10", "MRR@10", "recall@100", "hit@3", "p50 ms", "p95 ms", "p99 ms"
+    )?;
+    for stage in stages {
+        row(out, stage)?;
+    }
+    if let Some(reason) = unasked {
+        writeln!(out, "\nmeaning was not asked: {reason}")?;
+    }
+    for stage in stages {
+        for problem in &stage.problems {
+            writeln!(out, "\nby {}: {problem}", word(stage.mode))?;
+        }
+    }
+    writeln!(out)?;
+    for comparison in compare::with_stages(report) {
+        difference(out, &comparison)?;
+    }
+    match last {
+        None => writeln!(out, "there is no run before this one to compare with")?,
+        Some(last) => {
+            for comparison in compare::with_last(report, last) {
+                difference(out, &comparison)?;
+                changes(out, &comparison)?;
+            }
+        }
+    }
+    writeln!(out)
+}
+
+/// The way of finding, as it is called.
+pub(super) fn word(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Both => "both",
+        Mode::Words => "words",
+        Mode::Meaning => "meaning",
+    }
+}
+
+fn row(out: &mut impl Write, stage: &Stage) -> io::Result<()> {
+    let mean = |Mean { mean, noise }: Mean| format!("{mean:.3} ± {noise:.3}");
+    let latency = stage.latency;
+    writeln!(
+        out,
+        "{:<8}  {:^14}  {:^14}  {:^14}  {:^14}  {:>7.1}  {:>7.1}  {:>7.1}",
+        word(stage.mode),
+        mean(stage.ndcg),
+        mean(stage.mrr),
+        mean(stage.recall),
+        mean(stage.hit),
+        latency.p50,
+        latency.p95,
+        latency.p99
+    )
+}
+
+fn difference(out: &mut impl Write, comparison: &Comparison) -> io::Result<()> {
+    let Comparison { mode, with, difference, better_count, worse_count, questions, .. } = comparison;
+    let mode = word(*mode);
+    let with = match with {
+        Other::LastRun => format!("{mode} differs from last run"),
+        Other::Words => format!("{mode} differs from words"),
+        Other::Meaning => format!("{mode} differs from meaning"),
+    };
+    if better_count + worse_count == 0 {
+        return writeln!(out, "{with}: in none of {questions} questions");
+    }
+    let verdict = if difference.is_significant() { "more than chance" } else { "may be chance" };
+    writeln!(
+        out,
+        "{with}: nDCG@10 {:+.3} [{:+.3}, {:+.3}], {verdict}; {better_count} better, {worse_count} worse of {questions}",
+        difference.mean, difference.low, difference.high
+    )
+}
+
+fn changes(out: &mut impl Write, comparison: &Comparison) -> io::Result<()> {
+    for (sign, changed) in [('+', &comparison.better), ('-', &comparison.worse)] {
+        for one in changed {
+            let Changed { text, before, now, .. } = one;
+            let mut shown: String = text.chars().take(SHOWN).collect();
+            if shown.len() < text.len() {
+                shown.push('…');
+            }
+            writeln!(out, "  {sign} {before:.2} → {now:.2}  {}", shown.replace(char::is_control, " "))?;
+        }
+    }
+    Ok(())
+}

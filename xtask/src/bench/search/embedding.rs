@@ -1,0 +1,83 @@
+//! The model alone: `lyceum embed` and Python's onnxruntime on the same texts, with as many threads, in turn.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::SETS;
+use super::peers::Python;
+use super::place::Place;
+use super::program::Program;
+
+/// How many texts of each set are taken.
+const TEXTS: usize = 200;
+
+/// How often each is measured.
+const ROUNDS: usize = 3;
+
+/// The longest that one round may take.
+pub(super) const LIMIT: Duration = Duration::from_secs(600);
+
+/// One round.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Speed {
+    pub(super) per_second: f64,
+    pub(super) peak_rss_kib: u64,
+}
+
+/// What was found.
+pub(super) struct Embedding {
+    pub(super) texts: usize,
+    pub(super) lyceum: Vec<Speed>,
+    pub(super) python: Vec<Speed>,
+}
+
+/// Measures both in turn.
+pub(super) fn measure(program: &Program, place: &Place) -> Result<Embedding> {
+    let (file, texts) = texts(place)?;
+    let python = Python::install(place)?;
+    let mut found = Embedding { texts, lyceum: Vec::new(), python: Vec::new() };
+    for round in 1..=ROUNDS {
+        let ours: Speed = serde_json::from_value(program.embed(&file, LIMIT)?)?;
+        let theirs = python.embed(&file)?;
+        println!(
+            "round {round}: lyceum {:.1} texts/s in {} KiB, Python {:.1} in {}",
+            ours.per_second, ours.peak_rss_kib, theirs.per_second, theirs.peak_rss_kib
+        );
+        found.lyceum.push(ours);
+        found.python.push(theirs);
+    }
+    Ok(found)
+}
+
+/// Writes the texts down, one JSON string on each line.
+fn texts(place: &Place) -> Result<(PathBuf, usize)> {
+    let file = place.kept("texts.jsonl");
+    let mut out = fs::File::create(&file).with_context(|| format!("could not write {}", file.display()))?;
+    let mut count = 0;
+    for set in SETS {
+        for text in documents(&place.set(set))?.into_iter().take(TEXTS) {
+            writeln!(out, "{}", Value::from(text))?;
+            count += 1;
+        }
+    }
+    Ok((file, count))
+}
+
+/// The documents of a test set, each with its title.
+fn documents(set: &Path) -> Result<Vec<String>> {
+    let file = set.join("corpus.jsonl");
+    let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
+    let document = |line: &str| {
+        let value: Value = serde_json::from_str(line).ok()?;
+        let field = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+        Some(format!("{}\n{}", field("title"), field("text")).trim().to_owned())
+    };
+    Ok(text.lines().filter_map(document).collect())
+}

@@ -1,0 +1,100 @@
+//! `lyceum eval` on the test sets.
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::SETS;
+use super::place::Place;
+use super::program::Program;
+
+/// What nDCG@10 with words and meaning together should reach.
+const GOALS: [(&str, f64); 2] = [("cosqa-dev", 0.81), ("cranfield", 0.43)];
+
+/// What came of one set, as far as it is looked at.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Evaluated {
+    pub(super) report: Evaluation,
+    pub(super) compared_with_stages: Vec<Comparison>,
+    not_asked: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Evaluation {
+    pub(super) set: String,
+    pub(super) stages: Vec<Stage>,
+    model: Option<Model>,
+}
+
+#[derive(Deserialize)]
+struct Model {
+    name: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Stage {
+    pub(super) mode: String,
+    pub(super) ndcg: Mean,
+    pub(super) mrr: Mean,
+    pub(super) recall: Mean,
+    pub(super) hit: Mean,
+    pub(super) latency: Latency,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Mean {
+    pub(super) mean: f64,
+    pub(super) noise: f64,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Latency {
+    pub(super) p50: f64,
+    pub(super) p95: f64,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Comparison {
+    pub(super) with: String,
+    pub(super) difference: Difference,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Difference {
+    pub(super) mean: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
+}
+
+impl Evaluation {
+    /// What it should reach, where something is to be reached.
+    pub(super) fn goal(&self) -> Option<f64> {
+        GOALS.iter().find(|(name, _)| *name == self.set).map(|(_, goal)| *goal)
+    }
+
+    /// The model that was used.
+    pub(super) fn model(&self) -> &str {
+        self.model.as_ref().map_or("no model", |model| &model.name)
+    }
+}
+
+/// Evaluates both sets.
+pub(super) fn measure(program: &Program, place: &Place) -> Result<Vec<Evaluated>> {
+    println!("evaluating {}", SETS.join(" and "));
+    let said = program.eval(&SETS.map(|set| place.set(set)), &place.folder("eval")?)?;
+    let all = parse(said)?;
+    for one in &all {
+        if let Some(reason) = &one.not_asked {
+            anyhow::bail!("meaning could not be searched: {reason}");
+        }
+        for stage in &one.report.stages {
+            println!("{}: {} nDCG@10 {:.3}", one.report.set, stage.mode, stage.ndcg.mean);
+        }
+    }
+    Ok(all)
+}
+
+fn parse(said: Value) -> Result<Vec<Evaluated>> {
+    serde_json::from_value(said).context("`lyceum eval` said something else than was expected")
+}
