@@ -13,16 +13,12 @@ pub(crate) use bytes::{decode, encode};
 use kernel::Question;
 
 /// Up to so many rows are compared by their bytes, all of them: that is exact, and as fast.
-const ALL: usize = 10_000;
+const ALL: usize = 20_000;
 
-/// How many rows are compared by their bytes after those nearest by their signs were found.
+/// How many rows are compared by their bytes after those nearest by their signs were found: at least so many, and where there
+/// are very many one of so many.
 const NEAREST: usize = 1_000;
-
-/// The same where there are very many rows.
-const NEAREST_OF_MANY: usize = 2_000;
-
-/// From here on there are very many.
-const MANY: usize = 200_000;
+const ONE_OF: usize = 200;
 
 /// Rows that are gone are only taken out when there are so many, and a quarter of all.
 const SWEEP: usize = 1_000;
@@ -118,7 +114,7 @@ impl Flat {
         let rows = if rows.len() <= ALL {
             rows
         } else {
-            let room = if rows.len() < MANY { NEAREST } else { NEAREST_OF_MANY };
+            let room = NEAREST.max(rows.len() / ONE_OF);
             kernel::nearest(self.level, &question, &self.codes, self.words, &rows, room)
         };
         let mut found = self.cosines(&question, &rows);
