@@ -18,6 +18,11 @@ fn weight(kind: Kind) -> f32 {
 /// A page without any word of the question must be at least this near to it.
 const FLOOR: f32 = 0.15;
 
+/// How many of the best lend each other some of their scores, from how many neighbours, and how much.
+pub(crate) const LENDING: usize = 50;
+const NEIGHBOURS: usize = 5;
+const LENT: f32 = 0.2;
+
 /// What is known of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
@@ -57,8 +62,43 @@ pub(crate) fn fuse(candidates: impl IntoIterator<Item = Candidate>) -> Vec<Fused
             Fused { candidate, score }
         })
         .collect();
-    fused.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.candidate.page.cmp(&b.candidate.page)));
+    fused.sort_by(by_score);
     fused
+}
+
+/// Lets the best pages lend each other some of their scores, by how near they are to each other: what stands among good
+/// answers is likely one. The centre of each page is of length one.
+pub(crate) fn lend(fused: &mut [Fused], centres: &HashMap<i64, Vec<f32>>) {
+    let best = fused.len().min(LENDING);
+    let Some(best) = fused.get_mut(..best) else { return };
+    let lent: Vec<f32> = best.iter().map(|one| lent(one, best, centres).unwrap_or(one.score)).collect();
+    for (one, lent) in best.iter_mut().zip(lent) {
+        one.score = (1.0 - LENT) * one.score + LENT * lent;
+    }
+    // The others were behind all of these, and stay there.
+    best.sort_by(by_score);
+}
+
+/// The scores of a page's nearest neighbours, by how near they are; nothing where it has none.
+fn lent(one: &Fused, best: &[Fused], centres: &HashMap<i64, Vec<f32>>) -> Option<f32> {
+    let centre = centres.get(&one.candidate.page)?;
+    let others = best.iter().filter(|other| other.candidate.page != one.candidate.page);
+    let mut near: Vec<(f32, f32)> = others
+        .filter_map(|other| {
+            let their = centres.get(&other.candidate.page)?;
+            let cosine = centre.iter().zip(their).map(|(a, b)| a * b).sum::<f32>();
+            Some((cosine.max(0.0), other.score))
+        })
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.truncate(NEIGHBOURS);
+    let sum: f32 = near.iter().map(|(cosine, _)| cosine).sum();
+    (sum > 0.0).then(|| near.iter().map(|(cosine, score)| cosine * score).sum::<f32>() / sum)
+}
+
+/// The best first; of equals, the one that came into the index first.
+fn by_score(a: &Fused, b: &Fused) -> std::cmp::Ordering {
+    b.score.total_cmp(&a.score).then(a.candidate.page.cmp(&b.candidate.page))
 }
 
 fn middle(candidates: &[Candidate]) -> f32 {

@@ -63,14 +63,17 @@ pub(crate) enum News {
     All(Box<Memory>),
 }
 
-/// Pages that changed, each with its source and facts or gone, and vectors.
+/// Pages that changed, and vectors.
 #[derive(Debug)]
 pub(crate) struct Changes {
     seq: i64,
-    touched: Vec<(i64, Option<(String, Arc<Facts>)>)>,
+    touched: Vec<(i64, Option<Changed>)>,
     vectors: Vec<Placed>,
     vectors_seq: i64,
 }
+
+/// The source and the facts of a page.
+type Changed = (String, Arc<Facts>);
 
 /// What is held in memory.
 #[derive(Debug, Default)]
@@ -179,6 +182,12 @@ impl Memory {
         self.meaning.as_ref().map(|meaning| &meaning.active)
     }
 
+    /// How many vectors it holds.
+    #[cfg(test)]
+    pub(crate) fn count_vectors(&self) -> usize {
+        self.meaning.as_ref().map_or(0, |meaning| meaning.flat.count())
+    }
+
     /// Every page.
     pub(crate) fn cards(&self) -> impl Iterator<Item = &Card> {
         self.cards.iter().flatten()
@@ -223,8 +232,16 @@ impl Memory {
     /// How near every chunk of these pages is.
     pub(crate) fn near(&self, vector: &[f32], pages: &[i64]) -> Vec<Near> {
         let Some(meaning) = &self.meaning else { return Vec::new() };
-        let slots = pages.iter().filter_map(|page| self.slots.get(page).copied()).collect();
+        let slots: Vec<u32> = pages.iter().filter_map(|page| self.slots.get(page).copied()).collect();
         meaning.flat.of_slots(vector, &slots)
+    }
+
+    /// What each of these pages is about on the whole, as a vector of length one; those without vectors are left out.
+    pub(crate) fn centres(&self, pages: &[i64]) -> HashMap<i64, Vec<f32>> {
+        let Some(meaning) = &self.meaning else { return HashMap::new() };
+        let slots: Vec<u32> = pages.iter().filter_map(|page| self.slots.get(page).copied()).collect();
+        let centres = meaning.flat.centres(&slots).into_iter();
+        centres.filter_map(|(slot, centre)| Some((self.card_in(slot)?.id, centre))).collect()
     }
 
     fn put(&mut self, id: i64, source: &str, facts: Arc<Facts>) {

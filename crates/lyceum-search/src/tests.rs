@@ -1,5 +1,153 @@
 //! Search, through its front door.
 
+mod damage;
 mod dice;
+mod fake;
+mod filters;
+mod finding;
+mod kills;
+mod models;
+mod processes;
+
+use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
+
+use jiff::Timestamp;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use dice::{Dice, unit};
+use fake::Control;
+
+use crate::{Answer, Facts, Kind, Mode, Options, Page, Query, Search, Status};
+
+/// The source that pages are of where it does not matter.
+const SOURCE: &str = "docs";
+
+/// A search that is kept open and filled, as a server does it.
+struct Scene {
+    search: Arc<Search>,
+    control: Arc<Control>,
+    stop: CancellationToken,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Scene {
+    /// Opens a folder with a model, `name:dimensions`, or with words only.
+    fn open(folder: &Path, model: Option<&str>, control: &Arc<Control>) -> Self {
+        let search = Arc::new(Search::new(Options {
+            folder: folder.to_owned(),
+            embedder: model.map(str::to_owned),
+            connect: control.connect(),
+            reranker: None,
+        }));
+        let stop = CancellationToken::new();
+        let tasks = vec![
+            tokio::spawn(search.clone().keep_open(stop.clone())),
+            tokio::spawn(search.clone().keep_filled(stop.clone())),
+        ];
+        Self { search, control: control.clone(), stop, tasks }
+    }
+
+    /// Ends it as the end of its process would.
+    async fn close(self) {
+        self.stop.cancel();
+        for task in self.tasks {
+            tokio::time::timeout(Duration::from_secs(20), task).await.unwrap().unwrap();
+        }
+        let Ok(search) = Arc::try_unwrap(self.search) else { panic!("somebody still holds it") };
+        drop(search);
+    }
+
+    async fn put(&self, pages: Vec<Page>) {
+        assert!(self.search.apply(SOURCE, pages, Vec::new()).await.unwrap());
+    }
+
+    async fn ask(&self, mode: Mode, text: &str) -> Answer {
+        let query = Query { text: text.to_owned(), limit: 20, mode, ..Query::default() };
+        self.search.find(query).await.unwrap()
+    }
+
+    /// The ids of what is found, the best first.
+    async fn ids(&self, mode: Mode, text: &str) -> Vec<String> {
+        self.ask(mode, text).await.hits.iter().map(|hit| hit.facts.id.clone()).collect()
+    }
+
+    #[track_caller]
+    fn check(&self, mode: Mode, text: &str, expected: &[&str]) -> impl Future<Output = ()> {
+        let place = std::panic::Location::caller();
+        async move {
+            let mut found = self.ids(mode, text).await;
+            found.sort();
+            assert_eq!(found, expected, "{mode:?} {text:?} at {place}");
+        }
+    }
+
+    async fn status(&self) -> Status {
+        self.search.status().await.unwrap()
+    }
+
+    /// Waits until every chunk has its vector and a model answers.
+    async fn filled(&self) {
+        until("vectors are complete", async || {
+            let status = self.status().await;
+            let is_active = status.model.is_some() && status.pending == 0;
+            is_active && status.state == crate::State::Ready
+        })
+        .await;
+        // Only then has memory followed.
+        let opened = self.search.opened().await.unwrap();
+        tokio::task::spawn_blocking(move || opened.follow()).await.unwrap().unwrap();
+    }
+}
+
+/// Waits, but not for ever.
+async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
+    for _ in 0..1_000 {
+        if is_so().await {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("waited in vain until {what}");
+}
+
+fn page(id: &str, title: &str, body: &str) -> Page {
+    let facts = Facts {
+        id: id.to_owned(),
+        content_type: "guide".to_owned(),
+        kind: Kind::Prose,
+        title: title.to_owned(),
+        description: String::new(),
+        path: format!("guides/{id}.md"),
+        url: None,
+        commit_sha: "0123456".to_owned(),
+        synced_at: Timestamp::from_second(1_700_000_000).unwrap(),
+        group: None,
+        release: None,
+        status: None,
+        tags: Vec::new(),
+        date: None,
+    };
+    let version = format!("{title}{}", body.len());
+    Page { facts, version, body: body.to_owned(), first_line: 1 }
+}
+
+/// Pages about cars, boats and bread. The fake model takes an automobile for a car and a loaf for bread.
+fn library() -> Vec<Page> {
+    vec![
+        page("cars", "Driving", "# Driving\n\nEvery car has four wheels and one motor."),
+        page("boats", "Sailing", "# Sailing\n\nBoats have sails and no wheels at all."),
+        page("bread", "Baking", "# Baking\n\nBread wants flour, water, salt and patience."),
+    ]
+}
+
+/// A page with so many sections, each a chunk of its own that begins with its own word.
+fn sections(id: &str, words: &[&str]) -> Page {
+    let filler = "and then some more of the usual words about nothing in particular here ".repeat(5);
+    let body = words.iter().map(|word| format!("## About {word}\n\n{word} {filler}\n\n")).collect::<String>();
+    page(id, id, &body)
+}
+
+fn versions(pages: &[Page]) -> HashMap<String, String> {
+    pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect()
+}

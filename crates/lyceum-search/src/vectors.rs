@@ -5,6 +5,8 @@
 mod bytes;
 mod kernel;
 
+use std::collections::HashMap;
+
 use fearless_simd::Level;
 
 pub(crate) use bytes::{decode, encode};
@@ -66,6 +68,12 @@ impl Flat {
         }
     }
 
+    /// How many rows there are.
+    #[cfg(test)]
+    pub(crate) fn count(&self) -> usize {
+        self.owners.iter().flatten().count()
+    }
+
     /// Puts a vector in, as it is kept. One of another length is not taken.
     pub(crate) fn insert(&mut self, owner: Owner, kept: &[u8]) -> bool {
         let Some((scale, bytes)) = decode(kept).filter(|(_, bytes)| bytes.len() == self.dimensions) else {
@@ -123,16 +131,44 @@ impl Flat {
         found
     }
 
-    /// The nearest row of each of these slots.
-    pub(crate) fn of_slots(&self, vector: &[f32], slots: &std::collections::HashSet<u32>) -> Vec<Near> {
+    /// How near every row of these slots is.
+    pub(crate) fn of_slots(&self, vector: &[f32], slots: &[u32]) -> Vec<Near> {
         if vector.len() != self.dimensions || slots.is_empty() {
             return Vec::new();
         }
-        let rows: Vec<u32> = (self.owners.iter().zip(0..))
-            .filter(|(owner, _)| owner.is_some_and(|owner| slots.contains(&owner.slot)))
-            .map(|(_, row)| row)
-            .collect();
+        let rows: Vec<u32> = self.rows_of(slots).map(|(row, _)| row).collect();
         self.cosines(&Question::of(vector), &rows)
+    }
+
+    /// The middle of the rows of each of these slots, of length one.
+    pub(crate) fn centres(&self, slots: &[u32]) -> HashMap<u32, Vec<f32>> {
+        let mut centres: HashMap<u32, Vec<f32>> = HashMap::with_capacity(slots.len());
+        for (row, slot) in self.rows_of(slots) {
+            let row = row as usize;
+            let bytes =
+                self.bytes.get(row * self.dimensions..(row + 1) * self.dimensions).unwrap_or_default();
+            let scale = self.scales.get(row).copied().unwrap_or_default();
+            let sum = centres.entry(slot).or_insert_with(|| vec![0.0; self.dimensions]);
+            sum.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += f32::from(*byte) * scale);
+        }
+        for centre in centres.values_mut() {
+            let length = centre.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::EPSILON);
+            centre.iter_mut().for_each(|value| *value /= length);
+        }
+        centres
+    }
+
+    /// The rows of these slots, each with its slot.
+    fn rows_of(&self, slots: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let last = slots.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut wanted = vec![false; last];
+        for slot in slots {
+            if let Some(mark) = wanted.get_mut(*slot as usize) {
+                *mark = true;
+            }
+        }
+        let owned = (0..).zip(&self.owners).filter_map(|(row, owner)| Some((row, (*owner)?.slot)));
+        owned.filter(move |(_, slot)| wanted.get(*slot as usize).copied().unwrap_or_default())
     }
 
     fn cosines(&self, question: &Question, rows: &[u32]) -> Vec<Near> {

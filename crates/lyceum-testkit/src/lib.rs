@@ -4,8 +4,10 @@ mod dice;
 mod fixture;
 mod git_server;
 mod letters;
+mod model_folder;
 
 pub use dice::Dice;
 pub use fixture::fixture_hub;
 pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
 pub use letters::letters;
+pub use model_folder::{float_model_folder, model_folder};

@@ -98,6 +98,8 @@ impl<'a> Scene<'a> {
         let home = self.scratch.folder("home")?;
         let mut command = Command::new(program);
         command.env_clear().env("PATH", self.tools.search_path()?).env("HOME", &home).current_dir(&home);
+        // No peer is about meaning, and a model takes its time.
+        command.env("LYCEUM_EMBEDDER", "none");
         Ok(command)
     }
 

@@ -170,7 +170,12 @@ fn order(
         let (words, meaning) = (by_words.get(page).copied(), near.get(page).copied());
         Some(Candidate { page: *page, kind: card.facts.kind, words, meaning })
     });
-    fuse::fuse(candidates)
+    let mut fused = fuse::fuse(candidates);
+    if vector.is_some() {
+        let best: Vec<i64> = fused.iter().take(fuse::LENDING).map(|one| one.candidate.page).collect();
+        fuse::lend(&mut fused, &memory.centres(&best));
+    }
+    fused
 }
 
 /// The chunk of a candidate that is shown: the nearest, else the one with the most words of the question.

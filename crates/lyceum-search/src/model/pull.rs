@@ -141,7 +141,8 @@ pub async fn pull(
 ) -> Result<Folder, PullError> {
     check_name(&options.repo)?;
     let place = place::Place::take(&options.folder()).await?;
-    if let Some(folder) = place.present().await {
+    let variant = options.is_default().then_some(options.variant);
+    if let Some(folder) = place.present(variant).await {
         return Ok(folder);
     }
     let parts = place.parts();

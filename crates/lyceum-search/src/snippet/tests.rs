@@ -79,7 +79,7 @@ fn any_text_gives_a_snippet_of_its_own_words() {
         "x0",
         "\u{10ffff}",
     ];
-    for seed in 0..2_000 {
+    for seed in 0..300 {
         let mut dice = Dice::new(seed);
         let mut text = String::new();
         for _ in 0..dice.below(400) {

@@ -17,14 +17,15 @@ impl Dice {
     }
 
     /// One of these.
-    pub(crate) fn one_of<'a, T>(&mut self, all: &'a [T]) -> &'a T {
-        &all[self.below(all.len())]
+    pub(crate) fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
     }
 
     /// A number from -1 to 1, those around 0 more often.
     pub(crate) fn bell(&mut self) -> f32 {
-        let sum: usize = (0..4).map(|_| self.below(1_001)).sum();
-        f32::from(u16::try_from(sum).unwrap()) / 2_000.0 - 1.0
+        let thrown = self.below(1 << 40);
+        let sum = (thrown & 1_023) + (thrown >> 10 & 1_023) + (thrown >> 20 & 1_023) + (thrown >> 30);
+        f32::from(u16::try_from(sum).unwrap()) / 2_046.0 - 1.0
     }
 
     /// A vector of length one.

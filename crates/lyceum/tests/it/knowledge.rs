@@ -9,6 +9,7 @@ mod faults;
 mod kills;
 mod prompts;
 mod resources;
+mod search;
 mod stage;
 mod sync;
 mod tools;

@@ -30,6 +30,7 @@ async fn each_request_has_its_log_line_and_a_signal_stops_the_program() {
         .args(["--data-dir", "data", "serve", "--listen", "127.0.0.1:0"])
         .current_dir(folder.path())
         .env_clear()
+        .env("LYCEUM_EMBEDDER", "none")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true)

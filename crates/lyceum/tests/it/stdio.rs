@@ -48,6 +48,7 @@ impl Program {
             .current_dir(folder.path())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("LYCEUM_EMBEDDER", "none")
             .envs(variables.iter().copied())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

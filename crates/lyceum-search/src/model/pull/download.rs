@@ -1,6 +1,6 @@
 //! One file from a hub, continued where an attempt before broke off.
 
-use std::{error::Error as _, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
 use reqwest::{Client, Response, StatusCode, Url, header};
 use tokio::{
@@ -174,6 +174,5 @@ fn unreachable(fault: &reqwest::Error) -> PullError {
     while let Some(inner) = cause.source() {
         cause = inner;
     }
-    let _ = fault.source();
     PullError::Unreachable(cause.to_string())
 }

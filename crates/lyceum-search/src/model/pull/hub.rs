@@ -34,21 +34,11 @@ pub(super) async fn fetch(
     into: &Path,
     progress: &mut (impl FnMut(Progress) + Send),
 ) -> Result<PathBuf, PullError> {
-    let patience = Patience::default();
-    fetch_within(options, into, patience, progress).await
-}
-
-/// The same, with limits of one's own.
-pub(super) async fn fetch_within(
-    options: &PullOptions,
-    into: &Path,
-    patience: Patience,
-    progress: &mut (impl FnMut(Progress) + Send),
-) -> Result<PathBuf, PullError> {
     let hub = Url::parse(&options.hub).map_err(|_| PullError::Address)?;
     if !matches!(hub.scheme(), "http" | "https") {
         return Err(PullError::Address);
     }
+    let patience = Patience::default();
     let client = {
         let hub = hub.clone();
         let client = tokio::task::spawn_blocking(move || client(&hub, patience)).await;

@@ -8,7 +8,11 @@ use std::{
 };
 
 use super::PullError;
-use crate::model::{Folder, ModelError, card::CARD};
+use crate::model::{
+    Folder, ModelError, Variant,
+    card::{CARD, Card},
+    read_json,
+};
 
 /// How long another process may take with the same model.
 const PATIENCE: Duration = Duration::from_mins(20);
@@ -52,13 +56,15 @@ impl Place {
         Ok(place)
     }
 
-    /// The model, if it is there already and was prepared by a pull.
-    pub(super) async fn present(&self) -> Option<Folder> {
+    /// The model, if it is there already, whole, and was prepared by a pull in this variant (or in any).
+    pub(super) async fn present(&self, variant: Option<Variant>) -> Option<Folder> {
         let folder = self.folder.clone();
-        if !folder.join(CARD).is_file() {
-            return None;
-        }
-        tokio::task::spawn_blocking(move || Folder::open(&folder).ok()).await.ok().flatten()
+        let open = move || {
+            let card: Card = read_json(&folder.join(CARD)).ok()?;
+            let fits = variant.is_none_or(|variant| variant == card.variant);
+            fits.then(|| Folder::open(&folder).ok()).flatten()
+        };
+        tokio::task::spawn_blocking(open).await.ok().flatten()
     }
 
     /// Where downloads go.

@@ -7,8 +7,8 @@ use std::{
 
 use super::{PullError, PullOptions, pinned};
 use crate::model::{
-    ModelError, Variant,
-    card::Card,
+    Folder, ModelError, Variant,
+    card::{CARD, Card},
     convert::{Task, convert},
     digest,
     folder::Traits,
@@ -44,7 +44,20 @@ fn make(options: &PullOptions, from: &Path, to: &Path) -> Result<Option<String>,
         make_default(options, from, to)?;
         return Ok(None);
     }
+    if from.join(CARD).is_file() {
+        return copy_prepared(from, to).map(|()| None);
+    }
     make_any(options, from, to).map(Some)
+}
+
+/// What another pull has made, on this machine or another, is taken with what was written down then.
+fn copy_prepared(from: &Path, to: &Path) -> Result<(), PullError> {
+    let folder = Folder::open(from)?;
+    fs::copy(folder.model(), to.join("model.onnx"))?;
+    for name in ["tokenizer.json", CARD] {
+        fs::copy(from.join(name), to.join(name))?;
+    }
+    copy_beside(folder.model(), from, to)
 }
 
 fn make_default(options: &PullOptions, from: &Path, to: &Path) -> Result<(), PullError> {
@@ -71,6 +84,17 @@ fn make_any(options: &PullOptions, from: &Path, to: &Path) -> Result<String, Pul
     }
     fs::copy(onnx, to.join("model.onnx"))?;
     fs::copy(from.join("tokenizer.json"), to.join("tokenizer.json"))?;
+    copy_beside(onnx, from, to)?;
+    let source = hash(&to.join("model.onnx"))?;
+    let traits = Traits::read(to, options.name())?;
+    if traits.dimensions.is_some() {
+        write_card(to, traits, Variant::Fp32, source.clone())?;
+    }
+    Ok(source)
+}
+
+/// Copies the files that some models have and others don't.
+fn copy_beside(onnx: &Path, from: &Path, to: &Path) -> Result<(), PullError> {
     let data = onnx.with_file_name("model.onnx_data");
     if data.is_file() {
         fs::copy(data, to.join("model.onnx_data"))?;
@@ -80,12 +104,7 @@ fn make_any(options: &PullOptions, from: &Path, to: &Path) -> Result<String, Pul
         target.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::copy(from.join(name), target)?;
     }
-    let source = hash(&to.join("model.onnx"))?;
-    let traits = Traits::read(to, options.name())?;
-    if traits.dimensions.is_some() {
-        write_card(to, traits, Variant::Fp32, source.clone())?;
-    }
-    Ok(source)
+    Ok(())
 }
 
 fn write_card(to: &Path, traits: Traits, variant: Variant, source_sha256: String) -> Result<(), PullError> {

@@ -1,1 +1,184 @@
-//! Tests.
+//! A hub on this machine that does what hubs do on a bad day.
+
+mod hub;
+
+use std::{fs, path::Path, time::Duration};
+
+use hub::{Day, Hub};
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+
+use super::{
+    Fallback, Progress, PullError, PullOptions,
+    client::{Patience, client},
+    download::{Wanted, download},
+    pull,
+};
+use crate::{
+    embedder::{Embedder, local::LocalEmbedder},
+    model::{
+        Variant,
+        convert::{
+            Task,
+            tests::{Kind, write_model},
+        },
+        digest,
+    },
+};
+
+const PATIENCE: Patience = Patience {
+    connect: Duration::from_secs(5),
+    stall: Duration::from_millis(300),
+    pause: Duration::from_millis(10),
+};
+
+/// Bytes that differ from place to place.
+fn content() -> Vec<u8> {
+    (0..300_000_u32).flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// Gets one file of a hub on such a day into a folder.
+async fn get(day: Day, into: &Path, sha256: &str, limit: u64) -> (Result<(), PullError>, Vec<Progress>) {
+    let hub = Hub::start(day, content()).await;
+    let url = hub.url("file");
+    let client = client(&url, PATIENCE).unwrap();
+    let mut seen = Vec::new();
+    let wanted = Wanted { url, file: "file", sha256: Some(sha256), limit };
+    let done = download(&client, &wanted, into, PATIENCE, &mut |progress| seen.push(progress)).await;
+    (done, seen)
+}
+
+fn sha256() -> String {
+    digest::hex(Sha256::new_with_prefix(content()))
+}
+
+/// A file comes whole, after so many attempts that failed.
+async fn check(day: Day, retries: usize) {
+    let into = TempDir::new().unwrap();
+    let (done, seen) = get(day, into.path(), &sha256(), 2_000_000).await;
+    done.unwrap_or_else(|fault| panic!("{day:?}: {fault}"));
+    assert_eq!(fs::read(into.path().join("file")).unwrap(), content(), "{day:?}");
+    let failed = seen.iter().filter(|progress| matches!(progress, Progress::Retrying { .. })).count();
+    assert_eq!(failed, retries, "{day:?}: {seen:?}");
+    assert!(!into.path().join("file.part").exists());
+}
+
+#[tokio::test]
+async fn a_file_comes_whole_on_a_bad_day() {
+    check(Day::Good, 0).await;
+    check(Day::CutsOnce, 1).await;
+    check(Day::CutsOnceAndForgets, 1).await;
+    check(Day::FailsTwice, 2).await;
+    check(Day::StallsOnce, 1).await;
+    check(Day::SendsOn, 0).await;
+}
+
+#[tokio::test]
+async fn what_was_got_before_is_not_got_again() {
+    let into = TempDir::new().unwrap();
+    fs::write(into.path().join("file.part"), &content()[..700_000]).unwrap();
+    let (done, seen) = get(Day::Good, into.path(), &sha256(), 2_000_000).await;
+    done.unwrap();
+    assert_eq!(fs::read(into.path().join("file")).unwrap(), content());
+    let first = seen.iter().find_map(|progress| match progress {
+        Progress::Downloading { done, total, .. } => Some((*done, *total)),
+        _ => None,
+    });
+    let (done, total) = first.unwrap();
+    assert!(done > 700_000 && total == Some(1_200_000), "{done} of {total:?}");
+}
+
+/// A file does not come, and nothing is left of it.
+async fn check_refused(day: Day, sha256: &str, limit: u64, expected: &str) {
+    let into = TempDir::new().unwrap();
+    let (done, _) = get(day, into.path(), sha256, limit).await;
+    let fault = done.unwrap_err().to_string();
+    assert!(fault.contains(expected), "{day:?}: {fault:?} does not say {expected:?}");
+    assert!(!into.path().join("file").exists());
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_the_one_is_refused() {
+    check_refused(Day::Good, "0000", 2_000_000, "is not the file we know").await;
+    check_refused(Day::Good, &sha256(), 1_000_000, "larger than 1000000 bytes").await;
+    check_refused(Day::Endless, &sha256(), 2_000_000, "larger than 2000000 bytes").await;
+    check_refused(Day::Missing, &sha256(), 2_000_000, "has no file of this model (status 404)").await;
+    check_refused(Day::Stalls, &sha256(), 2_000_000, "did not answer in time").await;
+    check_refused(Day::Stalls, &sha256(), 2_000_000, "--from FOLDER").await;
+}
+
+#[tokio::test]
+async fn a_hub_with_other_weights_leaves_nothing_behind() {
+    let (hub, models) = (Hub::start(Day::Good, content()).await, TempDir::new().unwrap());
+    let options =
+        PullOptions { hub: hub.address(), fallback: Fallback::None, ..PullOptions::new(models.path()) };
+    let fault = pull(&options, |_| {}).await.unwrap_err();
+    assert!(matches!(fault, PullError::TooLarge { .. } | PullError::WrongHash { .. }), "{fault}");
+    assert!(!options.folder().exists());
+}
+
+#[tokio::test]
+async fn any_model_of_a_hub_can_be_got() {
+    let (source, models) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    write_model(source.path(), Kind::XlmR, Variant::Fp32, Task::Tokens);
+    let hub = Hub::serving(source.path()).await;
+    let options = PullOptions {
+        hub: hub.address(),
+        repo: "some-org/e5-tiny".to_owned(),
+        ..PullOptions::new(models.path())
+    };
+    let mut said = Vec::new();
+    let folder = pull(&options, |progress| said.push(progress)).await.unwrap();
+    let expected = digest::of_file(&source.path().join("model.onnx")).unwrap();
+    assert!(said.contains(&Progress::Unpinned { sha256: expected.clone() }), "{said:?}");
+    assert_eq!(folder.sha256(), expected);
+    let embedder = LocalEmbedder::open(folder.path(), 1).unwrap();
+    assert_eq!((embedder.identity().dimensions, embedder.identity().query_prefix.as_str()), (32, "query: "));
+
+    // It is there, so the hub is not asked again.
+    drop(hub);
+    assert_eq!(pull(&options, |_| {}).await.unwrap(), folder);
+    assert_eq!(fs::read_dir(models.path()).unwrap().count(), 2, "the model and its lock");
+}
+
+#[tokio::test]
+async fn a_prepared_folder_is_taken_as_it_is() {
+    let models = TempDir::new().unwrap();
+    let real = lyceum_testkit::model_folder();
+    let options = PullOptions { from: Some(real.clone()), ..PullOptions::new(models.path()) };
+    // Two at once do not disturb each other.
+    let (one, other) = tokio::join!(pull(&options, |_| {}), pull(&options, |_| {}));
+    assert_eq!(one.unwrap().sha256(), other.unwrap().sha256());
+    let same = digest::of_file(&real.join("model.onnx")).unwrap();
+    assert_eq!(pull(&options, |_| {}).await.unwrap().sha256(), same);
+}
+
+#[tokio::test]
+async fn a_damaged_model_is_got_anew() {
+    let models = TempDir::new().unwrap();
+    let options =
+        PullOptions { from: Some(lyceum_testkit::model_folder()), ..PullOptions::new(models.path()) };
+    let folder = pull(&options, |_| {}).await.unwrap();
+    fs::write(folder.path().join("model.onnx"), "damaged").unwrap();
+    assert_eq!(pull(&options, |_| {}).await.unwrap(), folder);
+}
+
+#[tokio::test]
+async fn a_folder_that_is_no_model_says_so() {
+    let (empty, models) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    let from = |path: &Path| PullOptions { from: Some(path.to_owned()), ..PullOptions::new(models.path()) };
+    let fault = pull(&from(empty.path()), |_| {}).await.unwrap_err().to_string();
+    assert!(fault.starts_with("there is no model.onnx there"), "{fault}");
+    let fault = pull(&from(Path::new("/nowhere")), |_| {}).await.unwrap_err().to_string();
+    assert!(fault.starts_with("there is no such folder"), "{fault}");
+}
+
+#[tokio::test]
+async fn a_name_is_nothing_but_a_name() {
+    let models = TempDir::new().unwrap();
+    for repo in ["", "minilm", "a/../b", "../b", "a/b/c", "a/b?c", "/b", "a/", "a/.b"] {
+        let options = PullOptions { repo: repo.to_owned(), ..PullOptions::new(models.path()) };
+        let fault = pull(&options, |_| {}).await.unwrap_err();
+        assert!(matches!(fault, PullError::Name(_)), "{repo}: {fault}");
+    }
+}

@@ -35,6 +35,7 @@ fn folder() -> TempDir {
 async fn lyceum(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
     command.args(arguments).current_dir(folder).env("LYCEUM_DATA_DIR", folder.join("data"));
+    command.env("LYCEUM_EMBEDDER", "none");
     let running = command.stdin(Stdio::null()).kill_on_drop(true).output();
     let Output { status, stdout, stderr } = within("the program ends", running).await.unwrap();
     (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())

@@ -247,6 +247,8 @@ pub(in crate::knowledge) fn prepare(command: &mut Command, folder: &Path, variab
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("WEBHOOK_SECRET", SECRET)
+        // Most tests are not about meaning, and a model takes its time.
+        .env("LYCEUM_EMBEDDER", "none")
         .envs(variables.iter().copied())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

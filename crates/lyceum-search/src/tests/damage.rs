@@ -1,0 +1,152 @@
+//! Files that were cut or changed: found when they are opened, made again, and something answers all the while.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::{Scene, library, page, until, versions};
+use crate::{
+    Mode,
+    tests::{Control, Dice},
+};
+
+/// All files below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
+    }
+    all.sort();
+    all
+}
+
+fn copy(from: &Path, to: &Path) {
+    for file in files(from) {
+        let target = to.join(file.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::copy(&file, &target).unwrap();
+    }
+}
+
+/// Changes a file somewhere.
+fn damage(file: &Path, dice: &mut Dice) -> String {
+    let mut bytes = std::fs::read(file).unwrap();
+    let what = match dice.below(3) {
+        _ if bytes.is_empty() => return "left empty".to_owned(),
+        0 => {
+            bytes.truncate(dice.below(bytes.len()));
+            format!("cut to {}", bytes.len())
+        }
+        1 => {
+            let at = dice.below(bytes.len());
+            bytes[at] ^= 1 << dice.below(8);
+            format!("flipped at {at}")
+        }
+        _ => {
+            let at = dice.below(bytes.len());
+            let to = (at + 64).min(bytes.len());
+            bytes[at..to].iter_mut().for_each(|byte| *byte = u8::try_from(dice.below(256)).unwrap());
+            format!("overwritten from {at}")
+        }
+    };
+    std::fs::write(file, bytes).unwrap();
+    what
+}
+
+async fn original(folder: &Path) {
+    let scene = Scene::open(folder, Some("one:256"), &Control::new());
+    scene.put(library()).await;
+    scene.put(vec![page("late", "Late", "a latecomer among pages")]).await;
+    scene.filled().await;
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_index_of_words_is_made_again() {
+    let first = TempDir::new().unwrap();
+    original(first.path()).await;
+    let words = files(&first.path().join("words"));
+    let mut dice = Dice::new(11);
+    for (round, file) in (0..3).flat_map(|round| words.iter().map(move |file| (round, file))) {
+        let folder = TempDir::new().unwrap();
+        copy(first.path(), folder.path());
+        let file = folder.path().join(file.strip_prefix(first.path()).unwrap());
+        let what = damage(&file, &mut dice);
+        eprintln!("{round}: {} {what}", file.display());
+        let control = Control::new();
+        let scene = Scene::open(folder.path(), Some("one:256"), &control);
+        until("words are found again", async || scene.ids(Mode::Words, "latecomer").await == ["late"]).await;
+        scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+        scene.put(vec![page("new", "New", "a newcomer")]).await;
+        scene.check(Mode::Words, "newcomer", &["new"]).await;
+        scene.filled().await;
+        assert_eq!(control.embedded(), 1);
+        scene.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn meaning_answers_where_words_are_damaged() {
+    let folder = TempDir::new().unwrap();
+    original(folder.path()).await;
+    let control = Control::new();
+    let first = Scene::open(folder.path(), Some("one:256"), &control);
+    first.filled().await;
+    // Whoever does not lead can't make it again.
+    let meta =
+        files(&folder.path().join("words")).into_iter().find(|file| file.ends_with("meta.json")).unwrap();
+    let kept = std::fs::read(&meta).unwrap();
+    std::fs::write(&meta, "{").unwrap();
+    let second = Scene::open(folder.path(), Some("one:256"), &control);
+    until("it has its model", async || second.status().await.model.is_some()).await;
+    let answer = second.ask(Mode::Both, "automobile").await;
+    assert_eq!(answer.hits[0].facts.id, "cars");
+    assert!(answer.degraded.unwrap().contains("by meaning only"));
+    std::fs::write(&meta, kept).unwrap();
+    until("it is opened once it can be", async || second.ids(Mode::Words, "latecomer").await == ["late"])
+        .await;
+    first.close().await;
+    second.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_database_is_made_again_by_who_fills_it() {
+    let first = TempDir::new().unwrap();
+    original(first.path()).await;
+    let mut dice = Dice::new(12);
+    let mut wanted = library();
+    wanted.push(page("late", "Late", "a latecomer among pages"));
+    for round in 0..24 {
+        let folder = TempDir::new().unwrap();
+        copy(first.path(), folder.path());
+        let what = damage(&folder.path().join("search.db"), &mut dice);
+        eprintln!("{round}: {what}");
+        let control = Control::new();
+        let mut scene = Scene::open(folder.path(), Some("one:256"), &control);
+        // As a server does it: what differs is brought in; where the file turns out to be damaged, it is started again.
+        let mut is_done = false;
+        for _ in 0..3 {
+            if bring_in(&scene, &wanted).await {
+                is_done = true;
+                break;
+            }
+            scene.close().await;
+            scene = Scene::open(folder.path(), Some("one:256"), &control);
+        }
+        assert!(is_done, "{what}");
+        scene.check(Mode::Words, "latecomer", &["late"]).await;
+        scene.close().await;
+    }
+}
+
+async fn bring_in(scene: &Scene, wanted: &[crate::Page]) -> bool {
+    let Ok(plan) = scene.search.plan(super::SOURCE, versions(wanted)).await else { return false };
+    let pages = wanted.iter().filter(|page| plan.read.contains(&page.facts.key())).cloned().collect();
+    scene.search.apply(super::SOURCE, pages, plan.gone).await.is_ok()
+        && scene
+            .search
+            .find(crate::Query { text: "latecomer".to_owned(), limit: 9, ..Default::default() })
+            .await
+            .is_ok()
+}

@@ -1,0 +1,226 @@
+//! Pages in, answers out.
+
+use std::sync::atomic::Ordering;
+
+use tempfile::TempDir;
+
+use super::{SOURCE, Scene, fake::Manner, library, page, sections, until, versions};
+use crate::{Mode, Query, State, tests::Control};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_are_found_by_words_at_once_and_by_meaning_soon() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), Some("one:256"), &Control::new());
+    scene.put(library()).await;
+    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+    scene.filled().await;
+    scene.check(Mode::Words, "automobile", &[]).await;
+    assert_eq!(scene.ids(Mode::Both, "automobile").await[0], "cars");
+    assert_eq!(scene.ids(Mode::Meaning, "a loaf").await[0], "bread");
+    let answer = scene.ask(Mode::Both, "car").await;
+    assert_eq!(answer.degraded, None);
+    let hit = &answer.hits[0];
+    assert_eq!((hit.facts.id.as_str(), hit.lines, hit.heading.as_str()), ("cars", (1, 3), "Driving"));
+    assert!(hit.snippet.contains("Every **car** has"), "{}", hit.snippet);
+    assert!(hit.stages.words.is_some() && hit.stages.meaning.is_some() && hit.stages.place == 1);
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_changed_page_is_found_as_it_is_now() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), Some("one:256"), &Control::new());
+    scene.put(library()).await;
+    scene.filled().await;
+    scene.put(vec![page("cars", "Flying", "# Flying\n\nPlanes have wings.")]).await;
+    scene.check(Mode::Words, "motor", &[]).await;
+    scene.check(Mode::Words, "wings", &["cars"]).await;
+    scene.filled().await;
+    let by_meaning = scene.ask(Mode::Meaning, "automobile motor").await;
+    let is_near = by_meaning.hits.iter().find(|hit| hit.facts.id == "cars").map(|hit| hit.score);
+    assert!(is_near.is_none_or(|score| score < 0.4), "{is_near:?}");
+    assert_eq!(scene.ids(Mode::Meaning, "planes").await[0], "cars");
+    let plan = scene.search.plan(SOURCE, versions(&library()[1..])).await.unwrap();
+    assert_eq!((plan.read.len(), plan.gone.as_slice()), (0, &["guide/cars".to_owned()][..]));
+    scene.search.apply(SOURCE, Vec::new(), plan.gone).await.unwrap();
+    scene.check(Mode::Words, "wings", &[]).await;
+    let left = scene.ids(Mode::Both, "planes wings").await;
+    assert!(!left.contains(&"cars".to_owned()), "{left:?}");
+    scene.search.retain(&["others"]).await.unwrap();
+    scene.check(Mode::Both, "bread boats", &[]).await;
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_what_changed_is_embedded_again() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    let scene = Scene::open(folder.path(), Some("one:64"), &control);
+    scene.put(vec![sections("big", &["alpha", "beta", "gamma", "delta"])]).await;
+    scene.filled().await;
+    assert_eq!(control.embedded(), 4);
+    scene.put(vec![sections("big", &["alpha", "beta", "epsilon", "delta"])]).await;
+    scene.filled().await;
+    assert_eq!(control.embedded(), 1);
+    assert_eq!(scene.search.opened().await.unwrap().memory().count_vectors(), 4);
+    // What comes back is known still, and what is the same elsewhere with the same title.
+    scene.put(vec![sections("big", &["gamma", "alpha", "beta"])]).await;
+    scene.filled().await;
+    assert_eq!(control.embedded(), 0);
+    scene.close().await;
+    let again = Scene::open(folder.path(), Some("one:64"), &control);
+    again.filled().await;
+    assert_eq!(control.embedded(), 0);
+    assert_eq!(again.search.opened().await.unwrap().memory().count_vectors(), 3);
+    again.check(Mode::Words, "alpha", &["big"]).await;
+    assert_eq!(again.ids(Mode::Meaning, "about gamma").await, ["big"]);
+    again.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_fails_is_said_and_stores_nothing() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    control.manner(Manner::Fails);
+    let scene = Scene::open(folder.path(), Some("one:64"), &control);
+    scene.put(library()).await;
+    for manner in
+        [Manner::Fails, Manner::TooFew, Manner::WrongLength, Manner::NotANumber, Manner::NoDirection]
+    {
+        control.manner(manner);
+        let before = control.connected.load(Ordering::SeqCst);
+        until("it is tried again", async || control.connected.load(Ordering::SeqCst) > before).await;
+        until("it failed", async || scene.status().await.state == State::Degraded).await;
+        let answer = scene.ask(Mode::Both, "car").await;
+        let reason = answer.degraded.unwrap_or_default();
+        assert!(reason.starts_with("found by words only: "), "{manner:?}: {reason:?}");
+        assert_eq!(answer.hits.len(), 1, "{manner:?}");
+        let status = scene.status().await;
+        assert_eq!((status.chunks, status.pending), (3, 3), "{manner:?}");
+        assert!(status.reason.is_some());
+        if manner == Manner::TooFew {
+            // Pauses grow; begin anew.
+            break;
+        }
+    }
+    control.manner(Manner::Well);
+    scene.filled().await;
+    assert_eq!(scene.ask(Mode::Both, "automobile").await.degraded, None);
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vectors_that_are_none_are_not_kept_and_not_asked_with() {
+    for manner in [Manner::WrongLength, Manner::NotANumber, Manner::NoDirection] {
+        let folder = TempDir::new().unwrap();
+        let control = Control::new();
+        control.manner(manner);
+        let scene = Scene::open(folder.path(), Some("one:64"), &control);
+        scene.put(library()).await;
+        until("it failed", async || scene.status().await.state == State::Degraded).await;
+        assert_eq!(scene.status().await.pending, 3, "{manner:?}");
+        let answer = scene.ask(Mode::Both, "car").await;
+        assert!(answer.degraded.is_some() && answer.hits.len() == 1, "{manner:?}: {answer:?}");
+        scene.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_slow_model_delays_no_page() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    control.manner(Manner::Slow(std::time::Duration::from_secs(5)));
+    let scene = Scene::open(folder.path(), Some("one:64"), &control);
+    scene.put(library()).await;
+    let begun = std::time::Instant::now();
+    scene.put(vec![page("more", "More", "another page")]).await;
+    scene.check(Mode::Words, "another", &["more"]).await;
+    assert!(begun.elapsed().as_secs() < 3, "{:?}", begun.elapsed());
+    let answer = scene.ask(Mode::Both, "another").await;
+    assert!(answer.degraded.unwrap().contains("too long"));
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_model_words_are_searched_and_answers_say_so() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    scene.put(library()).await;
+    let answer = scene.ask(Mode::Both, "wheels").await;
+    assert_eq!(answer.degraded.as_deref(), Some("found by words only: no model is configured"));
+    assert_eq!(answer.hits.len(), 2);
+    assert_eq!(scene.ask(Mode::Words, "wheels").await.degraded, None);
+    assert!(scene.ask(Mode::Meaning, "wheels").await.degraded.unwrap().starts_with("meaning can't"));
+    assert_eq!(scene.status().await.state, State::Ready);
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_without_a_text_is_found_by_its_title() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), Some("one:64"), &Control::new());
+    scene.put(vec![page("empty", "Nothing to see", ""), page("rule", "Only a line", "---\n")]).await;
+    scene.check(Mode::Words, "see", &["empty"]).await;
+    scene.check(Mode::Both, "line", &["rule"]).await;
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_have_limits_and_odd_ones_are_answered() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), Some("one:64"), &Control::new());
+    scene.put(library()).await;
+    scene.filled().await;
+    let ask = |text: String| scene.search.find(Query { text, limit: 5, ..Query::default() });
+    for text in ["", "  \n\t", "\0\u{1}"] {
+        assert!(ask(text.to_owned()).await.unwrap_err().to_string().contains("empty"));
+    }
+    for text in ["x".repeat(2_001), "x".repeat(100_000)] {
+        assert!(ask(text).await.unwrap_err().to_string().contains("longer than 2000"));
+    }
+    for text in [
+        "é".repeat(2_000),
+        "the of and".into(),
+        "🙂".into(),
+        "(a+)+$".into(),
+        "\"'; DROP TABLE pages;--".into(),
+    ] {
+        let answer = ask(text.clone()).await.unwrap();
+        eprintln!("{:?} took {:?}", text.chars().take(20).collect::<String>(), answer.took);
+    }
+    for limit in [0, 1, 2, 1_000_000] {
+        let found =
+            scene.search.find(Query { text: "wheels".to_owned(), limit, ..Query::default() }).await.unwrap();
+        assert_eq!(found.hits.len(), limit.clamp(1, 2), "{limit}");
+    }
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_perhaps_meant_is_said() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    scene.put(vec![page("form", "Information", "the form of information about governance")]).await;
+    let check = async |text: &str, expected: Option<&str>| {
+        assert_eq!(scene.ask(Mode::Words, text).await.suggestion.as_deref(), expected, "{text:?}");
+    };
+    check("information", None).await;
+    check("  governence Information ", Some("governance Information")).await;
+    check("information fxrm", Some("information form")).await;
+    check("İ about governence", Some("İ about governance")).await;
+    check("getGovernence", Some("getgovernance")).await;
+    check("zzzzzzzzzz", None).await;
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_answer_says_what_was_searched() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    scene.put(library()).await;
+    let answer = scene.ask(Mode::Words, "zebra").await;
+    assert_eq!((answer.hits.len(), answer.searched.documents), (0, 3));
+    assert_eq!(answer.searched.sources, [SOURCE]);
+    assert_eq!(answer.searched.synced_at, Some(library()[0].facts.synced_at));
+    scene.close().await;
+}

@@ -1,0 +1,73 @@
+//! Two processes on one folder: one writes, both answer.
+
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::{SOURCE, Scene, library, page, until};
+use crate::{Mode, tests::Control};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_process_writes_the_other_follows_and_takes_over() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    let first = Scene::open(folder.path(), Some("one:256"), &control);
+    first.put(library()).await;
+    let second = Scene::open(folder.path(), Some("one:256"), &control);
+    assert!(!second.search.apply(SOURCE, library(), Vec::new()).await.unwrap());
+    first.filled().await;
+    let begun = Instant::now();
+    first.put(vec![page("late", "Late", "a latecomer among pages")]).await;
+    until("the other finds it by its words", async || second.ids(Mode::Words, "latecomer").await == ["late"])
+        .await;
+    eprintln!("the other process found it after {:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(5));
+    until("the other finds it by meaning", async || {
+        let answer = second.ask(Mode::Meaning, "latecomer").await;
+        answer.hits.first().is_some_and(|hit| hit.facts.id == "late")
+    })
+    .await;
+    first.search.apply(SOURCE, Vec::new(), vec!["guide/cars".to_owned()]).await.unwrap();
+    until("it is gone there, too", async || second.ids(Mode::Words, "motor").await.is_empty()).await;
+    control.embedded();
+    first.close().await;
+    until("the other takes over", async || {
+        second.search.apply(SOURCE, vec![page("new", "New", "a newcomer")], Vec::new()).await.unwrap()
+    })
+    .await;
+    second.check(Mode::Words, "newcomer", &["new"]).await;
+    second.filled().await;
+    assert_eq!(control.embedded(), 1);
+    assert_eq!(second.ids(Mode::Meaning, "newcomer").await[0], "new");
+    second.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_follows_uses_the_model_that_the_other_exchanged_to() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    let first = Scene::open(folder.path(), Some("one:256"), &control);
+    first.put(library()).await;
+    first.filled().await;
+    first.close().await;
+    let leads = Scene::open(folder.path(), Some("two:256"), &control);
+    leads.put(Vec::new()).await;
+    // One is set up like the leader, the other still like before.
+    let follows = Scene::open(folder.path(), Some("two:256"), &control);
+    let differs = Scene::open(folder.path(), Some("one:256"), &control);
+    for scene in [&leads, &follows, &differs] {
+        until("the new model is used", async || scene.status().await.model.as_deref() == Some("two")).await;
+        assert_eq!(scene.ids(Mode::Meaning, "a loaf").await[0], "bread");
+        assert_eq!(scene.ask(Mode::Both, "a loaf").await.degraded, None);
+    }
+    leads.put(vec![page("late", "Late", "a latecomer among pages")]).await;
+    for scene in [&follows, &differs] {
+        until("it is found by meaning", async || {
+            scene.ids(Mode::Meaning, "latecomer").await.first().is_some_and(|id| id == "late")
+        })
+        .await;
+    }
+    for scene in [leads, follows, differs] {
+        scene.close().await;
+    }
+}

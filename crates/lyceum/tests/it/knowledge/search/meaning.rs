@@ -1,0 +1,76 @@
+//! By meaning, with the real model.
+
+use serde_json::Value;
+
+use super::{ask, eventually_answers, paths};
+use crate::{
+    app::get,
+    knowledge::stage::{Program, Stage, eventually, published},
+};
+
+/// The stage with the real model.
+async fn start(stage: &Stage) -> Program {
+    let models = lyceum_testkit::model_folder().parent().unwrap().display().to_string();
+    let program = stage.start_with(&[("LYCEUM_EMBEDDER", "local"), ("LYCEUM_MODELS", &models)]).await;
+    program.shows_something().await;
+    program
+}
+
+/// Waits until every passage has its vector.
+async fn is_filled(program: &Program) -> Value {
+    eventually("every passage has its vector", || async {
+        let search = program.send(get("/health")).await.unwrap().json()["search"].clone();
+        if search["state"] == "ready" && search["chunks"] != 0 { Ok(search) } else { Err(search.to_string()) }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_document_is_found_by_what_it_means() {
+    let stage = Stage::new().await;
+    stage.kb.write("notes/cat.md", published("Whiskers", "A feline naps on the windowsill.")).unwrap();
+    stage.kb.write("notes/tax.md", published("Form 12", "Deductions are due in April.")).unwrap();
+    stage.kb.publish().await.unwrap();
+    let program = start(&stage).await;
+    is_filled(&program).await;
+    let answer = ask(&program, "sleeping kitty", "&explain=true").await;
+    assert_eq!(answer["results"][0]["path"], "notes/cat.md", "{answer}");
+    assert_eq!(answer["results"][0]["explain"]["words"], Value::Null);
+    assert_eq!(answer["degraded"], Value::Null);
+    assert_eq!(paths(&program, "when do I have to pay the government", "").await[0], "notes/tax.md");
+}
+
+#[tokio::test]
+async fn after_one_push_a_document_is_found_by_its_new_words_and_meaning_only() {
+    let stage = Stage::new().await;
+    stage.kb.write("notes/pet.md", published("Pet", "A feline naps on the windowsill.")).unwrap();
+    stage.kb.write("notes/tax.md", published("Form 12", "Deductions are due in April.")).unwrap();
+    stage.kb.publish().await.unwrap();
+    let program = start(&stage).await;
+    is_filled(&program).await;
+    let is_pet = |found: &[String]| found.first().is_some_and(|first| first == "notes/pet.md");
+    assert_eq!(paths(&program, "feline", "&mode=words").await, ["notes/pet.md"]);
+    assert!(is_pet(&paths(&program, "sleeping kitty", "&mode=meaning").await));
+
+    stage.kb.write("notes/pet.md", published("Pet", "The rocket left its launch pad for orbit.")).unwrap();
+    stage.brings_in(&program).await;
+    eventually_answers(&program, "rocket", "&mode=words", |found| found == ["notes/pet.md"]).await;
+    assert_eq!(paths(&program, "feline", "&mode=words").await, [""; 0]);
+    is_filled(&program).await;
+    eventually_answers(&program, "spacecraft flying to the stars", "&mode=meaning", is_pet).await;
+    let kitty = paths(&program, "sleeping kitty", "&mode=meaning").await;
+    assert!(!is_pet(&kitty), "{kitty:?}");
+}
+
+#[tokio::test]
+async fn what_was_embedded_is_not_embedded_again_after_a_restart() {
+    let stage = Stage::new().await;
+    stage.kb.write("notes/cat.md", published("Whiskers", "A feline naps on the windowsill.")).unwrap();
+    stage.kb.publish().await.unwrap();
+    let program = start(&stage).await;
+    let before = is_filled(&program).await;
+    drop(program);
+    let program = start(&stage).await;
+    assert_eq!(is_filled(&program).await, before);
+    assert_eq!(paths(&program, "sleeping kitty", "").await[0], "notes/cat.md");
+}
