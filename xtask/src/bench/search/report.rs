@@ -246,7 +246,7 @@ impl Report {
         }
         writeln!(out)?;
         writeln!(out, "| quality | figure | to reach |\n|---|--:|--:|")?;
-        self.quality_lines().iter().try_for_each(|line| line.fmt(out))?;
+        self.quality_lines().iter().try_for_each(|line| write!(out, "{line}"))?;
         writeln!(out)
     }
 
@@ -278,7 +278,7 @@ fn served_title(served: &Served) -> String {
 
 fn table(out: &mut fmt::Formatter<'_>, title: &str, lines: &[Line]) -> fmt::Result {
     writeln!(out, "### {title}\n\n| | figure | to reach |\n|---|--:|--:|")?;
-    lines.iter().try_for_each(|line| line.fmt(out))?;
+    lines.iter().try_for_each(|line| write!(out, "{line}"))?;
     writeln!(out)
 }
 
