@@ -63,11 +63,14 @@ pub(crate) enum News {
     All(Box<Memory>),
 }
 
-/// Pages that changed, each with its source and facts or gone, and vectors.
+/// The source of a page and what is known of it.
+type Known = (String, Arc<Facts>);
+
+/// Pages that changed, each as it is known now or gone, and vectors.
 #[derive(Debug)]
 pub(crate) struct Changes {
     seq: i64,
-    touched: Vec<(i64, Option<(String, Arc<Facts>)>)>,
+    touched: Vec<(i64, Option<Known>)>,
     vectors: Vec<Placed>,
     vectors_seq: i64,
 }
