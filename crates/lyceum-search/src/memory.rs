@@ -63,17 +63,17 @@ pub(crate) enum News {
     All(Box<Memory>),
 }
 
-/// Pages that changed, and vectors.
+/// The source of a page and what is known of it.
+type Known = (String, Arc<Facts>);
+
+/// Pages that changed, each as it is known now or gone, and vectors.
 #[derive(Debug)]
 pub(crate) struct Changes {
     seq: i64,
-    touched: Vec<(i64, Option<Changed>)>,
+    touched: Vec<(i64, Option<Known>)>,
     vectors: Vec<Placed>,
     vectors_seq: i64,
 }
-
-/// The source and the facts of a page.
-type Changed = (String, Arc<Facts>);
 
 /// What is held in memory.
 #[derive(Debug, Default)]

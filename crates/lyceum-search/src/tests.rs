@@ -26,7 +26,6 @@ const SOURCE: &str = "docs";
 /// A search that is kept open and filled, as a server does it.
 struct Scene {
     search: Arc<Search>,
-    control: Arc<Control>,
     stop: CancellationToken,
     tasks: Vec<JoinHandle<()>>,
 }
@@ -45,7 +44,7 @@ impl Scene {
             tokio::spawn(search.clone().keep_open(stop.clone())),
             tokio::spawn(search.clone().keep_filled(stop.clone())),
         ];
-        Self { search, control: control.clone(), stop, tasks }
+        Self { search, stop, tasks }
     }
 
     /// Ends it as the end of its process would.

@@ -1,9 +1,15 @@
 //! A knowledge base in a folder that is thrown away, and a caller of it.
 
-use std::{fs, path::Path, sync::Arc, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use lyceum_content::ontology::Ontology;
 use lyceum_model::{Caller, Domain, SourceName};
+use lyceum_search::{Search, embedder::EmbedError};
 use lyceum_source::{Folder, Source};
 use lyceum_store::Objects;
 use lyceum_tools::{
@@ -13,7 +19,7 @@ use lyceum_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Knowledge, Links, Options, register};
+use crate::{Finder, Knowledge, Links, Options, register};
 
 pub(super) const DOMAIN: Domain = Domain::from_static("knowledge");
 
@@ -156,8 +162,19 @@ fn view_of(knowledge: &Arc<Knowledge>) -> View {
 }
 
 fn view(knowledge: &Arc<Knowledge>, caller: Caller) -> View {
-    let registry = register(Registry::builder(), &DOMAIN, knowledge).unwrap().build();
+    let finder = Finder { knowledge: knowledge.clone(), search: search() };
+    let registry = register(Registry::builder(), &DOMAIN, &Arc::new(finder)).unwrap().build();
     View::of_all(Arc::new(registry), Arc::new(caller))
+}
+
+/// A search that is never opened: what is found is tested where there is one.
+fn search() -> Arc<Search> {
+    Arc::new(Search::new(lyceum_search::Options {
+        folder: PathBuf::new(),
+        embedder: None,
+        connect: Arc::new(|_| Box::pin(async { Err(EmbedError::Model("none".to_owned())) })),
+        reranker: None,
+    }))
 }
 
 fn options(folder: &Path) -> Options {

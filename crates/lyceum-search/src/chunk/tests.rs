@@ -87,11 +87,11 @@ fn what_looks_like_a_heading_in_a_fence_is_none() {
 fn a_line_of_any_length_is_cut() {
     for line in [
         "x".repeat(100_000),
-        "é".repeat(50_000),
-        words(10_000),
-        "A sentence here. ".repeat(5_000),
-        format!("a {}", "🙂x".repeat(20_000)),
-        format!("# {}", "name ".repeat(20_000)),
+        "é".repeat(8_000),
+        words(3_000),
+        "A sentence here. ".repeat(1_000),
+        format!("a {}", "🙂x".repeat(3_000)),
+        format!("# {}", "name ".repeat(4_000)),
         format!("{}x", " ".repeat(5_000)),
     ] {
         for kind in [Kind::Prose, Kind::Code] {
@@ -185,7 +185,7 @@ fn no_line_is_lost_whatever_a_text_looks_like() {
         "<!-- x -->",
         "\0nul",
     ];
-    for seed in 0..400 {
+    for seed in 0..100 {
         let mut dice = Dice::new(seed + 1);
         let mut body = String::new();
         for _ in 0..dice.below(60) {

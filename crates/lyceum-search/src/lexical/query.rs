@@ -9,7 +9,7 @@ use tantivy::{
         BooleanQuery, BoostQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, RegexQuery,
         TermQuery,
     },
-    schema::IndexRecordOption,
+    schema::{Field, IndexRecordOption},
     tokenizer::TextAnalyzer,
 };
 
@@ -27,7 +27,7 @@ const MOST_PHRASES: usize = 8;
 pub(crate) struct Words {
     /// The terms of it, in order, without repetition.
     pub terms: Vec<String>,
-    /// What must stand side by side: terms, each with its place in the phrase.
+    /// What must be there, side by side: terms, each with its place in the phrase.
     pub phrases: Vec<Vec<(usize, String)>>,
     /// What words may begin with.
     pub beginnings: Vec<String>,
@@ -60,7 +60,7 @@ impl Words {
             // A quote that is not closed is an inch or a slip.
             let is_quoted = number % 2 == 1 && parts.peek().is_some();
             let terms = terms(&mut stemmed, part);
-            if is_quoted && terms.len() > 1 && words.phrases.len() < MOST_PHRASES {
+            if is_quoted && !terms.is_empty() && words.phrases.len() < MOST_PHRASES {
                 words.phrases.push(terms.into_iter().take(MOST_WORDS).collect());
             }
             words.beginnings.extend(beginnings(part).filter(|_| !is_quoted));
@@ -209,11 +209,7 @@ impl Lexical {
             }
         }
         for phrase in &words.phrases {
-            let anywhere = fields.iter().map(|(field, weight)| {
-                let term = |(place, term): &(usize, String)| (*place, Term::from_field_text(*field, term));
-                let terms = phrase.iter().map(term).collect();
-                boosted(Box::new(PhraseQuery::new_with_offset(terms)), *weight)
-            });
+            let anywhere = fields.iter().map(|(field, weight)| boosted(phrase_in(*field, phrase), *weight));
             clauses.push((Occur::Must, Box::new(BooleanQuery::union(anywhere.collect()))));
         }
         BooleanQuery::new(clauses)
@@ -237,6 +233,15 @@ impl Lexical {
             }
         }
         Ok(documents)
+    }
+}
+
+/// Terms side by side in a field; a phrase needs two.
+fn phrase_in(field: Field, phrase: &[(usize, String)]) -> Box<dyn Query> {
+    let term = |(place, term): &(usize, String)| (*place, Term::from_field_text(field, term));
+    match phrase {
+        [only] => Box::new(TermQuery::new(term(only).1, IndexRecordOption::WithFreqs)),
+        several => Box::new(PhraseQuery::new_with_offset(several.iter().map(term).collect())),
     }
 }
 
