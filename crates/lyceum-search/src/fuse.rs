@@ -11,7 +11,7 @@ use crate::page::Kind;
 fn weight(kind: Kind) -> f32 {
     match kind {
         Kind::Prose => 0.7,
-        Kind::Code => 0.8,
+        Kind::Code => 0.9,
     }
 }
 
@@ -21,7 +21,7 @@ const FLOOR: f32 = 0.15;
 /// How many of the best lend each other some of their scores, from how many neighbours, and how much.
 pub(crate) const LENDING: usize = 50;
 const NEIGHBOURS: usize = 5;
-const LENT: f32 = 0.2;
+const LENT: f32 = 0.3;
 
 /// What is known of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
