@@ -261,3 +261,24 @@ fn any_question_is_answered_soon() {
     // A hundred in a release build on a machine of its own; tests run side by side, and unoptimized.
     assert!(took < Duration::from_millis(500), "{took:?} for {question:?}");
 }
+
+#[test]
+fn a_changed_list_of_segments_is_noticed_or_does_no_harm() {
+    let scene = scene(&[(1, "Cells", "how a cell is governed"), (2, "Tokens", "minting"), (3, "", "cell")]);
+    scene.lexical.update(&[text(2, "Token", "a cell")], &[1], 2).unwrap();
+    let Scene { lexical, folder } = scene;
+    drop(lexical);
+    let meta = folder.path().join("1/meta.json");
+    let kept = std::fs::read(&meta).unwrap();
+    for at in (0..kept.len()).filter(|at| at % 7 == 0 || (200..216).contains(at)) {
+        let mut bytes = kept.clone();
+        bytes[at] ^= 1 << (at % 8);
+        std::fs::write(&meta, &bytes).unwrap();
+        let Ok(lexical) = Lexical::open(folder.path()) else { continue };
+        let found = lexical.best(&Words::of("cell"), 10, &Allowed::All);
+        let mut found: Vec<i64> = found.unwrap().iter().map(|one| one.page).collect();
+        found.sort_unstable();
+        // Whoever opens it knows how many pages there are.
+        assert!(found == [2, 3] || lexical.count() != 2, "{at}: {found:?}");
+    }
+}
