@@ -1,4 +1,5 @@
-//! How long questions take on 2,000 pages of ten chunks, alone and while everything is changed beneath them.
+//! How long questions take on 2,000 pages of ten chunks, alone and while everything is changed beneath them. With a number,
+//! on so many pages.
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -142,9 +143,10 @@ async fn main() {
     let folder = std::env::temp_dir().join(format!("search-speed-{}", std::process::id()));
     let (stop, never) = (CancellationToken::new(), CancellationToken::new());
     let search = open(&folder, "one", &stop);
+    let count: usize = std::env::args().nth(1).map_or(2_000, |count| count.parse().unwrap());
     let begun = Instant::now();
-    search.apply("docs", (0..2_000).map(|number| page(number, 0)).collect(), Vec::new()).await.unwrap();
-    println!("2,000 pages were searchable by words after {:.2?}", begun.elapsed());
+    search.apply("docs", (0..count).map(|number| page(number, 0)).collect(), Vec::new()).await.unwrap();
+    println!("{count} pages were searchable by words after {:.2?}", begun.elapsed());
     let begun = Instant::now();
     filled(&search, "one").await;
     println!(
@@ -168,7 +170,7 @@ async fn main() {
     };
     // More at once than is taken in one by one, so that memory is made anew; then vector by vector.
     for round in 1..3 {
-        let pages = (0..2_000).map(|number| page(number, round)).collect();
+        let pages = (0..count).map(|number| page(number, round)).collect();
         search
             .apply("docs", pages, (0..50).map(|number| format!("usual/none{number}")).collect())
             .await
