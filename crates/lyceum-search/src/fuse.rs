@@ -18,10 +18,17 @@ fn weight(kind: Kind) -> f32 {
 /// A page without any word of the question must be at least this near to it.
 const FLOOR: f32 = 0.15;
 
-/// How many of the best lend each other some of their scores, from how many neighbours, and how much.
+/// How many of the best lend each other some of their scores, and to how many neighbours each.
 pub(crate) const LENDING: usize = 50;
 const NEIGHBOURS: usize = 5;
-const LENT: f32 = 0.3;
+
+/// How much of a page's score its neighbours lend it.
+fn share(kind: Kind) -> f32 {
+    match kind {
+        Kind::Prose => 0.3,
+        Kind::Code => 0.0,
+    }
+}
 
 /// What is known of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +80,8 @@ pub(crate) fn lend(fused: &mut [Fused], centres: &HashMap<i64, Vec<f32>>) {
     let Some(best) = fused.get_mut(..best) else { return };
     let lent: Vec<f32> = best.iter().map(|one| lent(one, best, centres).unwrap_or(one.score)).collect();
     for (one, lent) in best.iter_mut().zip(lent) {
-        one.score = (1.0 - LENT) * one.score + LENT * lent;
+        let share = share(one.candidate.kind);
+        one.score = (1.0 - share) * one.score + share * lent;
     }
     // The others were behind all of these, and stay there.
     best.sort_by(by_score);

@@ -130,6 +130,11 @@ impl Lexical {
         Ok(payload.and_then(|text| text.parse().ok()).unwrap_or_default())
     }
 
+    /// How many pages it has.
+    pub(crate) fn count(&self) -> u64 {
+        self.reader.searcher().num_docs()
+    }
+
     /// Puts pages in, takes others out, and has it on disk when this returns.
     pub(crate) fn update(&self, texts: &[Text<'_>], gone: &[i64], position: i64) -> Result<(), Unusable> {
         self.write(position, |writer| self.change(writer, texts, gone))

@@ -93,8 +93,13 @@ impl Scene {
             is_active && status.state == crate::State::Ready
         })
         .await;
-        // Only then has memory followed.
         let opened = self.search.opened().await.unwrap();
+        until("the model is written down as the one in use", async || {
+            let active = opened.db.read(lyceum_store::vectors::active).await.unwrap();
+            active.is_some() && active == opened.active().map(|active| active.model)
+        })
+        .await;
+        // Only then has memory followed.
         tokio::task::spawn_blocking(move || opened.follow()).await.unwrap().unwrap();
     }
 }

@@ -22,6 +22,9 @@ const MOST_WORDS: usize = 64;
 /// How many phrases count: each is looked for in every field.
 const MOST_PHRASES: usize = 8;
 
+/// How many beginnings of words count: each may stand for thousands of words.
+const MOST_BEGINNINGS: usize = 8;
+
 /// A question, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Words {
@@ -67,10 +70,10 @@ impl Words {
         }
         words.terms = said(&mut stemmed, question);
         words.written = written(question);
-        for list in [&mut words.terms, &mut words.beginnings] {
+        for (list, most) in [(&mut words.terms, MOST_WORDS), (&mut words.beginnings, MOST_BEGINNINGS)] {
             let mut seen = std::collections::HashSet::new();
             list.retain(|term| seen.insert(term.clone()));
-            list.truncate(MOST_WORDS);
+            list.truncate(most);
         }
         words
     }

@@ -7,6 +7,9 @@ use tempfile::TempDir;
 use super::{Lexical, Text, Words};
 use crate::memory::Allowed;
 
+/// A question is answered within a hundred milliseconds in a release build; tests run side by side, and unoptimized.
+const SOON: Duration = Duration::from_millis(400);
+
 struct Scene {
     lexical: Lexical,
     folder: TempDir,
@@ -247,17 +250,42 @@ fn any_question_is_answered_soon() {
     ];
     let mut slowest = (Duration::ZERO, "");
     for question in questions {
-        let begun = Instant::now();
-        let words = Words::of(question);
-        scene.lexical.best(&words, 100, &Allowed::All).unwrap();
-        scene.lexical.matching(&words).unwrap();
-        for one in words.written.iter().take(12) {
-            scene.lexical.nearest_word(&one.word).unwrap();
-        }
-        slowest = slowest.max((begun.elapsed(), question));
+        let ask = || {
+            let begun = Instant::now();
+            let words = Words::of(question);
+            scene.lexical.best(&words, 100, &Allowed::All).unwrap();
+            scene.lexical.matching(&words).unwrap();
+            for one in words.written.iter().take(12) {
+                scene.lexical.nearest_word(&one.word).unwrap();
+            }
+            begun.elapsed()
+        };
+        // What else the machine does is not the question's fault.
+        let took = (0..5).map(|_| ask()).find(|took| *took < SOON).unwrap_or_else(ask);
+        slowest = slowest.max((took, question));
     }
     let (took, question) = slowest;
     eprintln!("the slowest took {took:?}: {:?}", question.chars().take(40).collect::<String>());
-    // A hundred in a release build on a machine of its own; tests run side by side, and unoptimized.
-    assert!(took < Duration::from_millis(500), "{took:?} for {question:?}");
+    assert!(took < SOON, "{took:?} for {question:?}");
+}
+
+#[test]
+fn a_changed_list_of_segments_is_noticed_or_does_no_harm() {
+    let scene = scene(&[(1, "Cells", "how a cell is governed"), (2, "Tokens", "minting"), (3, "", "cell")]);
+    scene.lexical.update(&[text(2, "Token", "a cell")], &[1], 2).unwrap();
+    let Scene { lexical, folder } = scene;
+    drop(lexical);
+    let meta = folder.path().join("1/meta.json");
+    let kept = std::fs::read(&meta).unwrap();
+    for at in (0..kept.len()).filter(|at| at % 7 == 0 || (200..216).contains(at)) {
+        let mut bytes = kept.clone();
+        bytes[at] ^= 1 << (at % 8);
+        std::fs::write(&meta, &bytes).unwrap();
+        let Ok(lexical) = Lexical::open(folder.path()) else { continue };
+        let found = lexical.best(&Words::of("cell"), 10, &Allowed::All);
+        let mut found: Vec<i64> = found.unwrap().iter().map(|one| one.page).collect();
+        found.sort_unstable();
+        // Whoever opens it knows how many pages there are.
+        assert!(found == [2, 3] || lexical.count() != 2, "{at}: {found:?}");
+    }
 }

@@ -14,7 +14,7 @@ use crate::{
     chunk,
     error::Error,
     lexical::Text,
-    page::{Facts, Page},
+    page::{Facts, Kind, Page},
 };
 
 /// How many pages are written together.
@@ -179,7 +179,9 @@ fn read(opened: &Opened, batch: &[i64]) -> Result<(Found, Vec<i64>), DbError> {
 }
 
 fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> Text<'a> {
-    let headings: BTreeSet<&str> = chunks.iter().map(|(_, chunk)| chunk.heading.as_str()).collect();
+    // A definition is not a heading: its name says no more than the words of its body do.
+    let headed = chunks.iter().filter(|_| facts.kind == Kind::Prose);
+    let headings: BTreeSet<&str> = headed.map(|(_, chunk)| chunk.heading.as_str()).collect();
     let body: Vec<&str> = chunks.iter().map(|(_, chunk)| chunk.text.as_str()).collect();
     Text {
         page,

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lyceum_store::{Db, DbError, Leader, events};
+use lyceum_store::{Db, DbError, Leader, events, pages};
 use tokio_util::sync::CancellationToken;
 
 use super::{Opened, Opening, Search};
@@ -102,9 +102,12 @@ impl Search {
         let folder = self.options.folder.join("words");
         let usable = Lexical::open(&folder).and_then(|lexical| {
             let position = lexical.position()?;
-            // Further than the database: it belongs to one that is no more.
-            let last = opened.db.read_here(events::last).unwrap_or_default();
-            Ok((lexical, position <= last))
+            // Further than the database: it belongs to one that is no more. As far, and with other pages: which of its
+            // documents are gone is in the one file without a checksum.
+            let read = opened.db.read_here(|tx| Ok((events::last(tx)?, pages::count(tx)?.0)));
+            let (last, count) = read.unwrap_or_default();
+            let is_same = u64::try_from(count).is_ok_and(|count| count == lexical.count());
+            Ok((lexical, position < last || (position == last && is_same)))
         });
         let lexical = match usable {
             Ok((lexical, true)) => Ok(lexical),

@@ -25,7 +25,7 @@ fn pages() -> Vec<Page> {
         };
         (1..4).map(section).collect::<String>()
     };
-    (0..300).map(|n| page(&format!("p{n}"), &format!("Page {n}"), &body(n))).collect()
+    (0..150).map(|n| page(&format!("p{n}"), &format!("Page {n}"), &body(n))).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,7 +73,7 @@ async fn a_kill_loses_no_vector_and_leaves_none_twice() {
         let opened = scene.search.opened().await.unwrap();
         assert_eq!(i64::try_from(opened.memory().count_vectors()).unwrap(), there.chunks);
     }
-    for n in (0..300).step_by(7) {
+    for n in (0..150).step_by(7) {
         for (mode, question) in
             [(Mode::Words, format!("topic{n}")), (Mode::Meaning, format!("part2 topic{n}"))]
         {
