@@ -45,7 +45,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "PART", conflicts_with = "write")]
     only: Vec<Part>,
     /// How many documents are served: about 20,000 passages.
-    #[arg(long, default_value_t = 3600, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 2740, value_parser = clap::value_parser!(u32).range(1..))]
     documents: u32,
     /// How many seconds the many clients ask.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
