@@ -34,6 +34,13 @@ impl Knowledge {
         if let Some(bytes) = self.cache.get(&entry.hash) {
             return Ok(Kept { hash: entry.hash.clone(), bytes });
         }
+        let kept = self.kept_aside(entry).await?;
+        self.cache.insert(kept.hash.clone(), kept.bytes.clone());
+        Ok(kept)
+    }
+
+    /// The same, for one who reads everything once: what is held in memory stays what is often asked for.
+    async fn kept_aside(&self, entry: &Entry) -> Result<Kept, Error> {
         if let Some(kept) = self.fetch(entry).await? {
             return Ok(kept);
         }
@@ -59,6 +66,12 @@ impl Knowledge {
         serde_json::from_slice(&kept.bytes).map_err(Error::internal)
     }
 
+    /// The document of an entry, for one who reads everything once.
+    pub(crate) async fn document_aside(&self, entry: &Entry) -> Result<Document, Error> {
+        let kept = self.kept_aside(entry).await?;
+        serde_json::from_slice(&kept.bytes).map_err(Error::internal)
+    }
+
     /// The bytes that an entry speaks of; nothing where they are nowhere.
     async fn fetch(&self, entry: &Entry) -> Result<Option<Kept>, Error> {
         let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
@@ -75,9 +88,7 @@ impl Knowledge {
             };
         }
         let Some(bytes) = found? else { return Ok(None) };
-        let bytes: Arc<[u8]> = bytes.into();
-        self.cache.insert(entry.hash.clone(), bytes.clone());
-        Ok(Some(Kept { hash: entry.hash.clone(), bytes }))
+        Ok(Some(Kept { hash: entry.hash.clone(), bytes: bytes.into() }))
     }
 
     /// The bytes of that hash where they belong.

@@ -60,7 +60,7 @@ impl Knowledge {
             for key in keys {
                 let entry = key.split_once('/').and_then(|(kind, id)| shown.catalog.get(kind, id));
                 let Some(entry) = entry else { continue };
-                match self.document(entry).await {
+                match self.document_aside(entry).await {
                     Ok(document) => pages.push(page(entry, document)),
                     // It may have changed since; then it comes again with the next catalog.
                     Err(error) => {

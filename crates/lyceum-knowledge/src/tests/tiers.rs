@@ -27,10 +27,26 @@ async fn check(tier: Tier, tools: &[&str], templates: &[&str]) {
 
 #[tokio::test]
 async fn each_tier_sees_what_the_document_gives_it() {
-    let public = ["define_term", "list_groups", "list_releases", "search_lexicon"];
-    let member = ["define_term", "get_document", "list_groups", "list_releases", "search_lexicon"];
-    let vibecoder =
-        ["define_term", "get_document", "list_groups", "list_releases", "refresh_sources", "search_lexicon"];
+    let public = ["define_term", "list_groups", "list_releases", "search_knowledge", "search_lexicon"];
+    let member = [
+        "define_term",
+        "get_document",
+        "list_groups",
+        "list_releases",
+        "search_knowledge",
+        "search_lexicon",
+        "search_with_documents",
+    ];
+    let vibecoder = [
+        "define_term",
+        "get_document",
+        "list_groups",
+        "list_releases",
+        "refresh_sources",
+        "search_knowledge",
+        "search_lexicon",
+        "search_with_documents",
+    ];
     check(Tier::Public, &public, &["lexicon"]).await;
     check(Tier::Member, &member, &["content", "lexicon"]).await;
     check(Tier::Vibecoder, &vibecoder, &["content", "lexicon"]).await;

@@ -28,7 +28,7 @@ fn without_words_meaning_decides() {
 
 #[test]
 fn both_are_better_than_one() {
-    check(&[(1, Some(5.0), Some(0.5)), (2, None, Some(0.55)), (3, Some(5.0), Some(0.2))], &[1, 2, 3]);
+    check(&[(1, Some(5.0), Some(0.5)), (2, None, Some(0.75)), (3, Some(5.0), Some(0.2))], &[1, 2, 3]);
 }
 
 #[test]

@@ -17,7 +17,8 @@ fn words_of_the_question_are_marked_in_every_form() {
     check("Cells are governed.", "governing a cell", "**Cells** are **governed**.");
     check("call parse_json here", "json", "call parse_**json** here");
     check("call parse_json here", "parse_json", "call **parse_json** here");
-    check("The end.", "the", "The end.");
+    check("The end.", "the needle", "The end.");
+    check("The end.", "the", "**The** end.");
     check("governance of cells", "govern*", "**governance** of cells");
 }
 

@@ -167,7 +167,11 @@ impl TestApp {
 /// `lyceum.toml` with those lines, the first of them in `[server]`.
 fn config(folder: &Path, lines: &str) -> Config {
     let text = format!("[server]\nlisten = \"127.0.0.1:0\"\ndata_dir = {folder:?}\n{lines}\n");
-    Config::from_text(Path::new("lyceum.toml"), &text).unwrap_or_else(|faults| panic!("{text}\n{faults}"))
+    let config = Config::from_text(Path::new("lyceum.toml"), &text);
+    let mut config = config.unwrap_or_else(|faults| panic!("{text}\n{faults}"));
+    // Meaning is tested with the real program, where there is a model.
+    config.search.embedder = lyceum_search::embedder::Settings::None;
+    config
 }
 
 /// The product at work.

@@ -143,11 +143,31 @@ async fn each_tool_is_described_as_in_its_document() {
         ["list_groups", "public", "List all groups/cells in the SuperBenefit ecosystem.", [], null],
         ["list_releases", "public", "List creative releases with their metadata.", [], null],
         [
+            "search_knowledge",
+            "public",
+            "Search the SuperBenefit knowledge base for documents by what they say and what they mean. Returns the \
+             passages that fit best, each with the document, its file, lines and commit. Put words in double quotes to \
+             have them side by side, and end a word with * for words that begin so.",
+            [
+                ["explain", "boolean", "Say what each stage of the search said of each result"],
+                ["filters", null, "What may be found"],
+                ["query", "string", "Natural language search query"]
+            ],
+            ["query"]
+        ],
+        [
             "search_lexicon",
             "public",
             "Search lexicon entries by keyword. Returns matching terms with definitions.",
             [["keyword", "string", "Keyword to search"]],
             ["keyword"]
+        ],
+        [
+            "search_with_documents",
+            "member",
+            "Search SuperBenefit and return full document content for results. Requires member access.",
+            [["filters", null, "What may be found"], ["query", "string", "Search query"]],
+            ["query"]
         ],
     ]);
     assert_eq!(Value::from(told), expected);
@@ -177,7 +197,9 @@ async fn the_service_alone_has_its_tools_at_its_own_address() {
         reads("list_groups"),
         reads("list_releases"),
         json!(["refresh_sources", false, false]),
+        reads("search_knowledge"),
         reads("search_lexicon"),
+        reads("search_with_documents"),
     ];
     assert_eq!(hints, expected);
     app.stop().await;

@@ -81,6 +81,10 @@ async fn answers_are_as_described() {
         check_described(&app, &served, path, with(get(path), "if-none-match", "*")).await;
         check_described(&app, &served, path, with(get(path), "host", "evil.example")).await;
     }
+    let search = "/api/v1/search";
+    for query in ["?q=dao&explain=true&facets=true", "?q=zyxw", "?q=", "", "?q=a&limit=0", "?q=a&mode=x"] {
+        check_described(&app, &served, search, get(&format!("{search}{query}"))).await;
+    }
     let sync = "/api/v1/sources/{name}/sync";
     check_described(&app, &served, sync, post("/api/v1/sources/kb/sync", "")).await;
     check_described(&app, &served, sync, post("/api/v1/sources/nothing/sync", "")).await;
@@ -94,6 +98,7 @@ async fn every_route_is_described_and_every_description_has_its_route() {
     let mut ids = std::collections::BTreeSet::new();
     for (path, operations) in served["paths"].as_object().unwrap() {
         let target = path.replace("{contentType}", "tag").replace("{id}", "dao").replace("{name}", "kb");
+        let target = if path.ends_with("/search") { format!("{target}?q=dao") } else { target };
         for (method, operation) in operations.as_object().unwrap() {
             let status = app.send(by(&method.to_uppercase(), get(&target))).await.status;
             assert_eq!(status, 200, "{method} {target}");
@@ -104,6 +109,6 @@ async fn every_route_is_described_and_every_description_has_its_route() {
             assert_eq!(in_path.count(), path.matches('{').count(), "{path}");
         }
     }
-    assert_eq!(ids.len(), 5);
+    assert_eq!(ids.len(), 6);
     app.stop().await;
 }

@@ -14,7 +14,9 @@ use crate::{
 const AT_MOST: Duration = Duration::from_secs(2);
 
 const CONSENT: &str = "---\ntitle: Consent\ntype: pattern\npublish: true\ngroup: cells\nrelease: v1\ndate: 2026-02-01\n\
-    tags: [governance, decisions]\n---\n\nA proposal passes unless somebody has an objection.\n\n## Rounds\n\nEveryone \
+    tags: [governance, decisions]\n---\n\nA proposal passes unless somebody has an objection. \
+    An objection is a reason why doing this stands in the way of what the cell is there for; it is not a preference, and not \
+    another proposal. Whoever has one says so in the round, and the cell looks for a way around it together.\n\n## Rounds\n\nEveryone \
     speaks once before anyone speaks twice.\n";
 
 const BAKING: &str = "---\ntitle: Sourdough\ntype: article\npublish: true\ngroup: kitchen\ndate: 2025-02-01\n\

@@ -43,7 +43,7 @@ async fn a_document_is_found_by_what_it_means() {
 #[tokio::test]
 async fn after_one_push_a_document_is_found_by_its_new_words_and_meaning_only() {
     let stage = Stage::new().await;
-    stage.kb.write("notes/pet.md", published("Pet", "A feline naps on the windowsill.")).unwrap();
+    stage.kb.write("notes/pet.md", published("Note", "A feline naps on the windowsill.")).unwrap();
     stage.kb.write("notes/tax.md", published("Form 12", "Deductions are due in April.")).unwrap();
     stage.kb.publish().await.unwrap();
     let program = start(&stage).await;
@@ -52,7 +52,7 @@ async fn after_one_push_a_document_is_found_by_its_new_words_and_meaning_only() 
     assert_eq!(paths(&program, "feline", "&mode=words").await, ["notes/pet.md"]);
     assert!(is_pet(&paths(&program, "sleeping kitty", "&mode=meaning").await));
 
-    stage.kb.write("notes/pet.md", published("Pet", "The rocket left its launch pad for orbit.")).unwrap();
+    stage.kb.write("notes/pet.md", published("Note", "The rocket left its launch pad for orbit.")).unwrap();
     stage.brings_in(&program).await;
     eventually_answers(&program, "rocket", "&mode=words", |found| found == ["notes/pet.md"]).await;
     assert_eq!(paths(&program, "feline", "&mode=words").await, [""; 0]);
