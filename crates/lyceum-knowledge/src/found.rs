@@ -32,7 +32,7 @@ pub struct FoundAll {
     pub did_you_mean: Option<String>,
     /// How many documents share words with the question, by type, group, tag and so on, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub facets: Option<Counts>,
+    pub facets: Option<FacetCounts>,
     /// What was searched, where nothing was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub searched: Option<Extent>,
@@ -94,7 +94,7 @@ pub struct Explained {
 /// How many documents there are of each.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub struct FacetCounts {
     content_type: BTreeMap<String, usize>,
     group: BTreeMap<String, usize>,
     tag: BTreeMap<String, usize>,
@@ -164,9 +164,9 @@ fn found(hit: Hit, explain: bool) -> Found {
     }
 }
 
-fn counts(facets: Facets) -> Counts {
+fn counts(facets: Facets) -> FacetCounts {
     let Facets { content_types, groups, tags, releases, statuses, sources } = facets;
-    Counts {
+    FacetCounts {
         content_type: content_types,
         group: groups,
         tag: tags,

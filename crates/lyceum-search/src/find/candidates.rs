@@ -218,8 +218,13 @@ fn patterns(words: &Words) -> Option<AhoCorasick> {
 
 /// How many different words of the question a text has.
 fn shared(text: &str, terms: Option<&AhoCorasick>) -> usize {
-    let found = terms.map(|terms| terms.find_iter(text).map(|found| found.pattern()).collect::<HashSet<_>>());
-    found.map_or(0, |found| found.len())
+    let begins_a_word = |at: usize| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        before.is_none_or(|before| !before.is_alphanumeric())
+    };
+    let Some(terms) = terms else { return 0 };
+    let found = terms.find_iter(text).filter(|found| begins_a_word(found.start()));
+    found.map(|found| found.pattern()).collect::<HashSet<_>>().len()
 }
 
 fn by_page(memory: &Memory, near: &[Near]) -> HashMap<i64, (f32, i64)> {

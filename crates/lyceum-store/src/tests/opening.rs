@@ -74,7 +74,7 @@ async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
     drop(db);
     let file = folder.path().join("lyceum.db");
     let mut bytes = std::fs::read(&file).unwrap();
-    bytes[120_000..].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    bytes[250_000..].iter_mut().for_each(|byte| *byte ^= 0x5a);
     std::fs::write(&file, bytes).unwrap();
     let db = Db::open(&file).unwrap();
     let read = db

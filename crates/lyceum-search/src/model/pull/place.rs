@@ -28,6 +28,13 @@ pub(super) struct Place {
     _lock: File,
 }
 
+impl Drop for Place {
+    fn drop(&mut self) {
+        // Goes only where nothing is in it that a later pull could go on with.
+        let _stays_where_it_is_of_use = fs::remove_dir(&self.parts);
+    }
+}
+
 impl Place {
     /// Waits until no other process pulls this model.
     pub(super) async fn take(folder: &Path) -> Result<Self, PullError> {

@@ -60,11 +60,14 @@ pub(super) fn answer(
     if tag.is_known(headers) { unchanged(tag) } else { fresh(tag, kind, body) }
 }
 
-/// An answer that is good for this moment only.
-pub(super) fn fleeting(kind: &'static str, body: impl Into<Body>) -> Response {
-    let mut response = Response::new(body.into());
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+/// The same for an answer that is good for this moment only: whoever keeps it has to ask whether it still is.
+pub(super) fn fleeting(
+    headers: &HeaderMap,
+    kind: &'static str,
+    body: impl Into<Body> + AsRef<[u8]>,
+) -> Response {
+    let mut response = answer(headers, kind, body);
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }
 

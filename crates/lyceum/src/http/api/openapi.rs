@@ -216,8 +216,10 @@ fn name_types(schemas: &mut Map<String, Value>, ontology: &Ontology) {
     if let Some(schema) = schemas.get_mut(ContentTypeName::NAME).and_then(Value::as_object_mut) {
         schema.insert("enum".to_owned(), json!(names));
     }
-    // What is found may be no document: skills are searched too.
-    for (_, schema) in schemas.iter_mut().filter(|(name, _)| *name != "Found") {
+    // What is found may be no document, for skills are searched too; and facets count by type.
+    for (_, schema) in
+        schemas.iter_mut().filter(|(name, _)| !["Found", "FacetCounts"].contains(&name.as_str()))
+    {
         if let Some(named) = schema.pointer_mut("/properties/contentType") {
             *named = ContentTypeName::reference();
         }

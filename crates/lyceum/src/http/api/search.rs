@@ -119,7 +119,7 @@ async fn search(app: App, request: Request) -> Result<Response, ApiError> {
     Ok(match found.degraded {
         None => cached::answer(request.headers(), "application/json", body),
         // What is poor now may be good in a moment.
-        Some(_) => cached::fleeting("application/json", body),
+        Some(_) => cached::fleeting(request.headers(), "application/json", body),
     })
 }
 

@@ -2,7 +2,10 @@
 
 use std::{fs, path::Path};
 
-use crate::knowledge::stage::{Program, Shelf, Stage, command, eventually, objects, published};
+use crate::{
+    app::get,
+    knowledge::stage::{Program, Shelf, Stage, command, eventually, objects, published},
+};
 
 /// A text that can't be packed, so that most of a pack is text.
 fn noise(seed: u64) -> String {
@@ -81,11 +84,22 @@ async fn check_is_healed(happens: impl Fn(&Path)) {
     let program = stage.started().await;
     let commit = program.shows_something().await;
     let before = Shelf::settled(&stage.data(), &commit).await;
+    // Who reads documents to have them searched would notice first.
+    eventually("the documents are searched", || async {
+        let health = program.send(get("/health")).await.unwrap().json();
+        let (searched, served) = (&health["search"]["documents"], &health["knowledge"]["documents"]);
+        if searched == served { Ok(()) } else { Err(health.to_string()) }
+    })
+    .await;
     let object = objects(&stage.data()).unwrap().join("content/file/noise.json");
+    let whole = fs::read(&object).unwrap();
     happens(&object);
-    assert_eq!(program.document("file/noise").await, Err(503));
-    let healed = eventually("the document is served again", || async {
-        program.document("file/noise").await.map_err(|status| status.to_string())
+    // A reader is told to come again, or has what is on its way still; either way the object is mended.
+    let healed = eventually("the document is served and kept again", || async {
+        let read = program.document("file/noise").await;
+        let is_whole = fs::read(&object).is_ok_and(|bytes| bytes == whole);
+        read.map_err(|status| status.to_string())
+            .and_then(|read| if is_whole { Ok(read) } else { Err("not kept".into()) })
     })
     .await;
     assert_eq!(&healed, before.document("notes/noise.md"));
