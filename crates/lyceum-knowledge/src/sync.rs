@@ -151,8 +151,11 @@ impl Knowledge {
         if !self.lead()? {
             return Err(SyncError::Elsewhere);
         }
-        let Ok(_turn) = self.syncing.acquire().await else { return Err(SyncError::Elsewhere) };
+        let Ok(turn) = self.syncing.acquire().await else { return Err(SyncError::Elsewhere) };
         let synced = self.sync_in_turn(tell).await;
+        drop(turn);
+        // Bytes that were shelved in the meantime wait for the end of the turn to be swept.
+        self.unshelved.notify_one();
         self.note(synced.as_ref().err().map(ToString::to_string));
         synced
     }

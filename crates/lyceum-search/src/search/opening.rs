@@ -47,7 +47,7 @@ impl Search {
         }
     }
 
-    /// Gets the reranker ready, until it is or this is told to stop.
+    /// Gets the reranker ready; when it is told to stop, waits for scores that are still being written down.
     pub async fn keep_ranked(self: Arc<Self>, stop: CancellationToken) {
         let Some(ranking) = &self.options.reranker else { return };
         while let Err(error) = ranking.reranker.prepare().await {
@@ -56,6 +56,10 @@ impl Search {
                 () = tokio::time::sleep(RERANKER_AGAIN) => {}
                 () = stop.cancelled() => return,
             }
+        }
+        stop.cancelled().await;
+        if let Some(rerank) = self.opened_now().as_ref().and_then(|opened| opened.rerank.as_ref()) {
+            rerank.settle().await;
         }
     }
 

@@ -7,6 +7,7 @@ use std::{
 
 use lyceum_content::skill::Severity;
 use lyceum_knowledge::SyncError;
+use lyceum_search::{embedder, model::Folder};
 use lyceum_skills::{Audience, Library, Skills};
 use lyceum_source::Source;
 use lyceum_store::documents::FileState;
@@ -51,7 +52,28 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
             writeln!(out, "skills: off; write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO")?;
         }
     }
+    writeln!(out, "search: {}", search(&config))?;
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// How things are found. Without its model search works too, so that nothing of this is a failure.
+fn search(config: &Config) -> String {
+    let local = match &config.search.embedder {
+        embedder::Settings::None => return "by words; search.embedder.kind is \"none\"".to_owned(),
+        embedder::Settings::Local(local) => local,
+        embedder::Settings::OpenAi(_)
+        | embedder::Settings::Ollama(_)
+        | embedder::Settings::Tei(_)
+        | embedder::Settings::WorkersAi(_) => return "by words, and by meaning with an endpoint".to_owned(),
+    };
+    let folder = local.folder_in(&config.search.models);
+    match Folder::open(&folder) {
+        Ok(model) => format!("by words, and by meaning with {} in {}", model.name(), folder.display()),
+        Err(_) if !folder.exists() => {
+            format!("by words; {} is not here yet, lyceum serve or lyceum model pull fetches it", local.model)
+        }
+        Err(error) => format!("by words; {} can't be used: {error}", local.model),
+    }
 }
 
 /// Brings the knowledge base up to date where nobody else does, and names each file that is not as it should be.
