@@ -31,6 +31,9 @@ pub type Connect =
 /// How many chunks are turned into vectors before they are written down.
 const TOGETHER: usize = 32;
 
+/// How many are looked for at once: to find those that have none, all chunks are looked at.
+const AHEAD: usize = 1_024;
+
 /// How long after a failure it is tried again, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -93,6 +96,7 @@ impl Search {
             (self.options.connect)(settings.to_owned()).await.map_err(|error| error.to_string())?;
         let text = |error: DbError| error.to_string();
         let (mut enrolled, mut gone, mut swept) = (None, None, None);
+        let mut waiting = Vec::new();
         loop {
             if !self.leads() {
                 self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
@@ -108,7 +112,7 @@ impl Search {
                     *enrolled.insert(row.id)
                 }
             };
-            let done = self.fill_some(&opened, model, &embedder).await?;
+            let done = self.fill_some(&opened, model, &embedder, &mut waiting).await?;
             *pause = FIRST_PAUSE;
             self.model.send_replace(ModelStatus::Ready);
             if done == 0 {
@@ -191,13 +195,17 @@ impl Search {
         opened: &Arc<Opened>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
+        waiting: &mut Vec<(Vec<u8>, String)>,
     ) -> Result<usize, String> {
         let text = |error: DbError| error.to_string();
-        let waiting = opened.db.read(move |tx| pending(tx, model)).await.map_err(text)?;
         if waiting.is_empty() {
+            *waiting = opened.db.read(move |tx| pending(tx, model)).await.map_err(text)?;
+        }
+        let batch = waiting.drain(..waiting.len().min(TOGETHER));
+        let (hashes, texts): (Vec<Vec<u8>>, Vec<String>) = batch.unzip();
+        if texts.is_empty() {
             return Ok(0);
         }
-        let (hashes, texts): (Vec<Vec<u8>>, Vec<String>) = waiting.into_iter().unzip();
         let made = embedder.embed(Purpose::Passage, &texts).await;
         let made = made.and_then(|made| checked(embedder.identity(), texts.len(), made));
         let made = made.map_err(|error| error.to_string())?;
@@ -266,7 +274,7 @@ async fn use_model(opened: &Arc<Opened>, model: i64, embedder: &Arc<dyn Embedder
 
 /// Chunks without vectors: the hash of each, and what the model is to be given.
 fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<(Vec<u8>, String)>, DbError> {
-    let waiting = vectors::pending(tx, model, TOGETHER)?;
+    let waiting = vectors::pending(tx, model, AHEAD)?;
     let chunks: Vec<i64> = waiting.iter().map(|(_, chunk)| *chunk).collect();
     let texts = vectors::texts(tx, &chunks)?;
     let mut all = Vec::with_capacity(texts.len());

@@ -16,8 +16,8 @@ async fn one_process_writes_the_other_follows_and_takes_over() {
     let second = Scene::open(folder.path(), Some("one:256"), &control);
     assert!(!second.search.apply(SOURCE, library(), Vec::new()).await.unwrap());
     first.filled().await;
-    let begun = Instant::now();
     first.put(vec![page("late", "Late", "a latecomer among pages")]).await;
+    let begun = Instant::now();
     until("the other finds it by its words", async || second.ids(Mode::Words, "latecomer").await == ["late"])
         .await;
     eprintln!("the other process found it after {:?}", begun.elapsed());
