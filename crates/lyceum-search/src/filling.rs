@@ -5,6 +5,7 @@
 //! until the last is there.
 
 use std::{
+    collections::HashSet,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -96,7 +97,7 @@ impl Search {
             (self.options.connect)(settings.to_owned()).await.map_err(|error| error.to_string())?;
         let text = |error: DbError| error.to_string();
         let (mut enrolled, mut gone, mut swept) = (None, None, None);
-        let mut waiting = Vec::new();
+        let mut queue = Queue::default();
         loop {
             if !self.leads() {
                 self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
@@ -112,7 +113,7 @@ impl Search {
                     *enrolled.insert(row.id)
                 }
             };
-            let done = self.fill_some(&opened, model, &embedder, &mut waiting).await?;
+            let done = self.fill_some(&opened, model, &embedder, &mut queue).await?;
             *pause = FIRST_PAUSE;
             self.model.send_replace(ModelStatus::Ready);
             if done == 0 {
@@ -195,22 +196,25 @@ impl Search {
         opened: &Arc<Opened>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
-        waiting: &mut Vec<(Vec<u8>, String)>,
+        queue: &mut Queue,
     ) -> Result<usize, String> {
         let text = |error: DbError| error.to_string();
-        if waiting.is_empty() {
-            *waiting = opened.db.read(move |tx| pending(tx, model)).await.map_err(text)?;
+        if queue.waiting.is_empty() {
+            let read =
+                opened.db.read(move |tx| Ok((pending(tx, model)?, vectors::count_pending(tx, model)?)));
+            let (waiting, count) = read.await.map_err(text)?;
+            queue.waiting = waiting;
+            queue.waiting.retain(|(hash, _)| !queue.refused.contains(hash));
+            self.unembedded.store(count, Ordering::Relaxed);
         }
-        let batch = waiting.drain(..waiting.len().min(TOGETHER));
-        let (hashes, texts): (Vec<Vec<u8>>, Vec<String>) = batch.unzip();
-        if texts.is_empty() {
+        let batch: Vec<(Vec<u8>, String)> =
+            queue.waiting.drain(..queue.waiting.len().min(TOGETHER)).collect();
+        if batch.is_empty() {
             return Ok(0);
         }
-        let made = embedder.embed(Purpose::Passage, &texts).await;
-        let made = made.and_then(|made| checked(embedder.identity(), texts.len(), made));
-        let made = made.map_err(|error| error.to_string())?;
-        let kept: Vec<_> = hashes.into_iter().zip(made.iter().map(|vector| encode(vector))).collect();
+        let kept = embedded(embedder, batch, &mut queue.refused).await.map_err(|error| error.to_string())?;
         let count = kept.len();
+        self.unembedded.fetch_sub(i64::try_from(count).unwrap_or_default(), Ordering::Relaxed);
         opened.db.write(move |tx| vectors::put(tx, model, &kept)).await.map_err(text)?;
         let opened = opened.clone();
         tokio::task::spawn_blocking(move || opened.follow())
@@ -253,6 +257,47 @@ impl Search {
         }
         Ok(())
     }
+}
+
+/// Chunks that wait for their vectors, and those that the model does not take whoever asks.
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<(Vec<u8>, String)>,
+    refused: HashSet<Vec<u8>>,
+}
+
+/// The vectors of some texts, as they are kept. Where all of them together are refused for good, each is tried alone, so
+/// that one text does not keep the others from being found.
+async fn embedded(
+    embedder: &Arc<dyn Embedder>,
+    batch: Vec<(Vec<u8>, String)>,
+    refused: &mut HashSet<Vec<u8>>,
+) -> Result<Vec<(Vec<u8>, Vec<u8>)>, EmbedError> {
+    let (hashes, texts): (Vec<Vec<u8>>, Vec<String>) = batch.into_iter().unzip();
+    let fault = match embed(embedder, &texts).await {
+        Ok(made) => return Ok(hashes.into_iter().zip(made).collect()),
+        Err(fault @ EmbedError::Refused { .. }) if !fault.is_passing() => fault,
+        Err(fault) => return Err(fault),
+    };
+    let mut kept = Vec::new();
+    for (hash, text) in hashes.into_iter().zip(texts) {
+        match embed(embedder, std::slice::from_ref(&text)).await {
+            Ok(made) => kept.extend(made.into_iter().map(|vector| (hash.clone(), vector))),
+            Err(error @ EmbedError::Refused { .. }) if !error.is_passing() => {
+                tracing::warn!(error.cause = %error, "a passage is refused by the model; it is found by its words only");
+                refused.insert(hash);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    // One that takes nothing is not set up as it should be.
+    if kept.is_empty() { Err(fault) } else { Ok(kept) }
+}
+
+async fn embed(embedder: &Arc<dyn Embedder>, texts: &[String]) -> Result<Vec<Vec<u8>>, EmbedError> {
+    let made = embedder.embed(Purpose::Passage, texts).await?;
+    let made = checked(embedder.identity(), texts.len(), made)?;
+    Ok(made.iter().map(|vector| encode(vector)).collect())
 }
 
 /// Lets go of vectors that no chunk has any more, every now and then.

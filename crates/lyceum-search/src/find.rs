@@ -3,7 +3,10 @@
 mod answer;
 mod candidates;
 
-use std::{sync::Arc, time::Instant};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Instant,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -136,7 +139,7 @@ impl Search {
         let model = active.model;
         let key = (model, text.to_owned());
         if let Some(vector) = self.asked.get(&key) {
-            return (Some(Asked { model, vector }), None);
+            return (Some(Asked { model, vector }), self.unembedded());
         }
         let texts = [text.to_owned()];
         let embedding = active.embedder.embed(Purpose::Query, &texts);
@@ -145,11 +148,20 @@ impl Search {
         match embedded {
             Ok(Ok(vector)) => {
                 self.asked.insert(key, vector.clone());
-                (Some(Asked { model, vector }), None)
+                (Some(Asked { model, vector }), self.unembedded())
             }
             Ok(Err(error)) => (None, Some(format!("{without}: {error}"))),
             Err(_) => (None, Some(format!("{without}: the model took too long"))),
         }
+    }
+}
+
+impl Search {
+    /// What an answer has to say of passages that have no vector yet.
+    fn unembedded(&self) -> Option<String> {
+        let count = self.unembedded.load(Ordering::Relaxed);
+        (count > 0)
+            .then(|| format!("{count} passages are found by their words only, until the model has read them"))
     }
 }
 

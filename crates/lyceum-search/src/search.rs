@@ -68,6 +68,8 @@ pub struct Search {
     /// Chunks wait for their vectors.
     pub(crate) unfilled: Notify,
     pub(crate) model: watch::Sender<ModelStatus>,
+    /// How many chunks have no vector yet, as far as this process makes them.
+    pub(crate) unembedded: AtomicI64,
     /// The number of the model that is wanted; 0 before it is known.
     pub(crate) wanted: AtomicI64,
     /// The vectors of questions that were asked before, by the model and the question.
@@ -113,6 +115,7 @@ impl Search {
             changing: Semaphore::new(1),
             unfilled: Notify::new(),
             model: watch::Sender::new(status),
+            unembedded: AtomicI64::default(),
             wanted: AtomicI64::default(),
             asked: Cache::new(REMEMBERED),
         }
