@@ -24,6 +24,7 @@ pub fn float_model_folder() -> PathBuf {
     model_folder_of(Variant::Fp32)
 }
 
+#[expect(clippy::panic, reason = "a test without the weights it is about has failed, and must say why")]
 fn model_folder_of(variant: Variant) -> PathBuf {
     let models = env::var_os("LYCEUM_TEST_MODELS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models"), PathBuf::from);

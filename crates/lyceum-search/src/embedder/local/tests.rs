@@ -59,7 +59,7 @@ async fn a_vector_does_not_depend_on_the_texts_beside_it() {
     let together = embedder.embed(Purpose::Passage, &all).await.unwrap();
     for (text, vector) in all.iter().zip(together) {
         assert_eq!(vector.len(), 384);
-        let alone = embedder.embed(Purpose::Query, &[text.clone()]).await.unwrap();
+        let alone = embedder.embed(Purpose::Query, std::slice::from_ref(text)).await.unwrap();
         assert_eq!(alone, [vector], "{text}");
     }
 }

@@ -1,3 +1,5 @@
+//! Sets in the BEIR layout: what is read, and what is wrong with others.
+
 use std::{collections::HashMap, fs};
 
 use super::{Beir, read};

@@ -1,3 +1,5 @@
+//! What changed from one run to another.
+
 use super::{Other, with_last, with_stages};
 use crate::{
     Mode,

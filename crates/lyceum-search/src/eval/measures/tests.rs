@@ -1,3 +1,5 @@
+//! Measures, worked out by hand.
+
 use super::Judged;
 
 /// nDCG@10, MRR@10, recall@100 and hit@3.

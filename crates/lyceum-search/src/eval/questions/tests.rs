@@ -1,3 +1,5 @@
+//! A team's own questions: what is read, and what is wrong with others.
+
 use super::{Question, parse};
 use crate::eval::{Expected, SetFault};
 

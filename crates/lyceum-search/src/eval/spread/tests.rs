@@ -1,3 +1,5 @@
+//! How far a figure may be off.
+
 use super::{Difference, Latency, Mean};
 
 #[test]

@@ -34,7 +34,7 @@ const PATIENCE: Patience = Patience {
 
 /// Bytes that differ from place to place.
 fn content() -> Vec<u8> {
-    (0..300_000_u32).flat_map(|number| number.to_le_bytes()).collect()
+    (0..300_000_u32).flat_map(u32::to_le_bytes).collect()
 }
 
 /// Gets one file of a hub on such a day into a folder.

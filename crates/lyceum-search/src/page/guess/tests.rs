@@ -1,3 +1,5 @@
+//! Code is told from prose.
+
 use super::Kind;
 
 #[track_caller]

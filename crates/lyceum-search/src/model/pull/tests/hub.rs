@@ -104,10 +104,10 @@ async fn answer(State(shelf): State<Arc<Shelf>>, headers: HeaderMap, request: Re
         Day::Missing => StatusCode::NOT_FOUND.into_response(),
         Day::FailsTwice if asked < 2 => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         Day::CutsOnce | Day::CutsOnceAndForgets if asked == 0 => {
-            announced(content.len(), pieces(content.slice(..half)).chain(stream::iter(broken())))
+            announced(content.len(), pieces(&content.slice(..half)).chain(stream::iter(broken())))
         }
         Day::StallsOnce if asked == 0 => {
-            announced(content.len(), pieces(content.slice(..half)).chain(stream::pending()))
+            announced(content.len(), pieces(&content.slice(..half)).chain(stream::pending()))
         }
         Day::Stalls => announced(content.len(), stream::pending()),
         Day::Endless => Body::from_stream(stream::iter(parts(&content).into_iter().cycle().map(Piece::Ok)))
@@ -137,8 +137,8 @@ fn announced(length: usize, pieces: impl futures::Stream<Item = Piece> + Send + 
     ([(header::CONTENT_LENGTH, length.to_string())], Body::from_stream(pieces)).into_response()
 }
 
-fn pieces(content: Bytes) -> impl futures::Stream<Item = Piece> + Send + 'static {
-    stream::iter(parts(&content).into_iter().map(Ok))
+fn pieces(content: &Bytes) -> impl futures::Stream<Item = Piece> + Send + 'static {
+    stream::iter(parts(content).into_iter().map(Ok))
 }
 
 fn parts(content: &Bytes) -> Vec<Bytes> {
