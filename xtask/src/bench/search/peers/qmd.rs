@@ -76,7 +76,7 @@ impl Qmd {
         let folder = folder.display().to_string();
         self.run(place, &["collection", "add", &folder, "--name", "bench"])?;
         let answers = answers(&fs::read_to_string(place.set(set).join("qrels.tsv"))?);
-        let (mut scores, mut times) = (Vec::new(), Vec::new());
+        let (mut scores, mut times, mut answered) = (Vec::new(), Vec::new(), 0);
         for line in fs::read_to_string(place.set(set).join("queries.jsonl"))?.lines() {
             let query: Value = serde_json::from_str(line)?;
             let text = |name: &str| query.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -90,14 +90,20 @@ impl Qmd {
             let asked = Instant::now();
             let said = self.run(place, &["search", text("text"), "-n", "10", "--json"])?;
             times.push(asked.elapsed().as_secs_f64() * 1000.0);
-            scores.push(ndcg(&found(&said), grades));
+            let found = found(&said);
+            answered += usize::from(!found.is_empty());
+            scores.push(ndcg(&found, grades));
         }
         ensure!(!scores.is_empty(), "no question was asked");
         #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
         let ndcg = scores.iter().sum::<f64>() / scores.len() as f64;
         let [p50, p95] = [50, 95].map(|percent| quantile(times.clone(), percent).unwrap_or(f64::NAN));
-        let note =
-            format!("the first {} questions; each starts Node; its models can't be had here", scores.len());
+        // It asks for documents that have every word of a question.
+        let note = format!(
+            "{answered} of the first {} questions have a document with all their words; each starts Node; its models, \
+             which do better, can't be had here",
+            scores.len()
+        );
         Ok(Peer { name: NAME.to_owned(), set: set.to_owned(), ndcg, p50, p95, note })
     }
 
@@ -145,7 +151,10 @@ fn found(said: &str) -> Vec<String> {
 
 fn ndcg(found: &[String], grades: &Grades) -> f64 {
     let discounted = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
-        (2_u32..).zip(gains.take(10)).map(|(place, gain)| gain / f64::from(place).log2()).sum()
+        (2_u32..)
+            .zip(gains.take(10))
+            .map(|(place, gain)| gain / f64::from(place).log2())
+            .fold(0.0, |all, one| all + one)
     };
     let grade = |id: &String| grades.iter().find(|(one, _)| one == id).map_or(0.0, |(_, grade)| *grade);
     let mut ideal: Vec<f64> = grades.iter().map(|(_, grade)| *grade).collect();
