@@ -46,13 +46,13 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
     writeln!(out, "configuration: good; data in {}", config.data_dir.display())?;
     let runtime = tokio::runtime::Runtime::new()?;
     let mut healthy = runtime.block_on(knowledge(out, &config))?;
+    writeln!(out, "search: {}", search(&config))?;
     match skills::service(&config, Audience::OnePerson)? {
         Some(skills) => healthy &= runtime.block_on(examine(out, &config, &skills))?,
         None => {
             writeln!(out, "skills: off; write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO")?;
         }
     }
-    writeln!(out, "search: {}", search(&config))?;
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
