@@ -12,6 +12,9 @@ use crate::{Document, Knowledge, Shown};
 /// How many documents are read before they are handed on.
 const TOGETHER: usize = 200;
 
+/// How long a question waits for the first documents to be indexed.
+const FIRST_INDEX_WITHIN: Duration = Duration::from_secs(5);
+
 /// How long after a failure it is tried again, and how long it is waited for news without being told.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
 
@@ -23,8 +26,11 @@ impl Knowledge {
             loop {
                 let shown = state.borrow_and_update().shown.clone();
                 let done = self.search_shown(&search, &shown).await;
-                if let Err(error) = &done {
-                    tracing::warn!(error.cause = %error, "documents could not be indexed; they are tried again");
+                match &done {
+                    Ok(_) => drop(self.searched.send_replace(shown.version.is_some())),
+                    Err(error) => {
+                        tracing::warn!(error.cause = %error, "documents could not be indexed; they are tried again");
+                    }
                 }
                 match done {
                     Ok(true) => {
@@ -72,7 +78,16 @@ impl Knowledge {
                 return Ok(false);
             }
         }
+        self.searched.send_replace(true);
         Ok(true)
+    }
+
+    /// Waits until what was brought in first can be found, so that the first question is not answered with nothing; but
+    /// not for long, for another process may be the one that has it searched.
+    pub(crate) async fn until_searched(&self) {
+        let mut searched = self.searched.subscribe();
+        let _settled =
+            tokio::time::timeout(FIRST_INDEX_WITHIN, searched.wait_for(|searched| *searched)).await.is_ok();
     }
 }
 

@@ -64,7 +64,11 @@ impl Finder {
         let limit = filters.limit.unwrap_or(USUAL);
         self.knowledge.ready().await?;
         let query = Query { text, filter, limit, mode: manner.mode, facets: manner.facets };
-        let answer = self.search.find(query).await.map_err(failed)?;
+        let mut answer = self.search.find(query.clone()).await.map_err(failed)?;
+        if answer.hits.is_empty() && answer.searched.documents == 0 {
+            self.knowledge.until_searched().await;
+            answer = self.search.find(query).await.map_err(failed)?;
+        }
         Ok(FoundAll::of(answer, manner.explain))
     }
 }

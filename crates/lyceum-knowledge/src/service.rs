@@ -90,6 +90,8 @@ pub struct Knowledge {
     pub(crate) written: Notify,
     /// Objects wait to be put where they belong.
     pub(crate) unshelved: Notify,
+    /// Whether what is shown was handed to search once.
+    pub(crate) searched: watch::Sender<bool>,
     pub(crate) cache: Cache<String, Arc<[u8]>, ByLength>,
     /// When a damaged document was last asked for.
     pub(crate) healed: Mutex<Option<Instant>>,
@@ -146,6 +148,7 @@ impl Knowledge {
             asked: Notify::new(),
             written: Notify::new(),
             unshelved: Notify::new(),
+            searched: watch::Sender::new(false),
             cache: Cache::with_weighter(CACHED_ITEMS, CACHED_BYTES, ByLength),
             healed: Mutex::default(),
         })
