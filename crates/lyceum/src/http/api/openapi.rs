@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
 use axum::{extract::Request, response::Response};
 use bytes::Bytes;
 use lyceum_content::ontology::Ontology;
+use lyceum_knowledge::{SCRIPT, SKILL};
 use lyceum_model::ErrorCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Map, Value, json};
@@ -68,6 +69,23 @@ impl JsonSchema for ContentTypeName {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "string", "description": "A type of documents." })
+    }
+}
+
+/// The name of a type that can be searched for: those of documents, and what skills have.
+pub(super) struct SearchTypeName;
+
+impl SearchTypeName {
+    const NAME: &str = "SearchType";
+}
+
+impl JsonSchema for SearchTypeName {
+    fn schema_name() -> Cow<'static, str> {
+        Self::NAME.into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "description": "A type of what is searched." })
     }
 }
 
@@ -145,14 +163,16 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
 fn listed(place: &str, schema: Schema) -> Vec<Value> {
     let Value::Object(mut schema) = Value::from(schema) else { return Vec::new() };
     let Some(Value::Object(properties)) = schema.remove("properties") else { return Vec::new() };
+    let needed = schema.remove("required").unwrap_or_default();
+    let is_needed = |name: &str| needed.as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let parameter = |(name, mut schema): (String, Value)| {
         let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         json!({
             "name": name,
             "in": place,
             "description": description,
-            // Whoever leaves out a part of the path asks for something else; everything in a query can be left out.
-            "required": place == "path",
+            // Whoever leaves out a part of the path asks for something else.
+            "required": place == "path" || is_needed(&name),
             "schema": without_null(schema),
         })
     };
@@ -215,6 +235,10 @@ fn name_types(schemas: &mut Map<String, Value>, ontology: &Ontology) {
     let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).collect();
     if let Some(schema) = schemas.get_mut(ContentTypeName::NAME).and_then(Value::as_object_mut) {
         schema.insert("enum".to_owned(), json!(names));
+    }
+    let searched: Vec<&str> = names.iter().copied().chain([SKILL, SCRIPT]).collect();
+    if let Some(schema) = schemas.get_mut(SearchTypeName::NAME).and_then(Value::as_object_mut) {
+        schema.insert("enum".to_owned(), json!(searched));
     }
     // What is found may be no document, for skills are searched too; and facets count by type.
     for (_, schema) in

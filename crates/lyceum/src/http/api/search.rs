@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use super::{
     cached,
     endpoint::{Endpoint, Form, Link, Verb, inline, named},
+    openapi::SearchTypeName,
     query::{MOST_TAGS, add_tags, not_text, number, once, pairs, said},
 };
 use crate::{app::App, http::ApiError};
@@ -49,8 +50,7 @@ struct SearchQuery {
     q: String,
     /// Only documents of this type; a type that others extend stands for all of them. `skill` and `script` are what
     /// skills say and do.
-    #[schemars(length(min = 1))]
-    content_type: Option<String>,
+    content_type: Option<SearchTypeName>,
     /// Only documents of this group.
     #[schemars(length(min = 1))]
     group: Option<String>,
