@@ -2,7 +2,6 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use lyceum_testkit::{float_model_folder, model_folder};
 use tempfile::TempDir;
 
 use super::LocalEmbedder;
@@ -14,6 +13,7 @@ use crate::{
             Task,
             tests::{Kind, write_model},
         },
+        real::{float_model_folder, model_folder},
     },
 };
 
@@ -59,7 +59,7 @@ async fn a_vector_does_not_depend_on_the_texts_beside_it() {
     let together = embedder.embed(Purpose::Passage, &all).await.unwrap();
     for (text, vector) in all.iter().zip(together) {
         assert_eq!(vector.len(), 384);
-        let alone = embedder.embed(Purpose::Query, &[text.clone()]).await.unwrap();
+        let alone = embedder.embed(Purpose::Query, std::slice::from_ref(text)).await.unwrap();
         assert_eq!(alone, [vector], "{text}");
     }
 }

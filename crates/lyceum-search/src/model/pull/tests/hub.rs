@@ -110,7 +110,7 @@ async fn answer(State(shelf): State<Arc<Shelf>>, headers: HeaderMap, request: Re
             announced(content.len(), pieces(content.slice(..half)).chain(stream::pending()))
         }
         Day::Stalls => announced(content.len(), stream::pending()),
-        Day::Endless => Body::from_stream(pieces(content).cycle()).into_response(),
+        Day::Endless => Body::from_stream(stream::repeat(content).map(Piece::Ok)).into_response(),
         Day::SendsOn if request.uri().path() != "/elsewhere" => {
             Redirect::temporary("/elsewhere").into_response()
         }
@@ -136,9 +136,9 @@ fn announced(length: usize, pieces: impl futures::Stream<Item = Piece> + Send + 
     ([(header::CONTENT_LENGTH, length.to_string())], Body::from_stream(pieces)).into_response()
 }
 
-fn pieces(content: Bytes) -> impl futures::Stream<Item = Piece> + Clone + Send + 'static {
+fn pieces(content: Bytes) -> impl futures::Stream<Item = Piece> + Send + 'static {
     let step = 1 << 16;
     let count = content.len().div_ceil(step);
     let piece = move |number: usize| content.slice(number * step..content.len().min((number + 1) * step));
-    stream::iter((0..count).map(piece).collect::<Vec<_>>()).map(Ok as fn(Bytes) -> Piece)
+    stream::iter((0..count).map(piece).collect::<Vec<_>>()).map(Piece::Ok)
 }
