@@ -11,6 +11,8 @@ pub(crate) mod lanes;
 mod onnx;
 mod protobuf;
 mod pull;
+#[cfg(test)]
+pub(crate) mod real;
 pub(crate) mod runtime;
 mod safetensors;
 

@@ -3,7 +3,10 @@
 //! Constants are encoded as they come and written to the file without another copy, so a file takes its own size of
 //! memory and one tensor more.
 
-use std::io::{self, Write};
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
 
 use super::protobuf::Message;
 
@@ -16,6 +19,7 @@ const CONTRIBUTED: &str = "com.microsoft";
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Element {
     Float = 1,
+    Uint8 = 2,
     Int8 = 3,
     Int64 = 7,
 }
@@ -26,6 +30,7 @@ pub(super) struct Graph {
     nodes: Message,
     constants: Message,
     ends: Message,
+    shared: BTreeSet<String>,
     count: usize,
 }
 
@@ -54,15 +59,27 @@ impl Graph {
         self.ends.message(12, &described(name, element, sides));
     }
 
-    /// Says what a value between two nodes is like, where a runtime can't find out by itself.
-    pub(super) fn describe(&mut self, name: &str, element: Element, sides: &[Side]) {
-        self.ends.message(13, &described(name, element, sides));
-    }
-
     /// A constant of floats.
     pub(super) fn floats(&mut self, name: &str, shape: &[usize], data: &[f32]) -> String {
         let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
         self.constant(name, Element::Float, shape, &bytes)
+    }
+
+    /// A single float that many nodes use; written once.
+    pub(super) fn shared_float(&mut self, name: &str, value: f32) -> String {
+        if self.shared.insert(name.to_owned()) { self.floats(name, &[], &[value]) } else { name.to_owned() }
+    }
+
+    /// A single whole number in a row that many nodes use; written once.
+    pub(super) fn shared_int(&mut self, name: &str, value: i64) -> String {
+        if self.shared.insert(name.to_owned()) { self.ints(name, &[1], &[value]) } else { name.to_owned() }
+    }
+
+    /// The zero of a kind of small numbers, for many nodes.
+    pub(super) fn shared_zero(&mut self, element: Element) -> String {
+        let name = format!("zero.{element:?}");
+        let fresh = self.shared.insert(name.clone());
+        if fresh { self.constant(&name, element, &[], &[0]) } else { name }
     }
 
     /// A constant of small whole numbers.
@@ -106,15 +123,6 @@ impl Graph {
     /// A node with its output named by the caller.
     pub(super) fn named(&mut self, name: &str, kind: &str, inputs: &[&str], attributes: &[Attribute]) {
         self.add(kind, "", inputs, &[name], attributes);
-    }
-
-    /// `x` as bytes, its scale and its zero point.
-    pub(super) fn quantized(&mut self, x: &str) -> [String; 3] {
-        let name = self.fresh("DynamicQuantizeLinear");
-        let outputs = [format!("{name}.y"), format!("{name}.scale"), format!("{name}.zero")];
-        let names = outputs.each_ref().map(String::as_str);
-        self.add("DynamicQuantizeLinear", "", &[x], &names, &[]);
-        outputs
     }
 
     /// Writes the file.

@@ -145,10 +145,9 @@ pub async fn pull(
     if let Some(folder) = place.present(variant).await {
         return Ok(folder);
     }
-    let parts = place.parts();
     let files = match &options.from {
         Some(folder) => folder.clone(),
-        None => fetch(options, parts, &mut progress).await?,
+        None => fetch(options, place.parts()?, &mut progress).await?,
     };
     progress(Progress::Preparing);
     let (made, sha256) = prepare::prepare(options, &files, &place.fresh()?).await?;

@@ -2,7 +2,6 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use lyceum_testkit::{float_model_folder, model_folder};
 use tempfile::TempDir;
 
 use super::LocalEmbedder;
@@ -14,6 +13,7 @@ use crate::{
             Task,
             tests::{Kind, write_model},
         },
+        real::{float_model_folder, model_folder},
     },
 };
 

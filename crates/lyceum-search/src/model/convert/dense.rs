@@ -3,7 +3,7 @@
 use crate::model::{
     ModelError,
     convert::Variant,
-    onnx::{Attribute, Element, Graph, Side},
+    onnx::{Attribute, Element, Graph},
     safetensors::Tensors,
 };
 
@@ -35,19 +35,20 @@ impl Dense {
 
     /// Writes the product of `x` with the weights, and the sum with the bias.
     pub(super) fn write(&self, graph: &mut Graph, name: &str, x: &str, variant: Variant) -> String {
-        let product = match variant {
+        match variant {
             Variant::Fp32 => self.floats(graph, name, x),
             Variant::Int8 => self.bytes(graph, name, x),
-        };
-        let bias = graph.floats(&format!("{name}.bias"), &[self.outputs], &self.bias);
-        graph.node("Add", &[&product, &bias], &[])
+        }
     }
 
     fn floats(&self, graph: &mut Graph, name: &str, x: &str) -> String {
         let weights = graph.floats(&format!("{name}.weight"), &[self.inputs, self.outputs], &self.weights);
-        graph.node("MatMul", &[x, &weights], &[])
+        let product = graph.node("MatMul", &[x, &weights], &[]);
+        self.biased(graph, name, &product)
     }
 
+    /// A token is `least + scale * bytes`, so its product is that of the bytes, scaled, and `least` times the sum of
+    /// each column.
     fn bytes(&self, graph: &mut Graph, name: &str, x: &str) -> String {
         let scales = scales(&self.weights, self.outputs);
         let small: Vec<i8> = self
@@ -55,17 +56,66 @@ impl Dense {
             .chunks(self.outputs.max(1))
             .flat_map(|row| row.iter().zip(&scales).map(|(weight, scale)| small(*weight, *scale)))
             .collect();
+        let sums = column_sums(&small, &scales);
         let weights = graph.bytes(&format!("{name}.weight"), &[self.inputs, self.outputs], &small);
         let scales = graph.floats(&format!("{name}.scale"), &[self.outputs], &scales);
-        let zero = graph.bytes(&format!("{name}.zero"), &[], &[0]);
-        let [x, x_scale, x_zero] = graph.quantized(x);
-        let scale = graph.node("Mul", &[&x_scale, &scales], &[]);
-        // Without this the runtime does not know that the scale is one row, and would not fuse.
-        graph.describe(&scale, Element::Float, &[Side::Fixed(self.outputs)]);
-        let sums = graph.node("MatMulInteger", &[&x, &weights, &x_zero, &zero], &[]);
-        let sums = graph.node("Cast", &[&sums], &[Attribute::Int("to", Element::Float as i64)]);
-        graph.node("Mul", &[&sums, &scale], &[])
+        let sums = graph.floats(&format!("{name}.sums"), &[1, self.outputs], &sums);
+
+        let x = Tokens::write(graph, x);
+        let zeros = [Element::Uint8, Element::Int8].map(|element| graph.shared_zero(element));
+        let [of_x, of_weights] = &zeros;
+        let product = graph.node("MatMulInteger", &[&x.bytes, &weights, of_x, of_weights], &[]);
+        let product = graph.node("Cast", &[&product], &[Attribute::Int("to", Element::Float as i64)]);
+        let product = graph.node("Mul", &[&product, &scales], &[]);
+        let product = graph.node("Mul", &[&product, &x.scales], &[]);
+        let least = graph.node("MatMul", &[&x.least, &sums], &[]);
+        let least = self.biased(graph, name, &least);
+        graph.node("Add", &[&product, &least], &[])
     }
+
+    fn biased(&self, graph: &mut Graph, name: &str, x: &str) -> String {
+        let bias = graph.floats(&format!("{name}.bias"), &[self.outputs], &self.bias);
+        graph.node("Add", &[x, &bias], &[])
+    }
+}
+
+/// Activations in 8 bits, each token with its own range: one with large numbers does not make those of all others
+/// coarse, as one range for a whole text does. The zero point is 0 for all of them, since the runtime (0.27) takes that
+/// of the first few rows for all when it is given one for each.
+struct Tokens {
+    bytes: String,
+    scales: String,
+    least: String,
+}
+
+impl Tokens {
+    fn write(graph: &mut Graph, x: &str) -> Self {
+        let last = graph.shared_int("last", -1);
+        let [tiny, steps, half] = [("tiny", 1e-9), ("steps", 255.0), ("half", 0.5)]
+            .map(|(name, value)| graph.shared_float(name, value));
+        let least = graph.node("ReduceMin", &[x, &last], &[]);
+        let most = graph.node("ReduceMax", &[x, &last], &[]);
+        let range = graph.node("Sub", &[&most, &least], &[]);
+        let range = graph.node("Max", &[&range, &tiny], &[]);
+        let scales = graph.node("Div", &[&range, &steps], &[]);
+        let finer = graph.node("Div", &[&steps, &range], &[]);
+        // A half more, so that cutting off is rounding.
+        let shift = graph.node("Mul", &[&least, &finer], &[]);
+        let shift = graph.node("Sub", &[&half, &shift], &[]);
+        let bytes = graph.node("Mul", &[x, &finer], &[]);
+        let bytes = graph.node("Add", &[&bytes, &shift], &[]);
+        let bytes = graph.node("Cast", &[&bytes], &[Attribute::Int("to", Element::Uint8 as i64)]);
+        Self { bytes, scales, least }
+    }
+}
+
+/// What a row of ones would give.
+fn column_sums(weights: &[i8], scales: &[f32]) -> Vec<f32> {
+    let mut sums = vec![0_i32; scales.len()];
+    for row in weights.chunks(scales.len().max(1)) {
+        sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i32::from(*weight));
+    }
+    sums.into_iter().zip(scales).map(|(sum, scale)| sum as f32 * scale).collect()
 }
 
 /// Rows as columns.

@@ -53,14 +53,12 @@ impl Place {
                 Err(TryLockError::WouldBlock) => tokio::time::sleep(PAUSE).await,
             }
         }
-        let place = Self {
+        Ok(Self {
             folder: folder.to_owned(),
             parts: beside.join(format!(".{name}.parts")),
             fresh: beside.join(format!(".{name}.new")),
             _lock: lock,
-        };
-        fs::create_dir_all(&place.parts)?;
-        Ok(place)
+        })
     }
 
     /// The model, if it is there already, whole, and was prepared by a pull in this variant (or in any).
@@ -75,8 +73,9 @@ impl Place {
     }
 
     /// Where downloads go.
-    pub(super) fn parts(&self) -> &Path {
-        &self.parts
+    pub(super) fn parts(&self) -> io::Result<&Path> {
+        fs::create_dir_all(&self.parts)?;
+        Ok(&self.parts)
     }
 
     /// An empty folder to put the model together in.

@@ -23,6 +23,7 @@ use crate::{
             tests::{Kind, write_model},
         },
         digest,
+        real::model_folder,
     },
 };
 
@@ -144,7 +145,7 @@ async fn any_model_of_a_hub_can_be_got() {
 #[tokio::test]
 async fn a_prepared_folder_is_taken_as_it_is() {
     let models = TempDir::new().unwrap();
-    let real = lyceum_testkit::model_folder();
+    let real = model_folder();
     let options = PullOptions { from: Some(real.clone()), ..PullOptions::new(models.path()) };
     // Two at once do not disturb each other.
     let (one, other) = tokio::join!(pull(&options, |_| {}), pull(&options, |_| {}));
@@ -156,8 +157,7 @@ async fn a_prepared_folder_is_taken_as_it_is() {
 #[tokio::test]
 async fn a_damaged_model_is_got_anew() {
     let models = TempDir::new().unwrap();
-    let options =
-        PullOptions { from: Some(lyceum_testkit::model_folder()), ..PullOptions::new(models.path()) };
+    let options = PullOptions { from: Some(model_folder()), ..PullOptions::new(models.path()) };
     let folder = pull(&options, |_| {}).await.unwrap();
     fs::write(folder.path().join("model.onnx"), "damaged").unwrap();
     assert_eq!(pull(&options, |_| {}).await.unwrap(), folder);
