@@ -3,7 +3,6 @@
 //! Not by way of `lyceum-testkit` itself: it depends on this crate, and brings half of the workspace along.
 
 use std::{
-    env,
     path::{Path, PathBuf},
     thread,
 };
@@ -21,8 +20,7 @@ pub(crate) fn float_model_folder() -> PathBuf {
 }
 
 fn got(variant: Variant, below: &str) -> PathBuf {
-    let ours = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models");
-    let models = env::var_os("LYCEUM_TEST_MODELS").map_or_else(ours, PathBuf::from).join(below);
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models").join(below);
     // An address that nothing listens on, so that `pip` is asked at once.
     let hub = "http://127.0.0.1:9".to_owned();
     let options = PullOptions { variant, hub, fallback: Fallback::Pip, ..PullOptions::new(models) };
