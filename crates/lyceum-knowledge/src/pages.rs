@@ -9,8 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Document, Knowledge, Shown};
 
-/// How many documents are read before they are handed on.
-const TOGETHER: usize = 200;
+/// How many documents are read before they are handed on: a few at first, so that there soon is something to find, then
+/// more, since what is handed on together costs less. And how many bytes of them.
+const FIRST_TOGETHER: usize = 200;
+const TOGETHER: usize = 1_000;
+const BYTES_TOGETHER: usize = 16 * 1024 * 1024;
 
 /// How long a question waits for the first documents to be indexed.
 const FIRST_INDEX_WITHIN: Duration = Duration::from_secs(5);
@@ -61,22 +64,31 @@ impl Knowledge {
         if !gone.is_empty() && !search.apply(name, Vec::new(), gone).await.map_err(failed)? {
             return Ok(false);
         }
-        for keys in read.chunks(TOGETHER) {
-            let mut pages = Vec::with_capacity(keys.len());
-            for key in keys {
+        let mut keys = read.iter().peekable();
+        let mut most = FIRST_TOGETHER;
+        while keys.peek().is_some() {
+            let (mut pages, mut bytes) = (Vec::with_capacity(most), 0);
+            for key in keys.by_ref().take(most) {
                 let entry = key.split_once('/').and_then(|(kind, id)| shown.catalog.get(kind, id));
                 let Some(entry) = entry else { continue };
                 match self.document_aside(entry).await {
-                    Ok(document) => pages.push(page(entry, document)),
+                    Ok(document) => {
+                        bytes += document.content.len();
+                        pages.push(page(entry, document));
+                    }
                     // It may have changed since; then it comes again with the next catalog.
                     Err(error) => {
                         tracing::debug!(error.cause = %error, document.path = entry.summary.path, "a document could not be read for the index");
                     }
                 }
+                if bytes > BYTES_TOGETHER {
+                    break;
+                }
             }
             if !search.apply(name, pages, Vec::new()).await.map_err(failed)? {
                 return Ok(false);
             }
+            most = TOGETHER;
         }
         self.searched.send_replace(true);
         Ok(true)

@@ -82,8 +82,13 @@ impl Knowledge {
                     AGAIN_AFTER
                 }
             };
+            // The first documents are found before the disk is busy with putting them where they belong.
+            let told = async {
+                self.unshelved.notified().await;
+                self.until_searched().await;
+            };
             tokio::select! {
-                () = self.unshelved.notified() => {}
+                () = told => {}
                 () = tokio::time::sleep(wait.max(Duration::from_millis(50))) => {}
                 () = stop.cancelled() => {}
             }

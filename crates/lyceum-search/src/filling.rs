@@ -30,7 +30,7 @@ pub type Connect =
     Arc<dyn Fn(String) -> BoxFuture<'static, Result<Arc<dyn Embedder>, EmbedError>> + Send + Sync>;
 
 /// How many chunks are turned into vectors before they are written down.
-const TOGETHER: usize = 32;
+const TOGETHER: usize = 64;
 
 /// How many are looked for at once: to find those that have none, all chunks are looked at.
 const AHEAD: usize = 1_024;
@@ -41,6 +41,11 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// How long it is waited for news of chunks without being told.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+
+/// How long no page may have come before the model takes the machine, and how long that is waited for at most: words are
+/// what a page is found by first.
+const QUIET_FOR: Duration = Duration::from_millis(300);
+const QUIET_WITHIN: Duration = Duration::from_secs(10);
 
 /// How often vectors that no chunk has any more are let go: what comes back soon is not made again.
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
@@ -113,6 +118,9 @@ impl Search {
                     *enrolled.insert(row.id)
                 }
             };
+            if queue.waiting.is_empty() {
+                let _out_of_patience = tokio::time::timeout(QUIET_WITHIN, self.quiet()).await.is_err();
+            }
             let done = self.fill_some(&opened, model, &embedder, &mut queue).await?;
             *pause = FIRST_PAUSE;
             self.model.send_replace(ModelStatus::Ready);
@@ -122,6 +130,11 @@ impl Search {
                 self.rest().await;
             }
         }
+    }
+
+    /// Waits until no page has come for a moment.
+    async fn quiet(&self) {
+        while tokio::time::timeout(QUIET_FOR, self.unfilled.notified()).await.is_ok() {}
     }
 
     async fn rest(&self) {

@@ -98,8 +98,23 @@ impl Search {
         let opened = self.opened().await?;
         let (asked, _) = self.vector(&opened, &text, query.mode).await;
         let work = move || candidates::rank(&opened, &query, &Words::of(&text), asked.as_ref(), depth);
-        let ranked = tokio::task::spawn_blocking(work).await;
-        ranked.map_err(|_| Error::Closed("the search failed; the log says more".to_owned()))
+        self.at_its_turn(work).await
+    }
+
+    /// Runs what computes or reads on a thread where that is allowed, a few at once: with more of them nobody has an
+    /// answer sooner.
+    async fn at_its_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Error> {
+        let failed = || Error::Closed("the search failed; the log says more".to_owned());
+        let place = self.looking.clone().acquire_owned().await.map_err(|_| failed())?;
+        let done = tokio::task::spawn_blocking(move || {
+            let done = work();
+            drop(place);
+            done
+        });
+        done.await.map_err(|_| failed())
     }
 
     /// Looks for candidates with both stages.
@@ -113,9 +128,7 @@ impl Search {
         let (asked, degraded) = self.vector(opened, text, query.mode).await;
         let (opened, query, words) = (opened.clone(), query.clone(), words.clone());
         let work = move || candidates::look(&opened, &query, &words, asked.as_ref());
-        let looked = tokio::task::spawn_blocking(work).await;
-        let mut looked =
-            looked.map_err(|_| Error::Closed("the search failed; the log says more".to_owned()))??;
+        let mut looked = self.at_its_turn(work).await??;
         looked.degraded.splice(0..0, degraded);
         Ok(looked)
     }

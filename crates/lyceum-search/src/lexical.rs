@@ -23,14 +23,15 @@ use tantivy::{
 pub(crate) use query::Words;
 
 /// With another number the index is made again: fields or analysis changed.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// The analysis of what is searched, and of what suggestions come from.
 const STEMMED: &str = "lyceum";
 const PLAIN: &str = "lyceum-plain";
 
-/// What the writer may hold in memory before it writes a segment.
-const WRITER_BYTES: usize = 20 * 1024 * 1024;
+/// How many threads make terms of texts, and what they may hold in memory before they write a segment.
+const WRITERS: usize = 2;
+const WRITER_BYTES: usize = WRITERS * 20 * 1024 * 1024;
 
 /// The fields of a page.
 #[derive(Debug, Clone, Copy)]
@@ -153,7 +154,7 @@ impl Lexical {
         let mut held = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = match held.take() {
             Some(writer) => writer,
-            None => self.index.writer_with_num_threads(1, WRITER_BYTES)?,
+            None => self.index.writer_with_num_threads(WRITERS, WRITER_BYTES)?,
         };
         change(&writer)?;
         let mut commit = writer.prepare_commit()?;

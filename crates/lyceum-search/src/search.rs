@@ -63,6 +63,8 @@ pub struct Search {
     opening: watch::Sender<Opening>,
     /// Held while this process is the one that writes.
     leader: Mutex<Option<Leader>>,
+    /// So many questions are looked at, at once.
+    pub(crate) looking: Arc<Semaphore>,
     /// One change at a time.
     pub(crate) changing: Semaphore,
     /// Chunks wait for their vectors.
@@ -107,11 +109,13 @@ impl std::fmt::Debug for Search {
 impl Search {
     /// A search that is not open yet: [`Search::keep_open`] opens it, and questions wait for that.
     pub fn new(options: Options) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, Into::into);
         let status = if options.embedder.is_some() { ModelStatus::Preparing } else { ModelStatus::Off };
         Self {
             options,
             opening: watch::Sender::default(),
             leader: Mutex::default(),
+            looking: Arc::new(Semaphore::new(2 * cores)),
             changing: Semaphore::new(1),
             unfilled: Notify::new(),
             model: watch::Sender::new(status),

@@ -115,7 +115,7 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     panic!("waited in vain until {what}");
 }
 
-fn page(id: &str, title: &str, body: &str) -> Page {
+pub(crate) fn page(id: &str, title: &str, body: &str) -> Page {
     let facts = Facts {
         id: id.to_owned(),
         content_type: "guide".to_owned(),

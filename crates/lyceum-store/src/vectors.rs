@@ -80,12 +80,14 @@ pub fn activate(tx: &Tx<'_>, model: i64) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Chunks whose vectors are wanting: the hash and one chunk that has it.
+/// Chunks whose vectors are wanting: the hash and one chunk that has it. The first chunks of all pages come before the
+/// second of any, so that every page is soon found by how it begins.
 pub fn pending(tx: &Tx<'_>, model: i64, most: usize) -> Result<Vec<(Vec<u8>, i64)>, DbError> {
     tx.rows(
-        "SELECT c.hash, min(c.id) FROM chunks c
+        "SELECT c.hash, min(c.id) FROM
+             (SELECT id, hash, row_number() OVER (PARTITION BY page ORDER BY id) AS place FROM chunks) c
          WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = $1 AND v.hash = c.hash)
-         GROUP BY c.hash ORDER BY min(c.id) LIMIT $2",
+         GROUP BY c.hash ORDER BY min(c.place), min(c.id) LIMIT $2",
         [model.into(), i64::try_from(most).unwrap_or(i64::MAX).into()],
         |row| Ok((row.bytes(0)?, row.whole(1)?)),
     )

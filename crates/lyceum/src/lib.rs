@@ -17,10 +17,6 @@ mod sources;
 mod tasks;
 mod telemetry;
 
-/// Many small values live for one request: this allocator is made for that, and saves a tenth of its time.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 pub use app::{App, StartError};
 pub use cli::{Listening, listen, run, until_stopped};
 pub use telemetry::{Logging, init as init_telemetry};

@@ -49,27 +49,29 @@ struct Piece {
     from: usize,
     to: usize,
     position: usize,
-    text: String,
 }
 
-struct Stream {
+struct Stream<'a> {
+    text: &'a str,
     pieces: std::vec::IntoIter<Piece>,
     token: Token,
 }
 
 impl Tokenizer for Words {
-    type TokenStream<'a> = Stream;
+    type TokenStream<'a> = Stream<'a>;
 
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream {
-        Stream { pieces: pieces(text).into_iter(), token: Token::default() }
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
+        Stream { text, pieces: pieces(text).into_iter(), token: Token::default() }
     }
 }
 
-impl TokenStream for Stream {
+impl TokenStream for Stream<'_> {
     fn advance(&mut self) -> bool {
-        let Some(piece) = self.pieces.next() else { return false };
-        let Piece { from, to, position, text } = piece;
-        self.token = Token { offset_from: from, offset_to: to, position, text, position_length: 1 };
+        let Some(Piece { from, to, position }) = self.pieces.next() else { return false };
+        let token = &mut self.token;
+        (token.offset_from, token.offset_to, token.position) = (from, to, position);
+        token.text.clear();
+        lower(self.text.get(from..to).unwrap_or_default(), &mut token.text);
         true
     }
 
@@ -80,6 +82,22 @@ impl TokenStream for Stream {
     fn token_mut(&mut self) -> &mut Token {
         &mut self.token
     }
+}
+
+/// A word in small letters, without the `_` between its parts.
+fn lower(word: &str, into: &mut String) {
+    if is_simple(word) {
+        into.push_str(word);
+        into.make_ascii_lowercase();
+    } else {
+        into.extend(word.chars().filter(|c| *c != '_').flat_map(char::to_lowercase));
+    }
+}
+
+/// Whether a word has only one part, as nearly all of them: plain letters, at most the first of them a capital.
+fn is_simple(word: &str) -> bool {
+    let mut letters = word.bytes();
+    letters.next().is_some_and(|first| first.is_ascii_alphabetic()) && letters.all(|c| c.is_ascii_lowercase())
 }
 
 fn pieces(text: &str) -> Vec<Piece> {
@@ -106,17 +124,18 @@ fn pieces(text: &str) -> Vec<Piece> {
 /// The parts of a word, and where there are several the whole of it, at the place of the first.
 fn word(text: &str, from: usize, to: usize, position: &mut usize, all: &mut Vec<Piece>) {
     let Some(whole) = text.get(from..to) else { return };
+    if is_simple(whole) {
+        all.push(Piece { from, to, position: *position });
+        *position += 1;
+        return;
+    }
     let parts = parts(whole);
     if parts.len() > 1 && !whole.chars().any(stands_alone) {
-        let joined = whole.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect();
-        all.push(Piece { from, to, position: *position, text: joined });
+        all.push(Piece { from, to, position: *position });
     }
     for (start, end) in parts {
-        if let Some(part) = whole.get(start..end) {
-            let text = part.to_lowercase();
-            all.push(Piece { from: from + start, to: from + end, position: *position, text });
-            *position += 1;
-        }
+        all.push(Piece { from: from + start, to: from + end, position: *position });
+        *position += 1;
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{Lexical, Text, Words};
+use super::{LAYOUT, Lexical, Text, Words};
 use crate::memory::Allowed;
 
 /// A question is answered within a hundred milliseconds in a release build; tests run side by side, and unoptimized.
@@ -275,7 +275,7 @@ fn a_changed_list_of_segments_is_noticed_or_does_no_harm() {
     scene.lexical.update(&[text(2, "Token", "a cell")], &[1], 2).unwrap();
     let Scene { lexical, folder } = scene;
     drop(lexical);
-    let meta = folder.path().join("1/meta.json");
+    let meta = folder.path().join(LAYOUT.to_string()).join("meta.json");
     let kept = std::fs::read(&meta).unwrap();
     for at in (0..kept.len()).filter(|at| at % 7 == 0 || (200..216).contains(at)) {
         let mut bytes = kept.clone();

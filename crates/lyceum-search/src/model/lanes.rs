@@ -43,7 +43,8 @@ impl Lanes {
         let idle = Arc::clone(&self.idle);
         let done = tokio::task::spawn_blocking(move || {
             let lane = idle.lock().unwrap_or_else(PoisonError::into_inner).pop()?;
-            let done = work(&lane);
+            // On the lane's own thread from the first letter on, so that no other thread's memory grows by it.
+            let done = lane.run(|| work(&lane));
             idle.lock().unwrap_or_else(PoisonError::into_inner).push(lane);
             drop(place);
             Some(done)

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
+use lyceum_store::vectors;
 use tempfile::TempDir;
 
 use super::{SOURCE, Scene, fake::Manner, library, page, sections, until, versions};
@@ -222,5 +223,21 @@ async fn an_empty_answer_says_what_was_searched() {
     assert_eq!((answer.hits.len(), answer.searched.documents), (0, 3));
     assert_eq!(answer.searched.sources, [SOURCE]);
     assert_eq!(answer.searched.synced_at, Some(library()[0].facts.synced_at));
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_model_reads_how_every_page_begins_before_it_reads_on() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    scene.put(vec![sections("a", &["one", "two", "three"]), sections("b", &["four", "five"])]).await;
+    let opened = scene.search.opened().await.unwrap();
+    let read = opened.db.read(|tx| {
+        let chunks: Vec<i64> = vectors::pending(tx, 1, 10)?.into_iter().map(|(_, chunk)| chunk).collect();
+        vectors::texts(tx, &chunks)
+    });
+    let headings: Vec<String> = read.await.unwrap().into_iter().map(|(_, _, heading, _)| heading).collect();
+    assert_eq!(headings, ["one", "four", "two", "five", "three"].map(|word| format!("About {word}")));
+    drop(opened);
     scene.close().await;
 }

@@ -47,7 +47,7 @@ pub(super) fn measure(lyceum: &Path) -> Result<Start> {
 fn serve(lyceum: &Path, scratch: &Scratch) -> Result<Server> {
     let mut command = Command::new(lyceum);
     command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(scratch.folder("data")?);
-    command.current_dir(scratch.path());
+    command.env("LYCEUM_EMBEDDER", "none").current_dir(scratch.path());
     Server::start(&mut command, &scratch.path().join("server.log"))
 }
 

@@ -114,7 +114,18 @@ impl Report {
         let documents = format!("{} documents, {} passages", fresh.documents, fresh.chunks);
         vec![
             Line::below(format!("{documents}: found by words after"), "s", fresh.by_words, BY_WORDS),
-            Line::below(format!("{documents}: found by meaning after"), "s", fresh.by_meaning, BY_MEANING),
+            Line::below(
+                "each document found by meaning, by how it begins, after".to_owned(),
+                "s",
+                fresh.by_meaning,
+                BY_MEANING,
+            ),
+            Line::below(
+                "every passage found by meaning after".to_owned(),
+                "s",
+                fresh.by_every_passage,
+                BY_MEANING,
+            ),
             Line::below("memory until then, at most".to_owned(), "MB", megabytes(fresh.peak_kib), MEMORY),
         ]
     }

@@ -43,7 +43,10 @@ impl Lyceum<'_> {
         {
             command.env_remove(name);
         }
-        command.env("SKILLS_DIR", skills).env("LYCEUM_DATA_DIR", scratch.folder("data")?);
+        command
+            .env("LYCEUM_EMBEDDER", "none")
+            .env("SKILLS_DIR", skills)
+            .env("LYCEUM_DATA_DIR", scratch.folder("data")?);
         command.current_dir(scratch.path());
         Ok(command)
     }

@@ -109,6 +109,8 @@ impl<'a> Lyceum<'a> {
                 command.env_remove(name);
             }
         }
+        // What is measured is syncing, not the model.
+        command.env("LYCEUM_EMBEDDER", "none");
         command.arg(verb).arg("--config").arg(&self.config).arg("--data-dir").arg(data);
         command.current_dir(&self.folder);
         command

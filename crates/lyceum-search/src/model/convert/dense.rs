@@ -34,22 +34,23 @@ impl Dense {
     }
 
     /// Writes the product of `x` with the weights, and the sum with the bias.
-    pub(super) fn write(&self, graph: &mut Graph, name: &str, x: &str, variant: Variant) -> String {
+    pub(super) fn write(&self, graph: &mut Graph, name: &str, x: X<'_>, variant: Variant) -> String {
         match variant {
-            Variant::Fp32 => self.floats(graph, name, x),
+            Variant::Fp32 => self.floats(graph, name, x.name()),
             Variant::Int8 => self.bytes(graph, name, x),
         }
     }
 
-    fn floats(&self, graph: &mut Graph, name: &str, x: &str) -> String {
+    /// The same in floats, whatever the rest of the model has.
+    pub(super) fn floats(&self, graph: &mut Graph, name: &str, x: &str) -> String {
         let weights = graph.floats(&format!("{name}.weight"), &[self.inputs, self.outputs], &self.weights);
         let product = graph.node("MatMul", &[x, &weights], &[]);
-        self.biased(graph, name, &product)
+        biased(graph, name, &product, &self.bias)
     }
 
     /// A token is `least + scale * bytes`, so its product is that of the bytes, scaled, and `least` times the sum of
     /// each column.
-    fn bytes(&self, graph: &mut Graph, name: &str, x: &str) -> String {
+    fn bytes(&self, graph: &mut Graph, name: &str, x: X<'_>) -> String {
         let scales = scales(&self.weights, self.outputs);
         let small: Vec<i8> = self
             .weights
@@ -59,7 +60,6 @@ impl Dense {
         let sums = column_sums(&small, &scales);
         let weights = graph.bytes(&format!("{name}.weight"), &[self.inputs, self.outputs], &small);
         let scales = graph.floats(&format!("{name}.scale"), &[self.outputs], &scales);
-        let sums = graph.floats(&format!("{name}.sums"), &[1, self.outputs], &sums);
 
         let x = Tokens::write(graph, x);
         let zeros = [Element::Uint8, Element::Int8].map(|element| graph.shared_zero(element));
@@ -68,16 +68,46 @@ impl Dense {
         let product = graph.node("Cast", &[&product], &[Attribute::Int("to", Element::Float as i64)]);
         let product = graph.node("Mul", &[&product, &scales], &[]);
         let product = graph.node("Mul", &[&product, &x.scales], &[]);
-        let least = graph.node("MatMul", &[&x.least, &sums], &[]);
-        let least = self.biased(graph, name, &least);
-        graph.node("Add", &[&product, &least], &[])
-    }
-
-    fn biased(&self, graph: &mut Graph, name: &str, x: &str) -> String {
-        let bias = graph.floats(&format!("{name}.bias"), &[self.outputs], &self.bias);
-        graph.node("Add", &[x, &bias], &[])
+        match x.least {
+            Least::Same(least) => {
+                let bias: Vec<f32> =
+                    self.bias.iter().zip(sums).map(|(bias, sum)| bias + least * sum).collect();
+                biased(graph, name, &product, &bias)
+            }
+            Least::Each(least) => {
+                let sums = graph.floats(&format!("{name}.sums"), &[1, self.outputs], &sums);
+                let least = graph.node("MatMul", &[&least, &sums], &[]);
+                let least = biased(graph, name, &least, &self.bias);
+                graph.node("Add", &[&product, &least], &[])
+            }
+        }
     }
 }
+
+fn biased(graph: &mut Graph, name: &str, x: &str, bias: &[f32]) -> String {
+    let bias = graph.floats(&format!("{name}.bias"), &[bias.len()], bias);
+    graph.node("Add", &[x, &bias], &[])
+}
+
+/// What goes into a product, by what is known of its numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum X<'a> {
+    /// Any.
+    Any(&'a str),
+    /// What `Gelu` gives: none is far below zero.
+    Gelu(&'a str),
+}
+
+impl X<'_> {
+    fn name(&self) -> &str {
+        match self {
+            Self::Any(name) | Self::Gelu(name) => name,
+        }
+    }
+}
+
+/// `Gelu` gives nothing below this.
+const LEAST_OF_GELU: f32 = -0.17;
 
 /// Activations in 8 bits, each token with its own range: one with large numbers does not make those of all others
 /// coarse, as one range for a whole text does. The zero point is 0 for all of them, since the runtime (0.27) takes that
@@ -85,16 +115,30 @@ impl Dense {
 struct Tokens {
     bytes: String,
     scales: String,
-    least: String,
+    least: Least,
+}
+
+/// What the byte 0 stands for.
+enum Least {
+    /// The same in every token.
+    Same(f32),
+    /// The least of each token.
+    Each(String),
 }
 
 impl Tokens {
-    fn write(graph: &mut Graph, x: &str) -> Self {
+    fn write(graph: &mut Graph, x: X<'_>) -> Self {
         let last = graph.shared_int("last", -1);
+        let most = graph.node("ReduceMax", &[x.name(), &last], &[]);
+        let (least, of) = match x {
+            X::Any(x) => {
+                let least = graph.node("ReduceMin", &[x, &last], &[]);
+                (least.clone(), Least::Each(least))
+            }
+            X::Gelu(_) => (graph.shared_float("least of gelu", LEAST_OF_GELU), Least::Same(LEAST_OF_GELU)),
+        };
         let [tiny, steps, half] = [("tiny", 1e-9), ("steps", 255.0), ("half", 0.5)]
             .map(|(name, value)| graph.shared_float(name, value));
-        let least = graph.node("ReduceMin", &[x, &last], &[]);
-        let most = graph.node("ReduceMax", &[x, &last], &[]);
         let range = graph.node("Sub", &[&most, &least], &[]);
         let range = graph.node("Max", &[&range, &tiny], &[]);
         let scales = graph.node("Div", &[&range, &steps], &[]);
@@ -102,10 +146,10 @@ impl Tokens {
         // A half more, so that cutting off is rounding.
         let shift = graph.node("Mul", &[&least, &finer], &[]);
         let shift = graph.node("Sub", &[&half, &shift], &[]);
-        let bytes = graph.node("Mul", &[x, &finer], &[]);
+        let bytes = graph.node("Mul", &[x.name(), &finer], &[]);
         let bytes = graph.node("Add", &[&bytes, &shift], &[]);
         let bytes = graph.node("Cast", &[&bytes], &[Attribute::Int("to", Element::Uint8 as i64)]);
-        Self { bytes, scales, least }
+        Self { bytes, scales, least: of }
     }
 }
 

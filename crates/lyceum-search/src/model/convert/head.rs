@@ -1,6 +1,6 @@
 //! What follows the encoder of a reranker: the vector of the first token becomes one figure.
 
-use super::{Variant, dense::Dense};
+use super::dense::Dense;
 use crate::model::{
     ModelError,
     architecture::Architecture,
@@ -23,9 +23,9 @@ pub(super) fn write(
     };
     let zero = graph.ints("head.first", &[], &[0]);
     let first = graph.node("Gather", &[tokens, &zero], &[Attribute::Int("axis", 1)]);
-    let y = Dense::read(tensors, dense, width, width)?.write(graph, dense, &first, Variant::Fp32);
+    let y = Dense::read(tensors, dense, width, width)?.floats(graph, dense, &first);
     let y = graph.node("Tanh", &[&y], &[]);
-    let y = Dense::read(tensors, last, width, 1)?.write(graph, last, &y, Variant::Fp32);
+    let y = Dense::read(tensors, last, width, 1)?.floats(graph, last, &y);
     graph.named("logits", "Identity", &[&y], &[]);
     graph.output("logits", Element::Float, &[Side::Any("batch"), Side::Fixed(1)]);
     Ok(())
