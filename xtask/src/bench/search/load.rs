@@ -11,12 +11,15 @@ use serde::Deserialize;
 
 use super::place::Place;
 use crate::bench::connection::Connection;
-use crate::bench::figures::quantile;
-use crate::exchange::Request;
+use crate::bench::figures::{median, quantile};
+use crate::exchange::{self, Request};
 use crate::process;
 
 /// How many clients there are when there are many.
 pub(super) const CLIENTS: u32 = 100;
+
+/// How often an odd question is asked.
+const ODD_TIMES: usize = 5;
 
 /// Opens the line of the script among wrk's own output.
 const MARK: &str = "measured ";
@@ -76,6 +79,25 @@ pub(super) fn one_by_one(addr: SocketAddr, paths: impl Iterator<Item = String>) 
     let count = u64::try_from(times.len())?;
     let [p50, p95, p99] = [50, 95, 99].map(|percent| quantile(times.clone(), percent).unwrap_or(f64::NAN));
     Ok(Times { count, p50, p95, p99, per_second, errors: 0 })
+}
+
+/// Asks each question a few times, and says how long the slowest of them takes in milliseconds: an answer, or an error
+/// that says why.
+pub(super) fn slowest(addr: SocketAddr, paths: impl Iterator<Item = String>) -> Result<f64> {
+    let mut slowest = 0.0_f64;
+    for path in paths {
+        let request = Request::get(path);
+        let mut times = Vec::new();
+        for _ in 0..ODD_TIMES {
+            let asked = Instant::now();
+            let answer = exchange::send(addr, &request)?;
+            times.push(asked.elapsed().as_secs_f64() * 1000.0);
+            let start: String = request.path.chars().take(100).collect();
+            ensure!([200, 400, 414, 431].contains(&answer.status), "GET {start}: status {}", answer.status);
+        }
+        slowest = slowest.max(median(times).unwrap_or(f64::NAN));
+    }
+    Ok(slowest)
 }
 
 /// Has many clients ask at once, for so long.

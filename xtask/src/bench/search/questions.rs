@@ -41,6 +41,31 @@ impl Questions {
     }
 }
 
+/// What nobody means to ask, and some do.
+pub(super) fn odd() -> Vec<String> {
+    let mut all: Vec<String> = [
+        "",
+        "   ",
+        "the of and to is",
+        "🙂🙃🦀",
+        "مرحبا بالعالم كيف حالك",
+        "word\u{202e}drow",
+        "'; DROP TABLE pages; --",
+        "title:(grid AND \"flex box\"~2) OR * NOT -css^3",
+        "\"\"\"\"((((\\\\",
+        "(a+)+$ (.*)*.*.*.*x [a-z]{1,99999}",
+        "\0\u{1}\u{7f}",
+        "治理治理治理",
+    ]
+    .map(str::to_owned)
+    .into();
+    all.push("(x+x+)+y ".repeat(220));
+    all.push("gird layuot flexbx ".repeat(100));
+    all.push("\"css grid\" ".repeat(180));
+    all.push("word ".repeat(20_000));
+    all
+}
+
 /// The path of a request for a question.
 pub(super) fn path(question: &str, mode: &str) -> String {
     format!("/api/v1/search?mode={mode}&q={}", encoded(question))

@@ -18,6 +18,7 @@ const ONE_P50: f64 = 12.0;
 const ONE_P99: f64 = 40.0;
 const MANY_P95: f64 = 400.0;
 const WORDS_P95: f64 = 50.0;
+const ODD: f64 = 100.0;
 
 /// What 2,000 documents should take, in seconds, and megabytes.
 const BY_WORDS: f64 = 3.0;
@@ -98,6 +99,7 @@ impl Report {
                 format!("{many}, words only: answers per second"),
                 format!("{:.0}", served.words_many.per_second),
             ),
+            Line::below("one client, the slowest of odd questions".to_owned(), "ms", served.odd, ODD),
             Line::new("memory after all of it, at most".to_owned(), mib(served.peak_kib)),
         ];
         if let Some(speed) = served.filled_per_second {

@@ -32,6 +32,8 @@ pub(super) struct Served {
     pub(super) hybrid_many: Times,
     pub(super) words_one: Times,
     pub(super) words_many: Times,
+    /// The slowest of odd questions, in milliseconds.
+    pub(super) odd: f64,
     /// The most memory that the server held.
     pub(super) peak_kib: u64,
 }
@@ -76,6 +78,8 @@ fn ask(
     println!("one client");
     let hybrid_one = load::one_by_one(addr, paths("both"))?;
     let words_one = load::one_by_one(addr, paths("words"))?;
+    let odd = questions::odd();
+    let odd = load::slowest(addr, odd.iter().map(|question| questions::path(question, "both")))?;
     println!("{} clients for {seconds} s, twice", load::CLIENTS);
     let hybrid_many = load::at_once(addr, others("both").skip(50), place, time)?;
     server.forget_log()?;
@@ -91,6 +95,7 @@ fn ask(
         hybrid_many,
         words_one,
         words_many,
+        odd,
         peak_kib,
     })
 }
