@@ -32,7 +32,7 @@ pub use catalog::{Counts, Shown};
 pub use document::Document;
 pub use found::{Explained, Finder, Found, FoundAll};
 pub use kept::Kept;
-pub use question::{Filters, Manner, SCRIPT, SKILL, USUAL};
+pub use question::{Filters, Manner, SCRIPT, SKILL, USUAL, is_of_skills};
 pub use register::{document_uris, list_uris, register};
 pub use report::{Named, Report, Told};
 pub use service::{Knowledge, Links, OpenError, Options, State};

@@ -3,11 +3,12 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use lyceum_content::knowledge::Entry;
+use lyceum_model::ErrorCode;
 use lyceum_search::{Facts, Kind, Page, Plan, Search};
 use lyceum_tools::Error;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Document, Knowledge, Shown};
+use crate::{Document, Knowledge, Shown, question::is_of_skills};
 
 /// How many documents are read before they are handed on: a few at first, so that there soon is something to find, then
 /// more, since what is handed on together costs less. And how many bytes of them.
@@ -18,14 +19,16 @@ const BYTES_TOGETHER: usize = 16 * 1024 * 1024;
 /// How long a question waits for the first documents to be indexed.
 const FIRST_INDEX_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long after a failure it is tried again, and how long it is waited for news without being told.
+/// How long after a failure it is tried again, at first and at most.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
+const TRY_AGAIN_AT_LAST: Duration = Duration::from_secs(60);
 
 impl Knowledge {
     /// Keeps search up with what is shown, until it is told to stop.
     pub async fn keep_searched(self: Arc<Self>, search: Arc<Search>, stop: CancellationToken) {
         let mut state = self.state();
         let work = async {
+            let mut pause = TRY_AGAIN;
             loop {
                 let shown = state.borrow_and_update().shown.clone();
                 let done = self.search_shown(&search, &shown).await;
@@ -37,12 +40,17 @@ impl Knowledge {
                 }
                 match done {
                     Ok(true) => {
+                        pause = TRY_AGAIN;
                         if state.changed().await.is_err() {
                             return;
                         }
                     }
-                    // Another process leads the index, or something failed for now.
-                    Ok(false) | Err(_) => tokio::time::sleep(TRY_AGAIN).await,
+                    // Another process leads the index.
+                    Ok(false) => tokio::time::sleep(TRY_AGAIN).await,
+                    Err(_) => {
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(TRY_AGAIN_AT_LAST);
+                    }
                 }
             }
         };
@@ -60,10 +68,12 @@ impl Knowledge {
         let name = self.source_name().as_str();
         let wanted: HashMap<String, String> =
             shown.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect();
-        let Plan { read, gone } = search.plan(name, wanted).await.map_err(failed)?;
+        let Plan { read, gone } =
+            search.plan(name, wanted, |key| !is_of_skills(key)).await.map_err(failed)?;
         if !gone.is_empty() && !search.apply(name, Vec::new(), gone).await.map_err(failed)? {
             return Ok(false);
         }
+        let mut unread = 0_usize;
         let mut keys = read.iter().peekable();
         let mut most = FIRST_TOGETHER;
         while keys.peek().is_some() {
@@ -76,8 +86,8 @@ impl Knowledge {
                         bytes += document.content.len();
                         pages.push(page(entry, document));
                     }
-                    // It may have changed since; then it comes again with the next catalog.
                     Err(error) => {
+                        unread += 1;
                         tracing::debug!(error.cause = %error, document.path = entry.summary.path, "a document could not be read for the index");
                     }
                 }
@@ -91,6 +101,10 @@ impl Knowledge {
             most = TOGETHER;
         }
         self.searched.send_replace(true);
+        if unread > 0 {
+            let message = format!("{unread} documents could not be read for the index");
+            return Err(Error::Failed { code: ErrorCode::UpstreamError, message });
+        }
         Ok(true)
     }
 
@@ -124,14 +138,20 @@ fn page(entry: &Entry, document: Document) -> Page {
             date: entry.moment,
         },
         version: entry.hash.clone(),
+        about: about(entry).to_owned(),
         body: document.content,
         first_line: entry.first_line,
     }
 }
 
+/// What a document says of itself in its frontmatter. Without that its description is how its text begins.
+fn about(entry: &Entry) -> &str {
+    entry.metadata.get("description").and_then(serde_json::Value::as_str).unwrap_or_default()
+}
+
 /// What a caller is told when search fails.
 pub(crate) fn failed(error: lyceum_search::Error) -> Error {
-    use lyceum_model::ErrorCode::{InternalError, InvalidQuery};
+    use ErrorCode::{InternalError, InvalidQuery};
     match error.code() {
         InternalError => Error::internal(error),
         // The words of a query are for whoever asked, whatever field they came in.

@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 use lyceum_content::ontology::{self, Ontology};
-use lyceum_model::ErrorCode;
 use lyceum_search::{Filter, MOST, Mode, Query};
 use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
@@ -17,6 +16,11 @@ pub const USUAL: usize = 5;
 pub const SKILL: &str = "skill";
 /// A script of a skill.
 pub const SCRIPT: &str = "script";
+
+/// Whether a page with that key, `type/id`, is a skill or part of one.
+pub fn is_of_skills(key: &str) -> bool {
+    key.split_once('/').is_some_and(|(kind, _)| [SKILL, SCRIPT].contains(&kind))
+}
 
 /// What may be found. What is not given is not asked for.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -69,6 +73,12 @@ impl Finder {
             self.knowledge.until_searched().await;
             answer = self.search.find(query).await.map_err(failed)?;
         }
+        // The index may be a moment behind: what is no longer shown is not found either.
+        let shown = self.knowledge.shown();
+        answer.hits.retain(|hit| {
+            let facts = &hit.facts;
+            is_of_skills(&facts.key()) || shown.catalog.get(&facts.content_type, &facts.id).is_some()
+        });
         Ok(FoundAll::of(answer, manner.explain))
     }
 }
@@ -97,7 +107,7 @@ fn types(ontology: &Ontology, name: &str) -> Result<Vec<String>, Error> {
     if ontology.get(name).is_none() {
         let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).chain([SKILL, SCRIPT]).collect();
         let message = format!("there is no type {:?}; write one of {}", printable(name), names.join(", "));
-        return Err(Error::Failed { code: ErrorCode::ValidationError, message });
+        return Err(Error::invalid("contentType", message));
     }
     Ok(ontology.with_children(name).map(|one| one.name.clone()).collect())
 }
@@ -105,7 +115,7 @@ fn types(ontology: &Ontology, name: &str) -> Result<Vec<String>, Error> {
 fn day(field: &str, text: &str) -> Result<Timestamp, Error> {
     ontology::moment(text.trim()).ok_or_else(|| {
         let message = format!("{field} is {:?}, which is no day; write it like 2026-01-31", printable(text));
-        Error::Failed { code: ErrorCode::ValidationError, message }
+        Error::invalid(field, message)
     })
 }
 

@@ -81,7 +81,13 @@ fn page(number: usize, round: usize) -> Page {
         tags: Vec::new(),
         date: None,
     };
-    Page { facts, version: round.to_string(), body: (0..10).map(section).collect(), first_line: 1 }
+    Page {
+        facts,
+        version: round.to_string(),
+        body: (0..10).map(section).collect(),
+        about: String::new(),
+        first_line: 1,
+    }
 }
 
 fn open(folder: &std::path::Path, model: &str, stop: &CancellationToken) -> Arc<Search> {

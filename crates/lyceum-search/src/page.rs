@@ -56,6 +56,8 @@ pub struct Page {
     pub facts: Facts,
     /// Stands for all of it: with another one, it is read again.
     pub version: String,
+    /// What it says of itself above its text; empty where it says nothing.
+    pub about: String,
     /// Its text.
     pub body: String,
     /// The line of the file that the text begins on, from 1 on.

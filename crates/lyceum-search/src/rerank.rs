@@ -25,21 +25,10 @@ pub const MOST: usize = 20;
 /// How many characters of a passage a reranker reads.
 const LONGEST: usize = 8_000;
 
-/// A hit that may be moved.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Candidate {
-    /// What tells it from all other passages.
-    pub id: i64,
-    /// What changes whenever its text does.
-    pub version: String,
-    /// The passage. Only its first 8,000 characters are read.
-    pub text: String,
-}
-
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reranked {
-    /// A score for each of the first [`MOST`] candidates, in their order; higher fits better.
+    /// A score for each of the first [`MOST`] passages, in their order; higher fits better.
     Scored(Vec<f32>),
     /// There are none, and why, for whoever asked.
     Unavailable(String),
@@ -60,16 +49,18 @@ impl Rerank {
         Self { reranker, cache: Cache::new(db), budget, breaker: Mutex::new(Breaker::Working) }
     }
 
-    /// Scores the first [`MOST`] candidates: from the cache, or with one request within the budget.
-    pub async fn order(&self, query: &str, candidates: &[Candidate]) -> Reranked {
-        let candidates = candidates.get(..MOST).unwrap_or(candidates);
-        if candidates.is_empty() {
+    /// Scores the first [`MOST`] passages, the first 8,000 characters of each: from the cache, or with one request within
+    /// the budget.
+    pub async fn order(&self, query: &str, passages: &[String]) -> Reranked {
+        let passages: Vec<String> =
+            passages.iter().take(MOST).map(|passage| truncate(passage, LONGEST)).collect();
+        if passages.is_empty() {
             return Reranked::Scored(Vec::new());
         }
         let now = Timestamp::now();
         let deadline = Instant::now() + self.budget;
-        let key = cache::key(self.reranker.identity(), query, candidates);
-        if let Some(scores) = self.cache.get(&key, candidates.len(), now, self.budget / 2).await {
+        let key = cache::key(self.reranker.identity(), query, &passages);
+        if let Some(scores) = self.cache.get(&key, passages.len(), now, self.budget / 2).await {
             return Reranked::Scored(scores);
         }
         if !self.breaker().may_ask(Instant::now()) {
@@ -78,7 +69,7 @@ impl Rerank {
                 "the reranker keeps failing and is left alone for {pause} s"
             ));
         }
-        match self.ask(query, candidates, deadline).await {
+        match self.ask(query, &passages, deadline).await {
             Ok(scores) => {
                 let news = self.breaker().answered();
                 report(news, None);
@@ -101,12 +92,10 @@ impl Rerank {
     async fn ask(
         &self,
         query: &str,
-        candidates: &[Candidate],
+        passages: &[String],
         deadline: Instant,
     ) -> Result<Vec<f32>, RerankError> {
-        let passages: Vec<String> =
-            candidates.iter().map(|candidate| truncate(&candidate.text, LONGEST)).collect();
-        let score = self.reranker.score(query, &passages);
+        let score = self.reranker.score(query, passages);
         let scores = timeout_at(deadline, score).await.unwrap_or(Err(RerankError::Late(self.budget)))?;
         if scores.len() != passages.len() || scores.iter().any(|score| !score.is_finite()) {
             return Err(RerankError::Malformed("not one number for each passage".to_owned()));

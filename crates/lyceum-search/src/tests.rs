@@ -133,7 +133,7 @@ pub(crate) fn page(id: &str, title: &str, body: &str) -> Page {
         date: None,
     };
     let version = format!("{title}{}", body.len());
-    Page { facts, version, body: body.to_owned(), first_line: 1 }
+    Page { facts, version, about: String::new(), body: body.to_owned(), first_line: 1 }
 }
 
 /// Pages about cars, boats and bread. The fake model takes an automobile for a car and a loaf for bread.

@@ -64,7 +64,7 @@ impl Library {
     }
 
     /// Where a file of the skills' folder is in the source.
-    fn in_source(&self, file: &RelPath) -> Option<RelPath> {
+    pub fn in_source(&self, file: &RelPath) -> Option<RelPath> {
         self.root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file))
     }
 

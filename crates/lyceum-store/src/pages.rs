@@ -56,11 +56,6 @@ pub fn versions(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>, DbEr
     })
 }
 
-/// The sources that pages are kept of.
-pub fn sources(tx: &Tx<'_>) -> Result<Vec<String>, DbError> {
-    tx.rows("SELECT DISTINCT source FROM pages", [], |row| row.text(0))
-}
-
 /// Puts pages in the place of those with the same key, takes others away, and writes the events down.
 pub fn apply(
     tx: &Tx<'_>,

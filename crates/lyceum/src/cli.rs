@@ -126,7 +126,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Embed { .. } => embed::embed(&Config::load(&overrides)?),
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&Config::load(&overrides)?),
-        Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, question),
+        Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, &question),
         Command::Model(command) => model::model(&Config::load(&overrides)?, command),
         Command::Reindex => reindex::reindex(&Config::load(&overrides)?),
         Command::Openapi => check::openapi(),

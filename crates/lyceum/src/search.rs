@@ -1,5 +1,6 @@
 //! Search in this process: made of the configuration, fed by the services that are on, and kept up with them.
 
+mod index;
 mod skills;
 
 use std::{
@@ -17,17 +18,30 @@ use lyceum_search::{
 use crate::{
     app::App,
     config::{Config, DEFAULT_MODEL, SearchService},
+    sources,
 };
+
+pub(crate) use index::Index;
 
 /// How often it is told how far a model is.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// Makes search, where there is anything to search in.
+/// Makes search, where there is a knowledge base to ask; skills are searched with it.
 pub(crate) fn service(config: &Config) -> Option<Arc<Search>> {
-    if config.knowledge.is_none() && config.skills.is_none() {
-        return None;
-    }
-    Some(Arc::new(Search::new(options(config, config.data_dir.join("search")))))
+    let folder = folder(config)?;
+    Some(Arc::new(Search::new(options(config, folder))))
+}
+
+/// The folder of the index, by all that is searched: two servers of one user must not find each other's documents, and
+/// what is no longer searched must not be found.
+pub(crate) fn folder(config: &Config) -> Option<PathBuf> {
+    let knowledge = sources::folder_name(&config.knowledge.as_ref()?.source);
+    let skills = config.skills.as_ref().map(|skills| (sources::folder_name(&skills.source), &skills.path));
+    let name = match &skills {
+        None => knowledge,
+        Some(skills) => format!("{knowledge}-{:016x}", sources::hash(&format!("{skills:?}"))),
+    };
+    Some(config.data_dir.join("search").join(name))
 }
 
 /// What a search is made of by the configuration, with its files in that folder.
@@ -58,21 +72,11 @@ pub(crate) fn start(app: &App, search: &Arc<Search>) {
     app.tasks.spawn(search.clone().keep_open(stop.clone()));
     app.tasks.spawn(search.clone().keep_filled(stop.clone()));
     app.tasks.spawn(search.clone().keep_ranked(stop.clone()));
-    app.tasks.spawn(drop_others(app.clone(), search.clone()));
     if let Some(knowledge) = &app.knowledge {
         app.tasks.spawn(knowledge.clone().keep_searched(search.clone(), stop.clone()));
     }
     if let Some(service) = &app.skills {
         app.tasks.spawn(skills::keep_searched(service.clone(), search.clone(), stop));
-    }
-}
-
-/// Takes out what belongs to sources that are no longer declared.
-async fn drop_others(app: App, search: Arc<Search>) {
-    let names: Vec<String> = app.config.sources.iter().map(|source| source.name.to_string()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    if let Err(error) = search.retain(&names).await {
-        tracing::warn!(error.cause = %error, "pages of sources that are gone could not be taken out of the index");
     }
 }
 
@@ -87,7 +91,9 @@ async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Emb
     {
         fetch(declared, &local.model).await?;
     }
-    embedder::connect(&settings, declared.embedder_key.clone(), &declared.models).await
+    // A model that made vectors before may be elsewhere: the key is for the one that is declared.
+    let key = declared.embedder_key.clone().filter(|_| settings.is_where(&declared.embedder));
+    embedder::connect(&settings, key, &declared.models).await
 }
 
 /// Fetches a model, and says so.

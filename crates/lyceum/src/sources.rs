@@ -36,11 +36,15 @@ pub(crate) fn folder_name(declared: &config::Source) -> String {
         }
         Location::Example => "example".to_owned(),
     };
-    // FNV-1a: the same on every machine and in every version, which the standard library does not promise.
-    let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+    format!("{name}-{hash:016x}", name = declared.name, hash = hash(&key))
+}
+
+/// A number for a text. FNV-1a: the same on every machine and in every version, which the standard library does not
+/// promise.
+pub(crate) fn hash(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    format!("{name}-{hash:016x}", name = declared.name)
+    })
 }
 
 /// Writes the state of a source into the catalog.

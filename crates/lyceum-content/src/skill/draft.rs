@@ -31,6 +31,8 @@ pub struct Draft {
     pub priority: f64,
     /// What it says.
     pub body: String,
+    /// The line of the file that the body begins on, from 1 on.
+    pub first_line: usize,
     /// What the Agent Skills standard says of it, where it is of that form.
     pub standard: Option<Arc<Standard>>,
     /// The assets that it declares.
@@ -113,7 +115,9 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
     };
     let description = description.ok_or("description: is missing or empty")?;
     let Declared { inherit, priority, assets, scripts } = declared::declared(fields, warn);
-    let (inherit, body) = (inherit.unwrap_or(inherits), without_empty_edges(parts.body).to_owned());
+    let inherit = inherit.unwrap_or(inherits);
+    let body = without_empty_edges(parts.body);
+    let first_line = 1 + line_breaks(text) - line_breaks(parts.body) + leading_breaks(parts.body);
     Ok(Draft {
         file,
         path,
@@ -121,7 +125,8 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
         keywords,
         inherit,
         priority,
-        body,
+        body: body.to_owned(),
+        first_line,
         standard: standard.map(Arc::new),
         declared_assets: assets,
         declared_scripts: scripts,
@@ -129,6 +134,15 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
 }
 
 /// The text without empty lines before and after it; the indentation of its first line stays.
+fn line_breaks(text: &str) -> usize {
+    text.matches('\n').count()
+}
+
+/// How many lines without anything stand before the first that says something.
+fn leading_breaks(text: &str) -> usize {
+    text.find(|c: char| !c.is_whitespace()).and_then(|at| text.get(..at)).map_or(0, line_breaks)
+}
+
 fn without_empty_edges(text: &str) -> &str {
     let first = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());
     let start = text.get(..first).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);

@@ -147,6 +147,20 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Whether requests go to the same endpoint with the same key, whatever the model is.
+    pub fn is_where(&self, other: &Self) -> bool {
+        let place = |settings: &Self| match settings {
+            Self::None | Self::Local(_) => None,
+            Self::OpenAi(settings) => Some((Some(settings.url.clone()), None)),
+            Self::Ollama(settings) => Some((Some(settings.url.clone()), None)),
+            Self::Tei(settings) => Some((Some(settings.url.clone()), None)),
+            Self::WorkersAi(settings) => Some((settings.url.clone(), Some(settings.account.clone()))),
+        };
+        place(self) == place(other) && self.key_env() == other.key_env()
+    }
+}
+
 impl Default for RemoteSettings {
     fn default() -> Self {
         Self { batch: 64, query_prefix: String::new(), passage_prefix: String::new(), max_tokens: None }

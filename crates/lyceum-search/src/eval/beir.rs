@@ -137,7 +137,7 @@ fn page(document: Document) -> Page {
         tags: Vec::new(),
         date: None,
     };
-    Page { facts, version, body: document.text, first_line: 1 }
+    Page { facts, version, body: document.text, about: String::new(), first_line: 1 }
 }
 
 fn relevance_file(folder: &Path) -> Result<PathBuf, SetFault> {

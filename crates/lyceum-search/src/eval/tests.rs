@@ -67,7 +67,7 @@ fn page(id: &str, body: &str) -> Page {
         tags: Vec::new(),
         date: None,
     };
-    Page { facts, version: "1".to_owned(), body: body.to_owned(), first_line: 1 }
+    Page { facts, version: "1".to_owned(), about: String::new(), body: body.to_owned(), first_line: 1 }
 }
 
 fn question(text: &str, expected: Expected) -> Question {

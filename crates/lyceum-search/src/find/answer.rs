@@ -8,13 +8,7 @@ use super::{
     MOST, Query,
     candidates::{Found, Looked},
 };
-use crate::{
-    lexical::Words,
-    page::Facts,
-    rerank::{Candidate, Reranked},
-    search::Opened,
-    snippet::snippet,
-};
+use crate::{lexical::Words, page::Facts, rerank::Reranked, search::Opened, snippet::snippet};
 
 /// An answer.
 #[derive(Debug, Clone)]
@@ -112,14 +106,10 @@ pub(super) async fn rerank(opened: &Opened, text: &str, looked: &mut Looked) {
     if looked.found.is_empty() {
         return;
     }
-    let candidates: Vec<Candidate> = (looked.found.iter().take(MOST))
-        .map(|found| Candidate {
-            id: found.card.id,
-            version: found.card.facts.commit_sha.clone(),
-            text: format!("{}\n{}", found.card.facts.title, found.passage.text),
-        })
+    let passages: Vec<String> = (looked.found.iter().take(MOST))
+        .map(|found| format!("{}\n{}", found.card.facts.title, found.passage.text))
         .collect();
-    match rerank.order(text, &candidates).await {
+    match rerank.order(text, &passages).await {
         Reranked::Scored(scores) => {
             for (found, score) in looked.found.iter_mut().zip(scores) {
                 found.rerank = Some(score);

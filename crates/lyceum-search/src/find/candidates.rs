@@ -164,6 +164,10 @@ fn order(
             by_words.extend(attempt(looked, lexical.score(words, &without)).unwrap_or_default());
         }
     }
+    if lexical.is_some() && !words.phrases.is_empty() {
+        // What is quoted must be there, however near a page is otherwise.
+        near.retain(|page, _| by_words.contains_key(page));
+    }
     let pages: HashSet<i64> = by_words.keys().chain(near.keys()).copied().collect();
     let candidates = pages.iter().filter_map(|page| {
         let card = memory.card(*page)?;
@@ -178,7 +182,8 @@ fn order(
     fused
 }
 
-/// The chunk of a candidate that is shown: the nearest, else the one with the most words of the question.
+/// The chunk of a candidate that is shown: the nearest, unless it has none of the words that the page was found by; then
+/// the one with the most of them.
 fn passage(
     tx: &Tx<'_>,
     candidate: &Candidate,
@@ -188,12 +193,19 @@ fn passage(
         Some((_, chunk)) => pages::chunk(tx, chunk)?,
         None => None,
     };
+    let is_shown = |chunk: &pages::ChunkRow| candidate.words.is_none() || shared(&chunk.text, terms) > 0;
     let chosen = match nearest {
-        Some(chunk) => Some(chunk),
-        None => {
+        Some(chunk) if is_shown(&chunk) => Some(chunk),
+        nearest => {
             let chunks = pages::chunks(tx, candidate.page)?;
             // The first of those with as many words.
-            chunks.into_iter().map(|(_, chunk)| chunk).rev().max_by_key(|chunk| shared(&chunk.text, terms))
+            let best = chunks.into_iter().map(|(_, chunk)| (shared(&chunk.text, terms), chunk)).rev();
+            // Words may also stand in the title or in tags only.
+            let best = best.max_by_key(|(count, _)| *count);
+            match (best, nearest) {
+                (Some((0, _)), Some(nearest)) => Some(nearest),
+                (best, _) => best.map(|(_, chunk)| chunk),
+            }
         }
     };
     Ok(chosen.map(|chunk| {

@@ -17,8 +17,6 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-use super::Candidate;
-
 const SCORES: Namespace = Namespace { name: "rerank", seconds: Some(3_600) };
 
 /// How many scores may wait to be kept; what comes beyond that is not.
@@ -112,7 +110,7 @@ fn scores(bytes: &[u8]) -> Option<Vec<f32>> {
 }
 
 /// What scores depend on, as one name. Each part has its length before it, so that no two lists of parts are one name.
-pub(super) fn key(reranker: &str, query: &str, candidates: &[Candidate]) -> String {
+pub(super) fn key(reranker: &str, query: &str, passages: &[String]) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_le_bytes());
@@ -120,9 +118,6 @@ pub(super) fn key(reranker: &str, query: &str, candidates: &[Candidate]) -> Stri
     };
     part(reranker.as_bytes());
     part(query.as_bytes());
-    for candidate in candidates {
-        part(&candidate.id.to_le_bytes());
-        part(candidate.version.as_bytes());
-    }
+    passages.iter().for_each(|passage| part(passage.as_bytes()));
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }

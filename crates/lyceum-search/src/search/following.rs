@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Opened, Search};
 use crate::{
-    chunk,
+    chunk::{self, Chunk},
     error::Error,
     lexical::Text,
     page::{Facts, Kind, Page},
@@ -33,15 +33,22 @@ pub struct Plan {
 }
 
 impl Search {
-    /// What differs between a source as it is, by the version of each page, and what is searched.
-    pub async fn plan(&self, source: &str, wanted: HashMap<String, String>) -> Result<Plan, Error> {
+    /// What differs between a source as it is, by the version of each page, and what is searched of it. Pages whose keys
+    /// are not `ours` are somebody else's: one source may serve several.
+    pub async fn plan(
+        &self,
+        source: &str,
+        wanted: HashMap<String, String>,
+        ours: impl Fn(&str) -> bool,
+    ) -> Result<Plan, Error> {
         let opened = self.opened().await?;
         let source = source.to_owned();
         let known = opened.db.read(move |tx| pages::versions(tx, &source)).await?;
         let known: HashMap<String, String> = known.into_iter().collect();
         let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(*version);
         let mut read: Vec<String> = wanted.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
-        let mut gone: Vec<String> = known.into_keys().filter(|key| !wanted.contains_key(key)).collect();
+        let is_gone = |key: &String| ours(key) && !wanted.contains_key(key);
+        let mut gone: Vec<String> = known.into_keys().filter(is_gone).collect();
         read.sort_unstable();
         gone.sort_unstable();
         Ok(Plan { read, gone })
@@ -80,17 +87,6 @@ impl Search {
         done.map_err(|_| Error::Closed("following failed; the log says more".to_owned()))??;
         self.unfilled.notify_one();
         Ok(true)
-    }
-
-    /// Takes out the pages of sources that are no longer there.
-    pub async fn retain(self: &std::sync::Arc<Self>, sources: &[&str]) -> Result<(), Error> {
-        let opened = self.opened().await?;
-        let known = opened.db.read(pages::sources).await?;
-        for source in known.iter().filter(|known| !sources.contains(&known.as_str())) {
-            let plan = self.plan(source, HashMap::new()).await?;
-            self.apply(source, Vec::new(), plan.gone).await?;
-        }
-        Ok(())
     }
 
     /// Brings the index by words up to the database. Blocks.
@@ -196,8 +192,21 @@ fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> T
 /// A page as it is kept.
 fn row(page: &Page) -> pages::PageRow {
     let facts = serde_json::to_string(&page.facts).unwrap_or_default();
-    let line = |number: usize| i64::try_from(number + page.first_line.saturating_sub(1)).unwrap_or(i64::MAX);
-    let chunks = chunk::chunks(page.facts.kind, &page.body).into_iter().map(|chunk| pages::ChunkRow {
+    let line = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    let above = page.first_line.saturating_sub(1);
+    let of_body = chunk::chunks(page.facts.kind, &page.body).into_iter().map(|mut chunk| {
+        (chunk.first_line, chunk.last_line) = (chunk.first_line + above, chunk.last_line + above);
+        chunk
+    });
+    // What is said above the body stands somewhere in the lines above it.
+    let about = page.about.trim();
+    let about = (!about.is_empty()).then(|| Chunk {
+        heading: String::new(),
+        first_line: 1,
+        last_line: above.max(1),
+        text: about.to_owned(),
+    });
+    let chunks = about.into_iter().chain(of_body).map(|chunk| pages::ChunkRow {
         hash: Sha256::digest(passage(&page.facts, &chunk.heading, &chunk.text)).to_vec(),
         first_line: line(chunk.first_line),
         last_line: line(chunk.last_line),

@@ -63,6 +63,15 @@ impl Search {
         }
     }
 
+    /// Gets the reranker ready, where there is one; for commands that ask once.
+    pub async fn prepare_reranker(&self) {
+        if let Some(ranking) = &self.options.reranker
+            && let Err(error) = ranking.reranker.prepare().await
+        {
+            tracing::warn!(error.cause = %error, "the reranker is not ready");
+        }
+    }
+
     /// Opens what is kept, once; for commands that ask and end.
     pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, String> {
         if let Some(opened) = self.opened_now() {

@@ -141,7 +141,7 @@ async fn a_damaged_database_is_made_again_by_who_fills_it() {
 }
 
 async fn bring_in(scene: &Scene, wanted: &[crate::Page]) -> bool {
-    let Ok(plan) = scene.search.plan(super::SOURCE, versions(wanted)).await else { return false };
+    let Ok(plan) = scene.search.plan(super::SOURCE, versions(wanted), |_| true).await else { return false };
     let pages = wanted.iter().filter(|page| plan.read.contains(&page.facts.key())).cloned().collect();
     scene.search.apply(super::SOURCE, pages, plan.gone).await.is_ok()
         && scene

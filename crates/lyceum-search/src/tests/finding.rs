@@ -1,6 +1,6 @@
 //! Pages in, answers out.
 
-use std::sync::atomic::Ordering;
+use std::{collections::HashMap, sync::atomic::Ordering};
 
 use lyceum_store::vectors;
 use tempfile::TempDir;
@@ -41,14 +41,14 @@ async fn a_changed_page_is_found_as_it_is_now() {
     let is_near = by_meaning.hits.iter().find(|hit| hit.facts.id == "cars").map(|hit| hit.score);
     assert!(is_near.is_none_or(|score| score < 0.4), "{is_near:?}");
     assert_eq!(scene.ids(Mode::Meaning, "planes").await[0], "cars");
-    let plan = scene.search.plan(SOURCE, versions(&library()[1..])).await.unwrap();
+    let plan = scene.search.plan(SOURCE, versions(&library()[1..]), |_| true).await.unwrap();
     assert_eq!((plan.read.len(), plan.gone.as_slice()), (0, &["guide/cars".to_owned()][..]));
     scene.search.apply(SOURCE, Vec::new(), plan.gone).await.unwrap();
     scene.check(Mode::Words, "wings", &[]).await;
     let left = scene.ids(Mode::Both, "planes wings").await;
     assert!(!left.contains(&"cars".to_owned()), "{left:?}");
-    scene.search.retain(&["others"]).await.unwrap();
-    scene.check(Mode::Both, "bread boats", &[]).await;
+    let others = scene.search.plan(SOURCE, HashMap::new(), |key| key.starts_with("other/")).await.unwrap();
+    assert_eq!(others.gone, Vec::<String>::new());
     scene.close().await;
 }
 
@@ -239,5 +239,30 @@ async fn the_model_reads_how_every_page_begins_before_it_reads_on() {
     let headings: Vec<String> = read.await.unwrap().into_iter().map(|(_, _, heading, _)| heading).collect();
     assert_eq!(headings, ["one", "four", "two", "five", "three"].map(|word| format!("About {word}")));
     drop(opened);
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_quoted_binds_however_near_a_page_is() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), Some("one:256"), &Control::new());
+    scene.put(library()).await;
+    scene.filled().await;
+    scene.check(Mode::Both, "\"four wheels\" automobile", &["cars"]).await;
+    scene.check(Mode::Both, "\"wheels four\" automobile", &[]).await;
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_shown_has_the_words_that_a_page_was_found_by() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), Some("one:256"), &Control::new());
+    let (near, far) = ("car ".repeat(80), "the usual words about nothing in particular ".repeat(8));
+    let body = format!("## Cars\n\n{near}\n\n## Codes\n\nE1234 means {far}\n");
+    scene.put(vec![page("manual", "Manual", &body)]).await;
+    scene.filled().await;
+    let shown = async |question: &str| scene.ask(Mode::Both, question).await.hits[0].heading.clone();
+    assert_eq!(shown("automobile").await, "Cars");
+    assert_eq!(shown("automobile E1234").await, "Codes");
     scene.close().await;
 }

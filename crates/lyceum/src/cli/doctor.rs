@@ -69,6 +69,9 @@ fn search(config: &Config) -> String {
     let folder = local.folder_in(&config.search.models);
     match Folder::open(&folder) {
         Ok(model) => format!("by words, and by meaning with {} in {}", model.name(), folder.display()),
+        Err(_) if !folder.exists() && local.folder.is_some() => {
+            format!("by words; search.embedder.folder is {}, and there is no such folder", folder.display())
+        }
         Err(_) if !folder.exists() => {
             format!("by words; {} is not here yet, lyceum serve or lyceum model pull fetches it", local.model)
         }

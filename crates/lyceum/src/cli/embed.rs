@@ -24,7 +24,7 @@ pub(super) async fn embed(config: &Config) -> anyhow::Result<ExitCode> {
     let texts = texts(&mut io::stdin().lock())?;
     let options = search::options(config, config.data_dir.clone());
     let Some(settings) = options.embedder else {
-        bail!("no model is configured; take embedder = \"none\" out of lyceum.toml");
+        bail!("no model is configured; take kind = \"none\" out of [search.embedder] in lyceum.toml");
     };
     let began = Instant::now();
     let embedder = (options.connect)(settings).await?;

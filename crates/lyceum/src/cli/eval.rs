@@ -11,6 +11,7 @@ use std::{
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
+use lyceum_knowledge::{SCRIPT, SKILL};
 use lyceum_search::{
     Mode,
     eval::{self, Report, Set, beir, compare, questions},
@@ -18,8 +19,8 @@ use lyceum_search::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::config::Config;
-use index::{Index, Progress};
+use crate::{config::Config, search::Index};
+use index::Progress;
 
 /// What is evaluated where nothing is named.
 const USUAL: &str = "eval.yaml";
@@ -32,7 +33,7 @@ pub(super) struct Options {
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
     /// Asks in one way only; without it in all three
-    #[arg(long, value_name = "MODE", alias = "set-only")]
+    #[arg(long, value_name = "MODE")]
     mode: Option<Way>,
     /// Prints JSON, with every question
     #[arg(long)]
@@ -103,11 +104,11 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
         let set = path.canonicalize()?;
         let beir::Beir { set, pages, hash } = tokio::task::spawn_blocking(move || beir::read(&set)).await??;
         let folder = config.data_dir.join("eval").join(format!("{}-{hash}", set.name));
-        (Index::of_set(config, &folder, pages, &wanted, &progress).await?, set, folder)
+        (index::of_set(config, &folder, pages, &wanted, &progress).await?, set, folder)
     } else if path.is_file() {
         let set = questions::read(path, |name| types(config, name))?;
         let folder = config.data_dir.join("eval").join(format!("{}-{}", set.name, hash_of_place(path)?));
-        (Index::of_sources(config, &wanted).await?, set, folder)
+        (index::of_sources(config, &wanted)?, set, folder)
     } else {
         bail!("there is nothing; name a folder in the BEIR layout or a file such as eval.yaml");
     };
@@ -174,6 +175,9 @@ fn thin(set: &mut Set, most: Option<u32>) -> bool {
 
 /// The types that a filter by a type stands for.
 fn types(config: &Config, name: &str) -> Vec<String> {
+    if [SKILL, SCRIPT].contains(&name) {
+        return vec![name.to_owned()];
+    }
     let ontology = config.knowledge.as_ref().map(|knowledge| &knowledge.ontology);
     let types = ontology.into_iter().flat_map(|ontology| ontology.with_children(name));
     types.map(|one| one.name.clone()).collect()

@@ -8,11 +8,14 @@ use std::{
 };
 
 use anyhow::Context;
-use lyceum_knowledge::{Filters, Finder, Found, FoundAll, Manner};
+use lyceum_knowledge::{Filters, Finder, Found, FoundAll, Knowledge, Manner};
 use lyceum_search::{Mode, Search, State};
-use tokio_util::sync::CancellationToken;
 
-use crate::{config::Config, knowledge, search};
+use crate::{
+    config::Config,
+    knowledge,
+    search::{self, Index},
+};
 
 /// How long the model may take to be loaded before words alone have to do.
 const LOADED_WITHIN: Duration = Duration::from_secs(15);
@@ -61,26 +64,44 @@ enum Stage {
 }
 
 #[tokio::main]
-pub(super) async fn search(config: &Config, question: Question) -> anyhow::Result<ExitCode> {
+pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Result<ExitCode> {
     let Some(knowledge) = knowledge::service(config)? else {
         anyhow::bail!("there is nothing to search: write [knowledge] in lyceum.toml");
     };
-    let Some(search) = search::service(config) else { anyhow::bail!("there is nothing to search") };
-    let stop = CancellationToken::new();
-    let opened = tokio::spawn(search.clone().keep_open(stop.clone()));
-    let filled = tokio::spawn(search.clone().keep_filled(stop.clone()));
+    let Some(folder) = search::folder(config) else { anyhow::bail!("there is nothing to search") };
     if knowledge.shown().version.is_none() {
         knowledge.sync_once(|_| {}).await.context("the knowledge base could not be brought in")?;
     }
-    knowledge.search_shown(&search, &knowledge.shown()).await?;
-    if question.mode != Stage::Words {
-        wait_for_model(&search).await?;
+    let index = Index::open(search::options(config, folder));
+    let found = ask(config, &index, knowledge, question).await;
+    index.close().await;
+    let found = found?;
+    let mut out = io::stdout().lock();
+    if question.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?;
+    } else {
+        say(&mut out, &found)?;
     }
+    Ok(if found.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Has the index hold what is served, and asks it.
+async fn ask(
+    config: &Config,
+    index: &Index,
+    knowledge: Arc<Knowledge>,
+    question: &Question,
+) -> anyhow::Result<FoundAll> {
+    index.feed(config, &knowledge).await?;
+    if question.mode != Stage::Words {
+        wait_for_model(&index.search).await?;
+    }
+    index.until_ranked().await;
     let filters = Filters {
-        content_type: question.content_type,
-        group: question.group,
-        tags: question.tags,
-        path: question.path,
+        content_type: question.content_type.clone(),
+        group: question.group.clone(),
+        tags: question.tags.clone(),
+        path: question.path.clone(),
         limit: Some(question.limit.into()),
         ..Filters::default()
     };
@@ -90,17 +111,8 @@ pub(super) async fn search(config: &Config, question: Question) -> anyhow::Resul
         Stage::Meaning => Mode::Meaning,
     };
     let manner = Manner { mode, explain: question.explain, facets: false };
-    let finder = Finder { knowledge, search };
-    let found = finder.find(question.words.join(" "), &filters, manner).await?;
-    stop.cancel();
-    let _ended = tokio::join!(opened, filled);
-    let mut out = io::stdout().lock();
-    if question.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?;
-    } else {
-        say(&mut out, &found)?;
-    }
-    Ok(if found.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    let finder = Finder { knowledge, search: index.search.clone() };
+    Ok(finder.find(question.words.join(" "), &filters, manner).await?)
 }
 
 /// Waits until the model is loaded, or it is clear that it will not be.

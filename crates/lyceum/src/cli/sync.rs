@@ -8,9 +8,14 @@ use std::{
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use lyceum_knowledge::{Named, Progress, Report, Told};
+use lyceum_knowledge::{Knowledge, Named, Progress, Report, Told};
+use lyceum_search::Options;
 
-use crate::{config::Config, knowledge};
+use crate::{
+    config::Config,
+    knowledge,
+    search::{self, Index},
+};
 
 /// How many files are named for each thing that happened.
 const NAMED: usize = 20;
@@ -25,6 +30,7 @@ pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
     let synced = knowledge.sync_once(move |progress| show(&shown, progress)).await;
     bar.finish_and_clear();
     let report = synced.context("the knowledge base could not be brought up to date")?;
+    index(config, &knowledge).await.context("it could not be indexed")?;
     let (unshelved, failures) = knowledge.unshelved().await?;
     let mut out = io::stdout().lock();
     say(&mut out, &report)?;
@@ -38,6 +44,15 @@ pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
         )?;
     }
     Ok(if unshelved == 0 && report.failed.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Has what was brought in found by its words. Vectors are left to whoever asks: a server, or `lyceum eval`.
+async fn index(config: &Config, knowledge: &Knowledge) -> anyhow::Result<()> {
+    let Some(folder) = search::folder(config) else { return Ok(()) };
+    let index = Index::open(Options { embedder: None, ..search::options(config, folder) });
+    let fed = index.feed(config, knowledge).await;
+    index.close().await;
+    fed
 }
 
 /// A bar on a terminal; elsewhere nothing, for the report says it all.

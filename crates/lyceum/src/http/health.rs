@@ -2,7 +2,7 @@
 
 mod knowledge;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Duration};
 
 use axum::{Json, extract::State, response::IntoResponse, response::Response};
 use http::{StatusCode, header};
@@ -14,6 +14,9 @@ use serde::Serialize;
 
 use crate::app::App;
 use knowledge::KnowledgeHealth;
+
+/// How long search may take to tell how far it is.
+const SEARCH_TELLS_WITHIN: Duration = Duration::from_secs(2);
 
 #[derive(Serialize)]
 struct Health {
@@ -41,7 +44,8 @@ pub(super) async fn health(State(app): State<App>) -> Response {
     }
     let mut search = None;
     if let Some(service) = &app.search {
-        let status = service.status().await.ok();
+        let status = tokio::time::timeout(SEARCH_TELLS_WITHIN, service.status()).await;
+        let status = status.ok().and_then(Result::ok);
         let is_well = status.as_ref().is_some_and(|status| status.state != lyceum_search::State::Degraded);
         services.insert("search".to_owned(), if is_well { "ok" } else { "degraded" });
         search = status;

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use lyceum_content::skill::Skill;
-use lyceum_knowledge::{SCRIPT, SKILL};
+use lyceum_knowledge::{SCRIPT, SKILL, is_of_skills};
 use lyceum_model::RelPath;
 use lyceum_search::{Error, Facts, Kind, Page, Plan, Search};
 use lyceum_skills::{Library, Skills};
@@ -47,11 +47,17 @@ pub(super) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop
     }
 }
 
-async fn search_library(search: &Arc<Search>, source: &str, library: Arc<Library>) -> Result<bool, Error> {
-    let pages = tokio::task::spawn_blocking(move || pages(&library)).await.unwrap_or_default();
+/// Has a library searched, and says whether it is; it may be another process's business.
+pub(super) async fn search_library(
+    search: &Arc<Search>,
+    source: &str,
+    library: Arc<Library>,
+) -> Result<bool, Error> {
+    let pages = tokio::task::spawn_blocking(move || pages(&library)).await;
+    let pages = pages.map_err(|_| Error::Closed("the skills could not be read for the index".to_owned()))?;
     let wanted: HashMap<String, String> =
         pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect();
-    let Plan { read, gone } = search.plan(source, wanted).await?;
+    let Plan { read, gone } = search.plan(source, wanted, is_of_skills).await?;
     if read.is_empty() && gone.is_empty() {
         return Ok(true);
     }
@@ -71,7 +77,8 @@ fn pages(library: &Library) -> Vec<Page> {
             let Some(text) = text else { continue };
             let id = format!("{}/{}", skill.path.as_str(), script.file.as_str());
             let title = script.file.as_str();
-            pages.push(page(library, SCRIPT, Kind::Code, &id, title, &script.description, &file, text, &[]));
+            let text = Text { about: &script.description, body: text, first_line: 1 };
+            pages.push(page(library, SCRIPT, Kind::Code, &id, title, &file, text, &[]));
         }
     }
     pages
@@ -80,8 +87,15 @@ fn pages(library: &Library) -> Vec<Page> {
 fn of_skill(library: &Library, skill: &Skill) -> Page {
     let id = skill.path.as_str();
     let title = id.rsplit('/').next().unwrap_or(id).replace('-', " ");
-    let body = format!("{}\n\n{}", skill.description, skill.body);
-    page(library, SKILL, Kind::Prose, id, &title, &skill.description, &skill.file, body, &skill.keywords)
+    let text = Text { about: &skill.description, body: skill.body.clone(), first_line: skill.first_line };
+    page(library, SKILL, Kind::Prose, id, &title, &skill.file, text, &skill.keywords)
+}
+
+/// What is said, and where in the file.
+struct Text<'a> {
+    about: &'a str,
+    body: String,
+    first_line: usize,
 }
 
 #[expect(clippy::too_many_arguments, reason = "each is a field of the page, and two lines call it")]
@@ -91,13 +105,15 @@ fn page(
     kind: Kind,
     id: &str,
     title: &str,
-    description: &str,
     file: &RelPath,
-    body: String,
+    text: Text<'_>,
     tags: &[String],
 ) -> Page {
+    let Text { about, body, first_line } = text;
+    let path = library.in_source(file).unwrap_or_else(|| file.clone());
     let mut hash = Sha256::new();
-    for part in [title, description, file.as_str(), &body, library.commit().unwrap_or_default()] {
+    let tags_together = tags.join("\n");
+    for part in [title, about, path.as_str(), &body, &tags_together, library.commit().unwrap_or_default()] {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }
@@ -107,8 +123,8 @@ fn page(
         content_type: content_type.to_owned(),
         kind,
         title: title.to_owned(),
-        description: description.to_owned(),
-        path: file.as_str().to_owned(),
+        description: about.to_owned(),
+        path: path.as_str().to_owned(),
         url: None,
         commit_sha: library.commit().unwrap_or_default().to_owned(),
         synced_at: Timestamp::from_millisecond(library.synced_at.as_millisecond())
@@ -119,5 +135,5 @@ fn page(
         tags: tags.to_vec(),
         date: None,
     };
-    Page { facts, version, body, first_line: 1 }
+    Page { facts, version, about: about.to_owned(), body, first_line }
 }

@@ -6,111 +6,74 @@ use std::{
     fs,
     io::{self, IsTerminal, Write},
     path::Path,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail};
 use lyceum_search::{
-    Mode, Page, Search, State, Status,
+    Mode, Page, State, Status,
     eval::{Asked, beir},
 };
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 
-use crate::{config::Config, search};
-
-/// How long what is under way may take to end.
-const ENDS_WITHIN: Duration = Duration::from_secs(10);
-
-/// How long a reranker may take to be ready.
-const RANKED_WITHIN: Duration = Duration::from_secs(120);
+use crate::{
+    config::Config,
+    search::{self, Index},
+};
 
 /// How often a line is written where nobody sees it change.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// An index that is open.
-pub(super) struct Index {
-    pub(super) search: Arc<Search>,
-    stop: CancellationToken,
-    work: JoinSet<()>,
+/// The index of a test set, with its pages in it. What was embedded before is not embedded again.
+pub(super) async fn of_set(
+    config: &Config,
+    folder: &Path,
+    pages: Vec<Page>,
+    modes: &[Mode],
+    progress: &Progress,
+) -> anyhow::Result<Index> {
+    // Made again each time, which takes a moment: the words as this program reads them are what is evaluated.
+    match fs::remove_dir_all(folder.join("words")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    let index = open(config, folder, modes);
+    let filled = fill(&index, pages, progress).await;
+    match filled {
+        Ok(()) => Ok(index),
+        Err(error) => {
+            index.close().await;
+            Err(error)
+        }
+    }
 }
 
-impl Index {
-    /// The index of a test set, with its pages in it. What was embedded before is not embedded again.
-    pub(super) async fn of_set(
-        config: &Config,
-        folder: &Path,
-        pages: Vec<Page>,
-        modes: &[Mode],
-        progress: &Progress,
-    ) -> anyhow::Result<Self> {
-        // Made again each time, which takes a moment: the words as this program reads them are what is evaluated.
-        match fs::remove_dir_all(folder.join("words")) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-            _ => {}
-        }
-        let index = Self::open(config, folder, modes);
-        let filled = index.fill(pages, progress).await;
-        match filled {
-            Ok(()) => Ok(index),
-            Err(error) => {
-                index.close().await;
-                Err(error)
-            }
-        }
+/// The index of the configured sources, as it is.
+pub(super) fn of_sources(config: &Config, modes: &[Mode]) -> anyhow::Result<Index> {
+    match search::folder(config) {
+        Some(folder) if folder.is_dir() => Ok(open(config, &folder, modes)),
+        _ => bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first"),
     }
+}
 
-    /// The index of the configured sources, as it is.
-    pub(super) async fn of_sources(config: &Config, modes: &[Mode]) -> anyhow::Result<Self> {
-        let folder = config.data_dir.join("search");
-        if !folder.is_dir() {
-            bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");
-        }
-        Ok(Self::open(config, &folder, modes))
+fn open(config: &Config, folder: &Path, modes: &[Mode]) -> Index {
+    let mut options = search::options(config, folder.to_owned());
+    if modes == [Mode::Words] {
+        options.embedder = None;
     }
+    Index::open(options)
+}
 
-    fn open(config: &Config, folder: &Path, modes: &[Mode]) -> Self {
-        let mut options = search::options(config, folder.to_owned());
-        if modes == [Mode::Words] {
-            options.embedder = None;
-        }
-        let search = Arc::new(Search::new(options));
-        let stop = CancellationToken::new();
-        let mut work = JoinSet::new();
-        work.spawn(search.clone().keep_open(stop.clone()));
-        work.spawn(search.clone().keep_filled(stop.clone()));
-        Self { search, stop, work }
+async fn fill(index: &Index, pages: Vec<Page>, progress: &Progress) -> anyhow::Result<()> {
+    progress.say(&format!("indexing {} documents by words", pages.len()));
+    let wanted: HashMap<String, String> =
+        pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect();
+    let search = &index.search;
+    let plan = search.plan(beir::SOURCE, wanted, |_| true).await.context("the index can't be used")?;
+    let pages = pages.into_iter().filter(|page| plan.read.binary_search(&page.facts.key()).is_ok());
+    if !search.apply(beir::SOURCE, pages.collect(), plan.gone).await? {
+        bail!("another `lyceum eval` is at work on this set; wait until it has ended");
     }
-
-    /// Waits for the reranker, where there is one: answers shall not be poorer for coming early.
-    pub(super) async fn until_ranked(&self) {
-        // Where it is not ready by then, each answer says so.
-        let ready = self.search.clone().keep_ranked(self.stop.clone());
-        let _late = tokio::time::timeout(RANKED_WITHIN, ready).await;
-    }
-
-    async fn fill(&self, pages: Vec<Page>, progress: &Progress) -> anyhow::Result<()> {
-        progress.say(&format!("indexing {} documents by words", pages.len()));
-        let wanted: HashMap<String, String> =
-            pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect();
-        let plan = self.search.plan(beir::SOURCE, wanted).await.context("the index can't be used")?;
-        let pages = pages.into_iter().filter(|page| plan.read.binary_search(&page.facts.key()).is_ok());
-        let is_done = self.search.apply(beir::SOURCE, pages.collect(), plan.gone).await?;
-        if !is_done {
-            bail!("another `lyceum eval` is at work on this set; wait until it has ended");
-        }
-        Ok(())
-    }
-
-    /// Ends what is at work.
-    pub(super) async fn close(mut self) {
-        self.stop.cancel();
-        let ended = async { while self.work.join_next().await.is_some() {} };
-        if tokio::time::timeout(ENDS_WITHIN, ended).await.is_err() {
-            self.work.abort_all();
-        }
-    }
+    Ok(())
 }
 
 /// One line on standard error that says how far it is; where that is no terminal, a line now and then.

@@ -60,13 +60,8 @@ pub(super) fn answer(
     if tag.is_known(headers) { unchanged(tag) } else { fresh(tag, kind, body) }
 }
 
-/// The same for an answer that is good for this moment only: whoever keeps it has to ask whether it still is.
-pub(super) fn fleeting(
-    headers: &HeaderMap,
-    kind: &'static str,
-    body: impl Into<Body> + AsRef<[u8]>,
-) -> Response {
-    let mut response = answer(headers, kind, body);
+/// An answer that is good for this moment only: whoever keeps it has to ask whether it still is.
+pub(super) fn fleeting(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }

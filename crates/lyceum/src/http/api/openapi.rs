@@ -159,12 +159,18 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     })
 }
 
+/// Whether something may be left out, as the schema of an `Option` says it.
+fn admits_null(schema: &Value) -> bool {
+    let is_null = |one: &Value| one == "null" || one.get("type").is_some_and(|kind| kind == "null");
+    let listed =
+        |key: &str| schema.get(key).and_then(Value::as_array).is_some_and(|all| all.iter().any(is_null));
+    listed("type") || listed("anyOf")
+}
+
 /// The properties of a schema as parameters.
 fn listed(place: &str, schema: Schema) -> Vec<Value> {
     let Value::Object(mut schema) = Value::from(schema) else { return Vec::new() };
     let Some(Value::Object(properties)) = schema.remove("properties") else { return Vec::new() };
-    let needed = schema.remove("required").unwrap_or_default();
-    let is_needed = |name: &str| needed.as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let parameter = |(name, mut schema): (String, Value)| {
         let description = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         json!({
@@ -172,7 +178,7 @@ fn listed(place: &str, schema: Schema) -> Vec<Value> {
             "in": place,
             "description": description,
             // Whoever leaves out a part of the path asks for something else.
-            "required": place == "path" || is_needed(&name),
+            "required": place == "path" || !admits_null(&schema),
             "schema": without_null(schema),
         })
     };

@@ -7,7 +7,7 @@ use lyceum_search::{LONGEST, MOST, Mode};
 use schemars::JsonSchema;
 
 use super::{
-    cached,
+    cached::{self, Tag},
     endpoint::{Endpoint, Form, Link, Verb, inline, named},
     openapi::SearchTypeName,
     query::{MOST_TAGS, add_tags, not_text, number, once, pairs, said},
@@ -116,11 +116,17 @@ async fn search(app: App, request: Request) -> Result<Response, ApiError> {
     let found = finder.find(asked.text, &asked.filters, asked.manner);
     let found = app.within_limit(found).await.map_err(|error| super::failed(&error))?;
     let body = serde_json::to_string(&found).unwrap_or_default();
-    Ok(match found.degraded {
-        None => cached::answer(request.headers(), "application/json", body),
-        // What is poor now may be good in a moment.
-        Some(_) => cached::fleeting(request.headers(), "application/json", body),
-    })
+    // How long it took is not what a client has, or has not.
+    let is_poor = found.degraded.is_some();
+    let tag =
+        Tag::of(serde_json::to_string(&FoundAll { took_ms: 0.0, ..found }).unwrap_or_default().as_bytes());
+    let response = if tag.is_known(request.headers()) {
+        cached::unchanged(tag)
+    } else {
+        cached::fresh(tag, "application/json", body)
+    };
+    // What is poor now may be good in a moment.
+    Ok(if is_poor { cached::fleeting(response) } else { response })
 }
 
 /// Reads a query. Parameters that nobody here knows are left to whoever knows them.

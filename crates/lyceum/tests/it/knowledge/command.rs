@@ -32,6 +32,21 @@ fn folder() -> TempDir {
     folder
 }
 
+#[tokio::test]
+async fn what_sync_brought_in_is_evaluated_and_searched() {
+    let folder = folder();
+    fs::write(folder.path().join("eval.yaml"), "- question: text\n  expect: [notes/a.md]\n").unwrap();
+    let (code, _, said) = lyceum(folder.path(), &["eval", "--mode", "words"]).await;
+    assert_eq!((code, said.contains("run `lyceum sync`")), (Some(1), true), "{said}");
+    let (code, said, _) = lyceum(folder.path(), &["sync"]).await;
+    assert_eq!(code, Some(0), "{said}");
+    let (code, said, more) = lyceum(folder.path(), &["eval", "--mode", "words"]).await;
+    assert_eq!(code, Some(0), "{said}{more}");
+    assert!(said.contains("1 questions, 2 documents") || said.contains("1 question, 2 documents"), "{said}");
+    let (code, said, _) = lyceum(folder.path(), &["search", "--mode", "words", "text"]).await;
+    assert_eq!((code, said.contains("notes/a.md")), (Some(0), true), "{said}");
+}
+
 async fn lyceum(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
     command.args(arguments).current_dir(folder).env("LYCEUM_DATA_DIR", folder.join("data"));

@@ -1,5 +1,6 @@
 //! Search through the real program: every door, what is new after a push, and what is said where something is amiss.
 
+mod apart;
 mod asking;
 mod meaning;
 

@@ -23,7 +23,7 @@ async fn check_source(app: &TestApp, expected: Value) {
         (info["sources"].clone(), &json!("ok")),
         "/health"
     );
-    assert_eq!(health["services"], json!({ "search": "ok", "server": "ok", "skills": "ok" }));
+    assert_eq!(health["services"], json!({ "server": "ok", "skills": "ok" }));
 }
 
 #[tokio::test]

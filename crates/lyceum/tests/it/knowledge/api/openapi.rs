@@ -107,6 +107,11 @@ async fn every_route_is_described_and_every_description_has_its_route() {
                 operation["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "path");
             assert!(in_path.clone().all(|one| one["required"] == true));
             assert_eq!(in_path.count(), path.matches('{').count(), "{path}");
+            let in_query =
+                operation["parameters"].as_array().unwrap().iter().filter(|one| one["in"] == "query");
+            for one in in_query {
+                assert_eq!(one["required"], one["name"] == "q", "{path}: {one}");
+            }
         }
     }
     assert_eq!(ids.len(), 6);

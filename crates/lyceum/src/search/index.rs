@@ -1,0 +1,66 @@
+//! The index of a command that asks and ends: at work for as long as it is needed.
+
+use std::{sync::Arc, time::Duration};
+
+use lyceum_knowledge::Knowledge;
+use lyceum_search::{Options, Search};
+use lyceum_skills::Audience;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::skills::search_library;
+use crate::{config::Config, skills};
+
+/// How long what is under way may take to end.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+
+/// How long a reranker may take to be ready.
+const RANKED_WITHIN: Duration = Duration::from_secs(120);
+
+/// An index that is open.
+pub(crate) struct Index {
+    pub(crate) search: Arc<Search>,
+    stop: CancellationToken,
+    work: JoinSet<()>,
+}
+
+impl Index {
+    /// Opens it, and has its vectors made.
+    pub(crate) fn open(options: Options) -> Self {
+        let search = Arc::new(Search::new(options));
+        let stop = CancellationToken::new();
+        let mut work = JoinSet::new();
+        work.spawn(search.clone().keep_open(stop.clone()));
+        work.spawn(search.clone().keep_filled(stop.clone()));
+        work.spawn(search.clone().keep_ranked(stop.clone()));
+        Self { search, stop, work }
+    }
+
+    /// Has it hold what is served, as it is now. Where a server is at work on the index, that does it.
+    pub(crate) async fn feed(&self, config: &Config, knowledge: &Knowledge) -> anyhow::Result<()> {
+        knowledge.search_shown(&self.search, &knowledge.shown()).await?;
+        if let Some(skills) = skills::service(config, Audience::Everyone)? {
+            skills.refresh_in_turn().await;
+            let library = skills.state().borrow().library.clone();
+            if let Some(library) = library {
+                search_library(&self.search, skills.source_name().as_str(), library).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the reranker, where there is one: answers shall not be poorer for coming early.
+    pub(crate) async fn until_ranked(&self) {
+        // Where it is not ready by then, each answer says so.
+        let _late = tokio::time::timeout(RANKED_WITHIN, self.search.prepare_reranker()).await;
+    }
+
+    /// Ends what is at work.
+    pub(crate) async fn close(mut self) {
+        self.stop.cancel();
+        let ended = async { while self.work.join_next().await.is_some() {} };
+        if tokio::time::timeout(ENDS_WITHIN, ended).await.is_err() {
+            self.work.abort_all();
+        }
+    }
+}
