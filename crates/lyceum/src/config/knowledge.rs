@@ -1,6 +1,7 @@
 //! The table `[knowledge]`.
 
 use lyceum_content::ontology::Ontology;
+use lyceum_knowledge::{SCRIPT, SKILL};
 use lyceum_model::RelPath;
 use serde_json::{Value, json};
 
@@ -80,6 +81,13 @@ pub(super) fn service(checker: &mut Checker<'_>, sources: &[Source]) -> Option<K
         }
     }
     let (ontology, text) = ontology(checker)?;
+    for taken in [SKILL, SCRIPT] {
+        if ontology.get(taken).is_some() {
+            let message =
+                format!("the type {taken:?} is what search calls a part of skills; name yours otherwise");
+            checker.fault("/knowledge/ontology", message);
+        }
+    }
     let by_default =
         checker.document.values.pointer("/knowledge/publish_by_default") == Some(&Value::Bool(true));
     let ontology = if by_default { ontology.publishing_by_default() } else { ontology };

@@ -7,9 +7,9 @@ use crate::model::{
     safetensors::Tensors,
 };
 
-/// The largest weight in 8 bits. Where a processor adds two products of 8 bits within 16, those of 255 and 64 still fit:
-/// with a larger one, processors without such instructions as VNNI would cut sums off.
-pub(super) const LARGEST: f32 = 64.0;
+/// The largest byte, of weights and of what goes into a product. Where a processor adds two products of bytes within 16
+/// bits, those of 127 still fit: with 255 on one side, processors without such instructions as VNNI would cut sums off.
+pub(super) const LARGEST: f32 = 127.0;
 
 /// Weights as a product takes them: a row for each input, a column for each output, and what is added to each.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl Tokens {
             }
             X::Gelu(_) => (graph.shared_float("least of gelu", LEAST_OF_GELU), Least::Same(LEAST_OF_GELU)),
         };
-        let [tiny, steps, half] = [("tiny", 1e-9), ("steps", 255.0), ("half", 0.5)]
+        let [tiny, steps, half] = [("tiny", 1e-9), ("steps", LARGEST), ("half", 0.5)]
             .map(|(name, value)| graph.shared_float(name, value));
         let range = graph.node("Sub", &[&most, &least], &[]);
         let range = graph.node("Max", &[&range, &tiny], &[]);

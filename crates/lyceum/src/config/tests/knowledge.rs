@@ -50,6 +50,16 @@ fn an_ontology_of_one_s_own_is_read_beside_the_file() {
 }
 
 #[test]
+fn types_that_search_has_for_skills_are_taken() {
+    let folder = tempfile::TempDir::new().unwrap();
+    fs::write(folder.path().join("types.toml"), "[[type]]\nname = \"file\"\n[[type]]\nname = \"skill\"\n")
+        .unwrap();
+    let text = format!("{SOURCE}[knowledge]\nsource = \"kb\"\nontology = \"types.toml\"");
+    let faults = Config::from_text(&folder.path().join("lyceum.toml"), &text).unwrap_err();
+    assert!(faults.to_string().contains("name yours otherwise"), "{faults}");
+}
+
+#[test]
 fn every_fault_is_told_at_once() {
     check_fault("[knowledge]\nsource = \"other\"", &[], &["no [[source]] is named \"other\""]);
     check_fault("[knowledge]\nsource = \"kb\"\nontology = \"absent.toml\"", &[], &["absent.toml"]);
