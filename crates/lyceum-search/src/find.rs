@@ -152,7 +152,7 @@ impl Search {
         let model = active.model;
         let key = (model, text.to_owned());
         if let Some(vector) = self.asked.get(&key) {
-            return (Some(Asked { model, vector }), self.unembedded());
+            return (Some(Asked { model, vector }), self.unembedded(model));
         }
         let texts = [text.to_owned()];
         let embedding = active.embedder.embed(Purpose::Query, &texts);
@@ -161,7 +161,7 @@ impl Search {
         match embedded {
             Ok(Ok(vector)) => {
                 self.asked.insert(key, vector.clone());
-                (Some(Asked { model, vector }), self.unembedded())
+                (Some(Asked { model, vector }), self.unembedded(model))
             }
             Ok(Err(error)) => (None, Some(format!("{without}: {error}"))),
             Err(_) => (None, Some(format!("{without}: the model took too long"))),
@@ -170,10 +170,11 @@ impl Search {
 }
 
 impl Search {
-    /// What an answer has to say of passages that have no vector yet.
-    fn unembedded(&self) -> Option<String> {
+    /// What an answer has to say of passages that have no vector yet. While vectors of another model are made beside those
+    /// in use, nothing is wanting.
+    fn unembedded(&self, used: i64) -> Option<String> {
         let count = self.unembedded.load(Ordering::Relaxed);
-        (count > 0)
+        (count > 0 && self.wanted.load(Ordering::Relaxed) == used)
             .then(|| format!("{count} passages are found by their words only, until the model has read them"))
     }
 }

@@ -8,6 +8,7 @@ mod finding;
 mod kills;
 mod models;
 mod processes;
+mod refused;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
