@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     embedder::{EmbedError, Embedder, Identity},
+    failure::Failure,
     memory::Active,
     page::Facts,
     search::{Opened, Search, passage},
@@ -62,7 +63,7 @@ pub enum ModelStatus {
     /// It works.
     Ready,
     /// It does not work; it is tried again.
-    Failed(String),
+    Failed(Failure),
 }
 
 impl Search {
@@ -74,14 +75,14 @@ impl Search {
             loop {
                 match self.fill(&settings, &mut pause).await {
                     Ok(()) => {}
-                    Err(reason) => {
+                    Err(failure) => {
                         let is_news = self.model.send_if_modified(|status| {
-                            let failed = ModelStatus::Failed(reason.clone());
+                            let failed = ModelStatus::Failed(failure.clone());
                             std::mem::replace(status, failed.clone()) != failed
                         });
                         if is_news {
                             tracing::warn!(
-                                error.cause = reason,
+                                error.cause = failure.detail,
                                 "texts can't be turned into vectors; answers are found by words until they can"
                             );
                         }
@@ -98,16 +99,16 @@ impl Search {
     }
 
     /// Sets the model up, and works for as long as it goes well.
-    async fn fill(&self, settings: &str, pause: &mut Duration) -> Result<(), String> {
-        let opened = self.opened().await.map_err(|error| error.to_string())?;
-        let embedder =
-            (self.options.connect)(settings.to_owned()).await.map_err(|error| error.to_string())?;
-        let text = |error: DbError| error.to_string();
+    async fn fill(&self, settings: &str, pause: &mut Duration) -> Result<(), Failure> {
+        let opened = self.opened().await?;
+        let embedder = (self.options.connect)(settings.to_owned()).await?;
+        // Setting it up showed that it answers.
+        self.breaker().answered();
         let (mut enrolled, mut gone, mut swept) = (None, None, None);
         let mut queue = Queue::default();
         loop {
             if !self.leads() {
-                self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
+                self.choose(&opened, &embedder, &mut gone).await?;
                 self.model.send_replace(ModelStatus::Ready);
                 self.rest().await;
                 continue;
@@ -115,8 +116,8 @@ impl Search {
             let model = match enrolled {
                 Some(model) => model,
                 None => {
-                    let row = self.enrol(&opened, settings, embedder.identity()).await.map_err(text)?;
-                    self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
+                    let row = self.enrol(&opened, settings, embedder.identity()).await?;
+                    self.choose(&opened, &embedder, &mut gone).await?;
                     *enrolled.insert(row.id)
                 }
             };
@@ -127,8 +128,8 @@ impl Search {
             *pause = FIRST_PAUSE;
             self.model.send_replace(ModelStatus::Ready);
             if done == 0 {
-                self.swap(&opened, model, &embedder).await.map_err(text)?;
-                sweep(&opened, &mut swept).await.map_err(text)?;
+                self.swap(&opened, model, &embedder).await?;
+                sweep(&opened, &mut swept).await?;
                 self.rest().await;
             }
         }
@@ -217,11 +218,10 @@ impl Search {
         model: i64,
         embedder: &Arc<dyn Embedder>,
         queue: &mut Queue,
-    ) -> Result<usize, String> {
-        let text = |error: DbError| error.to_string();
+    ) -> Result<usize, Failure> {
         if queue.waiting.is_empty() {
             let done = queue.done;
-            let read = opened.db.read(move |tx| look(tx, model, done)).await.map_err(text)?;
+            let read = opened.db.read(move |tx| look(tx, model, done)).await?;
             let Some(looked) = read else { return Ok(0) };
             self.unembedded.store(looked.count, Ordering::Relaxed);
             *queue = looked.queue;
@@ -230,17 +230,15 @@ impl Search {
         if batch.is_empty() {
             return Ok(0);
         }
-        let kept = embedded(embedder, &batch).await.map_err(|error| error.to_string())?;
+        let kept = embedded(embedder, &batch).await?;
         // Where it broke off, what is left comes again with the next look.
         let dealt_with = kept.len();
         let chunks: i64 = batch.iter().take(dealt_with).map(|waiting| waiting.count).sum();
-        opened.db.write(move |tx| vectors::put(tx, model, &kept)).await.map_err(text)?;
+        opened.db.write(move |tx| vectors::put(tx, model, &kept)).await?;
         self.unembedded.fetch_sub(chunks, Ordering::Relaxed);
         let opened = opened.clone();
-        tokio::task::spawn_blocking(move || opened.follow())
-            .await
-            .map_err(|error| error.to_string())?
-            .map_err(text)?;
+        let followed = tokio::task::spawn_blocking(move || opened.follow()).await;
+        followed.map_err(|error| Failure::of_work(&error))??;
         Ok(dealt_with)
     }
 

@@ -9,6 +9,7 @@ mod kills;
 mod models;
 mod processes;
 mod refused;
+mod telling;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 

@@ -6,7 +6,7 @@ use lyceum_store::{Db, DbError, Leader, events, pages};
 use tokio_util::sync::CancellationToken;
 
 use super::{Opened, Opening, Search};
-use crate::{lexical::Lexical, memory::Memory, rerank::Rerank};
+use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
 
 /// How often what other processes wrote is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -23,9 +23,13 @@ impl Search {
         let opened = loop {
             match self.open_once().await {
                 Ok(opened) => break opened,
-                Err(reason) => {
-                    tracing::error!(error.cause = %reason, "the search index can't be opened; it is tried again");
-                    self.opening.send_replace(Opening::Failed(reason.into()));
+                Err(failure) => {
+                    let detail = &failure.detail;
+                    tracing::error!(
+                        error.cause = detail,
+                        "the search index can't be opened; it is tried again"
+                    );
+                    self.opening.send_replace(Opening::Failed(Arc::new(failure)));
                 }
             }
             tokio::select! {
@@ -64,14 +68,13 @@ impl Search {
     }
 
     /// Opens what is kept, once; for commands that ask and end.
-    pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, String> {
+    pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, Failure> {
         if let Some(opened) = self.opened_now() {
             return Ok(opened);
         }
         let search = self.clone();
         let opened = tokio::task::spawn_blocking(move || search.open_here()).await;
-        let opened = opened.map_err(|_| "opening it failed; the log says more".to_owned())?;
-        let opened = Arc::new(opened.map_err(|error| error.to_string())?);
+        let opened = Arc::new(opened.map_err(|error| Failure::of_work(&error))??);
         self.opening.send_replace(Opening::Done(opened.clone()));
         Ok(opened)
     }
