@@ -4,6 +4,7 @@
 //! database is what counts; the index by words and what is in memory follow it, and can be made again of it. One process
 //! at a time writes, the one that holds the lock; every process answers.
 
+mod again;
 mod following;
 mod opening;
 mod status;
@@ -29,6 +30,8 @@ use crate::{
     memory::{Active, Memory},
     rerank::Rerank,
 };
+
+use again::Again;
 
 pub use following::Plan;
 pub(crate) use following::passage;
@@ -105,6 +108,8 @@ pub(crate) struct Opened {
     following: Mutex<()>,
     /// Held by who brings the index by words up to the database.
     catching_up: Mutex<()>,
+    /// When the index by words is opened or written again, where that failed.
+    words_again: Mutex<Again>,
     pub rerank: Option<Rerank>,
 }
 
@@ -197,6 +202,10 @@ impl Opened {
 
     pub(crate) fn set_lexical(&self, lexical: Option<Arc<Lexical>>) {
         *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = lexical;
+    }
+
+    fn words_again(&self) -> MutexGuard<'_, Again> {
+        self.words_again.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The model that searches use.

@@ -5,6 +5,7 @@ mod dice;
 mod fake;
 mod filters;
 mod finding;
+mod keeping;
 mod kills;
 mod models;
 mod processes;
