@@ -84,7 +84,7 @@ pub struct Identity {
     pub kind: String,
     /// Its name, such as `all-MiniLM-L6-v2`.
     pub name: String,
-    /// The hash of its file, where there is one.
+    /// The hash of its files, where they are here.
     pub sha256: Option<String>,
     /// How the vectors of words become one.
     pub pooling: Pooling,
