@@ -100,9 +100,10 @@ async fn continued(day: Day, sha256: Option<&str>, version: Option<&str>, part: 
     let wanted = Wanted { url: hub.url("file"), file: "file", sha256, limit: 2_000_000 };
     let client = client(&wanted.url, PATIENCE).unwrap();
     let mut first = None;
-    let mut note = |progress| match progress {
-        Progress::Downloading { done, .. } => drop(first.get_or_insert(done)),
-        _ => {}
+    let mut note = |progress| {
+        if let Progress::Downloading { done, .. } = progress {
+            first.get_or_insert(done);
+        }
     };
     download(&client, &wanted, into.path(), PATIENCE, &mut note).await.unwrap();
     assert_eq!(fs::read_dir(into.path()).unwrap().count(), 1);
