@@ -84,7 +84,7 @@ pub struct Identity {
     pub kind: String,
     /// Its name, such as `all-MiniLM-L6-v2`.
     pub name: String,
-    /// The hash of its file, where there is one.
+    /// The hash of its files, where they are here.
     pub sha256: Option<String>,
     /// How the vectors of words become one.
     pub pooling: Pooling,
@@ -166,6 +166,32 @@ impl EmbedError {
             Self::Unreachable(_) | Self::Late(_) | Self::Busy { .. } | Self::Malformed(_) => true,
             Self::Refused { status, .. } => *status >= 500,
             Self::Model(_) | Self::WrongCount { .. } | Self::WrongDimensions { .. } => false,
+        }
+    }
+
+    /// Why there are no vectors, without what only concerns whoever runs the server.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Model(_) => "the model can't be used".to_owned(),
+            Self::Unreachable(_) => "the embedding endpoint can't be reached".to_owned(),
+            Self::Refused { status, .. } => format!("the embedding endpoint refused (status {status})"),
+            Self::Malformed(_) => "the embedding endpoint answered something else than vectors".to_owned(),
+            Self::Late(_) | Self::Busy { .. } | Self::WrongCount { .. } | Self::WrongDimensions { .. } => {
+                self.to_string()
+            }
+        }
+    }
+
+    /// Whether another text may have gone well.
+    pub(crate) fn may_be_the_text(&self) -> bool {
+        match self {
+            Self::Refused { status, .. } => matches!(status, 400 | 413 | 422),
+            Self::Model(_) | Self::Malformed(_) => true,
+            Self::Unreachable(_)
+            | Self::Late(_)
+            | Self::Busy { .. }
+            | Self::WrongCount { .. }
+            | Self::WrongDimensions { .. } => false,
         }
     }
 

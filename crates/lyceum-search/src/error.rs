@@ -15,8 +15,8 @@ pub enum Error {
     /// It is still being opened.
     #[error("the index is still being opened; try again in a moment")]
     NotReady,
-    /// It could not be opened.
-    #[error("the index can't be opened: {0}")]
+    /// It could not be opened, or work on it broke off.
+    #[error("{0}")]
     Closed(String),
 }
 

@@ -4,26 +4,29 @@
 //! changed page costs what changed in it. With another model, its vectors are made beside those in use, which are used
 //! until the last is there.
 
+mod embedding;
+
 use std::{
-    collections::HashSet,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
 
 use futures::future::BoxFuture;
 use lyceum_store::{
-    DbError, pages,
+    DbError, events, pages,
     vectors::{self, ModelRow, ModelState},
 };
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    embedder::{EmbedError, Embedder, Identity, Purpose, checked},
+    embedder::{EmbedError, Embedder, Identity},
+    failure::Failure,
     memory::Active,
     page::Facts,
     search::{Opened, Search, passage},
-    vectors::encode,
 };
+
+use embedding::embedded;
 
 /// What sets a model up, by its settings as they are kept.
 pub type Connect =
@@ -60,7 +63,7 @@ pub enum ModelStatus {
     /// It works.
     Ready,
     /// It does not work; it is tried again.
-    Failed(String),
+    Failed(Failure),
 }
 
 impl Search {
@@ -72,14 +75,14 @@ impl Search {
             loop {
                 match self.fill(&settings, &mut pause).await {
                     Ok(()) => {}
-                    Err(reason) => {
+                    Err(failure) => {
                         let is_news = self.model.send_if_modified(|status| {
-                            let failed = ModelStatus::Failed(reason.clone());
+                            let failed = ModelStatus::Failed(failure.clone());
                             std::mem::replace(status, failed.clone()) != failed
                         });
                         if is_news {
                             tracing::warn!(
-                                error.cause = reason,
+                                error.cause = failure.detail,
                                 "texts can't be turned into vectors; answers are found by words until they can"
                             );
                         }
@@ -96,16 +99,16 @@ impl Search {
     }
 
     /// Sets the model up, and works for as long as it goes well.
-    async fn fill(&self, settings: &str, pause: &mut Duration) -> Result<(), String> {
-        let opened = self.opened().await.map_err(|error| error.to_string())?;
-        let embedder =
-            (self.options.connect)(settings.to_owned()).await.map_err(|error| error.to_string())?;
-        let text = |error: DbError| error.to_string();
+    async fn fill(&self, settings: &str, pause: &mut Duration) -> Result<(), Failure> {
+        let opened = self.opened().await?;
+        let embedder = (self.options.connect)(settings.to_owned()).await?;
+        // Setting it up showed that it answers.
+        self.breaker().answered();
         let (mut enrolled, mut gone, mut swept) = (None, None, None);
         let mut queue = Queue::default();
         loop {
             if !self.leads() {
-                self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
+                self.choose(&opened, &embedder, &mut gone).await?;
                 self.model.send_replace(ModelStatus::Ready);
                 self.rest().await;
                 continue;
@@ -113,8 +116,8 @@ impl Search {
             let model = match enrolled {
                 Some(model) => model,
                 None => {
-                    let row = self.enrol(&opened, settings, embedder.identity()).await.map_err(text)?;
-                    self.choose(&opened, &embedder, &mut gone).await.map_err(text)?;
+                    let row = self.enrol(&opened, settings, embedder.identity()).await?;
+                    self.choose(&opened, &embedder, &mut gone).await?;
                     *enrolled.insert(row.id)
                 }
             };
@@ -125,8 +128,8 @@ impl Search {
             *pause = FIRST_PAUSE;
             self.model.send_replace(ModelStatus::Ready);
             if done == 0 {
-                self.swap(&opened, model, &embedder).await.map_err(text)?;
-                sweep(&opened, &mut swept).await.map_err(text)?;
+                self.swap(&opened, model, &embedder).await?;
+                sweep(&opened, &mut swept).await?;
                 self.rest().await;
             }
         }
@@ -141,11 +144,16 @@ impl Search {
         let _told = tokio::time::timeout(LOOK_EVERY, self.unfilled.notified()).await;
     }
 
-    /// The number of the model in the database.
+    /// The number of the model in the database. What it did not take before is tried again.
     async fn enrol(&self, opened: &Opened, settings: &str, identity: &Identity) -> Result<ModelRow, DbError> {
         let identity = serde_json::to_string(identity).unwrap_or_default();
         let settings = settings.to_owned();
-        opened.db.write(move |tx| vectors::model(tx, &identity, &settings)).await
+        let enrol = move |tx: &lyceum_store::Tx<'_>| {
+            let row = vectors::model(tx, &identity, &settings)?;
+            vectors::forgive(tx, row.id)?;
+            Ok(row)
+        };
+        opened.db.write(enrol).await
     }
 
     /// Which model is used until all vectors of the wanted one are there: another that is complete, else the wanted one
@@ -203,38 +211,35 @@ impl Search {
         }
     }
 
-    /// Turns some chunks into vectors, and says how many.
+    /// Turns some chunks into vectors, and says how many were dealt with.
     async fn fill_some(
         &self,
         opened: &Arc<Opened>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
         queue: &mut Queue,
-    ) -> Result<usize, String> {
-        let text = |error: DbError| error.to_string();
+    ) -> Result<usize, Failure> {
         if queue.waiting.is_empty() {
-            let read =
-                opened.db.read(move |tx| Ok((pending(tx, model)?, vectors::count_pending(tx, model)?)));
-            let (waiting, count) = read.await.map_err(text)?;
-            queue.waiting = waiting;
-            queue.waiting.retain(|(hash, _)| !queue.refused.contains(hash));
-            self.unembedded.store(count, Ordering::Relaxed);
+            let done = queue.done;
+            let read = opened.db.read(move |tx| look(tx, model, done)).await?;
+            let Some(looked) = read else { return Ok(0) };
+            self.unembedded.store(looked.count, Ordering::Relaxed);
+            *queue = looked.queue;
         }
-        let batch: Vec<(Vec<u8>, String)> =
-            queue.waiting.drain(..queue.waiting.len().min(TOGETHER)).collect();
+        let batch: Vec<Waiting> = queue.waiting.drain(..queue.waiting.len().min(TOGETHER)).collect();
         if batch.is_empty() {
             return Ok(0);
         }
-        let kept = embedded(embedder, batch, &mut queue.refused).await.map_err(|error| error.to_string())?;
-        let count = kept.len();
-        self.unembedded.fetch_sub(i64::try_from(count).unwrap_or_default(), Ordering::Relaxed);
-        opened.db.write(move |tx| vectors::put(tx, model, &kept)).await.map_err(text)?;
+        let kept = embedded(embedder, &batch).await?;
+        // Where it broke off, what is left comes again with the next look.
+        let dealt_with = kept.len();
+        let chunks: i64 = batch.iter().take(dealt_with).map(|waiting| waiting.count).sum();
+        opened.db.write(move |tx| vectors::put(tx, model, &kept)).await?;
+        self.unembedded.fetch_sub(chunks, Ordering::Relaxed);
         let opened = opened.clone();
-        tokio::task::spawn_blocking(move || opened.follow())
-            .await
-            .map_err(|error| error.to_string())?
-            .map_err(text)?;
-        Ok(count)
+        let followed = tokio::task::spawn_blocking(move || opened.follow()).await;
+        followed.map_err(|error| Failure::of_work(&error))??;
+        Ok(dealt_with)
     }
 
     /// Once every chunk has its vector, the model is the one that is used, and what others made is let go.
@@ -272,45 +277,27 @@ impl Search {
     }
 }
 
-/// Chunks that wait for their vectors, and those that the model does not take whoever asks.
+/// Chunks that wait for their vectors.
 #[derive(Default)]
 struct Queue {
-    waiting: Vec<(Vec<u8>, String)>,
-    refused: HashSet<Vec<u8>>,
+    waiting: Vec<Waiting>,
+    /// The number of the last event when nothing waited: until there is another, nothing does.
+    done: Option<i64>,
 }
 
-/// The vectors of some texts, as they are kept. Where all of them together are refused for good, each is tried alone, so
-/// that one text does not keep the others from being found.
-async fn embedded(
-    embedder: &Arc<dyn Embedder>,
-    batch: Vec<(Vec<u8>, String)>,
-    refused: &mut HashSet<Vec<u8>>,
-) -> Result<Vec<(Vec<u8>, Vec<u8>)>, EmbedError> {
-    let (hashes, texts): (Vec<Vec<u8>>, Vec<String>) = batch.into_iter().unzip();
-    let fault = match embed(embedder, &texts).await {
-        Ok(made) => return Ok(hashes.into_iter().zip(made).collect()),
-        Err(fault @ EmbedError::Refused { .. }) if !fault.is_passing() => fault,
-        Err(fault) => return Err(fault),
-    };
-    let mut kept = Vec::new();
-    for (hash, text) in hashes.into_iter().zip(texts) {
-        match embed(embedder, std::slice::from_ref(&text)).await {
-            Ok(made) => kept.extend(made.into_iter().map(|vector| (hash.clone(), vector))),
-            Err(error @ EmbedError::Refused { .. }) if !error.is_passing() => {
-                tracing::warn!(error.cause = %error, "a passage is refused by the model; it is found by its words only");
-                refused.insert(hash);
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    // One that takes nothing is not set up as it should be.
-    if kept.is_empty() { Err(fault) } else { Ok(kept) }
+/// What a model is to be given for one chunk, or for several that say the same.
+struct Waiting {
+    hash: Vec<u8>,
+    text: String,
+    /// How many chunks that is for.
+    count: i64,
 }
 
-async fn embed(embedder: &Arc<dyn Embedder>, texts: &[String]) -> Result<Vec<Vec<u8>>, EmbedError> {
-    let made = embedder.embed(Purpose::Passage, texts).await?;
-    let made = checked(embedder.identity(), texts.len(), made)?;
-    Ok(made.iter().map(|vector| encode(vector)).collect())
+/// What a look for chunks without vectors found.
+struct Looked {
+    queue: Queue,
+    /// How many chunks have none.
+    count: i64,
 }
 
 /// Lets go of vectors that no chunk has any more, every now and then.
@@ -330,17 +317,31 @@ async fn use_model(opened: &Arc<Opened>, model: i64, embedder: &Arc<dyn Embedder
     used.await.unwrap_or(Err(DbError::Closed))
 }
 
-/// Chunks without vectors: the hash of each, and what the model is to be given.
-fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<(Vec<u8>, String)>, DbError> {
+/// Looks for chunks without vectors, unless nothing was written since there were none.
+fn look(tx: &lyceum_store::Tx<'_>, model: i64, done: Option<i64>) -> Result<Option<Looked>, DbError> {
+    let last = events::last(tx)?;
+    if done == Some(last) {
+        return Ok(None);
+    }
+    let count = vectors::count_pending(tx, model)?;
+    let queue = match count {
+        0 => Queue { waiting: Vec::new(), done: Some(last) },
+        _ => Queue { waiting: pending(tx, model)?, done: None },
+    };
+    Ok(Some(Looked { queue, count }))
+}
+
+/// Chunks without vectors, and what the model is to be given for each.
+fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<Waiting>, DbError> {
     let waiting = vectors::pending(tx, model, AHEAD)?;
-    let chunks: Vec<i64> = waiting.iter().map(|(_, chunk)| *chunk).collect();
+    let chunks: Vec<i64> = waiting.iter().map(|one| one.chunk).collect();
     let texts = vectors::texts(tx, &chunks)?;
     let mut all = Vec::with_capacity(texts.len());
-    for ((hash, _), (_, page, heading, text)) in waiting.into_iter().zip(texts) {
+    for (one, (_, page, heading, text)) in waiting.into_iter().zip(texts) {
         let Some(kept) = pages::page(tx, page)? else { continue };
         let facts: Facts =
             serde_json::from_str(&kept.facts).map_err(|error| DbError::Content(error.to_string()))?;
-        all.push((hash, passage(&facts, &heading, &text)));
+        all.push(Waiting { hash: one.hash, text: passage(&facts, &heading, &text), count: one.count });
     }
     Ok(all)
 }

@@ -11,6 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    breaker::{News, PAUSE},
     embedder::{self, EmbedError, Identity, Purpose},
     error::Error,
     filling::ModelStatus,
@@ -145,35 +146,73 @@ impl Search {
             let reason = match status {
                 ModelStatus::Off => "no model is configured".to_owned(),
                 ModelStatus::Preparing | ModelStatus::Ready => "the model is still being loaded".to_owned(),
-                ModelStatus::Failed(reason) => reason,
+                ModelStatus::Failed(failure) => failure.reason,
             };
             return (None, Some(format!("{without}: {reason}")));
         };
         let model = active.model;
         let key = (model, text.to_owned());
         if let Some(vector) = self.asked.get(&key) {
-            return (Some(Asked { model, vector }), self.unembedded());
+            return (Some(Asked { model, vector }), self.unembedded(model));
+        }
+        if !self.breaker().may_ask(tokio::time::Instant::now()) {
+            let pause = PAUSE.as_secs();
+            let reason = format!("the model keeps failing and is left alone for {pause} s");
+            return (None, Some(format!("{without}: {reason}")));
         }
         let texts = [text.to_owned()];
         let embedding = active.embedder.embed(Purpose::Query, &texts);
         let embedded = tokio::time::timeout(EMBEDDED_WITHIN, embedding).await;
-        let embedded = embedded.map(|made| made.and_then(|made| vector_of(active.embedder.identity(), made)));
-        match embedded {
-            Ok(Ok(vector)) => {
+        let embedded = embedded.unwrap_or(Err(EmbedError::Late(EMBEDDED_WITHIN)));
+        match embedded.and_then(|made| vector_of(active.embedder.identity(), made)) {
+            Ok(vector) => {
+                let news = self.breaker().answered();
+                report(news, None);
                 self.asked.insert(key, vector.clone());
-                (Some(Asked { model, vector }), self.unembedded())
+                (Some(Asked { model, vector }), self.unembedded(model))
             }
-            Ok(Err(error)) => (None, Some(format!("{without}: {error}"))),
-            Err(_) => (None, Some(format!("{without}: the model took too long"))),
+            Err(error) => {
+                self.note(&error);
+                (None, Some(format!("{without}: {}", error.reason())))
+            }
+        }
+    }
+
+    /// Takes note of a failure. One that may be the fault of the question says nothing about the next.
+    fn note(&self, error: &EmbedError) {
+        if error.may_be_the_text() {
+            tracing::debug!(error.cause = %error, "a question could not be turned into a vector");
+        } else {
+            let news = self.breaker().failed(tokio::time::Instant::now());
+            report(news, Some(error));
         }
     }
 }
 
+fn report(news: Option<News>, error: Option<&EmbedError>) {
+    let cause = error.map(ToString::to_string).unwrap_or_default();
+    match news {
+        Some(News::BeganToFail) => {
+            tracing::warn!(error.cause = %cause, "answers are found by words: the model failed");
+        }
+        Some(News::IsLeftAlone) => {
+            tracing::warn!(
+                error.cause = %cause,
+                pause_s = PAUSE.as_secs(),
+                "the model keeps failing and questions leave it alone for a while, again and again until it answers"
+            );
+        }
+        Some(News::WorksAgain) => tracing::info!("the model answers again"),
+        None => {}
+    }
+}
+
 impl Search {
-    /// What an answer has to say of passages that have no vector yet.
-    fn unembedded(&self) -> Option<String> {
+    /// What an answer has to say of passages that have no vector yet. While vectors of another model are made beside those
+    /// in use, nothing is wanting.
+    fn unembedded(&self, used: i64) -> Option<String> {
         let count = self.unembedded.load(Ordering::Relaxed);
-        (count > 0)
+        (count > 0 && self.wanted.load(Ordering::Relaxed) == used)
             .then(|| format!("{count} passages are found by their words only, until the model has read them"))
     }
 }

@@ -16,7 +16,7 @@ use std::{
 
 use tantivy::{
     Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term,
-    directory::MmapDirectory,
+    directory::{MmapDirectory, error::OpenReadError},
     schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
 };
 
@@ -75,6 +75,20 @@ pub(crate) enum Unusable {
     Folder(#[from] std::io::Error),
 }
 
+impl Unusable {
+    /// Whether what is on the disk is not what was written, beyond doubt.
+    pub(crate) fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged
+            | Self::Engine(TantivyError::DataCorruption(_) | TantivyError::DeserializeError(_)) => true,
+            Self::Engine(TantivyError::OpenReadError(fault)) => {
+                matches!(fault, OpenReadError::FileDoesNotExist(_))
+            }
+            Self::Engine(_) | Self::Folder(_) => false,
+        }
+    }
+}
+
 /// The index by words.
 pub(crate) struct Lexical {
     index: Index,
@@ -123,6 +137,28 @@ impl Lexical {
         let lexical = Self { index, reader, fields, writer: Mutex::default(), seen: AtomicI64::default() };
         lexical.seen.store(lexical.position()?, Ordering::Relaxed);
         Ok(lexical)
+    }
+
+    /// Takes away what other versions of this program kept beside it. Only for the process that leads.
+    pub(crate) fn tidy(folder: &Path) -> std::io::Result<()> {
+        let own = LAYOUT.to_string();
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_name() != own.as_str() && entry.file_type()?.is_dir() {
+                std::fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether what is on the disk is not what was written. Reads all of it.
+    pub(crate) fn is_damaged(&self) -> bool {
+        let check = || {
+            self.position()?;
+            if self.index.validate_checksum()?.is_empty() { Ok(()) } else { Err(Unusable::Damaged) }
+        };
+        let checked = catch_unwind(AssertUnwindSafe(check)).unwrap_or(Err(Unusable::Damaged));
+        checked.is_err_and(|error| error.is_damage())
     }
 
     /// The number of the last event that is part of it; 0 for an empty one.

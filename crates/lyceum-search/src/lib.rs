@@ -3,11 +3,13 @@
 //! Pages go in ([`Search::apply`]), answers come out ([`Search::find`]). Words are searched at once; vectors are made behind
 //! them ([`Search::keep_filled`]) and join in as they come.
 
+mod breaker;
 mod chunk;
 pub mod embedder;
 mod endpoint;
 mod error;
 pub mod eval;
+mod failure;
 mod filling;
 mod filter;
 mod find;
@@ -26,6 +28,7 @@ mod vectors;
 
 pub use endpoint::{InvalidSecret, Secret};
 pub use error::Error;
+pub use failure::Failure;
 pub use filling::{Connect, ModelStatus};
 pub use filter::Filter;
 pub use find::{Answer, Facets, Hit, LONGEST, MOST, Mode, Query, Ranked, Searched, Stages};

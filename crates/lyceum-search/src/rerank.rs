@@ -2,7 +2,6 @@
 //!
 //! A search never fails because of it: [`Reranked::Unavailable`] means the order that is there already.
 
-mod breaker;
 mod cache;
 
 use std::{
@@ -15,8 +14,10 @@ use lyceum_content::knowledge::truncate;
 use lyceum_store::Db;
 use tokio::time::{Instant, timeout_at};
 
-use crate::reranker::{RerankError, Reranker};
-use breaker::{Breaker, News, PAUSE};
+use crate::{
+    breaker::{Breaker, News, PAUSE},
+    reranker::{RerankError, Reranker},
+};
 use cache::Cache;
 
 /// How many hits are put in order.
@@ -73,9 +74,13 @@ impl Rerank {
             Ok(scores) => {
                 let news = self.breaker().answered();
                 report(news, None);
+                // It may have been made ready in between, and is known by another name then.
+                let key = cache::key(self.reranker.identity(), query, candidates);
                 self.cache.put(key, &scores, now);
                 Reranked::Scored(scores)
             }
+            // Nothing has failed yet.
+            Err(error @ RerankError::Loading) => Reranked::Unavailable(reason(&error)),
             Err(error) => {
                 let news = self.breaker().failed(Instant::now());
                 report(news, Some(&error));
@@ -113,7 +118,7 @@ fn reason(error: &RerankError) -> String {
     match error {
         RerankError::Model(_) => "the reranker can't be used".to_owned(),
         RerankError::Unreachable(_) => "the reranker can't be reached".to_owned(),
-        RerankError::Late(_) => error.to_string(),
+        RerankError::Loading | RerankError::Late(_) => error.to_string(),
         RerankError::Refused { status, .. } => format!("the reranker refused (status {status})"),
         RerankError::Malformed(_) => "the reranker answered something else than scores".to_owned(),
     }

@@ -39,6 +39,9 @@ pub enum RerankError {
     /// The model's files can't be used.
     #[error("the reranker can't be used: {0}")]
     Model(String),
+    /// It is not there yet.
+    #[error("the reranker is still being loaded")]
+    Loading,
     /// The endpoint can't be reached, or broke off.
     #[error("the reranker can't be reached: {0}")]
     Unreachable(String),

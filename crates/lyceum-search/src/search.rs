@@ -4,13 +4,16 @@
 //! database is what counts; the index by words and what is in memory follow it, and can be made again of it. One process
 //! at a time writes, the one that holds the lock; every process answers.
 
+mod again;
 mod following;
 mod opening;
 mod status;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicI64},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, atomic::AtomicI64,
+    },
     time::Duration,
 };
 
@@ -19,12 +22,16 @@ use quick_cache::sync::Cache;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::{
+    breaker::Breaker,
     error::Error,
+    failure::Failure,
     filling::{Connect, ModelStatus},
     lexical::Lexical,
     memory::{Active, Memory},
     rerank::Rerank,
 };
+
+use again::Again;
 
 pub use following::Plan;
 pub(crate) use following::passage;
@@ -63,6 +70,10 @@ pub struct Search {
     opening: watch::Sender<Opening>,
     /// Held while this process is the one that writes.
     leader: Mutex<Option<Leader>>,
+    /// Why the lock can't even be asked for.
+    unlockable: Mutex<Option<String>>,
+    /// How the model that questions are asked with has been doing.
+    breaker: Mutex<Breaker>,
     /// So many questions are looked at, at once.
     pub(crate) looking: Arc<Semaphore>,
     /// One change at a time.
@@ -84,7 +95,7 @@ enum Opening {
     #[default]
     Pending,
     Done(Arc<Opened>),
-    Failed(Arc<str>),
+    Failed(Arc<Failure>),
 }
 
 /// What is open once it is.
@@ -97,6 +108,8 @@ pub(crate) struct Opened {
     following: Mutex<()>,
     /// Held by who brings the index by words up to the database.
     catching_up: Mutex<()>,
+    /// When the index by words is opened or written again, where that failed.
+    words_again: Mutex<Again>,
     pub rerank: Option<Rerank>,
 }
 
@@ -115,6 +128,8 @@ impl Search {
             options,
             opening: watch::Sender::default(),
             leader: Mutex::default(),
+            unlockable: Mutex::default(),
+            breaker: Mutex::new(Breaker::Working),
             looking: Arc::new(Semaphore::new(2 * cores)),
             changing: Semaphore::new(1),
             unfilled: Notify::new(),
@@ -132,7 +147,7 @@ impl Search {
         let settled = tokio::time::timeout(OPENED_WITHIN, settled).await;
         match settled.map(|settled| settled.map(|opening| opening.clone())) {
             Ok(Ok(Opening::Done(opened))) => Ok(opened),
-            Ok(Ok(Opening::Failed(reason))) => Err(Error::Closed(reason.to_string())),
+            Ok(Ok(Opening::Failed(failure))) => Err(Error::Closed(failure.reason.clone())),
             Ok(Ok(Opening::Pending) | Err(_)) | Err(_) => Err(Error::NotReady),
         }
     }
@@ -149,9 +164,26 @@ impl Search {
     pub(crate) fn leads(&self) -> bool {
         let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
         if leader.is_none() {
-            *leader = Leader::try_take(&self.options.folder).unwrap_or_default();
+            let taken = Leader::try_take(&self.options.folder);
+            let fault = taken.as_ref().err().map(ToString::to_string);
+            *leader = taken.unwrap_or_default();
+            self.note_lock(fault);
         }
         leader.is_some()
+    }
+
+    /// Remembers whether the lock could be asked for, and logs what is new of that.
+    fn note_lock(&self, fault: Option<String>) {
+        let mut known = self.unlockable.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fault) = fault.as_ref().filter(|fault| known.as_ref() != Some(fault)) {
+            tracing::error!(error.cause = %fault, "the search index can't be locked, so nothing new gets into it");
+        }
+        *known = fault;
+    }
+
+    /// How the model that questions are asked with has been doing.
+    pub(crate) fn breaker(&self) -> MutexGuard<'_, Breaker> {
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -170,6 +202,10 @@ impl Opened {
 
     pub(crate) fn set_lexical(&self, lexical: Option<Arc<Lexical>>) {
         *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = lexical;
+    }
+
+    fn words_again(&self) -> MutexGuard<'_, Again> {
+        self.words_again.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The model that searches use.

@@ -5,9 +5,12 @@ mod dice;
 mod fake;
 mod filters;
 mod finding;
+mod keeping;
 mod kills;
 mod models;
 mod processes;
+mod refused;
+mod telling;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 

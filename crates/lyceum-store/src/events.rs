@@ -109,6 +109,11 @@ pub fn mark_seen(tx: &Tx<'_>, consumer: &str, stream: &str, seq: i64) -> Result<
     Ok(())
 }
 
+/// Takes away the events of a stream up to a number, for whoever knows that all of them were seen.
+pub fn forget(tx: &Tx<'_>, stream: &str, up_to: i64) -> Result<usize, DbError> {
+    tx.execute("DELETE FROM events WHERE stream = $1 AND seq <= $2", [stream.into(), up_to.into()])
+}
+
 /// Takes away events that every registered consumer has seen and that are older than a moment.
 pub fn trim(tx: &Tx<'_>, stream: &str, before: Timestamp) -> Result<usize, DbError> {
     tx.execute(

@@ -1,6 +1,7 @@
 //! Vectors of chunks, by the model that made them and the hash of what it was given.
 //!
-//! Numbers rise in the order of the commits, so that whoever knows the last one it saw misses nothing.
+//! Numbers rise in the order of the commits, so that whoever knows the last one it saw misses nothing. What a model does
+//! not take has a vector without numbers: nothing waits for it, nobody is given it, and it is tried again by [`forgive`].
 
 use crate::{DbError, Tx, counters};
 
@@ -24,6 +25,17 @@ pub struct ModelRow {
     pub settings: String,
     /// How far it is.
     pub state: ModelState,
+}
+
+/// Chunks whose vector is wanting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pending {
+    /// The hash of what a model is given of them.
+    pub hash: Vec<u8>,
+    /// One of them.
+    pub chunk: i64,
+    /// How many there are.
+    pub count: i64,
 }
 
 /// A vector that belongs to a chunk.
@@ -80,16 +92,16 @@ pub fn activate(tx: &Tx<'_>, model: i64) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Chunks whose vectors are wanting: the hash and one chunk that has it. The first chunks of all pages come before the
-/// second of any, so that every page is soon found by how it begins.
-pub fn pending(tx: &Tx<'_>, model: i64, most: usize) -> Result<Vec<(Vec<u8>, i64)>, DbError> {
+/// Chunks whose vectors are wanting, together where a model is given the same of them. The first chunks of all pages come
+/// before the second of any, so that every page is soon found by how it begins.
+pub fn pending(tx: &Tx<'_>, model: i64, most: usize) -> Result<Vec<Pending>, DbError> {
     tx.rows(
-        "SELECT c.hash, min(c.id) FROM
+        "SELECT c.hash, min(c.id), count(*) FROM
              (SELECT id, hash, row_number() OVER (PARTITION BY page ORDER BY id) AS place FROM chunks) c
          WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = $1 AND v.hash = c.hash)
          GROUP BY c.hash ORDER BY min(c.place), min(c.id) LIMIT $2",
         [model.into(), i64::try_from(most).unwrap_or(i64::MAX).into()],
-        |row| Ok((row.bytes(0)?, row.whole(1)?)),
+        |row| Ok(Pending { hash: row.bytes(0)?, chunk: row.whole(1)?, count: row.whole(2)? }),
     )
 }
 
@@ -104,7 +116,7 @@ pub fn count_pending(tx: &Tx<'_>, model: i64) -> Result<i64, DbError> {
     Ok(found.unwrap_or_default())
 }
 
-/// Keeps vectors; one that is there already stays.
+/// Keeps vectors; one that is there already stays. One without numbers says that the model does not take it.
 pub fn put(tx: &Tx<'_>, model: i64, vectors: &[(Vec<u8>, Vec<u8>)]) -> Result<(), DbError> {
     let first = counters::reserve(tx, "vectors", vectors.len())?;
     for (seq, (hash, vector)) in (first..).zip(vectors) {
@@ -121,7 +133,7 @@ pub fn put(tx: &Tx<'_>, model: i64, vectors: &[(Vec<u8>, Vec<u8>)]) -> Result<()
 pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<Placed>, DbError> {
     tx.rows(
         "SELECT v.seq, c.id, c.page, v.vector FROM vectors v JOIN chunks c ON c.hash = v.hash
-         WHERE v.model = $1 AND v.seq > $2 ORDER BY v.seq",
+         WHERE v.model = $1 AND v.seq > $2 AND length(v.vector) > 0 ORDER BY v.seq",
         [model.into(), seq.into()],
         |row| {
             Ok(Placed {
@@ -138,7 +150,7 @@ pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<Placed>, DbError> 
 pub fn of_page(tx: &Tx<'_>, model: i64, page: i64) -> Result<Vec<Placed>, DbError> {
     tx.rows(
         "SELECT v.seq, c.id, c.page, v.vector FROM chunks c JOIN vectors v ON v.hash = c.hash
-         WHERE c.page = $1 AND v.model = $2 ORDER BY c.id",
+         WHERE c.page = $1 AND v.model = $2 AND length(v.vector) > 0 ORDER BY c.id",
         [page.into(), model.into()],
         |row| {
             Ok(Placed {
@@ -149,6 +161,11 @@ pub fn of_page(tx: &Tx<'_>, model: i64, page: i64) -> Result<Vec<Placed>, DbErro
             })
         },
     )
+}
+
+/// Has what a model did not take tried again, and says how much that is.
+pub fn forgive(tx: &Tx<'_>, model: i64) -> Result<usize, DbError> {
+    tx.execute("DELETE FROM vectors WHERE model = $1 AND length(vector) = 0", [model.into()])
 }
 
 /// The number of the last vector that was ever kept; 0 before the first.

@@ -210,7 +210,7 @@ pub async fn until_filled(search: &Search, mut say: impl FnMut(&Status)) -> Resu
         say(&status);
         match &model {
             ModelStatus::Off => return Ok(()),
-            ModelStatus::Failed(reason) => return Err(reason.clone()),
+            ModelStatus::Failed(failure) => return Err(failure.detail.clone()),
             ModelStatus::Preparing => {}
             ModelStatus::Ready => {
                 let wanted = search.wanted.load(Ordering::Relaxed);

@@ -26,6 +26,14 @@ pub(super) struct Card {
     pub(super) passage_prefix: String,
     /// The hash of `model.onnx`.
     pub(super) sha256: String,
+    /// The hash of all files that vectors depend on; earlier cards have none.
+    #[serde(default)]
+    pub(super) files_sha256: Option<String>,
+    /// What it is called at its hub and which version it is; earlier cards don't say.
+    #[serde(default)]
+    pub(super) repo: Option<String>,
+    #[serde(default)]
+    pub(super) revision: Option<String>,
 }
 
 impl Card {

@@ -1,4 +1,4 @@
-//! The hash of a file, read in pieces.
+//! The hash of a file, read in pieces, and of several together.
 
 use std::{
     fmt::Write as _,
@@ -21,6 +21,12 @@ pub(super) fn of_file(path: &Path) -> io::Result<String> {
             _ => return Ok(hex(hash)),
         }
     }
+}
+
+/// One hash for several files, by the name and the hash of each.
+pub(super) fn of_all<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let lines = files.into_iter().map(|(name, sha256)| format!("{name} {sha256}\n"));
+    hex(lines.fold(Sha256::new(), Sha256::chain_update))
 }
 
 /// A finished hash in hexadecimal.

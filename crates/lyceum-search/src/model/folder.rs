@@ -24,9 +24,42 @@ pub struct Folder {
     path: PathBuf,
     model: PathBuf,
     tokenizer: PathBuf,
-    /// The hash of the file that is run.
-    sha256: String,
+    hashes: Hashes,
     traits: Traits,
+}
+
+/// What tells the files of a model from those of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Hashes {
+    /// The hash of the file that is run.
+    pub(super) model: String,
+    /// That of all files that vectors depend on.
+    pub(super) all: String,
+}
+
+impl Hashes {
+    /// Reads the file that is run, the weights that lie beside it, and the tokenizer.
+    pub(super) fn of(model: &Path, tokenizer: &Path) -> Result<Self, ModelError> {
+        let mut all = Vec::new();
+        for path in [&[model.to_owned()], beside(model)?.as_slice(), &[tokenizer.to_owned()]].concat() {
+            let file = ModelError::name_of(&path);
+            let hash = digest::of_file(&path);
+            let hash = hash.map_err(|source| ModelError::Unreadable { file: file.clone(), source })?;
+            all.push((file, hash));
+        }
+        let whole = digest::of_all(all.iter().map(|(file, hash)| (file.as_str(), hash.as_str())));
+        let model = all.into_iter().next().map(|(_, hash)| hash).unwrap_or_default();
+        Ok(Self { model, all: whole })
+    }
+
+    /// Which file is not what a pull prepared.
+    fn damaged(&self, card: &Card) -> Option<&'static str> {
+        if card.sha256 != self.model {
+            return Some("model.onnx");
+        }
+        let is_same = card.files_sha256.as_ref().is_none_or(|all| *all == self.all);
+        (!is_same).then_some("tokenizer.json or model.onnx_data")
+    }
 }
 
 /// What is known of a model before it is loaded.
@@ -51,18 +84,17 @@ impl Folder {
             .ok_or(ModelError::Missing("model.onnx in the model folder"))?;
         let tokenizer = first_file(path, &["tokenizer.json"])
             .ok_or(ModelError::Missing("tokenizer.json in the model folder"))?;
-        let sha256 = digest::of_file(&model)
-            .map_err(|source| ModelError::Unreadable { file: ModelError::name_of(&model), source })?;
+        let hashes = Hashes::of(&model, &tokenizer)?;
         let traits = if path.join(CARD).is_file() {
             let card: Card = read_json(&path.join(CARD))?;
-            if card.sha256 != sha256 {
-                return Err(ModelError::Damaged { file: ModelError::name_of(&model) });
+            if let Some(file) = hashes.damaged(&card) {
+                return Err(ModelError::Damaged { file: file.to_owned() });
             }
             card.into()
         } else {
             Traits::read(path, &folder_name(path))?
         };
-        Ok(Self { path: path.to_owned(), model, tokenizer, sha256, traits })
+        Ok(Self { path: path.to_owned(), model, tokenizer, hashes, traits })
     }
 
     /// With other texts before questions and passages than the model's family has.
@@ -95,7 +127,12 @@ impl Folder {
 
     /// The hash of the file that is run.
     pub fn sha256(&self) -> &str {
-        &self.sha256
+        &self.hashes.model
+    }
+
+    /// The hash of all files that vectors depend on.
+    pub fn digest(&self) -> &str {
+        &self.hashes.all
     }
 
     pub(super) fn model(&self) -> &Path {
@@ -122,7 +159,7 @@ impl Folder {
         Ok(Identity {
             kind: "local".to_owned(),
             name: traits.name,
-            sha256: Some(self.sha256.clone()),
+            sha256: Some(self.hashes.all.clone()),
             pooling: traits.pooling,
             query_prefix: traits.query_prefix,
             passage_prefix: traits.passage_prefix,
@@ -203,6 +240,23 @@ impl PoolingModes {
 fn folder_name(path: &Path) -> String {
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     ModelError::name_of(&whole)
+}
+
+/// The files that a graph keeps its weights in, where they are too large for it: `model.onnx_data` and the like.
+fn beside(model: &Path) -> Result<Vec<PathBuf>, ModelError> {
+    let name = ModelError::name_of(model);
+    let folder = model.parent().unwrap_or(Path::new("."));
+    let unreadable = |source| ModelError::Unreadable { file: name.clone(), source };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        let other = ModelError::name_of(&path);
+        if other != name && other.starts_with(&name) && path.is_file() {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn first_file(folder: &Path, names: &[&str]) -> Option<PathBuf> {

@@ -140,9 +140,8 @@ pub async fn pull(
     mut progress: impl FnMut(Progress) + Send,
 ) -> Result<Folder, PullError> {
     check_name(&options.repo)?;
-    let place = place::Place::take(&options.folder()).await?;
-    let variant = options.is_default().then_some(options.variant);
-    if let Some(folder) = place.present(variant).await {
+    let place = place::Place::take(options).await?;
+    if let Some(folder) = place.present(options).await {
         return Ok(folder);
     }
     let files = match &options.from {

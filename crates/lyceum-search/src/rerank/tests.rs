@@ -13,10 +13,12 @@ use tokio::time::Instant;
 
 use super::{
     Rerank, Reranked,
-    breaker::{Breaker, News, PAUSE},
     cache::{Cache, key},
 };
-use crate::reranker::{RerankError, Reranker};
+use crate::{
+    breaker::{Breaker, News, PAUSE},
+    reranker::{RerankError, Reranker},
+};
 
 /// What a reranker is told to do.
 #[derive(Debug)]
@@ -227,6 +229,17 @@ async fn after_three_failures_in_a_row_it_is_left_alone() {
     }
     assert_eq!(stage.told.times(), 6);
     assert_eq!(ask().await, Reranked::Scored(vec![1.0, 2.0]), "what is kept is still there");
+}
+
+#[tokio::test]
+async fn one_that_is_still_being_loaded_has_not_failed() {
+    let stage = stage(BUDGET);
+    stage.told.next((0..4).map(|_| Do::Fail(RerankError::Loading)));
+    for _ in 0..4 {
+        let expected = Reranked::Unavailable("the reranker is still being loaded".to_owned());
+        assert_eq!(stage.rerank.order("hook", &two()).await, expected);
+    }
+    assert!(matches!(stage.rerank.order("hook", &two()).await, Reranked::Scored(_)));
 }
 
 #[test]

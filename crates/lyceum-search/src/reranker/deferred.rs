@@ -57,7 +57,8 @@ impl Deferred {
 #[async_trait]
 impl Reranker for Deferred {
     fn identity(&self) -> &str {
-        &self.identity
+        // What its settings are does not say which model they lead to.
+        self.made.get().map_or(&self.identity, |made| made.identity())
     }
 
     async fn prepare(&self) -> Result<(), RerankError> {
@@ -72,7 +73,7 @@ impl Reranker for Deferred {
     async fn score(&self, query: &str, passages: &[String]) -> Result<Vec<f32>, RerankError> {
         match self.made.get() {
             Some(made) => made.score(query, passages).await,
-            None => Err(RerankError::Model("it is still being loaded".to_owned())),
+            None => Err(RerankError::Loading),
         }
     }
 }

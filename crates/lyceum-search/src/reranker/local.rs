@@ -39,7 +39,7 @@ impl LocalReranker {
         let lane = Arc::new(ThreadPool::with_num_threads(1));
         score(&runtime.run(&lane, ("lyceum", "lyceum"))?)?;
         Ok(Self {
-            identity: format!("local:{}:{}", folder.name(), folder.sha256()),
+            identity: format!("local:{}:{}", folder.name(), folder.digest()),
             runtime: Arc::new(runtime),
             lanes: Lanes::new(threads, Urgency::Now),
             budget,

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{
-    Budget, CohereReranker, CohereSettings, LocalSettings, RerankError, Reranker, Settings, TeiReranker,
-    TeiSettings, WorkersAiReranker, WorkersAiSettings,
+    Budget, CohereReranker, CohereSettings, Deferred, LocalSettings, RerankError, Reranker, Settings,
+    TeiReranker, TeiSettings, WorkersAiReranker, WorkersAiSettings,
 };
 use crate::endpoint::peer::{Peer, Reply, faults, hides_the_key, key};
 
@@ -59,12 +59,26 @@ fn passages() -> Vec<String> {
 fn short(error: &RerankError) -> String {
     match error {
         RerankError::Model(_) => "model".to_owned(),
+        RerankError::Loading => "loading".to_owned(),
         RerankError::Unreachable(_) => "unreachable".to_owned(),
         RerankError::Late(limit) => format!("late {}ms", limit.as_millis()),
         RerankError::Refused { status: status @ (429 | 503), .. } => format!("busy {status}"),
         RerankError::Refused { status, .. } => format!("refused {status}"),
         RerankError::Malformed(_) => "malformed".to_owned(),
     }
+}
+
+#[tokio::test]
+async fn one_that_is_made_later_is_known_by_its_own_name_then() {
+    let peer = Peer::start(peers::honest("tei")).await;
+    let settings = TeiSettings { url: peer.url(), key_env: None, budget_ms: Budget::default() };
+    let own = TeiReranker::connect(&settings, key()).await.unwrap();
+    let deferred = Deferred::new(Settings::Tei(settings), key());
+    assert_eq!(short(&deferred.score("hook", &passages()).await.unwrap_err()), "loading");
+    assert_ne!(deferred.identity(), own.identity());
+    deferred.prepare().await.unwrap();
+    assert_eq!(deferred.identity(), own.identity());
+    assert_eq!(deferred.score("hook", &passages()).await.unwrap().len(), passages().len());
 }
 
 #[test]

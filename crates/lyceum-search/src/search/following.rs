@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeSet, HashMap},
     sync::PoisonError,
+    time::Instant,
 };
 
 use jiff::Timestamp;
@@ -93,16 +94,28 @@ impl Search {
     pub(super) fn catch_up(&self, opened: &Opened) -> Result<(), DbError> {
         let _turn = opened.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(lexical) = opened.lexical() else { return Ok(()) };
-        let outcome = catch_up(opened, &lexical);
-        match outcome {
-            Ok(()) => Ok(()),
-            Err(Behind::Database(error)) => Err(error),
-            Err(Behind::Words(error)) => {
-                tracing::error!(error.cause = %error, "the index of words failed; it is made again");
+        if !opened.words_again().is_due(Instant::now()) {
+            return Ok(());
+        }
+        match catch_up(opened, &lexical) {
+            Ok(()) => opened.words_again().went_well(),
+            Err(Behind::Database(error)) => return Err(error),
+            Err(Behind::Words(error)) if error.is_damage() || lexical.is_damaged() => {
+                tracing::error!(error.cause = %error, "the index of words is damaged; it is made again");
+                opened.words_again().went_well();
                 opened.set_lexical(None);
-                Ok(())
+            }
+            // What it has can still be read.
+            Err(Behind::Words(error)) => {
+                if opened.words_again().failed(Instant::now()) {
+                    tracing::error!(
+                        error.cause = %error,
+                        "the index of words can't be written; it answers as it is, and writing is tried again"
+                    );
+                }
             }
         }
+        Ok(())
     }
 
     /// Brings memory up to the database, and sees what others wrote to the index by words. Blocks.

@@ -1,12 +1,15 @@
 //! Opening what is kept, whatever state it is in, and following it from then on.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use lyceum_store::{Db, DbError, Leader, events, pages};
 use tokio_util::sync::CancellationToken;
 
 use super::{Opened, Opening, Search};
-use crate::{lexical::Lexical, memory::Memory, rerank::Rerank};
+use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
 
 /// How often what other processes wrote is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -17,15 +20,24 @@ const TRY_AGAIN: Duration = Duration::from_secs(5);
 /// How long after a failure to set the reranker up it is tried again.
 const RERANKER_AGAIN: Duration = Duration::from_secs(30);
 
+/// How often events that nobody needs any more are let go, and how many of the last stay for processes that follow: one
+/// that is further behind reads everything anew.
+const TRIM_EVERY: Duration = Duration::from_secs(3600);
+const FOR_FOLLOWERS: i64 = 10_000;
+
 impl Search {
     /// Opens what is kept, and follows what other processes write, until it is told to stop.
     pub async fn keep_open(self: Arc<Self>, stop: CancellationToken) {
         let opened = loop {
             match self.open_once().await {
                 Ok(opened) => break opened,
-                Err(reason) => {
-                    tracing::error!(error.cause = %reason, "the search index can't be opened; it is tried again");
-                    self.opening.send_replace(Opening::Failed(reason.into()));
+                Err(failure) => {
+                    let detail = &failure.detail;
+                    tracing::error!(
+                        error.cause = detail,
+                        "the search index can't be opened; it is tried again"
+                    );
+                    self.opening.send_replace(Opening::Failed(Arc::new(failure)));
                 }
             }
             tokio::select! {
@@ -33,6 +45,7 @@ impl Search {
                 () = stop.cancelled() => return,
             }
         };
+        let mut trimmed: Option<Instant> = None;
         loop {
             tokio::select! {
                 () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -43,6 +56,12 @@ impl Search {
             let look = tokio::task::spawn_blocking(move || search.look(&followed)).await;
             if let Ok(Err(error)) = look {
                 tracing::warn!(error.cause = %error, "the search index could not be followed");
+            }
+            if trimmed.is_none_or(|before| before.elapsed() > TRIM_EVERY) && self.leads() {
+                trimmed = Some(Instant::now());
+                if let Err(error) = opened.trim(FOR_FOLLOWERS).await {
+                    tracing::warn!(error.cause = %error, "old events of the search index could not be let go");
+                }
             }
         }
     }
@@ -73,14 +92,13 @@ impl Search {
     }
 
     /// Opens what is kept, once; for commands that ask and end.
-    pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, String> {
+    pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, Failure> {
         if let Some(opened) = self.opened_now() {
             return Ok(opened);
         }
         let search = self.clone();
         let opened = tokio::task::spawn_blocking(move || search.open_here()).await;
-        let opened = opened.map_err(|_| "opening it failed; the log says more".to_owned())?;
-        let opened = Arc::new(opened.map_err(|error| error.to_string())?);
+        let opened = Arc::new(opened.map_err(|error| Failure::of_work(&error))??);
         self.opening.send_replace(Opening::Done(opened.clone()));
         Ok(opened)
     }
@@ -103,22 +121,30 @@ impl Search {
         };
         let rerank = self.options.reranker.as_ref();
         let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
-        let (following, catching_up) = Default::default();
-        let opened =
-            Opened { db, memory: memory.into(), lexical: None.into(), following, catching_up, rerank };
+        let (following, catching_up, words_again) = Default::default();
+        let (memory, lexical) = (memory.into(), None.into());
+        let opened = Opened { db, memory, lexical, following, catching_up, words_again, rerank };
         self.open_words(&opened, leads);
         Ok(opened)
     }
 
     /// Opens the index by words. One that is damaged is made again, by the process that leads.
-    fn open_words(&self, opened: &Opened, leads: bool) {
+    pub(crate) fn open_words(&self, opened: &Opened, leads: bool) {
         let folder = self.options.folder.join("words");
+        // Without this it can't be told whether the index is a sound one.
+        let read = opened.db.read_here(|tx| Ok((events::last(tx)?, pages::count(tx)?.0)));
+        let (last, count) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                opened.words_again().failed(Instant::now());
+                tracing::warn!(error.cause = %error, "the index of words is opened once the database can be read");
+                return;
+            }
+        };
         let usable = Lexical::open(&folder).and_then(|lexical| {
             let position = lexical.position()?;
             // Further than the database: it belongs to one that is no more. As far, and with other pages: which of its
             // documents are gone is in the one file without a checksum.
-            let read = opened.db.read_here(|tx| Ok((events::last(tx)?, pages::count(tx)?.0)));
-            let (last, count) = read.unwrap_or_default();
             let is_same = u64::try_from(count).is_ok_and(|count| count == lexical.count());
             Ok((lexical, position < last || (position == last && is_same)))
         });
@@ -133,15 +159,25 @@ impl Search {
             Err(error) => Err(error),
         };
         match lexical {
-            Ok(lexical) => opened.set_lexical(Some(Arc::new(lexical))),
-            Err(error) => tracing::error!(error.cause = %error, "the index of words can't be used"),
+            Ok(lexical) => {
+                opened.words_again().went_well();
+                opened.set_lexical(Some(Arc::new(lexical)));
+                if leads && let Err(error) = Lexical::tidy(&folder) {
+                    tracing::warn!(error.cause = %error, "an index of words of another version could not be taken away");
+                }
+            }
+            Err(error) => {
+                opened.words_again().failed(Instant::now());
+                tracing::error!(error.cause = %error, "the index of words can't be used");
+            }
         }
     }
 
     /// Looks at what this process has to do, or what others did. Blocks.
     fn look(&self, opened: &Opened) -> Result<(), DbError> {
         let leads = self.leads();
-        if opened.lexical().is_none() {
+        let is_due = opened.words_again().is_due(Instant::now());
+        if opened.lexical().is_none() && is_due {
             self.open_words(opened, leads);
         }
         if leads {
@@ -149,6 +185,18 @@ impl Search {
         }
         self.follow(opened)?;
         self.follow_model(opened)
+    }
+}
+
+impl Opened {
+    /// Lets go of events that this process has seen, except for so many of the last.
+    pub(crate) async fn trim(&self, margin: i64) -> Result<usize, DbError> {
+        let Some(lexical) = self.lexical() else { return Ok(0) };
+        let up_to = lexical.seen().min(self.memory().seq).saturating_sub(margin);
+        if up_to <= 0 {
+            return Ok(0);
+        }
+        self.db.write(move |tx| events::forget(tx, pages::STREAM, up_to)).await
     }
 }
 

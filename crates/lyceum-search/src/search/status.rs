@@ -1,12 +1,12 @@
 //! How far the index is: for `/health`, for progress bars, and for what answers say of themselves.
 
-use std::sync::atomic::Ordering;
+use std::sync::{PoisonError, atomic::Ordering};
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Search;
-use crate::{error::Error, filling::ModelStatus};
+use super::{Opening, Search};
+use crate::{error::Error, failure::Failure, filling::ModelStatus};
 use lyceum_store::{pages, vectors};
 
 /// How far the index is.
@@ -22,8 +22,11 @@ pub struct Status {
     pub state: State,
     /// The model, where there is one.
     pub model: Option<String>,
-    /// Why meaning is not searched, where it is not.
+    /// Why it is degraded, where it is.
     pub reason: Option<String>,
+    /// The same with all that is known, for commands: it may say what an endpoint said, and name files.
+    #[serde(skip)]
+    pub detail: Option<String>,
 }
 
 /// What the index is doing.
@@ -38,7 +41,7 @@ pub enum State {
     Preparing,
     /// Vectors are being made.
     Embedding,
-    /// Words only: the model does not work.
+    /// Answers are poorer than they could be, or there are none: the reason says why.
     Degraded,
 }
 
@@ -46,9 +49,12 @@ impl Search {
     /// How far the index is.
     pub async fn status(&self) -> Result<Status, Error> {
         let model = self.model.borrow().clone();
-        let Some(opened) = self.opened_now() else {
-            let state = State::Opening;
-            return Ok(Status { documents: 0, chunks: 0, pending: 0, state, model: None, reason: None });
+        let opened = match &*self.opening.borrow() {
+            Opening::Done(opened) => opened.clone(),
+            Opening::Pending => return Ok(Status::without_index(State::Opening, None)),
+            Opening::Failed(failure) => {
+                return Ok(Status::without_index(State::Degraded, Some(Failure::clone(failure))));
+            }
         };
         let active = opened.active();
         let of = active.as_ref().map(|active| active.model);
@@ -64,17 +70,35 @@ impl Search {
             Ok((documents, chunks, pending))
         });
         let (documents, chunks, pending) = read.await?;
-        let state = match &model {
-            ModelStatus::Failed(_) => State::Degraded,
-            ModelStatus::Preparing => State::Preparing,
-            ModelStatus::Ready if pending > 0 => State::Embedding,
-            ModelStatus::Ready | ModelStatus::Off => State::Ready,
+        let (state, failure) = match (model, self.lock_failure()) {
+            (ModelStatus::Failed(failure), _) => (State::Degraded, Some(failure)),
+            (_, Some(failure)) => (State::Degraded, Some(failure)),
+            (ModelStatus::Preparing, None) => (State::Preparing, None),
+            (ModelStatus::Ready, None) if pending > 0 => (State::Embedding, None),
+            (ModelStatus::Ready | ModelStatus::Off, None) => (State::Ready, None),
         };
-        let reason = match model {
-            ModelStatus::Failed(reason) => Some(reason),
-            _ => None,
-        };
+        let (reason, detail) = told(failure);
         let model = active.map(|active| active.embedder.identity().name.clone());
-        Ok(Status { documents, chunks, pending, state, model, reason })
+        Ok(Status { documents, chunks, pending, state, model, reason, detail })
     }
+
+    /// Why nothing new can get into the index, where that is so.
+    fn lock_failure(&self) -> Option<Failure> {
+        let fault = self.unlockable.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        fault.map(|fault| Failure {
+            reason: "nothing new gets into the index: it can't be locked".to_owned(),
+            detail: format!("the file leader.lock of the index can't be locked: {fault}"),
+        })
+    }
+}
+
+impl Status {
+    fn without_index(state: State, failure: Option<Failure>) -> Self {
+        let (reason, detail) = told(failure);
+        Self { documents: 0, chunks: 0, pending: 0, state, model: None, reason, detail }
+    }
+}
+
+fn told(failure: Option<Failure>) -> (Option<String>, Option<String>) {
+    failure.map(|Failure { reason, detail }| (reason, detail)).unzip()
 }

@@ -27,7 +27,33 @@ pub(super) enum Manner {
     NotANumber,
     NoDirection,
     Slow(Duration),
+    /// Fails wherever a text has this word in it.
+    FailsOn(&'static str, Fault),
 }
+
+/// How a model fails over a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// Refuses it with this status.
+    Status(u16),
+    /// Its run breaks off.
+    Run,
+    /// Its vector has no direction.
+    NoDirection,
+}
+
+impl Fault {
+    fn error(self) -> Option<EmbedError> {
+        match self {
+            Self::Status(status) => Some(EmbedError::Refused { status, message: SECRET.to_owned() }),
+            Self::Run => Some(EmbedError::Model(SECRET.to_owned())),
+            Self::NoDirection => None,
+        }
+    }
+}
+
+/// What an endpoint says, which is nobody's business but the operator's.
+pub(super) const SECRET: &str = "10.0.0.7 is full";
 
 /// What all models of a test have in common.
 #[derive(Debug)]
@@ -138,6 +164,15 @@ impl Embedder for Fake {
             Manner::NotANumber => vectors.iter_mut().for_each(|vector| vector[1] = f32::NAN),
             Manner::NoDirection => vectors.iter_mut().for_each(|vector| vector.fill(0.0)),
             Manner::Slow(time) => tokio::time::sleep(time).await,
+            Manner::FailsOn(word, fault) => {
+                let met = texts.iter().zip(&mut vectors).filter(|(text, _)| text.contains(word));
+                for (_, vector) in met {
+                    if let Some(error) = fault.error() {
+                        return Err(error);
+                    }
+                    vector.fill(0.0);
+                }
+            }
         }
         if purpose == Purpose::Passage {
             self.control.passages.fetch_add(texts.len(), Ordering::SeqCst);

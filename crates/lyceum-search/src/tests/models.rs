@@ -26,9 +26,13 @@ async fn the_old_model_answers_until_the_new_one_is_complete() {
     until("the models are exchanged", async || {
         let model = second.status().await.model;
         let answer = second.ask(Mode::Meaning, "a loaf of bread wants flour").await;
-        if answer.degraded.is_none() {
-            assert_eq!(answer.hits[0].facts.id, "bread", "{model:?}");
-            assert!(answer.hits[0].score > 0.2);
+        match &answer.degraded {
+            None => {
+                assert_eq!(answer.hits[0].facts.id, "bread", "{model:?}");
+                assert!(answer.hits[0].score > 0.2);
+            }
+            // Nothing is wanting of the model that answers.
+            Some(why) => assert!(!why.contains("passages"), "{why}"),
         }
         seen.extend(model.clone());
         model.as_deref() == Some("two")

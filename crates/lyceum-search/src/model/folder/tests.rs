@@ -64,6 +64,33 @@ fn what_the_files_say_counts_more_than_the_name() {
     );
 }
 
+#[test]
+fn every_file_that_vectors_depend_on_is_part_of_what_a_model_is() {
+    let digest = |files: &[(&str, &str)]| {
+        let (_kept, folder) = folder("m", files);
+        let folder = folder.unwrap();
+        assert_eq!(folder.identity(8).unwrap().sha256.as_deref(), Some(folder.digest()));
+        (folder.sha256().to_owned(), folder.digest().to_owned())
+    };
+    let one = digest(&[("model.onnx", "graph"), ("tokenizer.json", "{}"), ("model.onnx_data", "1")]);
+    let others = [
+        digest(&[("model.onnx", "graph"), ("tokenizer.json", "{ }"), ("model.onnx_data", "1")]),
+        digest(&[("model.onnx", "graph"), ("tokenizer.json", "{}"), ("model.onnx_data", "2")]),
+        digest(&[("model.onnx", "graph"), ("tokenizer.json", "{}")]),
+    ];
+    for other in others {
+        assert_eq!(one.0, other.0);
+        assert_ne!(one.1, other.1);
+    }
+    let elsewhere = [
+        ("onnx/model.onnx", "graph"),
+        ("tokenizer.json", "{}"),
+        ("onnx/model.onnx_data", "1"),
+        ("README.md", ""),
+    ];
+    assert_eq!(digest(&elsewhere), one);
+}
+
 #[track_caller]
 fn check(files: &[(&str, &str)], expected: &str) {
     let (_kept, folder) = folder("model", files);

@@ -68,7 +68,9 @@ pub(super) async fn download(
             return Err(PullError::WrongHash { file: wanted.file.to_owned(), found });
         }
     }
-    Ok(fs::rename(part, to).await?)
+    fs::rename(&part, to).await?;
+    let _there_was_none = fs::remove_file(part.with_added_extension("tag")).await;
+    Ok(())
 }
 
 async fn attempt_once(
@@ -77,23 +79,37 @@ async fn attempt_once(
     part: &Path,
     progress: &mut (impl FnMut(Progress) + Send),
 ) -> Result<(), PullError> {
-    let there = fs::metadata(part).await.map_or(0, |part| part.len());
+    let tag = part.with_added_extension("tag");
+    let (there, version) = continued(wanted, part, &tag).await;
     let mut request = client.get(wanted.url.clone());
     if there > 0 {
         request = request.header(header::RANGE, format!("bytes={there}-"));
     }
+    if let Some(version) = version {
+        request = request.header(header::IF_RANGE, version);
+    }
     let response = request.send().await.map_err(|fault| unreachable(&fault))?;
     let (mut file, mut done) = match response.status() {
-        StatusCode::PARTIAL_CONTENT if there > 0 && starts_at(&response, there) => {
+        StatusCode::PARTIAL_CONTENT if there > 0 && range(&response).starts_with(&format!("{there}-")) => {
             (OpenOptions::new().append(true).open(part).await?, there)
         }
-        // The server has no more than what is there: either that is all, or the hash will show that it is not.
-        StatusCode::RANGE_NOT_SATISFIABLE if there > 0 => return Ok(()),
+        // The server has no more than what is there: that is all.
+        StatusCode::RANGE_NOT_SATISFIABLE if there > 0 && range(&response) == format!("*/{there}") => {
+            return Ok(());
+        }
         status if status.is_success() && status != StatusCode::PARTIAL_CONTENT => {
-            (File::create(part).await?, 0)
+            let file = File::create(part).await?;
+            keep_version(&response, &tag).await?;
+            (file, 0)
+        }
+        StatusCode::PARTIAL_CONTENT | StatusCode::RANGE_NOT_SATISFIABLE => {
+            let _there_was_none = fs::remove_file(part).await;
+            return Err(PullError::Unreachable("it sent another part than was asked for".to_owned()));
         }
         status => {
-            let _ = fs::remove_file(part).await;
+            if status == StatusCode::NOT_FOUND {
+                let _there_was_none = fs::remove_file(part).await;
+            }
             return Err(PullError::Refused { file: wanted.file.to_owned(), status: status.as_u16() });
         }
     };
@@ -142,9 +158,30 @@ async fn next_piece(
     }
 }
 
-fn starts_at(response: &Response, there: u64) -> bool {
+/// How much is there that may be continued, and which version of the file it is of. Without a hash to compare with, only
+/// what the server itself tells from another version is continued.
+async fn continued(wanted: &Wanted<'_>, part: &Path, tag: &Path) -> (u64, Option<String>) {
+    let there = fs::metadata(part).await.map_or(0, |part| part.len());
+    match fs::read_to_string(tag).await {
+        _ if there == 0 => (0, None),
+        Ok(version) if !version.is_empty() => (there, Some(version)),
+        _ if wanted.sha256.is_some() => (there, None),
+        _ => (0, None),
+    }
+}
+
+/// Writes down which version of a file is being got.
+async fn keep_version(response: &Response, tag: &Path) -> Result<(), PullError> {
+    let version = response.headers().get(header::ETAG).and_then(|version| version.to_str().ok());
+    // A weak one does not tell bytes apart.
+    let version = version.filter(|version| !version.starts_with("W/"));
+    Ok(fs::write(tag, version.unwrap_or_default()).await?)
+}
+
+/// What the server says which part it sends, such as `5-9/10`.
+fn range(response: &Response) -> String {
     let range = response.headers().get(header::CONTENT_RANGE).and_then(|range| range.to_str().ok());
-    range.is_some_and(|range| range.starts_with(&format!("bytes {there}-")))
+    range.and_then(|range| range.strip_prefix("bytes ")).unwrap_or_default().to_owned()
 }
 
 async fn hash(path: &Path) -> Result<String, PullError> {

@@ -65,7 +65,10 @@ async fn fetch_any(
     for (number, (file, limit)) in FILES.iter().enumerate() {
         let wanted = Wanted { url: address(options, file)?, file, sha256: None, limit: *limit };
         match download(client, &wanted, into, patience, progress).await {
-            Err(PullError::Refused { status: 401 | 403 | 404, .. }) if number >= NEEDED => {}
+            Err(PullError::Refused { status: 401 | 403 | 404, .. }) if number >= NEEDED => {
+                // An earlier version had it, perhaps.
+                let _there_was_none = tokio::fs::remove_file(into.join(file)).await;
+            }
             other => other?,
         }
     }

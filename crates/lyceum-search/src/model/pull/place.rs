@@ -7,16 +7,19 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::PullError;
+use super::{PullError, PullOptions, pinned};
 use crate::model::{
-    Folder, ModelError, Variant,
+    Folder, ModelError,
     card::{CARD, Card},
-    read_json,
+    digest, read_json,
 };
 
 /// How long another process may take with the same model.
 const PATIENCE: Duration = Duration::from_mins(20);
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long the short name of where files come from is.
+const ORIGIN: usize = 16;
 
 /// The right to put one model in its place. The system ends it with the process that holds it.
 #[derive(Debug)]
@@ -36,9 +39,10 @@ impl Drop for Place {
 }
 
 impl Place {
-    /// Waits until no other process pulls this model.
-    pub(super) async fn take(folder: &Path) -> Result<Self, PullError> {
-        let name = ModelError::name_of(folder);
+    /// Waits until no other process pulls a model of this name.
+    pub(super) async fn take(options: &PullOptions) -> Result<Self, PullError> {
+        let folder = options.folder();
+        let name = ModelError::name_of(&folder);
         let beside = folder.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(beside)?;
         let lock = File::create(beside.join(format!(".{name}.lock")))?;
@@ -54,20 +58,19 @@ impl Place {
             }
         }
         Ok(Self {
-            folder: folder.to_owned(),
-            parts: beside.join(format!(".{name}.parts")),
+            parts: beside.join(format!(".{name}.{}.parts", origin(options))),
             fresh: beside.join(format!(".{name}.new")),
+            folder,
             _lock: lock,
         })
     }
 
-    /// The model, if it is there already, whole, and was prepared by a pull in this variant (or in any).
-    pub(super) async fn present(&self, variant: Option<Variant>) -> Option<Folder> {
-        let folder = self.folder.clone();
+    /// The model, if it is there already, whole, and was prepared by such a pull.
+    pub(super) async fn present(&self, options: &PullOptions) -> Option<Folder> {
+        let (folder, options) = (self.folder.clone(), options.clone());
         let open = move || {
             let card: Card = read_json(&folder.join(CARD)).ok()?;
-            let fits = variant.is_none_or(|variant| variant == card.variant);
-            fits.then(|| Folder::open(&folder).ok()).flatten()
+            is_of(&card, &options).then(|| Folder::open(&folder).ok()).flatten()
         };
         tokio::task::spawn_blocking(open).await.ok().flatten()
     }
@@ -76,6 +79,24 @@ impl Place {
     pub(super) fn parts(&self) -> io::Result<&Path> {
         fs::create_dir_all(&self.parts)?;
         Ok(&self.parts)
+    }
+
+    /// Where downloads of a model of this name went, also from elsewhere.
+    fn all_parts(&self) -> io::Result<Vec<PathBuf>> {
+        let name = ModelError::name_of(&self.folder);
+        let beside = self.folder.parent().unwrap_or(Path::new("."));
+        let mut found = Vec::new();
+        for entry in fs::read_dir(beside)? {
+            let path = entry?.path();
+            let file = ModelError::name_of(&path);
+            let inner = file.strip_prefix(&format!(".{name}.")).and_then(|rest| rest.strip_suffix("parts"));
+            let is_origin =
+                |inner: &str| inner.len() == ORIGIN + 1 && !inner.trim_end_matches('.').contains('.');
+            if inner.is_some_and(|inner| inner.is_empty() || is_origin(inner)) {
+                found.push(path);
+            }
+        }
+        Ok(found)
     }
 
     /// An empty folder to put the model together in.
@@ -95,11 +116,29 @@ impl Place {
         }
         fs::rename(made, &self.folder)?;
         gone(&old)?;
-        gone(&self.parts)?;
+        for parts in self.all_parts()? {
+            gone(&parts)?;
+        }
         let folder = self.folder.clone();
         let folder = tokio::task::spawn_blocking(move || Folder::open(&folder)).await;
         Ok(folder.map_err(io::Error::other)??)
     }
+}
+
+/// Whether a card is that of the model that is wanted. The default model is known by its bytes, whoever carries it.
+fn is_of(card: &Card, options: &PullOptions) -> bool {
+    if options.is_default() {
+        return card.variant == options.variant && card.source_sha256 == pinned::WEIGHTS.sha256;
+    }
+    card.repo.as_ref() == Some(&options.repo) && card.revision.as_ref() == Some(&options.revision)
+}
+
+/// Where files come from, in short: what was got there is not continued with the files of another.
+fn origin(options: &PullOptions) -> String {
+    let PullOptions { hub, repo, revision, .. } = options;
+    let mut hash = digest::of_all([("hub", hub.as_str()), ("repo", repo), ("revision", revision)]);
+    hash.truncate(ORIGIN);
+    hash
 }
 
 fn gone(folder: &Path) -> io::Result<()> {

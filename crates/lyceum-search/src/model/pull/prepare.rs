@@ -11,7 +11,8 @@ use crate::model::{
     card::{CARD, Card},
     convert::{Task, convert},
     digest,
-    folder::Traits,
+    folder::{Hashes, Traits},
+    read_json,
 };
 
 /// The small files that say something of a model.
@@ -45,18 +46,19 @@ fn make(options: &PullOptions, from: &Path, to: &Path) -> Result<Option<String>,
         return Ok(None);
     }
     if from.join(CARD).is_file() {
-        return copy_prepared(from, to).map(|()| None);
+        return copy_prepared(options, from, to).map(|()| None);
     }
     make_any(options, from, to).map(Some)
 }
 
 /// What another pull has made, on this machine or another, is taken with what was written down then.
-fn copy_prepared(from: &Path, to: &Path) -> Result<(), PullError> {
+fn copy_prepared(options: &PullOptions, from: &Path, to: &Path) -> Result<(), PullError> {
     let folder = Folder::open(from)?;
     fs::copy(folder.model(), to.join("model.onnx"))?;
-    for name in ["tokenizer.json", CARD] {
-        fs::copy(from.join(name), to.join(name))?;
-    }
+    fs::copy(from.join("tokenizer.json"), to.join("tokenizer.json"))?;
+    // Whoever names a folder says which model it holds.
+    let (repo, revision) = (Some(options.repo.clone()), Some(options.revision.clone()));
+    Card { repo, revision, ..read_json(&from.join(CARD))? }.write(to)?;
     copy_beside(folder.model(), from, to)
 }
 
@@ -72,7 +74,7 @@ fn make_default(options: &PullOptions, from: &Path, to: &Path) -> Result<(), Pul
     fs::copy(from.join("tokenizer.json"), to.join("tokenizer.json"))?;
     fs::copy(&config, to.join("config.json"))?;
     let traits = Traits { max_tokens: pinned::MAX_TOKENS, ..Traits::read(to, options.name())? };
-    write_card(to, traits, options.variant, pinned::WEIGHTS.sha256.to_owned())
+    write_card(options, to, traits, options.variant, pinned::WEIGHTS.sha256.to_owned())
 }
 
 /// A model that comes as ONNX is taken as it is.
@@ -88,7 +90,7 @@ fn make_any(options: &PullOptions, from: &Path, to: &Path) -> Result<String, Pul
     let source = hash(&to.join("model.onnx"))?;
     let traits = Traits::read(to, options.name())?;
     if traits.dimensions.is_some() {
-        write_card(to, traits, Variant::Fp32, source.clone())?;
+        write_card(options, to, traits, Variant::Fp32, source.clone())?;
     }
     Ok(source)
 }
@@ -107,9 +109,19 @@ fn copy_beside(onnx: &Path, from: &Path, to: &Path) -> Result<(), PullError> {
     Ok(())
 }
 
-fn write_card(to: &Path, traits: Traits, variant: Variant, source_sha256: String) -> Result<(), PullError> {
+fn write_card(
+    options: &PullOptions,
+    to: &Path,
+    traits: Traits,
+    variant: Variant,
+    source_sha256: String,
+) -> Result<(), PullError> {
+    let hashes = Hashes::of(&to.join("model.onnx"), &to.join("tokenizer.json"))?;
     let card = Card {
-        sha256: hash(&to.join("model.onnx"))?,
+        sha256: hashes.model,
+        files_sha256: Some(hashes.all),
+        repo: Some(options.repo.clone()),
+        revision: Some(options.revision.clone()),
         dimensions: traits.dimensions.unwrap_or_default(),
         name: traits.name,
         source_sha256,

@@ -89,6 +89,85 @@ async fn what_was_got_before_is_not_got_again() {
     assert!(done > 700_000 && total == Some(1_200_000), "{done} of {total:?}");
 }
 
+/// How much of a file was there when the first bytes came, and what it is in the end.
+async fn continued(day: Day, sha256: Option<&str>, version: Option<&str>, part: &[u8]) -> (bool, Vec<u8>) {
+    let into = TempDir::new().unwrap();
+    fs::write(into.path().join("file.part"), part).unwrap();
+    if let Some(version) = version {
+        fs::write(into.path().join("file.part.tag"), version).unwrap();
+    }
+    let hub = Hub::start(day, content()).await;
+    let wanted = Wanted { url: hub.url("file"), file: "file", sha256, limit: 2_000_000 };
+    let client = client(&wanted.url, PATIENCE).unwrap();
+    let mut first = None;
+    let mut note = |progress| {
+        if let Progress::Downloading { done, .. } = progress {
+            first.get_or_insert(done);
+        }
+    };
+    download(&client, &wanted, into.path(), PATIENCE, &mut note).await.unwrap();
+    assert_eq!(fs::read_dir(into.path()).unwrap().count(), 1);
+    (first.is_none_or(|first| first > 700_000), fs::read(into.path().join("file")).unwrap())
+}
+
+#[tokio::test]
+async fn only_what_is_of_the_same_file_is_continued() {
+    let (half, other) = (&content()[..700_000], vec![7; 700_000]);
+    let sha256 = sha256();
+    // A server that has too much to do costs nothing of what is there.
+    assert_eq!(continued(Day::FailsTwice, Some(&sha256), None, half).await, (true, content()));
+    // Without a hash it has to be the version that the server has.
+    assert_eq!(continued(Day::Good, None, Some(hub::VERSION), half).await, (true, content()));
+    assert_eq!(continued(Day::Good, None, Some("\"v0\""), &other).await, (false, content()));
+    assert_eq!(continued(Day::Good, None, None, &other).await, (false, content()));
+    assert_eq!(continued(Day::CutsOnce, None, None, &other).await, (false, content()));
+    // All of it is there, and more than all.
+    assert_eq!(continued(Day::Good, Some(&sha256), None, &content()).await, (true, content()));
+    let more = [content(), other].concat();
+    assert_eq!(continued(Day::Good, None, Some(hub::VERSION), &more).await, (false, content()));
+}
+
+#[tokio::test]
+async fn a_model_of_the_same_name_and_of_another_owner_or_version_is_another() {
+    let models = TempDir::new().unwrap();
+    let (one, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    write_model(one.path(), Kind::XlmR, Variant::Fp32, Task::Tokens);
+    write_model(other.path(), Kind::XlmR, Variant::Int8, Task::Tokens);
+    let (first, second) = (Hub::serving(one.path()).await, Hub::serving(other.path()).await);
+    let options = |hub: &Hub, repo: &str| PullOptions {
+        hub: hub.address(),
+        repo: repo.to_owned(),
+        ..PullOptions::new(models.path())
+    };
+    let theirs = pull(&options(&first, "one-org/e5-tiny"), |_| {}).await.unwrap();
+    let ours = pull(&options(&second, "other-org/e5-tiny"), |_| {}).await.unwrap();
+    assert_eq!(theirs.path(), ours.path());
+    assert_ne!(theirs.sha256(), ours.sha256());
+    let asked = PullOptions { revision: "v2".to_owned(), ..options(&second, "other-org/e5-tiny") };
+    assert!(matches!(pull(&asked, |_| {}).await, Err(PullError::Refused { status: 404, .. })));
+    // What is there stays until another is whole.
+    assert_eq!(pull(&options(&second, "other-org/e5-tiny"), |_| {}).await.unwrap(), ours);
+}
+
+#[tokio::test]
+async fn another_tokenizer_than_the_prepared_one_is_damage() {
+    let models = TempDir::new().unwrap();
+    let source = TempDir::new().unwrap();
+    write_model(source.path(), Kind::Bert, Variant::Fp32, Task::Tokens);
+    let small = PullOptions {
+        repo: "some-org/tiny".to_owned(),
+        from: Some(source.path().to_owned()),
+        ..PullOptions::new(models.path())
+    };
+    let folder = pull(&small, |_| {}).await.unwrap();
+    let tokenizer = folder.path().join("tokenizer.json");
+    let text = fs::read_to_string(&tokenizer).unwrap();
+    fs::write(&tokenizer, format!("{text} ")).unwrap();
+    let fault = crate::model::Folder::open(folder.path()).unwrap_err().to_string();
+    assert!(fault.starts_with("tokenizer.json or model.onnx_data is damaged"), "{fault}");
+    assert_eq!(pull(&small, |_| {}).await.unwrap(), folder);
+}
+
 /// A file does not come, and nothing is left of it.
 async fn check_refused(day: Day, sha256: &str, limit: u64, expected: &str) {
     let into = TempDir::new().unwrap();

@@ -21,6 +21,9 @@ use futures::{StreamExt, stream};
 use reqwest::Url;
 use tokio::{net::TcpListener, task::JoinHandle};
 
+/// Which version of its files it has.
+pub(super) const VERSION: &str = "\"v1\"";
+
 /// What the hub does when it is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Day {
@@ -126,7 +129,14 @@ async fn answer(State(shelf): State<Arc<Shelf>>, headers: HeaderMap, request: Re
 fn part(content: Bytes, headers: &HeaderMap) -> Response {
     let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let from = range.and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
-    let Some(from) = from else { return content.into_response() };
+    let is_another = headers.get(header::IF_RANGE).is_some_and(|version| version != VERSION);
+    let from = from.filter(|_| !is_another);
+    let version = [(header::ETAG, VERSION)];
+    let Some(from) = from else { return (version, content).into_response() };
+    if from >= content.len() {
+        let said = [(header::CONTENT_RANGE, format!("bytes */{}", content.len()))];
+        return (StatusCode::RANGE_NOT_SATISFIABLE, said).into_response();
+    }
     let said = format!("bytes {from}-{}/{}", content.len() - 1, content.len());
     (StatusCode::PARTIAL_CONTENT, [(header::CONTENT_RANGE, said)], content.slice(from..)).into_response()
 }
@@ -134,7 +144,11 @@ fn part(content: Bytes, headers: &HeaderMap) -> Response {
 type Piece = io::Result<Bytes>;
 
 fn announced(length: usize, pieces: impl futures::Stream<Item = Piece> + Send + 'static) -> Response {
-    ([(header::CONTENT_LENGTH, length.to_string())], Body::from_stream(pieces)).into_response()
+    (
+        [(header::CONTENT_LENGTH, length.to_string()), (header::ETAG, VERSION.to_owned())],
+        Body::from_stream(pieces),
+    )
+        .into_response()
 }
 
 fn pieces(content: &Bytes) -> impl futures::Stream<Item = Piece> + Send + 'static {

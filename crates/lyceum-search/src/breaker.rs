@@ -1,4 +1,4 @@
-//! When a reranker is left alone: one that does not answer must not cost each search its whole budget.
+//! When a model is left alone: one that does not answer must not cost each search all the time it may take.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use tokio::time::Instant;
 const FAILURES: u32 = 3;
 
 /// For so long.
-pub(super) const PAUSE: Duration = Duration::from_secs(30);
+pub(crate) const PAUSE: Duration = Duration::from_secs(30);
 
 /// How it has been going.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Breaker {
+pub(crate) enum Breaker {
     /// It answers.
     Working,
     /// It failed so many times in a row.
@@ -23,7 +23,7 @@ pub(super) enum Breaker {
 
 /// What is new, and worth a line in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum News {
+pub(crate) enum News {
     BeganToFail,
     IsLeftAlone,
     WorksAgain,
@@ -32,7 +32,7 @@ pub(super) enum News {
 impl Breaker {
     /// Whether it may be asked now. When its pause is over, one search tries, and the others do without until that
     /// one knows.
-    pub(super) fn may_ask(&mut self, now: Instant) -> bool {
+    pub(crate) fn may_ask(&mut self, now: Instant) -> bool {
         match self {
             Self::Working | Self::Failing(_) => true,
             Self::LeftAlone(until) if now < *until => false,
@@ -44,7 +44,7 @@ impl Breaker {
     }
 
     /// Takes note that it answered.
-    pub(super) fn answered(&mut self) -> Option<News> {
+    pub(crate) fn answered(&mut self) -> Option<News> {
         match std::mem::replace(self, Self::Working) {
             Self::Working => None,
             Self::Failing(_) | Self::LeftAlone(_) => Some(News::WorksAgain),
@@ -52,7 +52,7 @@ impl Breaker {
     }
 
     /// Takes note that it failed.
-    pub(super) fn failed(&mut self, now: Instant) -> Option<News> {
+    pub(crate) fn failed(&mut self, now: Instant) -> Option<News> {
         let failures = match self {
             Self::Working => 1,
             Self::Failing(failures) => failures.saturating_add(1),

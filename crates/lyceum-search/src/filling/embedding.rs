@@ -1,0 +1,61 @@
+//! Some texts, made into vectors: one that the model does not take keeps no other from being found.
+
+use std::sync::Arc;
+
+use super::Waiting;
+use crate::{
+    embedder::{EmbedError, Embedder, Purpose, checked},
+    vectors::encode,
+};
+
+/// What every model takes that takes anything.
+const PROBE: &str = "lyceum";
+
+/// A hash, and the vector as it is kept: without numbers where the model does not take the text.
+type Made = (Vec<u8>, Vec<u8>);
+
+/// The vectors of the first of these texts, in order: of all of them unless the model stopped working.
+///
+/// Where all of them together fail and the model takes another text, each is tried alone, and what fails then is the fault
+/// of the text. It is an error only where not even the first could be dealt with.
+pub(super) async fn embedded(
+    embedder: &Arc<dyn Embedder>,
+    batch: &[Waiting],
+) -> Result<Vec<Made>, EmbedError> {
+    let texts: Vec<String> = batch.iter().map(|waiting| waiting.text.clone()).collect();
+    let fault = match embed(embedder, &texts).await {
+        Ok(made) => return Ok(batch.iter().map(|waiting| waiting.hash.clone()).zip(made).collect()),
+        Err(fault) => fault,
+    };
+    if is_its_own(embedder, &fault).await {
+        return Err(fault);
+    }
+    let mut kept = Vec::with_capacity(batch.len());
+    for (waiting, text) in batch.iter().zip(&texts) {
+        match embed(embedder, std::slice::from_ref(text)).await {
+            Ok(made) => kept.extend(made.into_iter().map(|vector| (waiting.hash.clone(), vector))),
+            Err(fault) if is_its_own(embedder, &fault).await => {
+                return if kept.is_empty() { Err(fault) } else { Ok(kept) };
+            }
+            Err(fault) => {
+                tracing::warn!(
+                    error.cause = %fault,
+                    "a passage is not taken by the model; it is found by its words only until the next start"
+                );
+                kept.push((waiting.hash.clone(), Vec::new()));
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether a model failed whatever it was given.
+async fn is_its_own(embedder: &Arc<dyn Embedder>, fault: &EmbedError) -> bool {
+    matches!(fault, EmbedError::Busy { .. }) || embed(embedder, &[PROBE.to_owned()]).await.is_err()
+}
+
+async fn embed(embedder: &Arc<dyn Embedder>, texts: &[String]) -> Result<Vec<Vec<u8>>, EmbedError> {
+    let made = embedder.embed(Purpose::Passage, texts).await?;
+    let made = checked(embedder.identity(), texts.len(), made)?;
+    Ok(made.iter().map(|vector| encode(vector)).collect())
+}

@@ -1,0 +1,92 @@
+//! What is kept on disk stays as it is while something else fails, and goes once nobody needs it.
+
+use std::{fs, sync::Arc};
+
+use lyceum_store::{events, pages};
+use tempfile::TempDir;
+
+use super::{Scene, library, page, until};
+use crate::{Mode, lexical::Lexical, tests::Control};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn words_that_can_t_be_written_answer_as_they_are_until_they_can() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    let first = Scene::open(folder.path(), None, &control);
+    first.put(library()).await;
+    first.close().await;
+    // Somebody else has the engine's own lock.
+    let other = Lexical::open(&folder.path().join("words")).unwrap();
+    other.update(&[], &[], other.position().unwrap()).unwrap();
+    let scene = Scene::open(folder.path(), None, &control);
+    let opened = scene.search.opened().await.unwrap();
+    let before = opened.lexical().unwrap();
+    scene.put(vec![page("late", "Late", "a latecomer among pages")]).await;
+    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+    scene.check(Mode::Words, "latecomer", &[]).await;
+    drop(other);
+    until("it is written", async || scene.ids(Mode::Words, "latecomer").await == ["late"]).await;
+    assert!(Arc::ptr_eq(&before, &opened.lexical().unwrap()), "it was opened again");
+    drop((before, opened));
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_can_t_be_read_for_a_moment_costs_no_index_of_words() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    scene.put(library()).await;
+    let opened = scene.search.opened().await.unwrap();
+    let before = opened.lexical().unwrap().position().unwrap();
+    assert!(before > 0);
+    let rename = |from: &'static str, to: &'static str| {
+        opened.db.write(move |tx| tx.execute(&format!("ALTER TABLE {from} RENAME TO {to}"), []))
+    };
+    rename("counters", "elsewhere").await.unwrap();
+    opened.set_lexical(None);
+    scene.search.open_words(&opened, true);
+    assert!(opened.lexical().is_none());
+    rename("elsewhere", "counters").await.unwrap();
+    // Not made again: it is as far as it was, before anybody could have brought it there.
+    let kept = Lexical::open(&folder.path().join("words")).unwrap();
+    assert_eq!((kept.position().unwrap(), kept.count()), (before, 3));
+    until("it is opened again", async || opened.lexical().is_some()).await;
+    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+    drop(opened);
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    let first = Scene::open(folder.path(), None, &control);
+    let second = Scene::open(folder.path(), None, &control);
+    second.search.opened().await.unwrap();
+    first.put(library()).await;
+    first.put(vec![page("late", "Late", "a latecomer among pages")]).await;
+    let opened = first.search.opened().await.unwrap();
+    assert_eq!(opened.trim(10).await.unwrap(), 0);
+    assert_eq!(opened.trim(1).await.unwrap(), 3);
+    let left = opened.db.read(|tx| events::after(tx, pages::STREAM, 0, 10)).await.unwrap();
+    assert_eq!(left.iter().map(|event| event.seq).collect::<Vec<_>>(), [4]);
+    drop(opened);
+    until("the other has all of it", async || second.ids(Mode::Words, "wheel").await.len() == 2).await;
+    first.put(vec![page("new", "New", "a newcomer")]).await;
+    until("and follows", async || second.ids(Mode::Words, "newcomer").await == ["new"]).await;
+    first.close().await;
+    second.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_of_words_of_another_version_goes() {
+    let folder = TempDir::new().unwrap();
+    let old = folder.path().join("words/1");
+    fs::create_dir_all(&old).unwrap();
+    fs::write(old.join("meta.json"), "{}").unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    scene.put(library()).await;
+    assert!(!old.exists());
+    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+    scene.close().await;
+}

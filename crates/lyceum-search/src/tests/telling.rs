@@ -1,0 +1,95 @@
+//! What is said where something does not work: enough for callers, all of it for whoever runs the server.
+
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::{
+    Scene,
+    fake::{Fault, Manner, SECRET},
+    library, until,
+};
+use crate::{Mode, Query, State, tests::Control};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn callers_hear_that_the_model_fails_and_only_operators_what_it_said() {
+    for (fault, expected) in [
+        (Fault::Status(502), "the embedding endpoint refused (status 502)"),
+        (Fault::Run, "the model can't be used"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let control = Control::new();
+        // Every text has an e, and the probe, too.
+        control.manner(Manner::FailsOn("e", fault));
+        let scene = Scene::open(folder.path(), Some("one:64"), &control);
+        scene.put(library()).await;
+        until("it failed", async || scene.status().await.state == State::Degraded).await;
+        let status = scene.status().await;
+        assert_eq!(status.reason.as_deref(), Some(expected));
+        assert!(status.detail.as_ref().unwrap().contains(SECRET), "{status:?}");
+        assert!(!serde_json::to_string(&status).unwrap().contains(SECRET));
+        let answer = scene.ask(Mode::Both, "wheels").await;
+        assert_eq!(answer.degraded, Some(format!("found by words only: {expected}")));
+        scene.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_does_not_answer_costs_a_few_questions_their_time_and_no_more() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    let scene = Scene::open(folder.path(), Some("one:64"), &control);
+    scene.put(library()).await;
+    scene.filled().await;
+    // One that is not taken says nothing about the next.
+    control.manner(Manner::FailsOn("odd", Fault::Status(400)));
+    for number in 0..5 {
+        let answer = scene.ask(Mode::Both, &format!("an odd car {number}")).await;
+        assert!(answer.degraded.unwrap().ends_with("refused (status 400)"));
+    }
+    assert_eq!(scene.ask(Mode::Both, "a car").await.degraded, None);
+    control.manner(Manner::Slow(Duration::from_secs(60)));
+    let ask = async |number: usize| scene.ask(Mode::Both, &format!("wheels {number}")).await;
+    let late = tokio::join!(ask(1), ask(2), ask(3));
+    assert!(late.0.degraded.unwrap().contains("did not answer within"));
+    let begun = Instant::now();
+    for number in 4..20 {
+        let reason = ask(number).await.degraded.unwrap();
+        assert_eq!(reason, "found by words only: the model keeps failing and is left alone for 30 s");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    // What was asked before is still found by its meaning.
+    assert_eq!(scene.ask(Mode::Both, "a car").await.degraded, None);
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_index_that_can_t_be_opened_is_said_to_be_so() {
+    let folder = TempDir::new().unwrap();
+    let place = folder.path().join("search");
+    std::fs::write(&place, "no folder").unwrap();
+    let scene = Scene::open(&place, None, &Control::new());
+    until("it failed", async || scene.status().await.state == State::Degraded).await;
+    let status = scene.status().await;
+    assert_eq!(status.reason.as_deref(), Some("the index can't be used: the log says more"));
+    assert!(status.detail.unwrap().starts_with("the data folder can't be used"));
+    let asked = scene.search.find(Query { text: "a".to_owned(), ..Query::default() }).await;
+    assert_eq!(asked.unwrap_err().to_string(), "the index can't be used: the log says more");
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lock_that_can_t_be_asked_for_is_said_until_it_can() {
+    let folder = TempDir::new().unwrap();
+    let lock = folder.path().join("leader.lock");
+    std::fs::create_dir(&lock).unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    assert!(!scene.search.apply(super::SOURCE, library(), Vec::new()).await.unwrap());
+    let status = scene.status().await;
+    assert_eq!(status.state, State::Degraded);
+    assert_eq!(status.reason.as_deref(), Some("nothing new gets into the index: it can't be locked"));
+    std::fs::remove_dir(&lock).unwrap();
+    until("it is locked", async || scene.status().await.state == State::Ready).await;
+    scene.put(library()).await;
+    scene.close().await;
+}
