@@ -75,7 +75,7 @@ impl Rerank {
                 let news = self.breaker().answered();
                 report(news, None);
                 // It may have been made ready in between, and is known by another name then.
-                let key = cache::key(self.reranker.identity(), query, passages);
+                let key = cache::key(self.reranker.identity(), query, &passages);
                 self.cache.put(key, &scores, now);
                 Reranked::Scored(scores)
             }
