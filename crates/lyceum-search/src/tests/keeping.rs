@@ -61,6 +61,8 @@ async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
     let folder = TempDir::new().unwrap();
     let control = Control::new();
     let first = Scene::open(folder.path(), None, &control);
+    // The first to open is the one that writes.
+    first.search.opened().await.unwrap();
     let second = Scene::open(folder.path(), None, &control);
     second.search.opened().await.unwrap();
     first.put(library()).await;
