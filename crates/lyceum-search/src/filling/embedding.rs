@@ -30,21 +30,29 @@ pub(super) async fn embedded(
     if is_its_own(embedder, &fault).await {
         return Err(fault);
     }
-    let mut kept = Vec::with_capacity(batch.len());
+    let (mut kept, mut refused) = (Vec::with_capacity(batch.len()), None);
     for (waiting, text) in batch.iter().zip(&texts) {
         match embed(embedder, std::slice::from_ref(text)).await {
             Ok(made) => kept.extend(made.into_iter().map(|vector| (waiting.hash.clone(), vector))),
             Err(fault) if is_its_own(embedder, &fault).await => {
-                return if kept.is_empty() { Err(fault) } else { Ok(kept) };
+                if kept.is_empty() {
+                    return Err(fault);
+                }
+                break;
             }
             Err(fault) => {
-                tracing::warn!(
-                    error.cause = %fault,
-                    "a passage is not taken by the model; it is found by its words only until the next start"
-                );
                 kept.push((waiting.hash.clone(), Vec::new()));
+                refused = Some(fault);
             }
         }
+    }
+    if let Some(fault) = refused {
+        let count = kept.iter().filter(|(_, vector)| vector.is_empty()).count();
+        tracing::warn!(
+            passages = count,
+            error.cause = %fault,
+            "the model does not take some passages; they are found by their words only, and tried again at the next start"
+        );
     }
     Ok(kept)
 }

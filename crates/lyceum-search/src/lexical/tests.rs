@@ -107,6 +107,7 @@ fn every_field_is_searched_and_a_title_counts_more() {
     let folder = TempDir::new().unwrap();
     let lexical = Lexical::open(folder.path()).unwrap();
     let body = "a wallet among very many other words of a body that goes on for quite some time";
+    let others = "which has words of its own, and more of them than its title has";
     let of = |page, title, headings: &str, tags: &str, path, body: &str| Text {
         page,
         title,
@@ -121,6 +122,9 @@ fn every_field_is_searched_and_a_title_counts_more() {
         of(3, "", "", "wallet", "", ""),
         of(4, "", "", "", "docs/wallet.md", ""),
         of(5, "", "", "", "", body),
+        // Others, so that fields are as long as they usually are.
+        of(6, "Some other page", "", "", "", others),
+        of(7, "One more of them", "", "", "", others),
     ];
     lexical.update(&texts, &[], 1).unwrap();
     let best = lexical.best(&Words::of("wallets"), 10, &Allowed::All).unwrap();
