@@ -24,6 +24,9 @@ const TOGETHER: usize = 200;
 /// How many pages the index by words takes at once.
 const INDEXED_TOGETHER: usize = 1_000;
 
+/// With another number pages are read again: how they are cut, or what a model is given of a chunk, changed.
+const CUTTING: u32 = 1;
+
 /// What has to be done so that a source is searched as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
@@ -46,7 +49,7 @@ impl Search {
         let source = source.to_owned();
         let known = opened.db.read(move |tx| pages::versions(tx, &source)).await?;
         let known: HashMap<String, String> = known.into_iter().collect();
-        let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(*version);
+        let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(&kept_version(version));
         let mut read: Vec<String> = wanted.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
         let is_gone = |key: &String| ours(key) && !wanted.contains_key(key);
         let mut gone: Vec<String> = known.into_keys().filter(is_gone).collect();
@@ -202,6 +205,11 @@ fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> T
     }
 }
 
+/// The version of a page as it is kept: with another way of cutting, each is cut again.
+fn kept_version(version: &str) -> String {
+    format!("{CUTTING}:{version}")
+}
+
 /// A page as it is kept.
 fn row(page: &Page) -> pages::PageRow {
     let facts = serde_json::to_string(&page.facts).unwrap_or_default();
@@ -226,7 +234,12 @@ fn row(page: &Page) -> pages::PageRow {
         heading: chunk.heading,
         text: chunk.text,
     });
-    pages::PageRow { key: page.facts.key(), version: page.version.clone(), chunks: chunks.collect(), facts }
+    pages::PageRow {
+        key: page.facts.key(),
+        version: kept_version(&page.version),
+        chunks: chunks.collect(),
+        facts,
+    }
 }
 
 /// What a model is given of a chunk: what it belongs to, and its text.

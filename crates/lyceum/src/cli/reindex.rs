@@ -35,10 +35,10 @@ pub(super) async fn reindex(config: &Config) -> anyhow::Result<ExitCode> {
     let index = Index::open(search::options(config, folder));
     let filled = fill(config, &index, &knowledge).await;
     index.close().await;
-    let Status { documents, chunks, pending, reason, .. } = filled?;
+    let Status { documents, chunks, pending, reason, detail, .. } = filled?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{documents} documents, {chunks} passages, {pending} of them found by their words only")?;
-    if let Some(reason) = reason {
+    if let Some(reason) = detail.or(reason) {
         writeln!(out, "note: {reason}")?;
         return Ok(ExitCode::FAILURE);
     }
