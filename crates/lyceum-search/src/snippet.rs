@@ -1,6 +1,9 @@
 //! Snippets: the few lines of a chunk that say why it was found, with the words of the question marked. Pure.
 
-use crate::lexical::{Words, analyzer::analyzer};
+use crate::{
+    lexical::{Words, analyzer::analyzer},
+    page::Kind,
+};
 
 /// How long a snippet is at most, in bytes, without its marks.
 const LONGEST: usize = 320;
@@ -17,8 +20,13 @@ struct Mark {
     term: usize,
 }
 
-/// The part of a text with the most different words of the question, those words marked.
-pub(crate) fn snippet(text: &str, words: &Words) -> String {
+/// The part of a text with the most different words of the question, those words marked. What the author of prose marked
+/// the same way is not: nobody could tell the two apart.
+pub(crate) fn snippet(kind: Kind, text: &str, words: &Words) -> String {
+    let push = |out: &mut String, text: &str| match kind {
+        Kind::Prose => text.split(OPEN).for_each(|part| push_flat(out, part)),
+        Kind::Code => push_flat(out, text),
+    };
     let marks = marks(text, words);
     let (from, to) = window(text, &marks);
     let mut out = String::with_capacity(LONGEST + 64);
@@ -30,13 +38,13 @@ pub(crate) fn snippet(text: &str, words: &Words) -> String {
         if mark.from < at {
             continue;
         }
-        push_flat(&mut out, text.get(at..mark.from).unwrap_or_default());
+        push(&mut out, text.get(at..mark.from).unwrap_or_default());
         out.push_str(OPEN);
         out.push_str(text.get(mark.from..mark.to).unwrap_or_default());
         out.push_str(CLOSE);
         at = mark.to;
     }
-    push_flat(&mut out, text.get(at..to).unwrap_or_default());
+    push(&mut out, text.get(at..to).unwrap_or_default());
     if to < text.len() {
         out.push_str(" …");
     }

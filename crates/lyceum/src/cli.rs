@@ -122,13 +122,13 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Check => check::check(&overrides),
         Command::Doctor => doctor::doctor(&overrides),
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
-        Command::Eval(options) => eval::eval(&Config::load(&overrides)?, &options),
+        Command::Eval(options) => eval::eval(&Config::load(&overrides)?.or_example()?, &options),
         Command::Embed { .. } => embed::embed(&Config::load(&overrides)?),
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&Config::load(&overrides)?),
         Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, &question),
         Command::Model(command) => model::model(&Config::load(&overrides)?, command),
-        Command::Reindex => reindex::reindex(&Config::load(&overrides)?),
+        Command::Reindex => reindex::reindex(&Config::load(&overrides)?.or_example()?),
         Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
             let mut config = Config::load(&overrides)?.or_example()?;

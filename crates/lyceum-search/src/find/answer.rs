@@ -145,7 +145,7 @@ fn hit(place: usize, found: Found, words: &Words) -> Hit {
         source: card.source,
         score: fused.score,
         rerank_score: rerank,
-        snippet: snippet(&passage.text, words),
+        snippet: snippet(card.facts.kind, &passage.text, words),
         heading: passage.heading,
         lines: (passage.first_line, passage.last_line),
         stages: Stages {

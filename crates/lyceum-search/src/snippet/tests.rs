@@ -1,10 +1,10 @@
 //! What is shown of a chunk.
 
 use super::{LONGEST, snippet};
-use crate::{lexical::Words, tests::Dice};
+use crate::{lexical::Words, page::Kind, tests::Dice};
 
 fn shown(text: &str, question: &str) -> String {
-    snippet(text, &Words::of(question))
+    snippet(Kind::Prose, text, &Words::of(question))
 }
 
 #[track_caller]
@@ -20,6 +20,18 @@ fn words_of_the_question_are_marked_in_every_form() {
     check("The end.", "the needle", "The end.");
     check("The end.", "the", "**The** end.");
     check("governance of cells", "govern*", "**governance** of cells");
+}
+
+#[test]
+fn only_words_of_the_question_are_marked_in_prose_and_code_stays_as_it_is() {
+    check(
+        "**Decided**, by **consent** of all: **Done:**",
+        "consent",
+        "Decided, by **consent** of all: Done:",
+    );
+    let code = "def power(x, **more): return x ** 2";
+    let marked = "def **power**(x, **more): return x ** 2";
+    assert_eq!(snippet(Kind::Code, code, &Words::of("power")), marked);
 }
 
 #[test]
