@@ -67,3 +67,22 @@ impl Breaker {
         }
     }
 }
+
+/// Tells the log what is new of such a model.
+pub(crate) fn report(news: Option<News>, what: &str, error: Option<&dyn std::error::Error>) {
+    let cause = error.map(ToString::to_string).unwrap_or_default();
+    match news {
+        Some(News::BeganToFail) => {
+            tracing::warn!(error.cause = %cause, "{what} failed; answers do without it");
+        }
+        Some(News::IsLeftAlone) => {
+            tracing::warn!(
+                error.cause = %cause,
+                pause_s = PAUSE.as_secs(),
+                "{what} keeps failing and is left alone for a while, again and again until it answers"
+            );
+        }
+        Some(News::WorksAgain) => tracing::info!("{what} answers again"),
+        None => {}
+    }
+}

@@ -11,7 +11,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    breaker::{News, PAUSE},
+    breaker::{self, PAUSE},
     embedder::{self, EmbedError, Identity, Purpose},
     error::Error,
     filling::ModelStatus,
@@ -36,6 +36,9 @@ const CANDIDATES: usize = 100;
 
 /// How long a question may take to become a vector.
 const EMBEDDED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
+
+/// What the log calls the model.
+const WHAT: &str = "the model";
 
 /// Which stages are asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +170,7 @@ impl Search {
         match embedded.and_then(|made| vector_of(active.embedder.identity(), made)) {
             Ok(vector) => {
                 let news = self.breaker().answered();
-                report(news, None);
+                breaker::report(news, WHAT, None);
                 self.asked.insert(key, vector.clone());
                 (Some(Asked { model, vector }), self.unembedded(model))
             }
@@ -184,26 +187,8 @@ impl Search {
             tracing::debug!(error.cause = %error, "a question could not be turned into a vector");
         } else {
             let news = self.breaker().failed(tokio::time::Instant::now());
-            report(news, Some(error));
+            breaker::report(news, WHAT, Some(error));
         }
-    }
-}
-
-fn report(news: Option<News>, error: Option<&EmbedError>) {
-    let cause = error.map(ToString::to_string).unwrap_or_default();
-    match news {
-        Some(News::BeganToFail) => {
-            tracing::warn!(error.cause = %cause, "answers are found by words: the model failed");
-        }
-        Some(News::IsLeftAlone) => {
-            tracing::warn!(
-                error.cause = %cause,
-                pause_s = PAUSE.as_secs(),
-                "the model keeps failing and questions leave it alone for a while, again and again until it answers"
-            );
-        }
-        Some(News::WorksAgain) => tracing::info!("the model answers again"),
-        None => {}
     }
 }
 

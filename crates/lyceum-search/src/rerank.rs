@@ -15,7 +15,7 @@ use lyceum_store::Db;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    breaker::{Breaker, News, PAUSE},
+    breaker::{self, Breaker, PAUSE},
     reranker::{RerankError, Reranker},
 };
 use cache::Cache;
@@ -25,6 +25,9 @@ pub const MOST: usize = 20;
 
 /// How many characters of a passage a reranker reads.
 const LONGEST: usize = 8_000;
+
+/// What the log calls it.
+const WHAT: &str = "the reranker";
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +76,7 @@ impl Rerank {
         match self.ask(query, &passages, deadline).await {
             Ok(scores) => {
                 let news = self.breaker().answered();
-                report(news, None);
+                breaker::report(news, WHAT, None);
                 // It may have been made ready in between, and is known by another name then.
                 let key = cache::key(self.reranker.identity(), query, &passages);
                 self.cache.put(key, &scores, now);
@@ -83,7 +86,7 @@ impl Rerank {
             Err(error @ RerankError::Loading) => Reranked::Unavailable(reason(&error)),
             Err(error) => {
                 let news = self.breaker().failed(Instant::now());
-                report(news, Some(&error));
+                breaker::report(news, WHAT, Some(&error));
                 Reranked::Unavailable(reason(&error))
             }
         }
@@ -121,24 +124,6 @@ fn reason(error: &RerankError) -> String {
         RerankError::Loading | RerankError::Late(_) => error.to_string(),
         RerankError::Refused { status, .. } => format!("the reranker refused (status {status})"),
         RerankError::Malformed(_) => "the reranker answered something else than scores".to_owned(),
-    }
-}
-
-fn report(news: Option<News>, error: Option<&RerankError>) {
-    let cause = error.map(ToString::to_string).unwrap_or_default();
-    match news {
-        Some(News::BeganToFail) => {
-            tracing::warn!(error.cause = %cause, "hits keep the order of words and vectors: the reranker failed");
-        }
-        Some(News::IsLeftAlone) => {
-            tracing::warn!(
-                error.cause = %cause,
-                pause_s = PAUSE.as_secs(),
-                "the reranker keeps failing and is left alone for a while, again and again until it answers"
-            );
-        }
-        Some(News::WorksAgain) => tracing::info!("the reranker answers again"),
-        None => {}
     }
 }
 
