@@ -78,7 +78,9 @@ pub(crate) fn fuse(candidates: impl IntoIterator<Item = Candidate>) -> Vec<Fused
 pub(crate) fn lend(fused: &mut [Fused], centres: &HashMap<i64, Vec<f32>>) {
     let best = fused.len().min(LENDING);
     let Some(best) = fused.get_mut(..best) else { return };
-    let lent: Vec<f32> = best.iter().map(|one| lent(one, best, centres).unwrap_or(one.score)).collect();
+    let nearness = Nearness::of(best, centres);
+    let lent: Vec<f32> =
+        (0..).zip(best.iter()).map(|(at, one)| lent(at, best, &nearness).unwrap_or(one.score)).collect();
     for (one, lent) in best.iter_mut().zip(lent) {
         let share = share(one.candidate.kind);
         one.score = (1.0 - share) * one.score + share * lent;
@@ -87,21 +89,58 @@ pub(crate) fn lend(fused: &mut [Fused], centres: &HashMap<i64, Vec<f32>>) {
     best.sort_by(by_score);
 }
 
+/// How near pages are to each other, as cosines: a row for each, with nothing where a page has no centre.
+struct Nearness {
+    count: usize,
+    cosines: Vec<Option<f32>>,
+}
+
+impl Nearness {
+    fn of(pages: &[Fused], centres: &HashMap<i64, Vec<f32>>) -> Self {
+        let count = pages.len();
+        let centres: Vec<Option<&Vec<f32>>> =
+            pages.iter().map(|page| centres.get(&page.candidate.page)).collect();
+        let mut cosines = vec![None; count * count];
+        for (row, one) in centres.iter().enumerate() {
+            for (column, other) in centres.iter().enumerate().take(row) {
+                let cosine = one.zip(*other).map(|(one, other)| dot(one, other).max(0.0));
+                for at in [row * count + column, column * count + row] {
+                    if let Some(place) = cosines.get_mut(at) {
+                        *place = cosine;
+                    }
+                }
+            }
+        }
+        Self { count, cosines }
+    }
+
+    fn row(&self, at: usize) -> &[Option<f32>] {
+        self.cosines.get(at * self.count..(at + 1) * self.count).unwrap_or_default()
+    }
+}
+
 /// The scores of a page's nearest neighbours, by how near they are; nothing where it has none.
-fn lent(one: &Fused, best: &[Fused], centres: &HashMap<i64, Vec<f32>>) -> Option<f32> {
-    let centre = centres.get(&one.candidate.page)?;
-    let others = best.iter().filter(|other| other.candidate.page != one.candidate.page);
-    let mut near: Vec<(f32, f32)> = others
-        .filter_map(|other| {
-            let their = centres.get(&other.candidate.page)?;
-            let cosine = centre.iter().zip(their).map(|(a, b)| a * b).sum::<f32>();
-            Some((cosine.max(0.0), other.score))
-        })
-        .collect();
+fn lent(at: usize, best: &[Fused], nearness: &Nearness) -> Option<f32> {
+    let others = nearness.row(at).iter().zip(best);
+    let mut near: Vec<(f32, f32)> =
+        others.filter_map(|(cosine, other)| Some(((*cosine)?, other.score))).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
     near.truncate(NEIGHBOURS);
     let sum: f32 = near.iter().map(|(cosine, _)| cosine).sum();
     (sum > 0.0).then(|| near.iter().map(|(cosine, score)| cosine * score).sum::<f32>() / sum)
+}
+
+/// The product of two vectors, as several sums side by side: one alone waits for each addition before the next.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let (a, b) = (a.as_chunks::<16>(), b.as_chunks::<16>());
+    let mut sums = [0.0_f32; 16];
+    for (a, b) in a.0.iter().zip(b.0) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest: f32 = a.1.iter().zip(b.1).map(|(a, b)| a * b).sum();
+    sums.iter().sum::<f32>() + rest
 }
 
 /// The best first; of equals, the one that came into the index first.

@@ -1,7 +1,9 @@
 //! Snippets: the few lines of a chunk that say why it was found, with the words of the question marked. Pure.
 
+use std::collections::HashMap;
+
 use crate::{
-    lexical::{Words, analyzer::analyzer},
+    lexical::{Words, analyzer::analyzer_for},
     page::Kind,
 };
 
@@ -57,7 +59,7 @@ fn marks(text: &str, words: &Words) -> Vec<Mark> {
         return marks;
     }
     let Words { terms, beginnings, .. } = words;
-    analyzer().token_stream(text).process(&mut |token| {
+    analyzer_for(terms.iter().chain(beginnings)).token_stream(text).process(&mut |token| {
         let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
         let begins =
             || beginnings.iter().position(|begin| written.to_lowercase().starts_with(begin.as_str()));
@@ -75,17 +77,8 @@ fn window(text: &str, marks: &[Mark]) -> (usize, usize) {
     if text.len() <= LONGEST {
         return (0, text.len());
     }
-    let worth = |first: &Mark| {
-        let inside = marks.iter().filter(|mark| mark.from >= first.from && mark.to <= first.from + LONGEST);
-        let mut seen: Vec<usize> = inside.map(|mark| mark.term).collect();
-        let all = seen.len();
-        seen.sort_unstable();
-        seen.dedup();
-        (seen.len(), all)
-    };
     let mut best: Option<(&Mark, (usize, usize))> = None;
-    for mark in marks {
-        let worth = worth(mark);
+    for (mark, worth) in marks.iter().zip(worths(marks)) {
         if best.is_none_or(|(_, most)| worth > most) {
             best = Some((mark, worth));
         }
@@ -101,6 +94,32 @@ fn window(text: &str, marks: &[Mark]) -> (usize, usize) {
         shown.rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2).map_or(end, |at| from + at)
     };
     (from, to)
+}
+
+/// For each mark how many different words, and how many in all, a window that begins with it has.
+fn worths(marks: &[Mark]) -> impl Iterator<Item = (usize, usize)> {
+    // One that no window holds never enters, and so must not leave.
+    let fits = |mark: &&Mark| mark.to - mark.from <= LONGEST;
+    let mut by_end: Vec<&Mark> = marks.iter().filter(fits).collect();
+    by_end.sort_by_key(|mark| mark.to);
+    let (mut entering, mut leaving) = (by_end.into_iter().peekable(), marks.iter().filter(fits).peekable());
+    let mut inside: HashMap<usize, usize> = HashMap::new();
+    let mut all = 0_usize;
+    marks.iter().map(move |first| {
+        while let Some(mark) = entering.next_if(|mark| mark.to <= first.from + LONGEST) {
+            *inside.entry(mark.term).or_default() += 1;
+            all += 1;
+        }
+        while let Some(mark) = leaving.next_if(|mark| mark.from < first.from) {
+            all -= 1;
+            let count = inside.entry(mark.term).or_default();
+            *count -= 1;
+            if *count == 0 {
+                inside.remove(&mark.term);
+            }
+        }
+        (inside.len(), all)
+    })
 }
 
 /// The beginning of the sentence or word that a byte belongs to.

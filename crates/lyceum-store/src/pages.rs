@@ -134,6 +134,18 @@ pub fn chunks(tx: &Tx<'_>, page: i64) -> Result<Vec<(i64, ChunkRow)>, DbError> {
     )
 }
 
+/// The passage of a page that is worth the most, the first of equals, and how much that is.
+pub fn best_chunk(
+    tx: &Tx<'_>,
+    page: i64,
+    worth: impl Fn(&str) -> usize,
+) -> Result<Option<(i64, usize)>, DbError> {
+    let read = |row: &Row<'_>| Ok((row.whole(0)?, worth(row.text_here(1)?)));
+    let sql = "SELECT id, text FROM chunks WHERE page = $1 ORDER BY id";
+    let all = tx.rows(sql, [page.into()], read)?;
+    Ok(all.into_iter().rev().max_by_key(|(_, worth)| *worth))
+}
+
 /// The passage of that number.
 pub fn chunk(tx: &Tx<'_>, id: i64) -> Result<Option<ChunkRow>, DbError> {
     tx.row(

@@ -131,6 +131,12 @@ impl Row<'_> {
         Ok(self.0.get(column)?)
     }
 
+    /// A text, looked at where it is.
+    pub fn text_here(&self, column: usize) -> Result<&str, DbError> {
+        let value = self.0.get_ref(column)?;
+        value.as_str().map_err(|error| DbError::Content(error.to_string()))
+    }
+
     /// A text, or nothing.
     pub fn maybe_text(&self, column: usize) -> Result<Option<String>, DbError> {
         Ok(self.0.get(column)?)

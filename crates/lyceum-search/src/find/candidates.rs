@@ -82,13 +82,14 @@ pub(super) fn look(
                 .push("the index of words is being made: some pages are not found by them".to_owned());
         }
         let allowed = memory.allowed(&query.filter);
-        let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, &mut looked);
+        // A reranker sees as many as there may be results; without one, only what is shown is read.
+        let read = if opened.rerank.is_some() { MOST } else { query.limit.clamp(1, MOST) };
+        let depth = if vector.is_some() || query.facets { CANDIDATES } else { read };
+        let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, depth, &mut looked);
         if query.facets {
             looked.facets =
                 facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut looked.degraded);
         }
-        // A reranker sees as many as there may be results; without one, only what is shown is read.
-        let read = if opened.rerank.is_some() { MOST } else { query.limit.clamp(1, MOST) };
         let best: Vec<Fused> = fused.into_iter().take(read).collect();
         let cards: HashMap<i64, Card> = best
             .iter()
@@ -130,7 +131,8 @@ pub(super) fn rank(
     let used = memory.active().map(|active| active.model);
     let vector = asked.filter(|asked| Some(asked.model) == used).map(|asked| &*asked.vector);
     let allowed = memory.allowed(&query.filter);
-    let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, &mut Looked::default());
+    let fused =
+        order(&memory, lexical.as_deref(), words, vector, &allowed, CANDIDATES, &mut Looked::default());
     let ranked = fused.into_iter().take(depth).filter_map(|one| {
         let card = memory.card(one.candidate.page)?;
         Some(Ranked { source: card.source.clone(), facts: card.facts.clone(), score: one.score })
@@ -138,18 +140,19 @@ pub(super) fn rank(
     ranked.collect()
 }
 
-/// Every candidate, the best first.
+/// Every candidate, the best first. Of those that words find, so many are looked at.
 fn order(
     memory: &Memory,
     lexical: Option<&Lexical>,
     words: &Words,
     vector: Option<&[f32]>,
     allowed: &Allowed,
+    depth: usize,
     looked: &mut Looked,
 ) -> Vec<Fused> {
     let mut by_words = HashMap::new();
     if let Some(lexical) = lexical {
-        let best = attempt(looked, lexical.best(words, CANDIDATES, allowed));
+        let best = attempt(looked, lexical.best(words, depth, allowed));
         by_words.extend(best.unwrap_or_default().into_iter().map(|one| (one.page, one.score)));
     }
     let mut near = HashMap::new();
@@ -197,14 +200,12 @@ fn passage(
     let chosen = match nearest {
         Some(chunk) if is_shown(&chunk) => Some(chunk),
         nearest => {
-            let chunks = pages::chunks(tx, candidate.page)?;
-            // The first of those with as many words.
-            let best = chunks.into_iter().map(|(_, chunk)| (shared(&chunk.text, terms), chunk)).rev();
             // Words may also stand in the title or in tags only.
-            let best = best.max_by_key(|(count, _)| *count);
+            let best = pages::best_chunk(tx, candidate.page, |text| shared(text, terms))?;
             match (best, nearest) {
-                (Some((0, _)), Some(nearest)) => Some(nearest),
-                (best, _) => best.map(|(_, chunk)| chunk),
+                (Some((_, 0)), Some(nearest)) => Some(nearest),
+                (Some((best, _)), _) => pages::chunk(tx, best)?,
+                (None, nearest) => nearest,
             }
         }
     };

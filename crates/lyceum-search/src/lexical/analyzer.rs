@@ -21,16 +21,23 @@ const COMMON: &str = "a an and are as at be but by for if in into is it no not o
 
 /// What makes terms of texts.
 pub(crate) fn analyzer() -> TextAnalyzer {
-    static STEMMING: LazyLock<TextAnalyzer> = LazyLock::new(|| {
-        let stems = Stemmer::new(Language::English);
-        TextAnalyzer::builder(Words).filter(RemoveLongFilter::limit(LONGEST)).filter(stems).build()
-    });
+    static STEMMING: LazyLock<TextAnalyzer> = LazyLock::new(|| stemming(Words::default()));
     STEMMING.clone()
+}
+
+/// The same for words only that may become one of these terms: stemming changes how a word ends, not how it begins.
+pub(crate) fn analyzer_for<'a>(terms: impl Iterator<Item = &'a String>) -> TextAnalyzer {
+    stemming(Words { only: Some(Beginnings::of(terms)) })
+}
+
+fn stemming(words: Words) -> TextAnalyzer {
+    let stems = Stemmer::new(Language::English);
+    TextAnalyzer::builder(words).filter(RemoveLongFilter::limit(LONGEST)).filter(stems).build()
 }
 
 /// Words as they are written, in lower case: what is suggested to people.
 pub(crate) fn plain() -> TextAnalyzer {
-    TextAnalyzer::builder(Words).filter(RemoveLongFilter::limit(LONGEST)).build()
+    TextAnalyzer::builder(Words::default()).filter(RemoveLongFilter::limit(LONGEST)).build()
 }
 
 /// Whether every text has that word, in lower case.
@@ -41,7 +48,27 @@ pub(crate) fn is_common(word: &str) -> bool {
 
 /// Splits a text into words and the parts of words.
 #[derive(Debug, Clone, Default)]
-struct Words;
+struct Words {
+    /// Which of them are wanted; without it all are.
+    only: Option<Beginnings>,
+}
+
+/// Letters that words begin with: a bit for each of ASCII in lower case. Others are always among them.
+#[derive(Debug, Clone, Copy)]
+struct Beginnings(u128);
+
+impl Beginnings {
+    fn of<'a>(terms: impl Iterator<Item = &'a String>) -> Self {
+        let bits = terms.filter_map(|term| term.bytes().next()).map(|first| 1_u128.checked_shl(first.into()));
+        Self(bits.flatten().fold(0, |all, bit| all | bit))
+    }
+
+    /// Whether a word is wanted. The `_` before one is not part of it.
+    fn has(self, word: &str) -> bool {
+        let first = word.bytes().next().unwrap_or_default().to_ascii_lowercase();
+        first == b'_' || 1_u128.checked_shl(first.into()).is_none_or(|bit| self.0 & bit != 0)
+    }
+}
 
 /// A word or a part of one: from and to which byte, and its place among the words.
 #[derive(Debug)]
@@ -61,7 +88,11 @@ impl Tokenizer for Words {
     type TokenStream<'a> = Stream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
-        Stream { text, pieces: pieces(text).into_iter(), token: Token::default() }
+        let mut pieces = pieces(text);
+        if let Some(only) = self.only {
+            pieces.retain(|piece| text.get(piece.from..piece.to).is_some_and(|word| only.has(word)));
+        }
+        Stream { text, pieces: pieces.into_iter(), token: Token::default() }
     }
 }
 

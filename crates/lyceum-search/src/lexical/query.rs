@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 
 use tantivy::{
-    DocId, DocSet, SegmentReader, TERMINATED, Term,
+    DocAddress, DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term,
     collector::{DocSetCollector, FilterCollector, TopDocs},
+    columnar::Column,
     query::{
         BooleanQuery, BoostQuery, EnableScoring, FuzzyTermQuery, Occur, PhraseQuery, Query, RegexQuery,
         TermQuery,
@@ -107,14 +108,9 @@ impl Lexical {
                 searcher.search(&query, &filtered)?
             }
         };
-        let mut ranked = Vec::with_capacity(found.len());
-        for (score, address) in found {
-            let segment = searcher.segment_reader(address.segment_ord);
-            if let Some(page) = page_of(segment, address.doc_id)? {
-                ranked.push(Ranked { page, score });
-            }
-        }
-        Ok(ranked)
+        let numbers = Numbers::of(&searcher)?;
+        let ranked = |(score, address)| Some(Ranked { page: numbers.page(address)?, score });
+        Ok(found.into_iter().filter_map(ranked).collect())
     }
 
     /// What the words are worth for these pages; pages without any of them are left out.
@@ -152,11 +148,8 @@ impl Lexical {
         }
         let searcher = self.reader.searcher();
         let found = searcher.search(&self.query(words), &DocSetCollector)?;
-        let mut pages = Vec::with_capacity(found.len());
-        for address in found {
-            pages.extend(page_of(searcher.segment_reader(address.segment_ord), address.doc_id)?);
-        }
-        Ok(pages)
+        let numbers = Numbers::of(&searcher)?;
+        Ok(found.into_iter().filter_map(|address| numbers.page(address)).collect())
     }
 
     /// The word of the pages that is nearest to one that no page has; nothing for a word that one has.
@@ -252,8 +245,18 @@ fn boosted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
     Box::new(BoostQuery::new(query, weight))
 }
 
-fn page_of(segment: &SegmentReader, document: DocId) -> Result<Option<i64>, Unusable> {
-    Ok(segment.fast_fields().i64("page")?.first(document))
+/// The numbers of the pages, by segment; to open those of one takes longer than to read many.
+struct Numbers(Vec<Column<i64>>);
+
+impl Numbers {
+    fn of(searcher: &Searcher) -> Result<Self, Unusable> {
+        let segments = searcher.segment_readers().iter();
+        Ok(Self(segments.map(|segment| segment.fast_fields().i64("page")).collect::<Result<_, _>>()?))
+    }
+
+    fn page(&self, address: DocAddress) -> Option<i64> {
+        self.0.get(address.segment_ord as usize)?.first(address.doc_id)
+    }
 }
 
 /// The terms of a text, each with its place among the words.

@@ -55,6 +55,12 @@ fn a_word_is_shown_after_one_that_never_ends() {
 }
 
 #[test]
+fn a_word_longer_than_what_is_shown_does_no_harm() {
+    let text = format!("alpha{}beta then alpha {} alpha", "_".repeat(400), "hay ".repeat(200));
+    assert!(shown(&text, "alphabeta alpha").contains("**alpha**"));
+}
+
+#[test]
 fn the_place_with_most_words_is_shown() {
     let hay = "Nothing to see in this long line of words. ".repeat(12);
     let text = format!("alpha alpha alpha {hay} alpha beta {hay}");

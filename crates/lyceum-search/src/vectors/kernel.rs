@@ -69,12 +69,17 @@ pub(super) fn nearest(
     near.map(|(row, _)| *row).collect()
 }
 
+// Loops and no closures here: a closure may be compiled for itself, and then without the wide instructions.
 #[inline(always)]
 fn distances_of(question: &Question, codes: &[u64], words: usize, rows: &[u32], into: &mut Vec<u32>) {
     for row in rows {
         let start = *row as usize * words;
         let code = codes.get(start..start + words).unwrap_or_default();
-        into.push(code.iter().zip(&question.signs).map(|(a, b)| (a ^ b).count_ones()).sum());
+        let mut distance = 0;
+        for (a, b) in code.iter().zip(&question.signs) {
+            distance += (a ^ b).count_ones();
+        }
+        into.push(distance);
     }
 }
 
@@ -97,7 +102,10 @@ fn dots_of(question: &Question, bytes: &[i8], dimensions: usize, rows: &[u32], i
     for row in rows {
         let start = *row as usize * dimensions;
         let bytes = bytes.get(start..start + dimensions).unwrap_or_default();
-        let dot: i32 = question.values.iter().zip(bytes).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum();
+        let mut dot = 0_i32;
+        for (a, b) in question.values.iter().zip(bytes) {
+            dot += i32::from(*a) * i32::from(*b);
+        }
         into.push(dot as f32 * question.scale);
     }
 }
