@@ -13,7 +13,7 @@ pub(crate) use bytes::{decode, encode};
 use kernel::Question;
 
 /// Up to so many rows are compared by their bytes, all of them: that is exact, and as fast.
-const ALL: usize = 20_000;
+const ALL: usize = 10_000;
 
 /// How many rows are compared by their bytes after those nearest by their signs were found: at least so many, and where there
 /// are very many one of so many.

@@ -116,10 +116,8 @@ async fn search(app: App, request: Request) -> Result<Response, ApiError> {
     let found = finder.find(asked.text, &asked.filters, asked.manner);
     let found = app.within_limit(found).await.map_err(|error| super::failed(&error))?;
     let body = serde_json::to_string(&found).unwrap_or_default();
-    // How long it took is not what a client has, or has not.
     let is_poor = found.degraded.is_some();
-    let tag =
-        Tag::of(serde_json::to_string(&FoundAll { took_ms: 0.0, ..found }).unwrap_or_default().as_bytes());
+    let tag = tag(&body, found.took_ms);
     let response = if tag.is_known(request.headers()) {
         cached::unchanged(tag)
     } else {
@@ -127,6 +125,14 @@ async fn search(app: App, request: Request) -> Result<Response, ApiError> {
     };
     // What is poor now may be good in a moment.
     Ok(if is_poor { cached::fleeting(response) } else { response })
+}
+
+/// What stands for an answer. How long it took is not what a client has, or has not.
+fn tag(body: &str, took_ms: f64) -> Tag {
+    let took = serde_json::to_string(&took_ms).unwrap_or_default();
+    // In a text its quotes would be written otherwise, so this is the one place.
+    let (before, after) = body.split_once(&format!("\"took_ms\":{took}")).unwrap_or((body, ""));
+    Tag::of([before, after].concat().as_bytes())
 }
 
 /// Reads a query. Parameters that nobody here knows are left to whoever knows them.
