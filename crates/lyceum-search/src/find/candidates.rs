@@ -84,7 +84,9 @@ pub(super) fn look(
         let allowed = memory.allowed(&query.filter);
         // A reranker sees as many as there may be results; without one, only what is shown is read.
         let read = if opened.rerank.is_some() { MOST } else { query.limit.clamp(1, MOST) };
-        let depth = if vector.is_some() || query.facets { CANDIDATES } else { read };
+        // By words alone the best are enough, and some more: a page may be gone by now, and of equals at the end of what is
+        // shown the one that came first is to be shown, not the one that the engine took first.
+        let depth = if vector.is_some() || query.facets { CANDIDATES } else { read + MOST };
         let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, depth, &mut looked);
         if query.facets {
             looked.facets =
