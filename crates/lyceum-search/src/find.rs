@@ -2,6 +2,7 @@
 
 mod answer;
 mod candidates;
+mod stems;
 
 use std::{
     sync::{Arc, atomic::Ordering},

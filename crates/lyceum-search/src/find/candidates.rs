@@ -5,10 +5,9 @@ use std::{
     sync::Arc,
 };
 
-use aho_corasick::AhoCorasick;
 use lyceum_store::{DbError, Tx, pages};
 
-use super::{CANDIDATES, MOST, Mode, Query, Ranked, answer::Facets};
+use super::{CANDIDATES, MOST, Mode, Query, Ranked, answer::Facets, stems::Stems};
 use crate::{
     error::Error,
     fuse::{self, Candidate, Fused},
@@ -99,12 +98,12 @@ pub(super) fn look(
             .collect();
         (best, cards)
     };
-    let terms = patterns(words);
+    let stems = Stems::of(words);
     looked.found = opened.db.read_here(|tx| {
         let mut found = Vec::with_capacity(fused.len());
         for one in fused {
             let Some(card) = cards.get(&one.candidate.page) else { continue };
-            let passage = passage(tx, &one.candidate, terms.as_ref())?;
+            let passage = passage(tx, &one.candidate, &stems)?;
             let passage = match passage {
                 Some(passage) => passage,
                 None if pages::page(tx, card.id)?.is_some() => without_text(card),
@@ -192,18 +191,18 @@ fn order(
 fn passage(
     tx: &Tx<'_>,
     candidate: &Candidate,
-    terms: Option<&AhoCorasick>,
+    stems: &Stems<'_>,
 ) -> Result<Option<Passage>, DbError> {
     let nearest = match candidate.meaning {
         Some((_, chunk)) => pages::chunk(tx, chunk)?,
         None => None,
     };
-    let is_shown = |chunk: &pages::ChunkRow| candidate.words.is_none() || shared(&chunk.text, terms) > 0;
+    let is_shown = |chunk: &pages::ChunkRow| candidate.words.is_none() || stems.count(&chunk.text) > 0;
     let chosen = match nearest {
         Some(chunk) if is_shown(&chunk) => Some(chunk),
         nearest => {
             // Words may also stand in the title or in tags only.
-            let best = pages::best_chunk(tx, candidate.page, |text| shared(text, terms))?;
+            let best = pages::best_chunk(tx, candidate.page, |text| stems.count(text))?;
             match (best, nearest) {
                 (Some((_, 0)), Some(nearest)) => Some(nearest),
                 (Some((best, _)), _) => pages::chunk(tx, best)?,
@@ -222,24 +221,6 @@ fn without_text(card: &Card) -> Passage {
     let facts = &card.facts;
     let text = if facts.description.is_empty() { &facts.title } else { &facts.description };
     Passage { heading: String::new(), first_line: 1, last_line: 1, text: text.clone() }
-}
-
-/// What words of the question look like in a text: a stem is how a word begins, but for a letter that stemming changed.
-fn patterns(words: &Words) -> Option<AhoCorasick> {
-    let stems = words.terms.iter().map(|term| term.strip_suffix('i').unwrap_or(term));
-    let stems = stems.chain(words.beginnings.iter().map(String::as_str));
-    AhoCorasick::builder().ascii_case_insensitive(true).build(stems).ok()
-}
-
-/// How many different words of the question a text has.
-fn shared(text: &str, terms: Option<&AhoCorasick>) -> usize {
-    let begins_a_word = |at: usize| {
-        let before = text.get(..at).and_then(|before| before.chars().next_back());
-        before.is_none_or(|before| !before.is_alphanumeric())
-    };
-    let Some(terms) = terms else { return 0 };
-    let found = terms.find_iter(text).filter(|found| begins_a_word(found.start()));
-    found.map(|found| found.pattern()).collect::<HashSet<_>>().len()
 }
 
 fn by_page(memory: &Memory, near: &[Near]) -> HashMap<i64, (f32, i64)> {
