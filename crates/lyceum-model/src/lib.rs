@@ -6,6 +6,7 @@ mod access;
 mod caller;
 mod error_code;
 mod rel_path;
+mod right;
 mod slug;
 mod tier;
 
@@ -13,6 +14,7 @@ pub use access::Access;
 pub use caller::Caller;
 pub use error_code::ErrorCode;
 pub use rel_path::{InvalidPath, RelPath};
+pub use right::{RIGHTS, Right};
 pub use slug::{Domain, InvalidSlug, Scope, SourceName};
 pub use tier::Tier;
 

@@ -3,11 +3,13 @@
 //! The object store is canonical for content; the [`Db`] says which version counts, so that nobody sees half a sync.
 //! Everything that belongs together is written in one transaction, and what was acknowledged survives a kill.
 
+pub mod audit;
 mod counters;
 mod db;
 pub mod documents;
 mod error;
 pub mod events;
+pub mod grants;
 pub mod jobs;
 pub mod kept;
 mod leader;

@@ -122,6 +122,41 @@ CREATE TABLE vectors (
 );
 CREATE UNIQUE INDEX vectors_hash ON vectors (model, hash);
 ",
+    "
+CREATE TABLE grants (
+    id TEXT PRIMARY KEY,
+    subject TEXT NOT NULL,
+    client TEXT NOT NULL,
+    client_name TEXT,
+    resource TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    facts TEXT NOT NULL,
+    created {whole} NOT NULL,
+    expires {whole} NOT NULL
+);
+CREATE INDEX grants_subject ON grants (subject);
+CREATE INDEX grants_expires ON grants (expires);
+CREATE TABLE tokens (
+    hash {bytes} PRIMARY KEY,
+    grant_id TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    facts TEXT NOT NULL,
+    expires {whole} NOT NULL,
+    used {whole}
+);
+CREATE INDEX tokens_grant ON tokens (grant_id);
+CREATE INDEX tokens_expires ON tokens (expires);
+CREATE TABLE audit (
+    seq {whole} PRIMARY KEY,
+    at {whole} NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT,
+    client TEXT,
+    detail TEXT NOT NULL
+);
+CREATE INDEX audit_at ON audit (at);
+",
 ];
 
 /// Brings a database to the newest schema. Two processes that start at once wait for each other.

@@ -1,0 +1,87 @@
+//! What is written down of sign-ins, grants, refusals and calls that write. Who, by which program, what; never a secret.
+
+use jiff::Timestamp;
+use lyceum_store::{
+    DbError, Tx,
+    audit::{self, NewLine},
+    grants::Grant,
+};
+use serde_json::{Value, json};
+
+/// Something that is to be written down.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    kind: &'static str,
+    subject: Option<String>,
+    client: Option<String>,
+    detail: Value,
+}
+
+impl Event {
+    /// A person proved who they are, and allowed a program what is in the grant.
+    pub(crate) fn signed_in(grant: &Grant, way: &str) -> Self {
+        Self::of_grant("sign_in", grant, json!({ "way": way, "scopes": grant.scopes, "resource": grant.resource }))
+    }
+
+    /// Somebody did not prove who they are.
+    pub(crate) fn sign_in_refused(subject: Option<String>, client: &str, why: &str) -> Self {
+        let client = Some(client.to_owned());
+        Self { kind: "sign_in_refused", subject, client, detail: json!({ "why": why }) }
+    }
+
+    /// A person said no to a program.
+    pub(crate) fn denied(client: &str) -> Self {
+        Self { kind: "denied", subject: None, client: Some(client.to_owned()), detail: json!({}) }
+    }
+
+    /// A program got its first tokens.
+    pub(crate) fn granted(grant: &Grant) -> Self {
+        Self::of_grant("grant", grant, json!({ "scopes": grant.scopes, "resource": grant.resource }))
+    }
+
+    /// A code came a second time.
+    pub(crate) fn code_replayed(grant: &Grant) -> Self {
+        Self::of_grant("code_replayed", grant, json!({}))
+    }
+
+    /// A refresh token came a second time.
+    pub(crate) fn refresh_reused(grant: &Grant) -> Self {
+        Self::of_grant("refresh_reused", grant, json!({}))
+    }
+
+    /// A grant was ended.
+    pub(crate) fn revoked(grant: &Grant) -> Self {
+        Self::of_grant("revoked", grant, json!({}))
+    }
+
+    /// A call that the gate refused.
+    pub fn refused(subject: Option<&str>, what: &str, why: &str) -> Self {
+        let subject = subject.map(str::to_owned);
+        Self { kind: "refused", subject, client: None, detail: json!({ "what": what, "why": why }) }
+    }
+
+    /// A call of a tool that writes.
+    pub fn wrote(subject: Option<&str>, tool: &str, outcome: &str) -> Self {
+        let subject = subject.map(str::to_owned);
+        Self { kind: "wrote", subject, client: None, detail: json!({ "tool": tool, "outcome": outcome }) }
+    }
+
+    /// Writes it down.
+    pub(crate) fn write(&self, tx: &Tx<'_>, now: Timestamp) -> Result<(), DbError> {
+        let line = NewLine {
+            at: now,
+            kind: self.kind,
+            subject: self.subject.clone(),
+            client: self.client.clone(),
+            detail: self.detail.to_string(),
+        };
+        audit::add(tx, &line)
+    }
+
+    fn of_grant(kind: &'static str, grant: &Grant, mut detail: Value) -> Self {
+        if let Some(detail) = detail.as_object_mut() {
+            detail.insert("grant".to_owned(), grant.id.clone().into());
+        }
+        Self { kind, subject: Some(grant.subject.clone()), client: Some(grant.client.clone()), detail }
+    }
+}

@@ -1,0 +1,114 @@
+//! From the token of a request to the caller.
+//!
+//! A token that was good a moment ago is not looked up again; who it belongs to and what they may do now is found out
+//! each time. What this process takes back is forgotten at once, what another one does within seconds.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use lyceum_model::{Caller, RIGHTS, Tier};
+use lyceum_store::grants::{self, TokenKind};
+
+use super::Auth;
+use crate::{
+    oauth::exchange::scopes,
+    scopes::Scopes,
+    subject::Subject,
+    token::{Kind, Token},
+};
+
+/// How long a token is taken as it was.
+const GOOD_FOR: SignedDuration = SignedDuration::from_secs(5);
+
+/// A token that was looked up.
+#[derive(Debug)]
+pub(super) struct Checked {
+    subject: Subject,
+    scopes: Scopes,
+    resource: String,
+    expires: Timestamp,
+    looked: Timestamp,
+}
+
+/// Why a request is not let in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotAdmitted {
+    /// It has no token, and needs one.
+    #[error("sign in first")]
+    NoToken,
+    /// Its token is not good: not one of ours, over, taken back, or for another resource.
+    #[error("the token is not good; sign in again")]
+    BadToken,
+    /// What its holder may do can't be found out.
+    #[error("the roles can't be read now; try again in a moment")]
+    Unavailable,
+}
+
+impl Auth {
+    /// Who sends a request for a resource with that token.
+    pub async fn admit(
+        &self,
+        token: Option<&str>,
+        resource: &str,
+        now: Timestamp,
+    ) -> Result<Caller, NotAdmitted> {
+        let Some(token) = token else {
+            return if self.0.anonymous { Ok(Caller::anonymous()) } else { Err(NotAdmitted::NoToken) };
+        };
+        let token = Token::parse(token).ok_or(NotAdmitted::BadToken)?;
+        match token.kind() {
+            Kind::Access => {
+                let checked = self.checked(&token, now)?;
+                if checked.expires <= now || checked.resource != resource {
+                    return Err(NotAdmitted::BadToken);
+                }
+                self.caller(&checked.subject, &checked.scopes, now).await
+            }
+            Kind::Key => {
+                let key = self.0.keys.get(&token.hash().0).ok_or(NotAdmitted::BadToken)?;
+                Ok(caller(&Subject::Key(key.name.clone()), key.tier, &Scopes::every()))
+            }
+            Kind::Refresh | Kind::Code => Err(NotAdmitted::BadToken),
+        }
+    }
+
+    async fn caller(&self, subject: &Subject, scopes: &Scopes, now: Timestamp) -> Result<Caller, NotAdmitted> {
+        let tier = self.0.roles.tier(subject, now).await.map_err(|error| {
+            tracing::warn!(error.cause = %error, "roles can't be read, so a request was refused");
+            NotAdmitted::Unavailable
+        })?;
+        Ok(caller(subject, tier, scopes))
+    }
+
+    fn checked(&self, token: &Token, now: Timestamp) -> Result<Arc<Checked>, NotAdmitted> {
+        let hash = token.hash();
+        let known = self.0.checked.get(&hash).filter(|known| now.duration_since(known.looked) < GOOD_FOR);
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        // A look by the primary key of a small database takes less than handing it to another thread.
+        let kept = self.0.db.read_here(|tx| grants::look(tx, &hash.0)).map_err(|error| {
+            tracing::error!(error.cause = %error, "a token can't be looked up");
+            NotAdmitted::Unavailable
+        })?;
+        let kept = kept.filter(|kept| kept.kind == TokenKind::Access).ok_or(NotAdmitted::BadToken)?;
+        let checked = Arc::new(Checked {
+            subject: Subject::parse(&kept.grant.subject).ok_or(NotAdmitted::BadToken)?,
+            scopes: scopes(&kept.scopes),
+            resource: kept.grant.resource,
+            expires: kept.expires,
+            looked: now,
+        });
+        self.0.checked.insert(hash, checked.clone());
+        Ok(checked)
+    }
+}
+
+/// Somebody with a tier, by a grant of those scopes: never more than either.
+fn caller(subject: &Subject, tier: Tier, granted: &Scopes) -> Caller {
+    let scopes = granted.and(&Scopes::of(tier));
+    let holds = |tier: Tier| RIGHTS.iter().any(|right| right.tier == tier && scopes.iter().any(|scope| *scope == right.scope));
+    let tiers = [Tier::Vibecoder, Tier::Member, Tier::Public];
+    let tier = tiers.into_iter().find(|tier| holds(*tier)).unwrap_or(Tier::Public);
+    Caller::known(subject.to_string(), tier, scopes.iter().cloned())
+}

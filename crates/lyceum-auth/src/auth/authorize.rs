@@ -1,0 +1,214 @@
+//! From the request of a client to the code that it gets: asking the person, and checking who they are.
+
+use alloy_primitives::{Address, hex};
+use jiff::Timestamp;
+use lyceum_store::{
+    DbError, Tx,
+    grants::{self, Grant, NewToken, TokenKind},
+};
+use serde::Deserialize;
+
+use super::Auth;
+use crate::{
+    audit::Event,
+    chain::ChainError,
+    documents::is_document,
+    oauth::{
+        Fault, OauthError, Params,
+        client::{Client, ClientMetadata, Registered, register},
+        exchange::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
+        request::{Asked, Refused},
+    },
+    scopes::Scopes,
+    signin::{Begun, Lost, SignIn},
+    siwe::{self, Message, Unfit},
+    subject::Subject,
+    token::{Kind, Token},
+    wallet,
+};
+
+/// What a page sends when the person has signed.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Signature {
+    /// The message, as it was given.
+    pub message: String,
+    /// The signature, in hexadecimal digits after `0x`.
+    pub signature: String,
+    /// The sign-in that it is for.
+    #[serde(rename = "stateId")]
+    pub state: String,
+}
+
+/// Why nobody is signed in.
+#[derive(Debug, thiserror::Error)]
+pub enum SignInFault {
+    /// There is no such sign-in.
+    #[error(transparent)]
+    Lost(#[from] Lost),
+    /// The message is not one that counts.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The account is not written as it should be, or on a chain that is not used here.
+    #[error("address and chainId: send the account with its letters as EIP-55 says, and one of the chains {0:?}")]
+    Account(Vec<u64>),
+    /// The nonce was used before.
+    #[error("this sign-in was used before; go back to the program and begin again")]
+    Used,
+    /// The account did not sign the message.
+    #[error("the signature is not one of this account")]
+    NotSigned,
+    /// A chain that must be asked can't be.
+    #[error("the chain can't be read now; try again in a moment")]
+    Unavailable(#[source] ChainError),
+    /// It can't be written down.
+    #[error("the sign-in could not be kept; try again in a moment")]
+    Unkept(#[from] DbError),
+}
+
+impl Auth {
+    /// Reads the request of a client, and begins to ask the person.
+    pub async fn ask(&self, params: &Params, browser: Option<&str>, now: Timestamp) -> Result<Begun, Refused> {
+        let client = match params.need("client_id") {
+            Ok(id) => self.client(id, now).await,
+            Err(error) => Err(error),
+        };
+        let client = client.map_err(Refused::Shown)?;
+        let asked = Asked::read(params, &client, &self.0.resources)?;
+        let no_randomness = |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
+        SignIn::begin(&self.0.key, asked, browser, now).map_err(no_randomness)
+    }
+
+    /// Registers a client.
+    pub fn register(&self, said: &ClientMetadata, now: Timestamp) -> Result<Registered, OauthError> {
+        register(&self.0.key, said, now)
+    }
+
+    /// The client with that id.
+    pub(super) async fn client(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
+        if let Some(client) = self.0.clients.iter().find(|client| client.id == id) {
+            return Ok(client.clone());
+        }
+        if is_document(id) {
+            return self.0.documents.client(id, now).await;
+        }
+        let unknown = || Fault::InvalidClient.because("client_id is not known here; register at /register");
+        Client::of_registration(&self.0.key, id, now).ok_or_else(unknown)
+    }
+
+    /// The person said no: where to send them.
+    pub async fn deny(&self, state: &str, browser: Option<&str>, now: Timestamp) -> Result<String, SignInFault> {
+        let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
+        self.record(Event::denied(&sign_in.asked.client), now).await?;
+        let error = Fault::AccessDenied.because("the person said no");
+        Ok(sign_in.asked.refused(&self.0.issuer, error))
+    }
+
+    /// A nonce that is good for five minutes, once.
+    pub fn nonce(&self, now: Timestamp) -> Result<String, getrandom::Error> {
+        siwe::nonce(&self.0.key, now)
+    }
+
+    /// The message that an account signs to go on with a sign-in.
+    pub fn message(
+        &self,
+        state: &str,
+        browser: Option<&str>,
+        account: (&str, u64),
+        nonce: &str,
+        now: Timestamp,
+    ) -> Result<Message, SignInFault> {
+        let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
+        let (address, chain) = account;
+        let place = &self.0.place;
+        // Wallets write the letters of an address as they like; what is signed has them as EIP-55 says.
+        let address = address.parse::<Address>().ok().filter(|_| place.chains.contains(&chain));
+        let address = address.ok_or_else(|| SignInFault::Account(place.chains.clone()))?;
+        Ok(siwe::write(place, &sign_in.asked, &sign_in.id, address, chain, nonce, now))
+    }
+
+    /// Checks what the person signed, and gives the client its code: where to send the person.
+    pub async fn verify(
+        &self,
+        sent: &Signature,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String, SignInFault> {
+        let sign_in = SignIn::open(&self.0.key, &sent.state, browser, now)?;
+        let message = siwe::check(&self.0.key, &self.0.place, &sign_in, &sent.message, now)?;
+        let nonce = message.nonce.clone();
+        if self.0.db.read(move |tx| siwe::is_used(tx, &nonce, now)).await? {
+            return Err(SignInFault::Used);
+        }
+        let chain = self.0.chains.get(&message.chain_id).ok_or(Unfit::Chain)?;
+        let signature = hex::decode(&sent.signature).unwrap_or_default();
+        let signed = wallet::signed(chain, message.address, &sent.message, &signature).await;
+        if !signed.map_err(SignInFault::Unavailable)? {
+            return self.refuse(sign_in, message, now).await;
+        }
+        let subject = Subject::Account(message.address);
+        self.grant(sign_in, &subject, "wallet", Some(message.nonce), now).await
+    }
+
+    /// A signature that is not good uses the nonce up, so that nobody can try many.
+    async fn refuse(
+        &self,
+        sign_in: SignIn,
+        message: Message,
+        now: Timestamp,
+    ) -> Result<String, SignInFault> {
+        let account = Some(message.address.to_string());
+        let event = Event::sign_in_refused(account, &sign_in.asked.client, "signature");
+        let write = self.0.db.write(move |tx| {
+            siwe::use_up(tx, &message.nonce, now)?;
+            event.write(tx, now)
+        });
+        write.await?;
+        Err(SignInFault::NotSigned)
+    }
+
+    /// Writes down what a person allowed, and makes the code for it.
+    async fn grant(
+        &self,
+        sign_in: SignIn,
+        subject: &Subject,
+        way: &'static str,
+        nonce: Option<String>,
+        now: Timestamp,
+    ) -> Result<String, SignInFault> {
+        let tier = self.0.roles.tier_now(subject, now).await.map_err(SignInFault::Unavailable)?;
+        let code = Token::random(Kind::Code).map_err(|_| DbError::Closed)?;
+        let grant = Grant {
+            id: sign_in.id.clone(),
+            subject: subject.to_string(),
+            client: sign_in.asked.client.clone(),
+            client_name: sign_in.asked.client_name.clone(),
+            resource: sign_in.asked.resource.clone(),
+            scopes: sign_in.asked.scopes.and(&Scopes::of(tier)).to_string(),
+            facts: "{}".to_owned(),
+            created: now,
+            expires: now.saturating_add(GRANT_GOOD_FOR).unwrap_or(now),
+        };
+        let (terms, hash) = (CodeTerms::of(&sign_in.asked), code.hash().0);
+        let is_first = self.0.db.write(move |tx| {
+            let is_first = first_time(tx, &grant.id, nonce.as_deref(), now)?;
+            if is_first {
+                let expires = now.saturating_add(CODE_GOOD_FOR).unwrap_or(now);
+                let (scopes, facts) = (&grant.scopes, &terms);
+                let token = NewToken { hash: &hash, kind: TokenKind::Code, scopes, facts, expires };
+                grants::open(tx, &grant)?;
+                grants::give(tx, &grant.id, token)?;
+                Event::signed_in(&grant, way).write(tx, now)?;
+            }
+            Ok(is_first)
+        });
+        if !is_first.await? {
+            return Err(SignInFault::Used);
+        }
+        Ok(sign_in.asked.granted(&self.0.issuer, code.reveal()))
+    }
+}
+
+/// Whether neither the sign-in nor the nonce was used before; from now on both are.
+fn first_time(tx: &Tx<'_>, id: &str, nonce: Option<&str>, now: Timestamp) -> Result<bool, DbError> {
+    Ok(siwe::use_up(tx, id, now)? && nonce.map_or(Ok(true), |nonce| siwe::use_up(tx, nonce, now))?)
+}

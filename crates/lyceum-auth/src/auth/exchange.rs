@@ -1,0 +1,157 @@
+//! The token endpoint and its neighbour that takes tokens back.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use jiff::Timestamp;
+use lyceum_store::{DbError, grants};
+use percent_encoding::percent_decode_str;
+
+use super::Auth;
+use crate::{
+    audit::Event,
+    oauth::{
+        Fault, OauthError, Params,
+        client::{Client, Proof, SecretMethod, hash_of},
+        exchange::{Exchange, Exchanged, Issued},
+    },
+    scopes::Scopes,
+    subject::Subject,
+    token::{Kind, Token},
+};
+
+/// How a client says who it is.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Credentials<'a> {
+    /// What follows `Authorization: Basic`.
+    pub basic: Option<&'a str>,
+}
+
+impl Auth {
+    /// Exchanges a code or a refresh token.
+    pub async fn exchange(
+        &self,
+        params: &Params,
+        credentials: Credentials<'_>,
+        now: Timestamp,
+    ) -> Result<Issued, OauthError> {
+        params.each_once()?;
+        params.need("grant_type")?;
+        let client = self.prove(params, credentials, now).await?;
+        let exchange = Exchange::read(params, client.id)?;
+        match exchange.token.kind() {
+            Kind::Refresh => self.refresh(exchange, now).await,
+            Kind::Code | Kind::Access | Kind::Key => {
+                self.kept(move |tx| exchange.redeem(tx, now), now).await
+            }
+        }
+    }
+
+    async fn refresh(&self, exchange: Exchange, now: Timestamp) -> Result<Issued, OauthError> {
+        let looked = exchange.clone();
+        let kept = self.0.db.read(move |tx| looked.subject(tx, now)).await.map_err(|error| unkept(&error))??;
+        let subject = Subject::parse(&kept.grant.subject)
+            .ok_or_else(|| Fault::InvalidGrant.because("whoever granted it is not known any more"))?;
+        // Before anything is used up: where the roles can't be read the refresh token stays good.
+        let tier = self.0.roles.tier_now(&subject, now).await.map_err(|error| {
+            tracing::warn!(error.cause = %error, "roles can't be read, so a token was not refreshed");
+            Fault::TemporarilyUnavailable.because("the roles can't be read now; try again in a moment")
+        })?;
+        let key = self.0.key.clone();
+        self.kept(move |tx| exchange.refresh(tx, &key, &Scopes::of(tier), now), now).await
+    }
+
+    /// Takes a token back: a refresh token with its whole grant, an access token alone. What is not the client's own, or
+    /// not there, is passed over in silence.
+    pub async fn revoke(
+        &self,
+        params: &Params,
+        credentials: Credentials<'_>,
+        now: Timestamp,
+    ) -> Result<(), OauthError> {
+        params.each_once()?;
+        let token = params.need("token")?;
+        let client = self.prove(params, credentials, now).await?;
+        let Some(token) = Token::parse(token) else { return Ok(()) };
+        let revoked = self.0.db.write(move |tx| {
+            let hash = token.hash().0;
+            let kept = grants::look(tx, &hash)?.filter(|kept| kept.grant.client == client.id);
+            match (kept, token.kind()) {
+                (Some(kept), Kind::Refresh) => {
+                    grants::end(tx, &kept.grant.id)?;
+                    Event::revoked(&kept.grant).write(tx, now)
+                }
+                (Some(_), Kind::Access) => grants::forget(tx, &hash),
+                (Some(_), Kind::Code | Kind::Key) | (None, _) => Ok(()),
+            }
+        });
+        revoked.await.map_err(|error| unkept(&error))?;
+        self.0.checked.clear();
+        Ok(())
+    }
+
+    /// Does work in one transaction, with what is to be remembered of it.
+    async fn kept<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&lyceum_store::Tx<'_>) -> Result<Exchanged<T>, DbError> + Send + 'static,
+        now: Timestamp,
+    ) -> Result<T, OauthError> {
+        let done = self.0.db.write(move |tx| {
+            let (answer, event) = work(tx)?;
+            if let Some(event) = event {
+                event.write(tx, now)?;
+            }
+            Ok(answer)
+        });
+        let answer = done.await.map_err(|error| unkept(&error))?;
+        if answer.is_err() {
+            // A grant may have ended with it.
+            self.0.checked.clear();
+        }
+        answer
+    }
+
+    /// The client that asks, once it has proven that it is itself.
+    async fn prove(
+        &self,
+        params: &Params,
+        credentials: Credentials<'_>,
+        now: Timestamp,
+    ) -> Result<Client, OauthError> {
+        let refused = |text: &str| Fault::InvalidClient.because(text);
+        let basic = credentials.basic.map(|basic| basic_of(basic).ok_or_else(|| refused("Authorization: not Basic")));
+        let basic = basic.transpose()?;
+        let id = match (&basic, params.get("client_id")) {
+            (Some((id, _)), named) if named.is_none_or(|named| named == id) => id.clone(),
+            (Some(_), _) => return Err(refused("client_id is not the one in Authorization")),
+            (None, Some(id)) => id.to_owned(),
+            (None, None) => return Err(refused("client_id is missing")),
+        };
+        let client = self.client(&id, now).await?;
+        let sent = match (basic, params.get("client_secret")) {
+            (Some(_), Some(_)) => return Err(refused("send the secret in one way only")),
+            (Some((_, secret)), None) => Some((SecretMethod::ClientSecretBasic, secret)),
+            (None, Some(secret)) => Some((SecretMethod::ClientSecretPost, secret.to_owned())),
+            (None, None) => None,
+        };
+        match (&client.proof, sent) {
+            (Proof::None, None) => Ok(client),
+            (Proof::None, Some(_)) => Err(refused("this client has no secret; leave it out")),
+            (Proof::Secret { method, hash }, Some((by, secret))) if *method == by && *hash == hash_of(&secret) => {
+                Ok(client)
+            }
+            (Proof::Secret { .. }, _) => Err(refused("the secret is missing, wrong, or sent in another way")),
+        }
+    }
+}
+
+/// Id and secret of `Authorization: Basic`, each percent-encoded in it.
+fn basic_of(text: &str) -> Option<(String, String)> {
+    let text = String::from_utf8(STANDARD.decode(text.trim()).ok()?).ok()?;
+    let (id, secret) = text.split_once(':')?;
+    let plain = |part: &str| Some(percent_decode_str(&part.replace('+', " ")).decode_utf8().ok()?.into_owned());
+    Some((plain(id)?, plain(secret)?))
+}
+
+fn unkept(error: &DbError) -> OauthError {
+    tracing::error!(error.cause = %error, "a token request could not be kept");
+    Fault::TemporarilyUnavailable.because("this can't be kept now; try again in a moment")
+}

@@ -1,0 +1,100 @@
+//! Fetching from an address that somebody else chose, without being led to a machine that only we can reach.
+//!
+//! The name is looked up once; every address that it has must be one of the public Internet, and the connection goes to
+//! exactly those. Redirects are not followed and no proxy is used, for both would look the name up again.
+
+use std::{
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    time::Duration,
+};
+
+use reqwest::{Response, Url, header::ACCEPT, redirect::Policy};
+
+use crate::http;
+
+/// How long a name may take to be looked up.
+const LOOK_UP: Duration = Duration::from_secs(5);
+
+/// Where names of hosts lead, and which of them may lead to this network.
+#[derive(Debug, Clone, Default)]
+pub struct Guard {
+    /// Hosts, with their port, that the operator trusts wherever they are.
+    pub trusted: Vec<String>,
+}
+
+/// Why nothing was fetched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfetched {
+    /// It is not an address that is asked.
+    #[error("it must be an https address on the public Internet")]
+    NotPublic,
+    /// There is no answer.
+    #[error("it can't be fetched: {0}")]
+    Failed(String),
+}
+
+impl Guard {
+    /// Asks for what is at that address; the answer may take so long.
+    pub(crate) async fn get(&self, url: &Url, accept: &str, time: Duration) -> Result<Response, Unfetched> {
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+            return Err(Unfetched::NotPublic);
+        };
+        let is_trusted = self.trusted.iter().any(|trusted| *trusted == format!("{host}:{port}"));
+        if url.scheme() != "https" && !is_trusted {
+            return Err(Unfetched::NotPublic);
+        }
+        let found = tokio::time::timeout(LOOK_UP, look_up(host, port)).await;
+        let found = found.map_err(|_| Unfetched::Failed("its name took too long to look up".to_owned()))??;
+        if found.is_empty() || !(is_trusted || found.iter().all(|address| is_public(address.ip()))) {
+            return Err(Unfetched::NotPublic);
+        }
+        let client = http::builder(url)
+            .and_then(|builder| {
+                let builder = builder.redirect(Policy::none()).no_proxy().timeout(time);
+                builder.resolve_to_addrs(host, &found).build().ok()
+            })
+            .ok_or_else(|| Unfetched::Failed("the HTTP client could not be set up".to_owned()))?;
+        let response = client.get(url.clone()).header(ACCEPT, accept).send().await;
+        let response = response.map_err(|error| Unfetched::Failed(http::told(&error)))?;
+        match response.status() {
+            status if status.is_success() => Ok(response),
+            status => Err(Unfetched::Failed(format!("it answered with status {}", status.as_u16()))),
+        }
+    }
+}
+
+async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, Unfetched> {
+    if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        return Ok(vec![SocketAddr::new(address, port)]);
+    }
+    let found = tokio::net::lookup_host((host, port)).await;
+    Ok(found.map_err(|_| Unfetched::Failed("its name leads nowhere".to_owned()))?.collect())
+}
+
+/// Whether an address is one of the public Internet. What is not known to be is not.
+pub(crate) fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let is_special = address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_documentation()
+        || matches!((a, b), (0 | 240.., _) | (100, 64..=127) | (198, 18 | 19))
+        || matches!((a, b, c), (192, 0, 0) | (192, 88, 99))
+        || address.is_multicast();
+    !is_special
+}
+
+/// Only what is given out (2000::/3), and of that nothing that stands for an IPv4 address or for examples.
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [first, second, ..] = address.segments();
+    let is_given_out = first & 0xe000 == 0x2000;
+    let is_special = matches!((first, second), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002 | 0x3fff, _));
+    is_given_out && !is_special
+}

@@ -1,0 +1,36 @@
+//! Who is calling: an OAuth 2.1 server, sign-in with an Ethereum account, roles and tokens → one `Caller`.
+//!
+//! Clients and people who only began leave nothing behind: what they need to go on is sealed and handed to them. What is
+//! kept is what was allowed, as grants with hashes of tokens, each step in one transaction.
+
+mod audit;
+mod auth;
+mod chain;
+mod documents;
+mod guard;
+mod hats;
+mod http;
+pub mod oauth;
+mod roles;
+mod scopes;
+mod seal;
+mod signin;
+mod siwe;
+mod subject;
+mod token;
+mod wallet;
+
+pub use audit::Event;
+pub use auth::{ApiKey, Auth, Credentials, NotAdmitted, Settings, Signature, SignInFault};
+pub use chain::{BadChain, Chain, ChainError};
+pub use guard::Guard;
+pub use hats::{BadHat, CONTRACT as HATS_CONTRACT, Hat, Hats};
+pub use scopes::{OFFLINE_ACCESS, Scopes, UnknownScope};
+pub use seal::Key;
+pub use signin::{Begun, Lost, SignIn};
+pub use siwe::{Message, Place, Unfit};
+pub use subject::Subject;
+pub use token::{Kind, Token};
+
+#[cfg(test)]
+mod tests;

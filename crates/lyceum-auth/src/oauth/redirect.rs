@@ -1,0 +1,134 @@
+//! Addresses that a code may be sent to.
+//!
+//! Two addresses are the same if their bytes are; nothing is normalised, so nothing can be made to look alike. Only the
+//! port of a loopback address may differ, for a program on a person's machine takes whichever is free (RFC 8252).
+
+use serde::{Deserialize, Serialize};
+
+/// The longest address that is taken.
+const LONGEST: usize = 1024;
+
+/// Schemes that a browser acts on by itself, or that lead to files.
+const DANGEROUS: [&str; 11] = [
+    "about", "blob", "chrome", "data", "file", "filesystem", "ftp", "javascript", "jar", "vbscript", "view-source",
+];
+
+/// The names of this very machine that a program may listen on.
+const LOOPBACK: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+
+/// An address that a client may register.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Redirect(String);
+
+/// Why an address can't be registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RedirectFault {
+    /// It is longer than is taken.
+    #[error("a redirect address has at most 1024 characters")]
+    TooLong,
+    /// It is not an absolute address.
+    #[error("a redirect address is absolute, such as https://app.example.org/callback")]
+    NotAbsolute,
+    /// It has something that no redirect address may have.
+    #[error("a redirect address has no fragment, no user, no space and no backslash")]
+    Unsafe,
+    /// Its scheme is one that a browser would act on.
+    #[error("a redirect address with this scheme is not taken")]
+    Scheme,
+    /// It is plain http to another machine.
+    #[error("plain http is for this machine only: 127.0.0.1, [::1] or localhost; use https")]
+    Plain,
+}
+
+/// An address in its parts, as they are written.
+struct Parts<'a> {
+    scheme: &'a str,
+    host: &'a str,
+    port: Option<&'a str>,
+    rest: &'a str,
+}
+
+impl Redirect {
+    /// Takes an address that a code may be sent to, as it is.
+    pub fn parse(text: &str) -> Result<Self, RedirectFault> {
+        if text.len() > LONGEST {
+            return Err(RedirectFault::TooLong);
+        }
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) || text.contains(['#', '\\', '"', '<', '>']) {
+            return Err(RedirectFault::Unsafe);
+        }
+        let parts = Parts::of(text).ok_or(RedirectFault::NotAbsolute)?;
+        if parts.host.contains(['@', '%']) || !parts.has_good_port() {
+            return Err(RedirectFault::Unsafe);
+        }
+        let scheme = parts.scheme.to_ascii_lowercase();
+        let (is_web, is_loopback) = (matches!(scheme.as_str(), "http" | "https"), parts.is_loopback());
+        match scheme.as_str() {
+            _ if is_web && parts.host.is_empty() => Err(RedirectFault::NotAbsolute),
+            scheme if DANGEROUS.contains(&scheme) => Err(RedirectFault::Scheme),
+            "http" if !is_loopback => Err(RedirectFault::Plain),
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
+
+    /// Whether a request may name that address, having registered this one.
+    pub fn allows(&self, asked: &str) -> bool {
+        if self.0 == asked {
+            return true;
+        }
+        let (Some(registered), Some(asked)) = (Parts::of(&self.0), Parts::of(asked)) else { return false };
+        registered.is_loopback()
+            && asked.has_good_port()
+            && (registered.scheme, registered.host, registered.rest) == (asked.scheme, asked.host, asked.rest)
+    }
+
+    /// Whether a code goes to a program on the person's own machine.
+    pub fn is_loopback(&self) -> bool {
+        Parts::of(&self.0).is_some_and(|parts| parts.is_loopback())
+    }
+
+    /// The address as it was written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Where an address leads, as a person should see it: the host, or the scheme of another program.
+pub(crate) fn shown_host(address: &str) -> &str {
+    let Some(parts) = Parts::of(address) else { return address };
+    if parts.host.is_empty() || !parts.scheme.starts_with("http") { parts.scheme } else { parts.host }
+}
+
+impl<'a> Parts<'a> {
+    /// `scheme://host:port/rest`, or `scheme:/rest` of another program.
+    fn of(text: &'a str) -> Option<Self> {
+        let (scheme, after) = text.split_once(':')?;
+        let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+        if !is_scheme {
+            return None;
+        }
+        let Some(after) = after.strip_prefix("//") else {
+            return (after.starts_with('/')).then_some(Self { scheme, host: "", port: None, rest: after });
+        };
+        let end = after.find(['/', '?', '#']).unwrap_or(after.len());
+        let (authority, rest) = after.split_at_checked(end)?;
+        let bracket = authority.rfind(']').map_or(0, |at| at + 1);
+        let colon = authority.get(bracket..)?.find(':').map(|at| at + bracket);
+        let (host, port) = match colon {
+            None => (authority, None),
+            Some(colon) => (authority.get(..colon)?, Some(authority.get(colon + 1..)?)),
+        };
+        Some(Self { scheme, host, port, rest })
+    }
+
+    fn has_good_port(&self) -> bool {
+        let is_good = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse() != Ok(0_u16);
+        self.port.is_none_or(|port| is_good(port) && port.parse::<u16>().is_ok())
+    }
+
+    fn is_loopback(&self) -> bool {
+        self.scheme == "http" && LOOPBACK.contains(&self.host)
+    }
+}

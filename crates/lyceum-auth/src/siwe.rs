@@ -1,0 +1,160 @@
+//! Sign-in with an Ethereum account: nonces, the message that is signed, and what must be true of it.
+//!
+//! The server writes the message and knows how to write it again, so it need not remember it: what comes back must be
+//! the same byte for byte. A nonce carries its own proof and its own end; that it was used is what is remembered.
+
+mod message;
+
+use alloy_primitives::Address;
+use jiff::{SignedDuration, Timestamp};
+use lyceum_store::{DbError, Tx, kept::Namespace};
+
+pub use message::{BadMessage, Message, Moment};
+
+use crate::{
+    oauth::request::Asked,
+    seal::{Key, Purpose},
+    signin::SignIn,
+    token::hex,
+};
+
+/// How long a nonce is good.
+pub(crate) const NONCE_GOOD_FOR: SignedDuration = SignedDuration::from_mins(5);
+
+/// How far the clock of whoever wrote a message may be ahead of ours.
+const AHEAD: SignedDuration = SignedDuration::from_secs(60);
+
+/// Nonces that were used; longer than any of them is good.
+const USED: Namespace = Namespace { name: "siwe-nonce", seconds: Some(15 * 60) };
+
+/// How many hexadecimal digits of a nonce are random, its end, and its proof.
+const PARTS: [usize; 3] = [32, 10, 32];
+
+/// Where a sign-in happens, and who may.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The host of the page, with its port where there is one.
+    pub domain: String,
+    /// The address that the sign-in is for.
+    pub uri: String,
+    /// The chains that accounts may be on.
+    pub chains: Vec<u64>,
+}
+
+/// Why a message is not one that counts. The texts are for whoever wrote it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// It can't be read.
+    #[error(transparent)]
+    Unreadable(#[from] BadMessage),
+    /// It is for another site.
+    #[error("the message is for another site")]
+    Site,
+    /// It is for a chain that is not used here.
+    #[error("the message is for a chain that is not used here")]
+    Chain,
+    /// It does not count now.
+    #[error("the message does not count at this time; sign in again")]
+    Time,
+    /// Its nonce is not one of ours, or too old.
+    #[error("the nonce is not good, or too old; sign in again")]
+    Nonce,
+    /// It is not the message that the server wrote.
+    #[error("the message is not the one that this server wrote")]
+    Changed,
+}
+
+/// A new nonce.
+pub(crate) fn nonce(key: &Key, now: Timestamp) -> Result<String, getrandom::Error> {
+    let mut random = [0; 16];
+    getrandom::fill(&mut random)?;
+    let end = now.saturating_add(NONCE_GOOD_FOR).unwrap_or(now).as_second();
+    Ok(signed(key, &format!("{}{end:010x}", hex(&random))))
+}
+
+/// The message for a person who signs in.
+pub(crate) fn write(
+    place: &Place,
+    asked: &Asked,
+    id: &str,
+    address: Address,
+    chain_id: u64,
+    nonce: &str,
+    at: Timestamp,
+) -> Message {
+    Message {
+        scheme: None,
+        domain: place.domain.clone(),
+        address,
+        statement: Some(statement(asked)),
+        uri: place.uri.clone(),
+        chain_id,
+        nonce: nonce.to_owned(),
+        issued_at: Moment::new(at),
+        expiration_time: Some(Moment::new(at.saturating_add(NONCE_GOOD_FOR).unwrap_or(at))),
+        not_before: None,
+        request_id: Some(id.to_owned()),
+        resources: None,
+    }
+}
+
+/// Reads a message that came back, and checks all but the signature.
+pub(crate) fn check(
+    key: &Key,
+    place: &Place,
+    sign_in: &SignIn,
+    text: &str,
+    now: Timestamp,
+) -> Result<Message, Unfit> {
+    let message = Message::parse(text)?;
+    if message.domain != place.domain || message.uri != place.uri || message.scheme.is_some() {
+        return Err(Unfit::Site);
+    }
+    if !place.chains.contains(&message.chain_id) {
+        return Err(Unfit::Chain);
+    }
+    let issued = message.issued_at.at();
+    let is_over = message.expiration_time.as_ref().is_some_and(|end| end.at() <= now);
+    let is_early = message.not_before.as_ref().is_some_and(|begin| begin.at() > now);
+    if issued.duration_since(now) > AHEAD || is_over || is_early {
+        return Err(Unfit::Time);
+    }
+    if !is_ours(key, &message.nonce, now) {
+        return Err(Unfit::Nonce);
+    }
+    let (address, chain) = (message.address, message.chain_id);
+    let ours = write(place, &sign_in.asked, &sign_in.id, address, chain, &message.nonce, issued);
+    if ours == message { Ok(message) } else { Err(Unfit::Changed) }
+}
+
+/// Uses a nonce up, and says whether this was the first time.
+pub(crate) fn use_up(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, DbError> {
+    USED.put_new(tx, nonce, b"", now)
+}
+
+/// Whether a nonce was used before.
+pub(crate) fn is_used(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, DbError> {
+    Ok(USED.get(tx, nonce, now)?.is_some())
+}
+
+/// What the person agrees to, in the letters that EIP-4361 allows.
+fn statement(asked: &Asked) -> String {
+    let name = message::sayable(asked.client_name.as_deref().unwrap_or("a program"));
+    let host = message::sayable(asked.shown_host());
+    format!("Allow {name} ({host}) to act for me with: {}", asked.scopes)
+}
+
+/// Whether a nonce is one that we gave out, and still good.
+fn is_ours(key: &Key, nonce: &str, now: Timestamp) -> bool {
+    let [random, end, _] = PARTS;
+    let Some(body) = nonce.get(..random + end) else { return false };
+    let end = body.get(random..).and_then(|end| i64::from_str_radix(end, 16).ok());
+    end.is_some_and(|end| now.as_second() <= end) && signed(key, body) == nonce
+}
+
+fn signed(key: &Key, body: &str) -> String {
+    let [_, _, proof] = PARTS;
+    let mut code = hex(&key.code(Purpose::Nonce, body.as_bytes()));
+    code.truncate(proof);
+    [body, &code].concat()
+}

@@ -1,0 +1,144 @@
+mod hats;
+mod messages;
+mod redirects;
+mod server;
+mod signing_in;
+mod tokens;
+
+use alloy_primitives::{Address, Signature, eip191_hash_message};
+use jiff::{SignedDuration, Timestamp};
+use k256::ecdsa::SigningKey;
+use lyceum_store::Db;
+use tempfile::TempDir;
+
+use crate::{
+    Auth, Begun, Chain, Credentials, Guard, Key, Settings, Signature as Signed,
+    oauth::{OauthError, Params, client::ClientMetadata, exchange::Issued},
+};
+
+const ISSUER: &str = "http://127.0.0.1:8787";
+const CALLBACK: &str = "http://127.0.0.1:4000/callback";
+
+/// Sign-in on a database of its own, without any chain that could be asked.
+struct Bench {
+    auth: Auth,
+    client: String,
+    now: Timestamp,
+    _folder: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    fn with(change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(&folder.path().join("auth.db")).unwrap();
+        let mut settings = Settings {
+            issuer: ISSUER.to_owned(),
+            resources: vec![format!("{ISSUER}/mcp"), format!("{ISSUER}/skills/mcp")],
+            key: Key([7; 32]),
+            clients: Vec::new(),
+            // Nothing listens there.
+            chains: vec![Chain::new(1, "http://127.0.0.1:9").unwrap().into()],
+            hats: None,
+            keys: Vec::new(),
+            guard: Guard::default(),
+            anonymous: true,
+        };
+        change(&mut settings);
+        let auth = Auth::new(db, settings);
+        let now: Timestamp = "2026-11-16T12:00:00Z".parse().unwrap();
+        let said = ClientMetadata {
+            redirect_uris: vec![CALLBACK.to_owned()],
+            client_name: Some("Test client".to_owned()),
+            ..ClientMetadata::default()
+        };
+        let client = auth.register(&said, now).unwrap().client_id;
+        Self { auth, client, now, _folder: folder }
+    }
+
+    fn later(&mut self, seconds: i64) {
+        self.now += SignedDuration::from_secs(seconds);
+    }
+
+    /// The query of a good request, with more at its end.
+    fn query(&self, more: &str) -> String {
+        let client = &self.client;
+        format!("response_type=code&client_id={client}&redirect_uri={CALLBACK}&code_challenge={}&code_challenge_method=S256&state=s1{more}", challenge())
+    }
+
+    async fn begin(&self) -> Begun {
+        let params = Params::parse(&self.query("")).unwrap();
+        self.auth.ask(&params, None, self.now).await.unwrap()
+    }
+
+    /// What the page sends for a person with that key.
+    fn sign(&self, begun: &Begun, key: &SigningKey) -> Signed {
+        let nonce = self.auth.nonce(self.now).unwrap();
+        self.sign_with(begun, key, &nonce)
+    }
+
+    fn sign_with(&self, begun: &Begun, key: &SigningKey, nonce: &str) -> Signed {
+        let account = address(key).to_string();
+        let browser = Some(begun.browser.as_str());
+        let message = self.auth.message(&begun.state, browser, (&account, 1), nonce, self.now).unwrap();
+        let message = message.to_string();
+        Signed { signature: sign(key, &message), message, state: begun.state.clone() }
+    }
+
+    async fn code(&self) -> String {
+        let begun = self.begin().await;
+        let signed = self.sign(&begun, &key(1));
+        let sent = self.auth.verify(&signed, Some(&begun.browser), self.now).await.unwrap();
+        let query = sent.split_once('?').unwrap().1;
+        Params::parse(query).unwrap().get("code").unwrap().to_owned()
+    }
+
+    async fn exchange(&self, form: &str) -> Result<Issued, OauthError> {
+        let params = Params::parse(form).unwrap();
+        self.auth.exchange(&params, Credentials::default(), self.now).await
+    }
+
+    async fn redeem(&self, code: &str) -> Result<Issued, OauthError> {
+        let client = &self.client;
+        let verifier = verifier();
+        self.exchange(&format!("grant_type=authorization_code&client_id={client}&code={code}&redirect_uri={CALLBACK}&code_verifier={verifier}"))
+            .await
+    }
+
+    async fn refresh(&self, token: &str) -> Result<Issued, OauthError> {
+        let client = &self.client;
+        self.exchange(&format!("grant_type=refresh_token&client_id={client}&refresh_token={token}")).await
+    }
+
+    async fn is_admitted(&self, token: &str) -> bool {
+        self.auth.admit(Some(token), &format!("{ISSUER}/mcp"), self.now).await.is_ok()
+    }
+}
+
+fn verifier() -> String {
+    "v".repeat(43)
+}
+
+fn challenge() -> String {
+    use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+    use sha2::{Digest, Sha256};
+    URL_SAFE_NO_PAD.encode(Sha256::digest(verifier().as_bytes()))
+}
+
+fn key(number: u8) -> SigningKey {
+    SigningKey::from_slice(&[number; 32]).unwrap()
+}
+
+fn address(key: &SigningKey) -> Address {
+    Address::from_public_key(key.verifying_key())
+}
+
+fn sign(key: &SigningKey, message: &str) -> String {
+    let hash = eip191_hash_message(message);
+    let (signature, parity) = key.sign_prehash_recoverable(hash.as_slice()).unwrap();
+    let signature = Signature::from_signature_and_parity(signature, parity.is_y_odd());
+    format!("0x{}", alloy_primitives::hex::encode(signature.as_bytes()))
+}

@@ -1,0 +1,182 @@
+use std::sync::Arc;
+
+use futures::future::join_all;
+
+use super::{Bench, address, key, sign};
+use crate::{Key, Lost, SignInFault, Unfit, siwe};
+
+#[track_caller]
+fn is_unfit(result: &Result<String, SignInFault>, why: &Unfit) {
+    assert!(matches!(result, Err(SignInFault::Unfit(unfit)) if unfit == why), "{result:?}");
+}
+
+#[tokio::test]
+async fn an_account_signs_in_and_the_client_gets_a_code_and_who_gave_it() {
+    let bench = Bench::new();
+    let begun = bench.begin().await;
+    let signed = bench.sign(&begun, &key(1));
+    let sent = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await.unwrap();
+    assert!(sent.starts_with("http://127.0.0.1:4000/callback?code=lyc_ac_"), "{sent}");
+    assert!(sent.ends_with("&state=s1&iss=http%3A%2F%2F127.0.0.1%3A8787"), "{sent}");
+}
+
+#[tokio::test]
+async fn the_message_says_who_may_do_what() {
+    let bench = Bench::new();
+    let begun = bench.begin().await;
+    let signed = bench.sign_with(&begun, &key(1), "0123456789abcdef");
+    let message = signed.message.replace(&begun.sign_in.id, "[id]").replace(&address(&key(1)).to_string(), "[account]");
+    insta::assert_snapshot!(message, @r"
+    127.0.0.1:8787 wants you to sign in with your Ethereum account:
+    [account]
+
+    Allow Test client (127.0.0.1) to act for me with: knowledge:read mcp:read skills:run sources:refresh
+
+    URI: http://127.0.0.1:8787
+    Version: 1
+    Chain ID: 1
+    Nonce: 0123456789abcdef
+    Issued At: 2026-11-16T12:00:00Z
+    Expiration Time: 2026-11-16T12:05:00Z
+    Request ID: [id]
+    ");
+}
+
+#[tokio::test]
+async fn of_fifty_sign_ins_with_one_nonce_one_counts() {
+    let bench = Arc::new(Bench::new());
+    let begun = bench.begin().await;
+    let signed = bench.sign(&begun, &key(1));
+    let all = join_all((0..50).map(|_| bench.auth.verify(&signed, Some(&begun.browser), bench.now))).await;
+    assert_eq!(all.iter().filter(|one| one.is_ok()).count(), 1);
+    assert_eq!(all.iter().filter(|one| matches!(one, Err(SignInFault::Used))).count(), 49);
+}
+
+#[tokio::test]
+async fn a_nonce_counts_for_one_sign_in_and_not_for_the_next() {
+    let bench = Bench::new();
+    let nonce = bench.auth.nonce(bench.now).unwrap();
+    let (first, second) = (bench.begin().await, bench.begin().await);
+    let signed = bench.sign_with(&first, &key(1), &nonce);
+    bench.auth.verify(&signed, Some(&first.browser), bench.now).await.unwrap();
+    let signed = bench.sign_with(&second, &key(1), &nonce);
+    let result = bench.auth.verify(&signed, Some(&second.browser), bench.now).await;
+    assert!(matches!(result, Err(SignInFault::Used)), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_message_for_one_sign_in_does_not_count_for_another() {
+    let bench = Bench::new();
+    let (first, second) = (bench.begin().await, bench.begin().await);
+    let mut signed = bench.sign(&first, &key(1));
+    signed.state = second.state.clone();
+    is_unfit(&bench.auth.verify(&signed, Some(&second.browser), bench.now).await, &Unfit::Changed);
+}
+
+#[tokio::test]
+async fn a_nonce_that_is_not_ours_or_too_old_does_not_count() {
+    let mut bench = Bench::new();
+    let begun = bench.begin().await;
+    let foreign = siwe::nonce(&Key([8; 32]), bench.now).unwrap();
+    for nonce in ["0123456789abcdef", foreign.as_str()] {
+        let signed = bench.sign_with(&begun, &key(1), nonce);
+        is_unfit(&bench.auth.verify(&signed, Some(&begun.browser), bench.now).await, &Unfit::Nonce);
+    }
+    let old = bench.auth.nonce(bench.now).unwrap();
+    bench.later(301);
+    let signed = bench.sign_with(&begun, &key(1), &old);
+    is_unfit(&bench.auth.verify(&signed, Some(&begun.browser), bench.now).await, &Unfit::Nonce);
+}
+
+#[tokio::test]
+async fn a_message_that_was_changed_does_not_count() {
+    let bench = Bench::new();
+    let begun = bench.begin().await;
+    let good = bench.sign(&begun, &key(1));
+    let changes = [
+        ("127.0.0.1:8787 wants", "evil.com wants", Some(Unfit::Site)),
+        ("127.0.0.1:8787 wants", "127.0.0.1 wants", Some(Unfit::Site)),
+        ("127.0.0.1:8787 wants", "http://127.0.0.1:8787 wants", Some(Unfit::Site)),
+        ("URI: http://127.0.0.1:8787", "URI: http://evil.com", Some(Unfit::Site)),
+        ("Version: 1", "Version: 2", None),
+        ("Chain ID: 1", "Chain ID: 5", Some(Unfit::Chain)),
+        ("Test client", "Best client", Some(Unfit::Changed)),
+        ("knowledge:read ", "", Some(Unfit::Changed)),
+        ("Issued At: 2026-11-16T12:00:00Z", "Issued At: 2026-11-16T12:02:00Z", Some(Unfit::Time)),
+        ("Issued At: 2026-11-16T12:00:00Z", "Issued At: 2026-11-16T11:59:59Z", Some(Unfit::Changed)),
+        ("Expiration Time: 2026-11-16T12:05:00Z", "Expiration Time: 2026-11-16T12:00:00Z", Some(Unfit::Time)),
+        ("Request ID", "Not Before: 2026-11-16T12:01:00Z\nRequest ID", Some(Unfit::Time)),
+    ];
+    for (from, to, why) in changes {
+        let mut signed = good.clone();
+        assert!(signed.message.contains(from), "{from}");
+        signed.message = signed.message.replacen(from, to, 1);
+        signed.signature = sign(&key(1), &signed.message);
+        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        match why {
+            Some(why) => is_unfit(&result, &why),
+            None => assert!(matches!(result, Err(SignInFault::Unfit(Unfit::Unreadable(_)))), "{result:?}"),
+        }
+    }
+    bench.auth.verify(&good, Some(&begun.browser), bench.now).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_sign_in_goes_on_in_its_own_browser_and_not_for_ever() {
+    let mut bench = Bench::new();
+    let (begun, other) = (bench.begin().await, bench.begin().await);
+    let signed = bench.sign(&begun, &key(1));
+    for browser in [None, Some(other.browser.as_str()), Some("")] {
+        let result = bench.auth.verify(&signed, browser, bench.now).await;
+        assert!(matches!(result, Err(SignInFault::Lost(Lost::OtherBrowser))), "{result:?}");
+        let result = bench.auth.deny(&begun.state, browser, bench.now).await;
+        assert!(matches!(result, Err(SignInFault::Lost(Lost::OtherBrowser))), "{result:?}");
+    }
+    let forged = begun.state.replacen('a', "b", 1);
+    let result = bench.auth.deny(&forged, Some(&begun.browser), bench.now).await;
+    assert!(matches!(result, Err(SignInFault::Lost(Lost::Unknown))), "{result:?}");
+    bench.later(601);
+    let result = bench.auth.deny(&begun.state, Some(&begun.browser), bench.now).await;
+    assert!(matches!(result, Err(SignInFault::Lost(Lost::TooOld))), "{result:?}");
+}
+
+#[tokio::test]
+async fn a_person_who_says_no_is_sent_back_with_that() {
+    let bench = Bench::new();
+    let begun = bench.begin().await;
+    let sent = bench.auth.deny(&begun.state, Some(&begun.browser), bench.now).await.unwrap();
+    assert_eq!(
+        sent,
+        "http://127.0.0.1:4000/callback?error=access_denied&error_description=the+person+said+no&state=s1&iss=http%3A%2F%2F127.0.0.1%3A8787"
+    );
+}
+
+#[tokio::test]
+async fn a_chain_that_is_down_burns_nothing() {
+    let bench = Bench::new();
+    let begun = bench.begin().await;
+    let mut signed = bench.sign(&begun, &key(1));
+    let good = signed.signature.clone();
+    // Not the account's key: then the account may be a contract, and the chain must be asked.
+    signed.signature = sign(&key(2), &signed.message);
+    let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+    assert!(matches!(result, Err(SignInFault::Unavailable(_))), "{result:?}");
+    signed.signature = good;
+    bench.auth.verify(&signed, Some(&begun.browser), bench.now).await.unwrap();
+}
+
+#[tokio::test]
+async fn no_signature_is_no_signature() {
+    let bench = Bench::new();
+    for signature in ["", "0x", "0xzz", "hello"] {
+        let begun = bench.begin().await;
+        let mut signed = bench.sign(&begun, &key(1));
+        let good = std::mem::replace(&mut signed.signature, signature.to_owned());
+        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        assert!(matches!(result, Err(SignInFault::NotSigned)), "{result:?}");
+        // And the nonce is used up with it.
+        signed.signature = good;
+        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        assert!(matches!(result, Err(SignInFault::Used)), "{result:?}");
+    }
+}
