@@ -27,7 +27,8 @@ impl Repo {
         // What cargo says of this program to itself would make another cargo build some of our libraries again, for their
         // build scripts look at it.
         for (name, _) in std::env::vars_os() {
-            let is_of_this = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+            let is_of_this =
+                |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
             if name.to_str().is_some_and(is_of_this) {
                 command.env_remove(name);
             }

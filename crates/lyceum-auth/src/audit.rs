@@ -20,7 +20,11 @@ pub struct Event {
 impl Event {
     /// A person proved who they are, and allowed a program what is in the grant.
     pub(crate) fn signed_in(grant: &Grant, way: &str) -> Self {
-        Self::of_grant("sign_in", grant, json!({ "way": way, "scopes": grant.scopes, "resource": grant.resource }))
+        Self::of_grant(
+            "sign_in",
+            grant,
+            json!({ "way": way, "scopes": grant.scopes, "resource": grant.resource }),
+        )
     }
 
     /// Somebody did not prove who they are.
@@ -64,6 +68,11 @@ impl Event {
     pub fn wrote(subject: Option<&str>, tool: &str, outcome: &str) -> Self {
         let subject = subject.map(str::to_owned);
         Self { kind: "wrote", subject, client: None, detail: json!({ "tool": tool, "outcome": outcome }) }
+    }
+
+    /// So much more happened than could be written down.
+    pub fn missed(count: u64) -> Self {
+        Self { kind: "missed", subject: None, client: None, detail: json!({ "events": count }) }
     }
 
     /// Writes it down.

@@ -6,19 +6,22 @@ mod exchange;
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use alloy_primitives::Address;
 use jiff::Timestamp;
 use lyceum_model::Tier;
 use lyceum_store::{Db, DbError, grants, kept};
 use quick_cache::sync::Cache;
 
 pub use admit::NotAdmitted;
-pub use authorize::{Signature, SignInFault};
+pub use authorize::{SignInFault, Signature};
 pub use exchange::Credentials;
 
 use crate::{
     audit::Event,
     chain::Chain,
     documents::Documents,
+    ens::Names,
+    github::GitHub,
     guard::Guard,
     hats::Hats,
     oauth::{
@@ -50,6 +53,10 @@ pub struct Settings {
     pub chains: Vec<Arc<Chain>>,
     /// Hats that make tiers, and the number of the chain they are on.
     pub hats: Option<(u64, Hats)>,
+    /// The chain and the contract that names are read from.
+    pub names: Option<(u64, Address)>,
+    /// GitHub, where people can sign in there.
+    pub github: Option<GitHub>,
     /// Keys that the operator gave out.
     pub keys: Vec<ApiKey>,
     /// Where client documents may be fetched from.
@@ -84,6 +91,8 @@ struct Inner {
     place: Place,
     documents: Documents,
     roles: Roles,
+    names: Option<Names>,
+    github: Option<GitHub>,
     keys: BTreeMap<[u8; 32], ApiKey>,
     anonymous: bool,
     checked: Cache<TokenHash, Arc<Checked>>,
@@ -95,6 +104,9 @@ impl Auth {
         let chains: BTreeMap<u64, Arc<Chain>> =
             settings.chains.into_iter().map(|chain| (chain.id(), chain)).collect();
         let hats = settings.hats.and_then(|(id, hats)| Some((chains.get(&id)?.clone(), hats)));
+        let names = settings.names.and_then(|(id, resolver)| {
+            Some(Names::new(chains.get(&id)?.clone(), resolver, settings.guard.clone()))
+        });
         let tiers = settings.keys.iter().map(|key| (key.name.clone(), key.tier)).collect();
         let domain = settings.issuer.split_once("://").map_or("", |(_, domain)| domain).to_owned();
         let place = Place { domain, uri: settings.issuer.clone(), chains: chains.keys().copied().collect() };
@@ -107,23 +119,13 @@ impl Auth {
             chains,
             place,
             documents: Documents::new(settings.guard),
-            roles: Roles::new(hats, tiers),
+            roles: Roles::new(hats, settings.github.clone(), tiers),
+            names,
+            github: settings.github,
             keys: settings.keys.into_iter().map(|key| (key.hash, key)).collect(),
             anonymous: settings.anonymous,
             checked: Cache::new(REMEMBERED),
         }))
-    }
-
-    /// The key of this deployment, made at the first start.
-    pub async fn key(db: &Db, now: Timestamp) -> Result<Key, DbError> {
-        const KEY: kept::Namespace = kept::Namespace { name: "auth-key", seconds: None };
-        let fresh = Key::random().map_err(|_| DbError::Closed)?;
-        db.write(move |tx| {
-            KEY.put_new(tx, "key", &fresh.0, now)?;
-            let kept = KEY.get(tx, "key", now)?.and_then(|bytes| bytes.try_into().ok());
-            kept.map(Key).ok_or_else(|| DbError::Content("the key of sign-in".to_owned()))
-        })
-        .await
     }
 
     /// The name of this server.
@@ -134,6 +136,21 @@ impl Auth {
     /// The chains that accounts may be on; none where accounts can't sign in.
     pub fn chains(&self) -> &[u64] {
         &self.0.place.chains
+    }
+
+    /// The origin of GitHub, where people can sign in there.
+    pub fn github(&self) -> Option<String> {
+        self.0.github.as_ref().map(GitHub::origin)
+    }
+
+    /// Whether there are keys that a person can sign in with.
+    pub fn has_keys(&self) -> bool {
+        !self.0.keys.is_empty()
+    }
+
+    /// Whether the operator named that client.
+    pub fn vouches_for(&self, client: &str) -> bool {
+        self.0.clients.iter().any(|known| known.id == client)
     }
 
     /// What the server can do.
@@ -150,6 +167,11 @@ impl Auth {
     /// Writes something down.
     pub async fn record(&self, event: Event, now: Timestamp) -> Result<(), DbError> {
         self.0.db.write(move |tx| event.write(tx, now)).await
+    }
+
+    /// Writes down what happened, each with its moment.
+    pub async fn record_all(&self, events: Vec<(Event, Timestamp)>) -> Result<(), DbError> {
+        self.0.db.write(move |tx| events.iter().try_for_each(|(event, at)| event.write(tx, *at))).await
     }
 
     /// Takes away what is past its end.

@@ -130,16 +130,19 @@ impl Chain {
         let answer: Answer = serde_json::from_slice(&body)
             .map_err(|_| self.unreachable(&format!("the answer is not JSON-RPC (status {status})")))?;
         match (answer.result, answer.error) {
-            (_, Some(refusal)) => Err(self.refused(refusal)),
+            (_, Some(refusal)) => Err(self.refused(&refusal)),
             (Some(result), None) if status.is_success() => Ok(result),
             _ => Err(self.unreachable(&format!("it answered with status {status}"))),
         }
     }
 
-    fn refused(&self, refusal: Refusal) -> ChainError {
-        let data = refusal.data.as_ref().and_then(|data| bytes_of(data).or_else(|| bytes_of(data.get("data")?)));
+    fn refused(&self, refusal: &Refusal) -> ChainError {
+        let data =
+            refusal.data.as_ref().and_then(|data| bytes_of(data).or_else(|| bytes_of(data.get("data")?)));
         let text = refusal.message.to_ascii_lowercase();
-        let is_the_call = ["revert", "out of gas", "outofgas", "invalid opcode", "stack"].iter().any(|word| text.contains(word));
+        let is_the_call = ["revert", "out of gas", "outofgas", "invalid opcode", "stack"]
+            .iter()
+            .any(|word| text.contains(word));
         if refusal.code == 3 || is_the_call {
             ChainError::Reverted(data.unwrap_or_default())
         } else {

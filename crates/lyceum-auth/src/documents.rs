@@ -9,7 +9,7 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use crate::{
-    guard::Guard,
+    guard::{Ask, Guard},
     http,
     oauth::{
         Fault, OauthError,
@@ -78,9 +78,10 @@ impl Documents {
 
     async fn fetch(&self, id: &str, url: &Url) -> Result<Client, OauthError> {
         let refused = |text: String| Fault::InvalidClient.because(format!("the client document: {text}"));
-        let response = self.guard.get(url, "application/json", LONGEST).await;
+        let response = self.guard.ask(url, Ask::Get, "application/json", LONGEST).await;
         let response = response.map_err(|error| refused(error.to_string()))?;
-        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        let kind =
+            response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         if kind != "application/json" && !(kind.starts_with("application/") && kind.ends_with("+json")) {
             return Err(refused("it is not JSON by its Content-Type".to_owned()));

@@ -22,9 +22,18 @@ pub struct Guard {
     pub trusted: Vec<String>,
 }
 
+/// How something is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Ask<'a> {
+    /// By its address alone.
+    Get,
+    /// With a body.
+    Post(&'a serde_json::Value),
+}
+
 /// Why nothing was fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfetched {
+pub(crate) enum Unfetched {
     /// It is not an address that is asked.
     #[error("it must be an https address on the public Internet")]
     NotPublic,
@@ -35,7 +44,13 @@ pub enum Unfetched {
 
 impl Guard {
     /// Asks for what is at that address; the answer may take so long.
-    pub(crate) async fn get(&self, url: &Url, accept: &str, time: Duration) -> Result<Response, Unfetched> {
+    pub(crate) async fn ask(
+        &self,
+        url: &Url,
+        ask: Ask<'_>,
+        accept: &str,
+        time: Duration,
+    ) -> Result<Response, Unfetched> {
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
             return Err(Unfetched::NotPublic);
         };
@@ -44,7 +59,8 @@ impl Guard {
             return Err(Unfetched::NotPublic);
         }
         let found = tokio::time::timeout(LOOK_UP, look_up(host, port)).await;
-        let found = found.map_err(|_| Unfetched::Failed("its name took too long to look up".to_owned()))??;
+        let found =
+            found.map_err(|_| Unfetched::Failed("its name took too long to look up".to_owned()))??;
         if found.is_empty() || !(is_trusted || found.iter().all(|address| is_public(address.ip()))) {
             return Err(Unfetched::NotPublic);
         }
@@ -54,7 +70,11 @@ impl Guard {
                 builder.resolve_to_addrs(host, &found).build().ok()
             })
             .ok_or_else(|| Unfetched::Failed("the HTTP client could not be set up".to_owned()))?;
-        let response = client.get(url.clone()).header(ACCEPT, accept).send().await;
+        let request = match ask {
+            Ask::Get => client.get(url.clone()),
+            Ask::Post(body) => client.post(url.clone()).json(body),
+        };
+        let response = request.header(ACCEPT, accept).send().await;
         let response = response.map_err(|error| Unfetched::Failed(http::told(&error)))?;
         match response.status() {
             status if status.is_success() => Ok(response),
@@ -98,3 +118,6 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let is_special = matches!((first, second), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002 | 0x3fff, _));
     is_given_out && !is_special
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,10 +61,11 @@ impl Hats {
         let worn = self.hats.iter().map(|(hat, tier)| async move {
             let data = isWearerOfHatCall { user: account, hat: hat.0 }.abi_encode();
             let answer = chain.call(self.contract, data, Block::Latest).await?;
-            let is_worn = isWearerOfHatCall::abi_decode_returns(&answer).map_err(|_| ChainError::Unreachable {
-                chain: chain.id(),
-                why: "there is no Hats contract at its address".to_owned(),
-            })?;
+            let is_worn =
+                isWearerOfHatCall::abi_decode_returns(&answer).map_err(|_| ChainError::Unreachable {
+                    chain: chain.id(),
+                    why: "there is no Hats contract at its address".to_owned(),
+                })?;
             Ok(if is_worn { *tier } else { Tier::Public })
         });
         let tiers = try_join_all(worn).await?;

@@ -10,6 +10,7 @@ use quick_cache::sync::Cache;
 
 use crate::{
     chain::{Chain, ChainError},
+    github::GitHub,
     hats::Hats,
     subject::Subject,
 };
@@ -20,21 +21,43 @@ const GOOD_FOR: SignedDuration = SignedDuration::from_mins(5);
 /// How many people's tiers are remembered.
 const REMEMBERED: usize = 10_000;
 
+/// Somebody's roles can't be read now. The text is for the operator.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Unreadable(String);
+
+impl Unreadable {
+    pub(crate) fn new(why: String) -> Self {
+        Self(why)
+    }
+}
+
+impl From<ChainError> for Unreadable {
+    fn from(error: ChainError) -> Self {
+        Self(error.to_string())
+    }
+}
+
 /// Where tiers come from.
 #[derive(Debug)]
 pub(crate) struct Roles {
     hats: Option<(Arc<Chain>, Hats)>,
+    github: Option<GitHub>,
     keys: BTreeMap<String, Tier>,
     known: Cache<Subject, (Tier, Timestamp)>,
 }
 
 impl Roles {
-    pub(crate) fn new(hats: Option<(Arc<Chain>, Hats)>, keys: BTreeMap<String, Tier>) -> Self {
-        Self { hats, keys, known: Cache::new(REMEMBERED) }
+    pub(crate) fn new(
+        hats: Option<(Arc<Chain>, Hats)>,
+        github: Option<GitHub>,
+        keys: BTreeMap<String, Tier>,
+    ) -> Self {
+        Self { hats, github, keys, known: Cache::new(REMEMBERED) }
     }
 
     /// The tier of somebody, as it was at most five minutes ago.
-    pub(crate) async fn tier(&self, subject: &Subject, now: Timestamp) -> Result<Tier, ChainError> {
+    pub(crate) async fn tier(&self, subject: &Subject, now: Timestamp) -> Result<Tier, Unreadable> {
         match self.known.get(subject) {
             Some((tier, read)) if now.duration_since(read) < GOOD_FOR => return Ok(tier),
             Some(_) => {
@@ -43,22 +66,28 @@ impl Roles {
             None => {}
         }
         // Whoever asks for the same at the same time waits for the one answer.
-        let read = self.known.get_or_insert_async(subject, async { Ok((self.read(subject).await?, now)) }).await?;
-        Ok(read.0)
+        let reading = async { self.read(subject).await.map(|tier| (tier, now)) };
+        Ok(self.known.get_or_insert_async(subject, reading).await?.0)
     }
 
     /// The tier of somebody, read now.
-    pub(crate) async fn tier_now(&self, subject: &Subject, now: Timestamp) -> Result<Tier, ChainError> {
+    pub(crate) async fn tier_now(&self, subject: &Subject, now: Timestamp) -> Result<Tier, Unreadable> {
         let tier = self.read(subject).await?;
         self.known.insert(subject.clone(), (tier, now));
         Ok(tier)
     }
 
-    async fn read(&self, subject: &Subject) -> Result<Tier, ChainError> {
-        match (subject, &self.hats) {
-            (Subject::Account(address), Some((chain, hats))) => hats.tier(chain, *address).await,
-            (Subject::Key(name), _) => Ok(self.keys.get(name).copied().unwrap_or(Tier::Public)),
-            (Subject::Account(_), None) | (Subject::GitHub(_), _) => Ok(Tier::Public),
+    async fn read(&self, subject: &Subject) -> Result<Tier, Unreadable> {
+        match subject {
+            Subject::Account(address) => match &self.hats {
+                Some((chain, hats)) => Ok(hats.tier(chain, *address).await?),
+                None => Ok(Tier::Public),
+            },
+            Subject::GitHub(id) => match &self.github {
+                Some(github) => github.tier(*id).await,
+                None => Ok(Tier::Public),
+            },
+            Subject::Key(name) => Ok(self.keys.get(name).copied().unwrap_or(Tier::Public)),
         }
     }
 }

@@ -78,6 +78,7 @@ impl<'de> Deserialize<'de> for Scopes {
 
 fn known(name: &str) -> Result<Scope, UnknownScope> {
     let right = RIGHTS.iter().find(|right| right.scope.as_str() == name);
-    let shown = || name.chars().filter(char::is_ascii_graphic).filter(|letter| *letter != '"').take(40).collect();
+    let shown =
+        || name.chars().filter(char::is_ascii_graphic).filter(|letter| *letter != '"').take(40).collect();
     right.map(|right| right.scope.clone()).ok_or_else(|| UnknownScope(shown()))
 }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::Sha256;
 
-use crate::token::mac;
+use crate::token::{hex, mac};
 
 /// What something is sealed for; one can't be used in place of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +20,6 @@ pub(crate) enum Purpose {
     Client,
     /// The secret of a registered client.
     ClientSecret,
-    /// A way to GitHub and back.
-    GitHub,
     /// A nonce.
     Nonce,
 }
@@ -52,7 +50,6 @@ impl Purpose {
             Self::SignIn => b"sign-in",
             Self::Client => b"client",
             Self::ClientSecret => b"client-secret",
-            Self::GitHub => b"github",
             Self::Nonce => b"nonce",
         }
     }
@@ -68,6 +65,11 @@ impl Key {
             *byte = digit(place * 2)? << 4 | digit(place * 2 + 1)?;
         }
         (text.len() == 64).then_some(Self(bytes))
+    }
+
+    /// The key as hexadecimal digits, for the file that keeps it.
+    pub fn to_hex(&self) -> String {
+        hex(&self.0)
     }
 
     /// A new one, from the system's randomness.

@@ -60,7 +60,8 @@ impl SignIn {
         browser: Option<&str>,
         now: Timestamp,
     ) -> Result<Begun, getrandom::Error> {
-        let held = browser.filter(|held| held.len() == 64 && held.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let held =
+            browser.filter(|held| held.len() == 64 && held.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let browser = held.map_or_else(random, |held| Ok(held.to_owned()))?;
         let mut id = random()?;
         id.truncate(32);

@@ -9,7 +9,8 @@ use alloy_primitives::Address;
 use jiff::{SignedDuration, Timestamp};
 use lyceum_store::{DbError, Tx, kept::Namespace};
 
-pub use message::{BadMessage, Message, Moment};
+pub(crate) use message::BadMessage;
+pub use message::{Message, Moment};
 
 use crate::{
     oauth::request::Asked,

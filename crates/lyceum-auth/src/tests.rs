@@ -1,3 +1,6 @@
+//! Sign-in without doors: a client, a person with a key, and no chain that could be asked.
+
+mod documents;
 mod hats;
 mod messages;
 mod redirects;
@@ -43,6 +46,8 @@ impl Bench {
             // Nothing listens there.
             chains: vec![Chain::new(1, "http://127.0.0.1:9").unwrap().into()],
             hats: None,
+            names: None,
+            github: None,
             keys: Vec::new(),
             guard: Guard::default(),
             anonymous: true,
@@ -66,7 +71,10 @@ impl Bench {
     /// The query of a good request, with more at its end.
     fn query(&self, more: &str) -> String {
         let client = &self.client;
-        format!("response_type=code&client_id={client}&redirect_uri={CALLBACK}&code_challenge={}&code_challenge_method=S256&state=s1{more}", challenge())
+        format!(
+            "response_type=code&client_id={client}&redirect_uri={CALLBACK}&code_challenge={}&code_challenge_method=S256&state=s1{more}",
+            challenge()
+        )
     }
 
     async fn begin(&self) -> Begun {

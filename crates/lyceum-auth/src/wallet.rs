@@ -46,7 +46,9 @@ pub(crate) async fn signed(
     let question = isValidSignatureCall { hash, signature }.abi_encode();
     let answer = chain.run(program(making.as_ref(), account, &question), Block::Safe).await;
     match answer {
-        Ok(word) => Ok(word.len() == 32 && word.starts_with(&GOOD) && word.iter().skip(4).all(|byte| *byte == 0)),
+        Ok(word) => {
+            Ok(word.len() == 32 && word.starts_with(&GOOD) && word.iter().skip(4).all(|byte| *byte == 0))
+        }
         Err(ChainError::Reverted(_)) => Ok(false),
         Err(error) => Err(error),
     }
@@ -87,7 +89,13 @@ fn program(making: Option<&Making>, account: Address, question: &[u8]) -> Bytes 
 }
 
 /// The instructions; the call of the factory and the question follow them, from `data` on.
-fn instructions(making: Option<&Making>, account: Address, data: usize, made: usize, asked: usize) -> Vec<u8> {
+fn instructions(
+    making: Option<&Making>,
+    account: Address,
+    data: usize,
+    made: usize,
+    asked: usize,
+) -> Vec<u8> {
     // Past all that is copied in, where memory is zero.
     let answer = made.max(asked).next_multiple_of(32);
     let mut code = Code(Vec::new());
@@ -150,4 +158,3 @@ impl Code {
         self.push(length).push(from).push(0).op(CODECOPY)
     }
 }
-

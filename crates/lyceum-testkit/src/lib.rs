@@ -1,11 +1,13 @@
 //! Development only: the fixtures that tests, the conformance suite and the benchmark are run against.
 
+mod chain;
 mod dice;
 mod fixture;
 mod git_server;
 mod letters;
 mod model_folder;
 
+pub use chain::{ChainAnswers, TestChain};
 pub use dice::Dice;
 pub use fixture::fixture_hub;
 pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};

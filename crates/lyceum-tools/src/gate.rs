@@ -12,21 +12,27 @@ pub struct Denied {
     pub tier: Option<Tier>,
     /// The scopes that are needed and missing.
     pub scopes: Vec<Scope>,
+    /// Every scope that is needed, missing or not: what a client asks a person for replaces what it had.
+    pub needed: Vec<Scope>,
 }
 
 /// Lets the caller through, or says all that is missing.
 pub(crate) fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
     let tier = (caller.tier() < access.tier).then_some(access.tier);
     let scopes: Vec<Scope> = access.scopes.iter().filter(|scope| !caller.has(scope)).cloned().collect();
-    if tier.is_none() && scopes.is_empty() { Ok(()) } else { Err(Denied { tier, scopes }) }
+    let needed = || access.scopes.clone();
+    if tier.is_none() && scopes.is_empty() { Ok(()) } else { Err(Denied { tier, scopes, needed: needed() }) }
 }
 
 fn needs(tier: &Option<Tier>, scopes: &[Scope]) -> String {
-    let tier = tier.map(|tier| format!("{tier} access"));
+    // Who has the tier can have its scopes.
+    if let Some(tier) = tier {
+        return format!("{tier} access");
+    }
     let scopes = match scopes {
         [] => None,
         [one] => Some(format!("the scope {one}")),
         many => Some(format!("the scopes {}", many.iter().map(Scope::as_str).collect::<Vec<_>>().join(", "))),
     };
-    tier.into_iter().chain(scopes).collect::<Vec<_>>().join(" and ")
+    scopes.unwrap_or_default()
 }

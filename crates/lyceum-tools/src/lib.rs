@@ -19,6 +19,7 @@ mod schema;
 mod template;
 mod tool;
 mod view;
+mod witness;
 
 pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};
@@ -34,6 +35,7 @@ pub use resource::{Address, ResourceEntry, TemplateEntry};
 pub use schema::{InvalidSchema, schema_of};
 pub use tool::{Effect, Faults, Tool, ToolEntry, ToolSpec};
 pub use view::View;
+pub use witness::{Witness, Witnessed};
 
 #[cfg(test)]
 mod tests;

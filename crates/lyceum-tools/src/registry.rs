@@ -11,7 +11,7 @@ use lyceum_model::{Access, Domain};
 
 use crate::{
     Change, ExtensionEntry, MethodEntry, PromptEntry, RegistryError, ResourceEntry, TemplateEntry, Tool,
-    ToolEntry,
+    ToolEntry, Witness,
 };
 
 /// Everything that is offered, at one moment.
@@ -24,6 +24,8 @@ pub struct Registry {
     pub(crate) extensions: BTreeMap<String, ExtensionEntry>,
     services: BTreeSet<Domain>,
     is_public: bool,
+    has_public_content: bool,
+    pub(crate) witness: Option<Witness>,
 }
 
 impl Registry {
@@ -47,6 +49,11 @@ impl Registry {
         self.is_public
     }
 
+    /// Whether every caller sees the same of all but tools and prompts: what methods of extensions answer from.
+    pub(crate) fn has_public_content(&self) -> bool {
+        self.has_public_content
+    }
+
     /// Which lists differ from those of another registry. No notification tells of extensions: clients see a change
     /// when they next ask what the server can do.
     pub(crate) fn changes_from(&self, before: &Self) -> Vec<Change> {
@@ -68,12 +75,16 @@ impl Registry {
 
     fn accesses(&self) -> impl Iterator<Item = &Access> {
         let tools = self.tools.values().map(|entry| &entry.spec().access);
+        let prompts = self.prompts.values().map(|entry| &entry.access);
+        tools.chain(prompts).chain(self.content_accesses())
+    }
+
+    fn content_accesses(&self) -> impl Iterator<Item = &Access> {
         let resources = self.resources.values().map(|entry| &entry.access);
         let templates = self.templates.values().map(|entry| &entry.access);
-        let prompts = self.prompts.values().map(|entry| &entry.access);
         let extensions = self.extensions.values().map(|entry| &entry.access);
         let methods = self.methods().map(|method| &method.access);
-        tools.chain(resources).chain(templates).chain(prompts).chain(extensions).chain(methods)
+        resources.chain(templates).chain(extensions).chain(methods)
     }
 
     fn methods(&self) -> impl Iterator<Item = &MethodEntry> {
@@ -88,6 +99,12 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
+    /// Has somebody told of refusals and of calls that write.
+    pub fn witness(mut self, witness: Witness) -> Self {
+        self.registry.witness = Some(witness);
+        self
+    }
+
     /// Adds a tool that belongs to `domain` and works on `service`.
     pub fn tool<T: Tool>(self, domain: &Domain, service: &Arc<T::Service>) -> Result<Self, RegistryError> {
         self.tool_entry(ToolEntry::of::<T>(domain, service.clone())?)
@@ -154,8 +171,10 @@ impl RegistryBuilder {
     pub fn build(mut self) -> Registry {
         let services = self.registry.accesses().map(|access| access.domain.clone()).collect();
         let is_public = self.registry.accesses().all(Access::is_public);
+        let has_public_content = self.registry.content_accesses().all(Access::is_public);
         self.registry.services = services;
         self.registry.is_public = is_public;
+        self.registry.has_public_content = has_public_content;
         self.registry
     }
 }

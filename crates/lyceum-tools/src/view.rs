@@ -6,8 +6,8 @@ use futures::FutureExt;
 use lyceum_model::{Access, Caller, Domain};
 
 use crate::{
-    Call, CallContext, Error, ExtensionEntry, Faults, MethodEntry, Outcome, Page, PageFault, PromptEntry,
-    Registry, ResourceEntry, TemplateEntry, ToolEntry, gate,
+    Call, CallContext, Denied, Effect, Error, ExtensionEntry, Faults, MethodEntry, Outcome, Page, PageFault,
+    PromptEntry, Registry, ResourceEntry, TemplateEntry, ToolEntry, Witnessed, gate,
     mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult, printable},
     prompt::PromptArguments,
     resource::Address,
@@ -46,6 +46,11 @@ impl View {
         self.registry.is_public()
     }
 
+    /// The same but for tools and prompts.
+    pub(crate) fn has_public_content(&self) -> bool {
+        self.registry.has_public_content()
+    }
+
     /// Every tool this caller may use.
     pub fn tools(&self) -> impl Iterator<Item = &ToolEntry> {
         self.registry.tools.values().filter(|tool| self.shows(&tool.spec().access))
@@ -79,6 +84,11 @@ impl View {
         self.registry.tools.get(name).map_or(Faults::AsProtocolError, |tool| tool.spec().faults)
     }
 
+    /// Why this caller may not call the tool of that name, where there is one and they may not.
+    pub fn denial(&self, name: &str) -> Option<Denied> {
+        gate::permit(&self.caller, &self.tool(name)?.spec().access).err()
+    }
+
     /// Whether there is a tool of that name.
     pub fn has_tool(&self, name: &str) -> bool {
         self.tool(name).is_some()
@@ -97,8 +107,22 @@ impl View {
         context: CallContext,
     ) -> Result<Outcome<CallToolResult>, Error> {
         let tool = self.tool(name).ok_or_else(|| Error::ToolNotFound { name: printable(name) })?;
-        gate::permit(&self.caller, &tool.spec().access)?;
-        contain(tool.run(Call::new(self.caller.clone(), context), arguments)).await
+        let spec = tool.spec();
+        gate::permit(&self.caller, &spec.access).inspect_err(|denied| {
+            self.tell(Witnessed::Refused { caller: &self.caller, tool: &spec.name, denied });
+        })?;
+        let result = contain(tool.run(Call::new(self.caller.clone(), context), arguments)).await;
+        if spec.effect != Effect::Reads {
+            let went_well = matches!(&result, Ok(Outcome::Done(result)) if result.is_error != Some(true));
+            self.tell(Witnessed::Wrote { caller: &self.caller, tool: &spec.name, went_well });
+        }
+        result
+    }
+
+    fn tell(&self, witnessed: Witnessed<'_>) {
+        if let Some(witness) = &self.registry.witness {
+            witness.tell(witnessed);
+        }
     }
 
     /// Reads a resource. What the caller may not read is not there.

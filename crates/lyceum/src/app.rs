@@ -1,7 +1,12 @@
 //! The application: one plain struct, built once, top to bottom, and cloned cheaply.
 
-use std::{net::SocketAddr, ops::Deref, sync::Arc};
+use std::{
+    net::SocketAddr,
+    ops::Deref,
+    sync::{Arc, Mutex, PoisonError},
+};
 
+use lyceum_auth::Auth;
 use lyceum_content::{Catalog, Current, SourceStatus};
 use lyceum_knowledge::{Finder, Knowledge};
 use lyceum_model::{Caller, Domain, ErrorCode};
@@ -13,9 +18,10 @@ use lyceum_tools::{
 };
 
 use crate::{
-    config::{AuthMode, Config},
+    auth::{self, Pending, Record},
+    config::{AuthService, Config},
     drain::Drain,
-    http::{Openapi, RequestIds},
+    http::{Openapi, Pace, RequestIds},
     knowledge,
     mcp::{Legacy, Shared},
     patience::within,
@@ -61,7 +67,14 @@ pub struct Parts {
     pub(crate) search: Option<Arc<Search>>,
     pub(crate) mcp: Mcp,
     pub(crate) legacy: Legacy,
-    /// Who everyone is, for as long as the only mode is "open".
+    /// Who is calling; without it everyone may do everything.
+    pub(crate) auth: Option<Auth>,
+    /// What is written down of calls, and what waits for it until the start.
+    record: Option<Record>,
+    pending: Mutex<Option<Pending>>,
+    /// Who asked to sign in how often.
+    pub(crate) pace: Pace,
+    /// Who everyone is, without it.
     pub(crate) caller: Arc<Caller>,
     pub(crate) metrics: Metrics,
     pub(crate) drain: Drain,
@@ -84,6 +97,8 @@ struct Services {
     skills: Option<Arc<Skills>>,
     knowledge: Option<Arc<Knowledge>>,
     search: Option<Arc<Search>>,
+    auth: Option<Auth>,
+    record: Option<Record>,
 }
 
 /// Why the application can't be built. The text is for whoever starts it.
@@ -101,6 +116,12 @@ pub enum StartError {
     /// The place for documents can't be used.
     #[error(transparent)]
     Objects(#[from] lyceum_store::ObjectError),
+    /// What is kept of sign-ins can't be opened.
+    #[error("the database of sign-ins (auth.db in the data folder) can't be opened")]
+    Auth(#[source] lyceum_store::DbError),
+    /// The key of the deployment can't be read or made.
+    #[error("the key of this deployment (auth.key in the data folder) can't be used")]
+    Key(#[source] std::io::Error),
     /// The secret of the bucket can't be used.
     #[error("the secret key of the bucket can't be used")]
     Secret(#[source] lyceum_store::InvalidSecret),
@@ -131,14 +152,25 @@ impl App {
             knowledge::note(&catalog, knowledge.source_name(), &knowledge.state().borrow());
         }
         let search = search::service(&config);
-        let services = Services { skills, knowledge, search };
+        let mut services = Services { skills, knowledge, search, auth: None, record: None };
+        let mut pending = None;
+        if let (Audience::Everyone, false) = (audience, config.auth.is_open()) {
+            let (record, events) = auth::record();
+            (services.record, pending) = (Some(record), Some(events));
+        }
         let hub = Arc::new(Hub::new(registry(&catalog, &services)?));
-        Ok(Self::assemble(config, addr, hub, catalog, services))
+        // Who started the program over stdio may do everything.
+        if let Audience::Everyone = audience {
+            let registry = hub.registry();
+            services.auth =
+                auth::service(&config, &public_url(&config, addr), registry.services().map(Domain::as_str))?;
+        }
+        Ok(Self::assemble(config, addr, hub, catalog, services, pending))
     }
 
     /// The same doors before another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>, catalog: Arc<Current<Catalog>>) -> Self {
-        Self::assemble(config, addr, hub, catalog, Services::default())
+        Self::assemble(config, addr, hub, catalog, Services::default(), None)
     }
 
     /// Starts what works in the background. Needs the runtime, which building does not.
@@ -152,6 +184,13 @@ impl App {
         if let Some(search) = &self.search {
             search::start(self, search);
         }
+        if let Some(auth) = &self.auth {
+            self.tasks.spawn(auth::keep_tidy(auth.clone()));
+            let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(pending) = pending {
+                self.tasks.spawn_to_its_end(pending.write(auth.clone(), self.tasks.stopping()));
+            }
+        }
     }
 
     /// What is offered at this moment.
@@ -160,6 +199,8 @@ impl App {
             skills: self.skills.clone(),
             knowledge: self.knowledge.clone(),
             search: self.search.clone(),
+            auth: None,
+            record: self.record.clone(),
         };
         registry(&self.catalog, &services)
     }
@@ -170,17 +211,16 @@ impl App {
         hub: Arc<Hub>,
         catalog: Arc<Current<Catalog>>,
         services: Services,
+        pending: Option<Pending>,
     ) -> Self {
-        let Services { skills, knowledge, search } = services;
+        let Services { skills, knowledge, search, auth, record } = services;
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
         let of_skills = skills.as_ref().map_or("", |_| SKILLS_INSTRUCTIONS);
         let of_knowledge = knowledge.as_ref().map_or("", |_| KNOWLEDGE_INSTRUCTIONS);
         let instructions = [INSTRUCTIONS, of_skills, of_knowledge].concat();
         let identity = Identity { implementation, instructions };
         let mcp = Mcp::new(hub, identity, Seal::new(random_key()));
-        let caller = Arc::new(match config.auth {
-            AuthMode::Open => Caller::trusted(),
-        });
+        let caller = Arc::new(Caller::trusted());
         let (metrics, tasks) = (Metrics::new(), Tasks::default());
         let shared = Shared {
             mcp: mcp.clone(),
@@ -200,6 +240,10 @@ impl App {
             search,
             mcp,
             legacy,
+            auth,
+            record,
+            pending: Mutex::new(pending),
+            pace: Pace::default(),
             caller,
             metrics,
             drain,
@@ -211,11 +255,12 @@ impl App {
 
     /// What clients call the server, without a slash at the end.
     pub fn public_url(&self) -> String {
-        let listening = || match self.addr {
-            addr if addr.ip().is_unspecified() => format!("http://127.0.0.1:{}", addr.port()),
-            addr => format!("http://{addr}"),
-        };
-        self.config.public_url.clone().unwrap_or_else(listening)
+        public_url(&self.config, self.addr)
+    }
+
+    /// Whether people sign in here.
+    pub(crate) fn has_sign_in(&self) -> bool {
+        matches!(&self.config.auth, AuthService::Gated(oauth) if oauth.has_sign_in)
     }
 
     /// From now on no new work is taken, and long streams are ended.
@@ -234,6 +279,15 @@ impl App {
     }
 }
 
+/// What clients call a server that listens there.
+fn public_url(config: &Config, addr: SocketAddr) -> String {
+    let listening = || match addr {
+        addr if addr.ip().is_unspecified() => format!("http://127.0.0.1:{}", addr.port()),
+        addr => format!("http://{addr}"),
+    };
+    config.public_url.clone().unwrap_or_else(listening)
+}
+
 /// A call that was not done within its time limit.
 pub(crate) fn too_late() -> Error {
     let message = "the work was not done within its time limit (limits.call_seconds)".to_owned();
@@ -242,7 +296,7 @@ pub(crate) fn too_late() -> Error {
 
 /// Everything that is offered, named one by one.
 fn registry(catalog: &Arc<Current<Catalog>>, services: &Services) -> Result<Registry, RegistryError> {
-    let Services { skills, knowledge, search } = services;
+    let Services { skills, knowledge, search, auth: _, record } = services;
     let services = [Some(SERVER), skills.as_ref().map(|_| SKILLS), knowledge.as_ref().map(|_| KNOWLEDGE)];
     let facts = Arc::new(ServerFacts {
         version: env!("CARGO_PKG_VERSION"),
@@ -250,6 +304,9 @@ fn registry(catalog: &Arc<Current<Catalog>>, services: &Services) -> Result<Regi
         catalog: catalog.clone(),
     });
     let mut builder = Registry::builder().tool::<ServerInfo>(&SERVER, &facts)?;
+    if let Some(record) = record {
+        builder = builder.witness(record.witness());
+    }
     if let Some(skills) = skills {
         builder = lyceum_skills::register(builder, &SKILLS, skills)?;
     }

@@ -1,9 +1,11 @@
 //! The command line.
 
+mod audit;
 mod check;
 mod doctor;
 mod embed;
 mod eval;
+mod key;
 mod lint;
 mod model;
 mod reindex;
@@ -72,6 +74,14 @@ enum Command {
         #[arg(long, value_name = "FILE")]
         ontology: Option<PathBuf>,
     },
+    /// Make a key for a program, or for a person without a wallet
+    Key,
+    /// Print the record of sign-ins, grants and refusals, a JSON object on each line
+    Audit {
+        /// Only what came after the line of this number
+        #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+        after: i64,
+    },
     /// Measure how well search finds what should be found
     Eval(eval::Options),
     /// Turn texts into vectors, and say how long it took
@@ -122,6 +132,8 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Check => check::check(&overrides),
         Command::Doctor => doctor::doctor(&overrides),
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
+        Command::Key => key::key(),
+        Command::Audit { after } => audit::audit(&Config::load(&overrides)?, after),
         Command::Eval(options) => eval::eval(&Config::load(&overrides)?.or_example()?, &options),
         Command::Embed { .. } => embed::embed(&Config::load(&overrides)?),
         Command::Schema => check::schema(),

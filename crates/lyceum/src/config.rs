@@ -2,6 +2,7 @@
 //!
 //! Every fault is told at once, with its place and what to write. Nothing else in the program reads the environment.
 
+mod auth;
 mod check;
 mod document;
 mod environment;
@@ -24,6 +25,7 @@ use lyceum_content::{ontology::Ontology, skill::Overlay};
 use lyceum_model::{RelPath, SourceName};
 use lyceum_source::{Secret, Token};
 
+pub use auth::{AuthService, Oauth};
 pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use raw::AuthMode;
@@ -52,7 +54,7 @@ pub struct Config {
     /// How much of everything is allowed.
     pub limits: Limits,
     /// Who may call.
-    pub auth: AuthMode,
+    pub auth: AuthService,
     /// Where knowledge comes from.
     pub sources: Vec<Source>,
     /// The skills service, where it is on.

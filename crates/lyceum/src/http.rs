@@ -1,6 +1,7 @@
 //! HTTP: the listener, the edge that every request passes, and the plain endpoints.
 
 mod api;
+mod auth;
 mod body;
 mod edge;
 mod error;
@@ -22,6 +23,7 @@ pub use router::router;
 pub use serve::serve;
 
 pub(crate) use api::Openapi;
+pub(crate) use auth::{Pace, challenge_denied};
 pub(crate) use body::read_body;
 pub(crate) use error::ApiError;
 pub(crate) use log::RequestIds;

@@ -3,6 +3,7 @@
 //! A handler here parses, calls one function below, and shapes the answer; a rule found in a door is a bug.
 
 mod app;
+mod auth;
 mod cli;
 pub mod config;
 mod drain;

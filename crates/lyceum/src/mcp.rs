@@ -32,7 +32,7 @@ pub(crate) use stdio::serve_stdio;
 
 use crate::{
     app::App,
-    http::{ApiError, read_body},
+    http::{ApiError, challenge_denied, read_body},
 };
 
 /// Log directives for the library behind older sessions: it reports each normal end of a stream as an error.
@@ -90,7 +90,7 @@ async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<B
 }
 
 async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) -> Response {
-    let (mut parts, body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     if !is_json(&parts.headers) {
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
         return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal { error, id: None });
@@ -103,6 +103,28 @@ async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) 
         Ok(incoming) => incoming,
         Err(refusal) => return rpc_error(StatusCode::BAD_REQUEST, refusal),
     };
+    let denial = match &incoming {
+        Incoming::Request(request) if request.method == "tools/call" => {
+            request.name().and_then(|name| view.denial(name))
+        }
+        Incoming::Request(_) | Incoming::Notification { .. } | Incoming::Response => None,
+    };
+    let (caller, path) = (entrance.caller.clone(), parts.uri.path().to_owned());
+    let mut response = answer_message(app.clone(), view, entrance, parts, bytes, incoming).await;
+    if let Some(denied) = denial {
+        challenge_denied(&app, &mut response, &path, &caller, &denied);
+    }
+    response
+}
+
+async fn answer_message(
+    app: App,
+    view: View,
+    entrance: Entrance,
+    mut parts: Parts,
+    bytes: Bytes,
+    incoming: Incoming,
+) -> Response {
     match era(&parts.headers, &incoming) {
         Era::Legacy => {
             parts.extensions.insert(entrance);

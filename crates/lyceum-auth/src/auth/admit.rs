@@ -72,7 +72,12 @@ impl Auth {
         }
     }
 
-    async fn caller(&self, subject: &Subject, scopes: &Scopes, now: Timestamp) -> Result<Caller, NotAdmitted> {
+    async fn caller(
+        &self,
+        subject: &Subject,
+        scopes: &Scopes,
+        now: Timestamp,
+    ) -> Result<Caller, NotAdmitted> {
         let tier = self.0.roles.tier(subject, now).await.map_err(|error| {
             tracing::warn!(error.cause = %error, "roles can't be read, so a request was refused");
             NotAdmitted::Unavailable
@@ -107,7 +112,9 @@ impl Auth {
 /// Somebody with a tier, by a grant of those scopes: never more than either.
 fn caller(subject: &Subject, tier: Tier, granted: &Scopes) -> Caller {
     let scopes = granted.and(&Scopes::of(tier));
-    let holds = |tier: Tier| RIGHTS.iter().any(|right| right.tier == tier && scopes.iter().any(|scope| *scope == right.scope));
+    let holds = |tier: Tier| {
+        RIGHTS.iter().any(|right| right.tier == tier && scopes.iter().any(|scope| *scope == right.scope))
+    };
     let tiers = [Tier::Vibecoder, Tier::Member, Tier::Public];
     let tier = tiers.into_iter().find(|tier| holds(*tier)).unwrap_or(Tier::Public);
     Caller::known(subject.to_string(), tier, scopes.iter().cloned())

@@ -5,20 +5,22 @@ use jiff::Timestamp;
 use lyceum_store::{
     DbError, Tx,
     grants::{self, Grant, NewToken, TokenKind},
+    kept::Namespace,
 };
 use serde::Deserialize;
 
 use super::Auth;
 use crate::{
     audit::Event,
-    chain::ChainError,
     documents::is_document,
+    ens::Profile,
     oauth::{
         Fault, OauthError, Params,
         client::{Client, ClientMetadata, Registered, register},
         exchange::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
         request::{Asked, Refused},
     },
+    roles::Unreadable,
     scopes::Scopes,
     signin::{Begun, Lost, SignIn},
     siwe::{self, Message, Unfit},
@@ -26,6 +28,9 @@ use crate::{
     token::{Kind, Token},
     wallet,
 };
+
+/// Sign-ins that are at GitHub.
+const AT_GITHUB: Namespace = Namespace { name: "at-github", seconds: Some(10 * 60) };
 
 /// What a page sends when the person has signed.
 #[derive(Debug, Clone, Deserialize)]
@@ -49,7 +54,9 @@ pub enum SignInFault {
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// The account is not written as it should be, or on a chain that is not used here.
-    #[error("address and chainId: send the account with its letters as EIP-55 says, and one of the chains {0:?}")]
+    #[error(
+        "address and chainId: send the account with its letters as EIP-55 says, and one of the chains {0:?}"
+    )]
     Account(Vec<u64>),
     /// The nonce was used before.
     #[error("this sign-in was used before; go back to the program and begin again")]
@@ -57,9 +64,9 @@ pub enum SignInFault {
     /// The account did not sign the message.
     #[error("the signature is not one of this account")]
     NotSigned,
-    /// A chain that must be asked can't be.
-    #[error("the chain can't be read now; try again in a moment")]
-    Unavailable(#[source] ChainError),
+    /// Whoever must be asked, a chain or GitHub, can't be.
+    #[error("what this sign-in depends on can't be reached now; try again in a moment")]
+    Unavailable(#[source] Unreadable),
     /// It can't be written down.
     #[error("the sign-in could not be kept; try again in a moment")]
     Unkept(#[from] DbError),
@@ -67,14 +74,20 @@ pub enum SignInFault {
 
 impl Auth {
     /// Reads the request of a client, and begins to ask the person.
-    pub async fn ask(&self, params: &Params, browser: Option<&str>, now: Timestamp) -> Result<Begun, Refused> {
+    pub async fn ask(
+        &self,
+        params: &Params,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Begun, Refused> {
         let client = match params.need("client_id") {
             Ok(id) => self.client(id, now).await,
             Err(error) => Err(error),
         };
         let client = client.map_err(Refused::Shown)?;
         let asked = Asked::read(params, &client, &self.0.resources)?;
-        let no_randomness = |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
+        let no_randomness =
+            |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
         SignIn::begin(&self.0.key, asked, browser, now).map_err(no_randomness)
     }
 
@@ -96,11 +109,86 @@ impl Auth {
     }
 
     /// The person said no: where to send them.
-    pub async fn deny(&self, state: &str, browser: Option<&str>, now: Timestamp) -> Result<String, SignInFault> {
+    pub async fn deny(
+        &self,
+        state: &str,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String, SignInFault> {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
         self.record(Event::denied(&sign_in.asked.client), now).await?;
         let error = Fault::AccessDenied.because("the person said no");
         Ok(sign_in.asked.refused(&self.0.issuer, error))
+    }
+
+    /// A sign-in that is under way, to be shown once more.
+    pub fn begun(&self, state: &str, browser: Option<&str>, now: Timestamp) -> Result<Begun, Lost> {
+        let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
+        let browser = browser.unwrap_or_default().to_owned();
+        Ok(Begun { sign_in, state: state.to_owned(), browser })
+    }
+
+    /// Checks a key that the person was given, and gives the client its code: where to send the person.
+    pub async fn sign_in_with_key(
+        &self,
+        state: &str,
+        browser: Option<&str>,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<String, SignInFault> {
+        let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
+        let key = Token::parse(key.trim()).and_then(|key| self.0.keys.get(&key.hash().0));
+        let Some(key) = key else {
+            self.record(Event::sign_in_refused(None, &sign_in.asked.client, "key"), now).await?;
+            return Err(SignInFault::NotSigned);
+        };
+        self.grant(sign_in, &Subject::Key(key.name.clone()), Profile::default(), "key", None, now).await
+    }
+
+    /// Where a person signs in with GitHub, to come back to that address.
+    pub async fn to_github(
+        &self,
+        state: &str,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String, SignInFault> {
+        let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
+        let github = self.0.github.as_ref().ok_or(Lost::Unknown)?;
+        // What is asked may be long, and this travels in an address.
+        let (key, state) = (sign_in.id.clone(), state.to_owned());
+        self.0.db.write(move |tx| AT_GITHUB.put(tx, &key, state.as_bytes(), now)).await?;
+        Ok(github.sign_in(&self.github_callback(), &sign_in.id))
+    }
+
+    /// A person came back from GitHub: where to send them.
+    pub async fn from_github(
+        &self,
+        id: &str,
+        code: Option<&str>,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Result<String, SignInFault> {
+        let key = id.to_owned();
+        let state = self.0.db.write(move |tx| AT_GITHUB.take(tx, &key, now)).await?;
+        let state = state.and_then(|state| String::from_utf8(state).ok()).ok_or(Lost::Unknown)?;
+        let sign_in = SignIn::open(&self.0.key, &state, browser, now)?;
+        let github = self.0.github.as_ref().ok_or(Lost::Unknown)?;
+        let Some(code) = code else {
+            self.record(Event::denied(&sign_in.asked.client), now).await?;
+            let error = Fault::AccessDenied.because("the person said no at GitHub");
+            return Ok(sign_in.asked.refused(&self.0.issuer, error));
+        };
+        let person = github.person(code, &self.github_callback()).await.map_err(SignInFault::Unavailable)?;
+        let Some(person) = person else {
+            self.record(Event::sign_in_refused(None, &sign_in.asked.client, "github"), now).await?;
+            return Err(SignInFault::NotSigned);
+        };
+        let profile = Profile { name: None, avatar: person.avatar_url, github: Some(person.login) };
+        self.grant(sign_in, &Subject::GitHub(person.id), profile, "github", None, now).await
+    }
+
+    fn github_callback(&self) -> String {
+        format!("{}/github/callback", self.0.issuer)
     }
 
     /// A nonce that is good for five minutes, once.
@@ -142,20 +230,19 @@ impl Auth {
         let chain = self.0.chains.get(&message.chain_id).ok_or(Unfit::Chain)?;
         let signature = hex::decode(&sent.signature).unwrap_or_default();
         let signed = wallet::signed(chain, message.address, &sent.message, &signature).await;
-        if !signed.map_err(SignInFault::Unavailable)? {
+        if !signed.map_err(|error| SignInFault::Unavailable(error.into()))? {
             return self.refuse(sign_in, message, now).await;
         }
+        let profile = match &self.0.names {
+            Some(names) => names.profile(message.address, now).await,
+            None => Profile::default(),
+        };
         let subject = Subject::Account(message.address);
-        self.grant(sign_in, &subject, "wallet", Some(message.nonce), now).await
+        self.grant(sign_in, &subject, profile, "wallet", Some(message.nonce), now).await
     }
 
     /// A signature that is not good uses the nonce up, so that nobody can try many.
-    async fn refuse(
-        &self,
-        sign_in: SignIn,
-        message: Message,
-        now: Timestamp,
-    ) -> Result<String, SignInFault> {
+    async fn refuse(&self, sign_in: SignIn, message: Message, now: Timestamp) -> Result<String, SignInFault> {
         let account = Some(message.address.to_string());
         let event = Event::sign_in_refused(account, &sign_in.asked.client, "signature");
         let write = self.0.db.write(move |tx| {
@@ -171,6 +258,7 @@ impl Auth {
         &self,
         sign_in: SignIn,
         subject: &Subject,
+        profile: Profile,
         way: &'static str,
         nonce: Option<String>,
         now: Timestamp,
@@ -184,7 +272,7 @@ impl Auth {
             client_name: sign_in.asked.client_name.clone(),
             resource: sign_in.asked.resource.clone(),
             scopes: sign_in.asked.scopes.and(&Scopes::of(tier)).to_string(),
-            facts: "{}".to_owned(),
+            facts: serde_json::to_string(&profile).unwrap_or_default(),
             created: now,
             expires: now.saturating_add(GRANT_GOOD_FOR).unwrap_or(now),
         };

@@ -39,15 +39,14 @@ impl Auth {
         let exchange = Exchange::read(params, client.id)?;
         match exchange.token.kind() {
             Kind::Refresh => self.refresh(exchange, now).await,
-            Kind::Code | Kind::Access | Kind::Key => {
-                self.kept(move |tx| exchange.redeem(tx, now), now).await
-            }
+            Kind::Code | Kind::Access | Kind::Key => self.kept(move |tx| exchange.redeem(tx, now), now).await,
         }
     }
 
     async fn refresh(&self, exchange: Exchange, now: Timestamp) -> Result<Issued, OauthError> {
         let looked = exchange.clone();
-        let kept = self.0.db.read(move |tx| looked.subject(tx, now)).await.map_err(|error| unkept(&error))??;
+        let kept =
+            self.0.db.read(move |tx| looked.subject(tx, now)).await.map_err(|error| unkept(&error))??;
         let subject = Subject::parse(&kept.grant.subject)
             .ok_or_else(|| Fault::InvalidGrant.because("whoever granted it is not known any more"))?;
         // Before anything is used up: where the roles can't be read the refresh token stays good.
@@ -117,7 +116,8 @@ impl Auth {
         now: Timestamp,
     ) -> Result<Client, OauthError> {
         let refused = |text: &str| Fault::InvalidClient.because(text);
-        let basic = credentials.basic.map(|basic| basic_of(basic).ok_or_else(|| refused("Authorization: not Basic")));
+        let basic =
+            credentials.basic.map(|basic| basic_of(basic).ok_or_else(|| refused("Authorization: not Basic")));
         let basic = basic.transpose()?;
         let id = match (&basic, params.get("client_id")) {
             (Some((id, _)), named) if named.is_none_or(|named| named == id) => id.clone(),
@@ -135,7 +135,9 @@ impl Auth {
         match (&client.proof, sent) {
             (Proof::None, None) => Ok(client),
             (Proof::None, Some(_)) => Err(refused("this client has no secret; leave it out")),
-            (Proof::Secret { method, hash }, Some((by, secret))) if *method == by && *hash == hash_of(&secret) => {
+            (Proof::Secret { method, hash }, Some((by, secret)))
+                if *method == by && *hash == hash_of(&secret) =>
+            {
                 Ok(client)
             }
             (Proof::Secret { .. }, _) => Err(refused("the secret is missing, wrong, or sent in another way")),
@@ -147,7 +149,8 @@ impl Auth {
 fn basic_of(text: &str) -> Option<(String, String)> {
     let text = String::from_utf8(STANDARD.decode(text.trim()).ok()?).ok()?;
     let (id, secret) = text.split_once(':')?;
-    let plain = |part: &str| Some(percent_decode_str(&part.replace('+', " ")).decode_utf8().ok()?.into_owned());
+    let plain =
+        |part: &str| Some(percent_decode_str(&part.replace('+', " ")).decode_utf8().ok()?.into_owned());
     Some((plain(id)?, plain(secret)?))
 }
 

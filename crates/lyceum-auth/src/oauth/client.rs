@@ -130,6 +130,13 @@ struct Claims {
     m: Option<SecretMethod>,
 }
 
+impl Proof {
+    /// By a secret, sent that way.
+    pub fn secret(method: SecretMethod, secret: &str) -> Self {
+        Self::Secret { method, hash: hash_of(secret) }
+    }
+}
+
 impl SecretMethod {
     /// The name on the wire.
     pub fn as_str(self) -> &'static str {
@@ -149,9 +156,7 @@ impl Client {
     /// The client that a registration made, if the id is one of ours.
     pub(crate) fn of_registration(key: &Key, id: &str, now: Timestamp) -> Option<Self> {
         let claims: Claims = key.open(Purpose::Client, id, None, now).ok()?;
-        let proof = claims.m.map_or(Proof::None, |method| {
-            Proof::Secret { method, hash: hash_of(&secret_of(key, id)) }
-        });
+        let proof = claims.m.map_or(Proof::None, |method| Proof::secret(method, &secret_of(key, id)));
         let redirects = claims.r;
         Some(Self { id: id.to_owned(), name: claims.n, redirects, proof, origin: Origin::Registered })
     }
@@ -166,7 +171,9 @@ pub(crate) fn register(key: &Key, said: &ClientMetadata, now: Timestamp) -> Resu
         Some("client_secret_basic") => Some(SecretMethod::ClientSecretBasic),
         Some("client_secret_post") => Some(SecretMethod::ClientSecretPost),
         Some(_) => {
-            return refused("token_endpoint_auth_method: take none, client_secret_basic or client_secret_post");
+            return refused(
+                "token_endpoint_auth_method: take none, client_secret_basic or client_secret_post",
+            );
         }
     };
     check_capabilities(said)?;
@@ -199,7 +206,8 @@ pub(crate) fn redirects_of(said: &ClientMetadata) -> Result<Vec<Redirect>, Oauth
         return Err(Fault::InvalidRedirectUri.because("redirect_uris: register 1 to 10 addresses"));
     }
     let parse = |text: &String| {
-        Redirect::parse(text).map_err(|fault| Fault::InvalidRedirectUri.because(format!("redirect_uris: {fault}")))
+        Redirect::parse(text)
+            .map_err(|fault| Fault::InvalidRedirectUri.because(format!("redirect_uris: {fault}")))
     };
     said.redirect_uris.iter().map(parse).collect()
 }
@@ -222,7 +230,8 @@ pub(crate) fn check_capabilities(said: &ClientMetadata) -> Result<(), OauthError
 /// A name as it can be shown: no control characters, none that turn the direction of writing, not too long.
 pub(crate) fn shown_name(name: &str) -> Option<String> {
     let is_shown = |letter: &char| {
-        !letter.is_control() && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        !letter.is_control()
+            && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     let shown: String = name.chars().filter(is_shown).take(LONGEST_NAME).collect();
     let shown = shown.trim();

@@ -232,13 +232,8 @@ fn give(
     let grant = &kept.grant;
     let expires = now.saturating_add(ACCESS_GOOD_FOR).map_or(grant.expires, |end| end.min(grant.expires));
     let text = scopes.to_string();
-    let of_access = NewToken {
-        hash: &access.hash().0,
-        kind: TokenKind::Access,
-        scopes: &text,
-        facts: "",
-        expires,
-    };
+    let of_access =
+        NewToken { hash: &access.hash().0, kind: TokenKind::Access, scopes: &text, facts: "", expires };
     grants::give(tx, &grant.id, of_access)?;
     let of_refresh = NewToken {
         hash: &refresh.hash().0,

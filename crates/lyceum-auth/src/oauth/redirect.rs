@@ -10,7 +10,17 @@ const LONGEST: usize = 1024;
 
 /// Schemes that a browser acts on by itself, or that lead to files.
 const DANGEROUS: [&str; 11] = [
-    "about", "blob", "chrome", "data", "file", "filesystem", "ftp", "javascript", "jar", "vbscript", "view-source",
+    "about",
+    "blob",
+    "chrome",
+    "data",
+    "file",
+    "filesystem",
+    "ftp",
+    "javascript",
+    "jar",
+    "vbscript",
+    "view-source",
 ];
 
 /// The names of this very machine that a program may listen on.
@@ -59,7 +69,9 @@ impl Redirect {
             return Err(RedirectFault::Unsafe);
         }
         let parts = Parts::of(text).ok_or(RedirectFault::NotAbsolute)?;
-        if parts.host.contains(['@', '%']) || !parts.has_good_port() {
+        // A page's policy names the host; so there is nothing in it that could be read otherwise there.
+        let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
+        if !parts.host.bytes().all(is_host) || !parts.has_good_port() {
             return Err(RedirectFault::Unsafe);
         }
         let scheme = parts.scheme.to_ascii_lowercase();
@@ -85,7 +97,7 @@ impl Redirect {
 
     /// Whether a code goes to a program on the person's own machine.
     pub fn is_loopback(&self) -> bool {
-        Parts::of(&self.0).is_some_and(|parts| parts.is_loopback())
+        is_loopback(&self.0)
     }
 
     /// The address as it was written.
@@ -98,6 +110,23 @@ impl Redirect {
 pub(crate) fn shown_host(address: &str) -> &str {
     let Some(parts) = Parts::of(address) else { return address };
     if parts.host.is_empty() || !parts.scheme.starts_with("http") { parts.scheme } else { parts.host }
+}
+
+/// Whether an address leads to a program on the person's own machine.
+pub(crate) fn is_loopback(address: &str) -> bool {
+    Parts::of(address).is_some_and(|parts| parts.is_loopback())
+}
+
+/// The origin of an address; the scheme alone where it leads to another program.
+pub(crate) fn origin(address: &str) -> String {
+    match Parts::of(address) {
+        Some(Parts { scheme: scheme @ ("http" | "https"), host, port, .. }) => {
+            let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+            format!("{scheme}://{host}{port}")
+        }
+        Some(Parts { scheme, .. }) => format!("{scheme}:"),
+        None => String::new(),
+    }
 }
 
 impl<'a> Parts<'a> {
@@ -124,7 +153,8 @@ impl<'a> Parts<'a> {
     }
 
     fn has_good_port(&self) -> bool {
-        let is_good = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse() != Ok(0_u16);
+        let is_good =
+            |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse() != Ok(0_u16);
         self.port.is_none_or(|port| is_good(port) && port.parse::<u16>().is_ok())
     }
 

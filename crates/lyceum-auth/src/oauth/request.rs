@@ -5,7 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, OauthError, Params, client::Client, redirect::shown_host};
+use super::{
+    Fault, OauthError, Params,
+    client::Client,
+    redirect::{is_loopback, origin, shown_host},
+};
 use crate::scopes::Scopes;
 
 /// The longest `state` that is carried.
@@ -89,6 +93,16 @@ impl Asked {
         shown_host(&self.redirect_uri)
     }
 
+    /// Whether the code goes to a program on the person's own machine.
+    pub fn is_local(&self) -> bool {
+        is_loopback(&self.redirect_uri)
+    }
+
+    /// The origin that the code goes to, as a policy of a page names it: the scheme alone for other programs.
+    pub fn origin(&self) -> String {
+        origin(&self.redirect_uri)
+    }
+
     /// The way back with a code.
     pub(crate) fn granted(&self, issuer: &str, code: &str) -> String {
         back(&self.redirect_uri, &[("code", code)], self.state.as_deref(), issuer)
@@ -104,7 +118,8 @@ impl Asked {
 impl SentBack {
     /// The address with the refusal in it.
     pub fn address(&self, issuer: &str) -> String {
-        let told = [("error", self.error.error.as_str()), ("error_description", &self.error.error_description)];
+        let told =
+            [("error", self.error.error.as_str()), ("error_description", &self.error.error_description)];
         back(&self.redirect_uri, &told, self.state.as_deref(), issuer)
     }
 }

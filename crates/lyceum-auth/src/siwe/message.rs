@@ -139,10 +139,7 @@ impl Message {
             (is_authority && self.scheme.as_ref().is_none_or(is_scheme), "the host"),
             (self.statement.as_ref().is_none_or(|text| text.bytes().all(is_said)), "the statement"),
             (is_name(&self.uri) && self.uri.contains(':'), "URI"),
-            (
-                self.nonce.len() >= 8 && self.nonce.bytes().all(|byte| byte.is_ascii_alphanumeric()),
-                "Nonce",
-            ),
+            (self.nonce.len() >= 8 && self.nonce.bytes().all(|byte| byte.is_ascii_alphanumeric()), "Nonce"),
             (self.request_id.as_ref().is_none_or(|id| id.bytes().all(is_uri_byte)), "Request ID"),
             (self.resources.iter().flatten().all(|uri| is_name(uri) && uri.contains(':')), "Resources"),
         ];
@@ -190,7 +187,8 @@ fn is_uri_byte(byte: u8) -> bool {
 
 /// What may stand in a statement, of a text that comes from elsewhere.
 pub(crate) fn sayable(text: &str) -> String {
-    let is_said = |letter: &char| letter.is_ascii() && (*letter == ' ' || is_uri_byte(*letter as u8)) && *letter != '%';
+    let is_said =
+        |letter: &char| letter.is_ascii() && (*letter == ' ' || is_uri_byte(*letter as u8)) && *letter != '%';
     text.chars().filter(is_said).collect()
 }
 

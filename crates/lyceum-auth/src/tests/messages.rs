@@ -1,3 +1,5 @@
+//! What is a message, and what is not.
+
 use crate::Message;
 
 const GOOD: &str = "example.org wants you to sign in with your Ethereum account:
@@ -69,7 +71,10 @@ fn a_message_that_is_off_by_anything_is_refused() {
         ("example.org wants", "evil@example.org wants"),
         ("example.org wants", "evil.com#example.org wants"),
         ("example.org wants", " wants"),
-        ("Nonce: 32891756\nIssued At: 2026-09-30T16:25:24Z", "Issued At: 2026-09-30T16:25:24Z\nNonce: 32891756"),
+        (
+            "Nonce: 32891756\nIssued At: 2026-09-30T16:25:24Z",
+            "Issued At: 2026-09-30T16:25:24Z\nNonce: 32891756",
+        ),
     ];
     for (from, to) in changes {
         assert!(GOOD.contains(from), "{from:?}");

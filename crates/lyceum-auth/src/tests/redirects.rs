@@ -1,3 +1,5 @@
+//! Where codes may be sent.
+
 use crate::oauth::Redirect;
 
 #[track_caller]
@@ -54,6 +56,10 @@ fn an_address_that_a_browser_acts_on_or_that_hides_where_it_leads_can_not() {
         "https://app.example.org:99999/",
         "https://app.example.org:0/",
         "https://app.example.org:+80/",
+        "https://app.example.org;script-src/",
+        "https://app.example.org,evil.com/",
+        "https://app.example.org'/",
+        "https://*/",
     ];
     for text in bad {
         registers(text, false);

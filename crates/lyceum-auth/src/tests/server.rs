@@ -65,7 +65,9 @@ async fn a_request_is_refused_where_its_redirect_is_not_known_and_sent_back_wher
     for (query, is_sent, fault) in table {
         assert_eq!(ask(&bench, &query).await, Err((is_sent, fault)), "{query}");
     }
-    for more in ["", "&resource=http://127.0.0.1:8787/skills/mcp", "&scope=mcp:read%20offline_access", "&scope="] {
+    for more in
+        ["", "&resource=http://127.0.0.1:8787/skills/mcp", "&scope=mcp:read%20offline_access", "&scope="]
+    {
         assert_eq!(ask(&bench, &format!("{good}{more}")).await, Ok(()), "{more}");
     }
     let other_port = with("redirect_uri", "http://127.0.0.1:50000/callback");
@@ -75,8 +77,10 @@ async fn a_request_is_refused_where_its_redirect_is_not_known_and_sent_back_wher
 #[tokio::test]
 async fn a_refusal_that_is_sent_back_says_who_refuses_and_carries_the_state_as_it_was() {
     let bench = Bench::new();
-    let query = bench.query("").replace("state=s1", "state=%F0%9F%A6%89%20%26%3D%2B").replace("S256", "plain");
-    let Err(Refused::Sent(sent)) = bench.auth.ask(&Params::parse(&query).unwrap(), None, bench.now).await else {
+    let query =
+        bench.query("").replace("state=s1", "state=%F0%9F%A6%89%20%26%3D%2B").replace("S256", "plain");
+    let Err(Refused::Sent(sent)) = bench.auth.ask(&Params::parse(&query).unwrap(), None, bench.now).await
+    else {
         panic!("it was not sent back");
     };
     let address = sent.address(ISSUER);
@@ -125,16 +129,51 @@ async fn a_mistake_at_the_exchange_leaves_the_code_good() {
     let wrong = "w".repeat(43);
     let table = [
         (format!("grant_type=authorization_code&client_id={client}&code={code}"), Fault::InvalidRequest),
-        (format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier={wrong}"), Fault::InvalidGrant),
-        (format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier=short"), Fault::InvalidGrant),
-        (format!("grant_type=authorization_code&client_id={other}&code={code}&code_verifier={verifier}"), Fault::InvalidGrant),
-        (format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier={verifier}&redirect_uri=http://127.0.0.1:4001/callback"), Fault::InvalidGrant),
-        (format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier={verifier}&resource={ISSUER}/skills/mcp"), Fault::InvalidTarget),
-        (format!("grant_type=authorization_code&client_id={client}&code={code}&code={code}&code_verifier={verifier}"), Fault::InvalidRequest),
-        (format!("grant_type=authorization_code&client_id=nobody&code={code}&code_verifier={verifier}"), Fault::InvalidClient),
+        (
+            format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier={wrong}"),
+            Fault::InvalidGrant,
+        ),
+        (
+            format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier=short"),
+            Fault::InvalidGrant,
+        ),
+        (
+            format!("grant_type=authorization_code&client_id={other}&code={code}&code_verifier={verifier}"),
+            Fault::InvalidGrant,
+        ),
+        (
+            format!(
+                "grant_type=authorization_code&client_id={client}&code={code}&code_verifier={verifier}&redirect_uri=http://127.0.0.1:4001/callback"
+            ),
+            Fault::InvalidGrant,
+        ),
+        (
+            format!(
+                "grant_type=authorization_code&client_id={client}&code={code}&code_verifier={verifier}&resource={ISSUER}/skills/mcp"
+            ),
+            Fault::InvalidTarget,
+        ),
+        (
+            format!(
+                "grant_type=authorization_code&client_id={client}&code={code}&code={code}&code_verifier={verifier}"
+            ),
+            Fault::InvalidRequest,
+        ),
+        (
+            format!("grant_type=authorization_code&client_id=nobody&code={code}&code_verifier={verifier}"),
+            Fault::InvalidClient,
+        ),
         (format!("grant_type=authorization_code&code={code}&code_verifier={verifier}"), Fault::InvalidClient),
-        (format!("grant_type=authorization_code&client_id={client}&client_secret=x&code={code}&code_verifier={verifier}"), Fault::InvalidClient),
-        (format!("grant_type=password&client_id={client}&username=a&password=b"), Fault::UnsupportedGrantType),
+        (
+            format!(
+                "grant_type=authorization_code&client_id={client}&client_secret=x&code={code}&code_verifier={verifier}"
+            ),
+            Fault::InvalidClient,
+        ),
+        (
+            format!("grant_type=password&client_id={client}&username=a&password=b"),
+            Fault::UnsupportedGrantType,
+        ),
         (format!("grant_type=refresh_token&client_id={client}&refresh_token={code}"), Fault::InvalidGrant),
         (format!("client_id={client}&code={code}"), Fault::InvalidRequest),
         (String::new(), Fault::InvalidRequest),
@@ -171,7 +210,10 @@ async fn a_refresh_token_is_good_once_and_for_a_moment_again_for_who_lost_the_an
     let second = bench.refresh(first.refresh.reveal()).await.unwrap();
     bench.later(9);
     let again = bench.refresh(first.refresh.reveal()).await.unwrap();
-    assert_eq!((again.access.reveal(), again.refresh.reveal()), (second.access.reveal(), second.refresh.reveal()));
+    assert_eq!(
+        (again.access.reveal(), again.refresh.reveal()),
+        (second.access.reveal(), second.refresh.reveal())
+    );
     assert_eq!(again.expires_in, 3591);
     let third = bench.refresh(second.refresh.reveal()).await.unwrap();
     assert!(bench.is_admitted(third.access.reveal()).await);
@@ -270,7 +312,10 @@ async fn a_client_with_a_secret_proves_itself_in_its_own_way_only() {
     assert_eq!(check(Some(id.clone()), "").await, Fault::InvalidClient);
     assert_eq!(check(None, &format!("&client_id={id}")).await, Fault::InvalidClient);
     assert_eq!(check(None, &format!("&client_id={id}&client_secret={secret}")).await, Fault::InvalidClient);
-    assert_eq!(check(Some(format!("{id}:{secret}")), &format!("&client_secret={secret}")).await, Fault::InvalidClient);
+    assert_eq!(
+        check(Some(format!("{id}:{secret}")), &format!("&client_secret={secret}")).await,
+        Fault::InvalidClient
+    );
     assert_eq!(check(Some(format!("{id}:{secret}")), "&client_id=other").await, Fault::InvalidClient);
 }
 
@@ -281,15 +326,30 @@ async fn what_can_not_be_registered_is_refused() {
     let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
     let table = [
         (ClientMetadata::default(), Fault::InvalidRedirectUri),
-        (ClientMetadata { redirect_uris: vec![CALLBACK.to_owned(); 11], ..good() }, Fault::InvalidRedirectUri),
-        (ClientMetadata { redirect_uris: vec!["javascript:alert(1)".to_owned()], ..good() }, Fault::InvalidRedirectUri),
-        (ClientMetadata { redirect_uris: vec!["http://app.example.org/".to_owned()], ..good() }, Fault::InvalidRedirectUri),
+        (
+            ClientMetadata { redirect_uris: vec![CALLBACK.to_owned(); 11], ..good() },
+            Fault::InvalidRedirectUri,
+        ),
+        (
+            ClientMetadata { redirect_uris: vec!["javascript:alert(1)".to_owned()], ..good() },
+            Fault::InvalidRedirectUri,
+        ),
+        (
+            ClientMetadata { redirect_uris: vec!["http://app.example.org/".to_owned()], ..good() },
+            Fault::InvalidRedirectUri,
+        ),
         (ClientMetadata { grant_types: texts(&["implicit"]), ..good() }, Fault::InvalidClientMetadata),
         (ClientMetadata { response_types: texts(&["token"]), ..good() }, Fault::InvalidClientMetadata),
-        (ClientMetadata { token_endpoint_auth_method: Some("private_key_jwt".to_owned()), ..good() }, Fault::InvalidClientMetadata),
+        (
+            ClientMetadata { token_endpoint_auth_method: Some("private_key_jwt".to_owned()), ..good() },
+            Fault::InvalidClientMetadata,
+        ),
         (ClientMetadata { jwks: Some(serde_json::json!({})), ..good() }, Fault::InvalidClientMetadata),
         (
-            ClientMetadata { redirect_uris: vec![format!("https://example.org/{}", "a".repeat(1000)); 10], ..good() },
+            ClientMetadata {
+                redirect_uris: vec![format!("https://example.org/{}", "a".repeat(1000)); 10],
+                ..good()
+            },
             Fault::InvalidClientMetadata,
         ),
     ];

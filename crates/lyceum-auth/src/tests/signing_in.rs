@@ -1,3 +1,5 @@
+//! What is taken for a sign-in.
+
 use std::sync::Arc;
 
 use futures::future::join_all;
@@ -25,7 +27,8 @@ async fn the_message_says_who_may_do_what() {
     let bench = Bench::new();
     let begun = bench.begin().await;
     let signed = bench.sign_with(&begun, &key(1), "0123456789abcdef");
-    let message = signed.message.replace(&begun.sign_in.id, "[id]").replace(&address(&key(1)).to_string(), "[account]");
+    let message =
+        signed.message.replace(&begun.sign_in.id, "[id]").replace(&address(&key(1)).to_string(), "[account]");
     insta::assert_snapshot!(message, @r"
     127.0.0.1:8787 wants you to sign in with your Ethereum account:
     [account]

@@ -1,3 +1,5 @@
+//! The secrets that are given out.
+
 use crate::{Kind, Token};
 
 #[test]

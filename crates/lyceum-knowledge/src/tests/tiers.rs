@@ -12,7 +12,7 @@ async fn base(tier: Tier) -> Base {
         ("artifacts/patterns/p.md", document("P", "", "Second.")),
     ];
     let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
-    Base::of(&files).await.called_by(Caller::known("ana", tier, []))
+    Base::of(&files).await.called_by(Caller::known("ana", tier, tier.scopes()))
 }
 
 async fn check(tier: Tier, tools: &[&str], templates: &[&str]) {

@@ -48,6 +48,7 @@ impl Tool for GetDocument {
     const DESCRIPTION: &'static str =
         "Get the full content of a document by its contentType and ID. Requires member access.";
     const TIER: Tier = Tier::Member;
+    const SCOPES: &'static [&'static str] = &["knowledge:read"];
 
     type Service = Knowledge;
     type Args = Args;

@@ -28,6 +28,7 @@ impl Tool for RefreshSources {
         waiting for the next regular sync, and report what was added, changed, removed and skipped. \
         Requires vibecoder (contributor) access.";
     const TIER: Tier = Tier::Vibecoder;
+    const SCOPES: &'static [&'static str] = &["sources:refresh"];
     const EFFECT: Effect = Effect::Writes;
 
     type Service = Knowledge;

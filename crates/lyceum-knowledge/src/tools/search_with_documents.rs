@@ -34,6 +34,7 @@ impl Tool for SearchWithDocuments {
     const DESCRIPTION: &'static str =
         "Search {title} and return full document content for results. Requires member access.";
     const TIER: Tier = Tier::Member;
+    const SCOPES: &'static [&'static str] = &["knowledge:read"];
 
     type Service = Finder;
     type Args = Args;

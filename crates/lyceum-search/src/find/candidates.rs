@@ -188,11 +188,7 @@ fn order(
 
 /// The chunk of a candidate that is shown: the nearest, unless it has none of the words that the page was found by; then
 /// the one with the most of them.
-fn passage(
-    tx: &Tx<'_>,
-    candidate: &Candidate,
-    stems: &Stems<'_>,
-) -> Result<Option<Passage>, DbError> {
+fn passage(tx: &Tx<'_>, candidate: &Candidate, stems: &Stems<'_>) -> Result<Option<Passage>, DbError> {
     let nearest = match candidate.meaning {
         Some((_, chunk)) => pages::chunk(tx, chunk)?,
         None => None,

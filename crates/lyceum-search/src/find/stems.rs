@@ -15,10 +15,12 @@ pub(super) struct Stems<'w> {
 impl<'w> Stems<'w> {
     pub(super) fn of(words: &'w Words) -> Self {
         let stems = words.terms.iter().map(|term| term.strip_suffix('i').unwrap_or(term));
-        let stems = stems.chain(words.beginnings.iter().map(String::as_str)).filter(|stem| !stem.is_empty());
+        let begun = words.beginnings.iter().filter(|begun| !words.terms.contains(begun)).map(String::as_str);
+        let stems = stems.chain(begun).filter(|stem| !stem.is_empty());
         let (plain, others): (Vec<&str>, Vec<&str>) =
             stems.partition(|stem| stem.starts_with(|first: char| first.is_ascii()));
-        let firsts = plain.iter().filter_map(|stem| bit(*stem.as_bytes().first()?)).fold(0, |all, bit| all | bit);
+        let firsts =
+            plain.iter().filter_map(|stem| bit(*stem.as_bytes().first()?)).fold(0, |all, bit| all | bit);
         Self { plain, firsts, others }
     }
 

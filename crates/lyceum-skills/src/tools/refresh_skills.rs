@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use lyceum_content::skill::Finding;
+use lyceum_model::Tier;
 use lyceum_source::Kind;
 use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
@@ -59,6 +60,8 @@ impl Tool for RefreshSkills {
     const TITLE: &'static str = "Refresh skills";
     const DESCRIPTION: &'static str = "Fetches the newest skills from their repository at once and reads them again, \
         instead of waiting for the next regular refresh. Use it after a skill was changed.";
+    const TIER: Tier = Tier::Vibecoder;
+    const SCOPES: &'static [&'static str] = &["sources:refresh"];
     const EFFECT: Effect = Effect::Writes;
 
     type Service = Skills;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, time::Instant};
 
 use lyceum_content::skill::Execution;
-use lyceum_model::{ErrorCode, RelPath};
+use lyceum_model::{ErrorCode, RelPath, Tier};
 use lyceum_sandbox::{Finished, Stopped};
 use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
@@ -66,6 +66,8 @@ impl Tool for RunScript {
     const DESCRIPTION: &'static str = "Runs a script of a skill on the server, in a sandbox, and returns \
         what it wrote. Only for scripts whose execution is \"server\" in the answer of get_skill; others you get with \
         get_asset and run yourself.";
+    const TIER: Tier = Tier::Vibecoder;
+    const SCOPES: &'static [&'static str] = &["skills:run"];
     const EFFECT: Effect = Effect::Destroys;
 
     type Service = Skills;

@@ -198,7 +198,7 @@ fn list_page(
 }
 
 /// Who may keep what this view shows.
-pub(super) fn cache_scope(view: &View) -> CacheScope {
+fn cache_scope(view: &View) -> CacheScope {
     if view.is_public() { CacheScope::Public } else { CacheScope::Private }
 }
 

@@ -1,9 +1,9 @@
 //! Methods of extensions in the modern era: worked like any other, with what every result of this era carries.
 
-use rmcp::model::{CustomResult, ErrorData, JsonObject, ServerResult};
+use rmcp::model::{CacheScope, CustomResult, ErrorData, JsonObject, ServerResult};
 use serde_json::{Value, json};
 
-use super::{Request, answer::cache_scope, error_data, verbs};
+use super::{Request, error_data, verbs};
 use crate::{CallContext, MethodEntry, Notices, View};
 
 /// Answers a method that this caller sees in an extension.
@@ -29,6 +29,9 @@ fn complete(result: &mut JsonObject, view: &View, method: &str) {
     add("resultType", json!("complete"));
     if let Some(ttl_ms) = view.method(method).and_then(MethodEntry::ttl_ms) {
         add("ttlMs", json!(ttl_ms));
-        add("cacheScope", json!(cache_scope(view)));
+        add(
+            "cacheScope",
+            json!(if view.has_public_content() { CacheScope::Public } else { CacheScope::Private }),
+        );
     }
 }

@@ -42,8 +42,8 @@ fn every_error_says_what_a_program_may_want_to_know() {
         Error::PromptNotFound { name: "greet".to_owned() },
         Error::ResourceNotFound { uri: "kb://a".to_owned() },
         Error::MethodNotFound { name: "notes/list".to_owned() },
-        Error::Denied(Denied { tier: Some(Tier::Member), scopes: scopes.clone() }),
-        Error::Denied(Denied { tier: None, scopes }),
+        Error::Denied(Denied { tier: Some(Tier::Member), scopes: scopes.clone(), needed: scopes.clone() }),
+        Error::Denied(Denied { tier: None, scopes: scopes.clone(), needed: scopes }),
         Error::invalid("arguments.query", "arguments.query: is too long"),
         Error::ClientCannot { needed: Box::new(client) },
         Error::Upstream { domain: Domain::from_static("search"), source: "password: 1234".into() },
@@ -55,7 +55,7 @@ fn every_error_says_what_a_program_may_want_to_know() {
     {"code":-32602,"message":"no prompt is named \"greet\"; prompts/list names those there are","data":{"error_code":"NOT_FOUND","name":"greet"}}
     {"code":-32602,"message":"no resource has the address \"kb://a\"","data":{"error_code":"NOT_FOUND","uri":"kb://a"}}
     {"code":-32601,"message":"there is no method \"notes/list\"; capabilities.extensions names the extensions there are","data":{"error_code":"METHOD_NOT_ALLOWED","name":"notes/list"}}
-    {"code":4031,"message":"Access denied. This tool requires member access and the scopes kb:read, kb:write.","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"],"requiredTier":"member"}}
+    {"code":4031,"message":"Access denied. This tool requires member access.","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"],"requiredTier":"member"}}
     {"code":4031,"message":"Access denied. This tool requires the scopes kb:read, kb:write.","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"]}}
     {"code":-32602,"message":"arguments.query: is too long","data":{"error_code":"VALIDATION_ERROR","field":"arguments.query"}}
     {"code":-32021,"message":"Missing required client capability","data":{"requiredCapabilities":{"elicitation":{},"sampling":{}}}}

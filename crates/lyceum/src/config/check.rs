@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AuthMode, Config, KnowledgeService, Limits, Location, Repository, SearchService, Source,
+    AuthService, Config, KnowledgeService, Limits, Location, Repository, SearchService, Source, auth,
     document::Document,
     environment,
     fault::{Fault, Faults},
@@ -37,7 +37,7 @@ pub(super) fn check(
             allowed_origins: checked.allowed_origins,
             hosts: checked.hosts,
             limits: limits(&raw.limits),
-            auth: raw.auth.mode.unwrap_or(AuthMode::Open),
+            auth: checked.auth,
             skills: raw.skills.zip(checked.skills).map(|(raw, place)| skills::service(raw, place)),
             knowledge: checked.knowledge,
             search: checked.search,
@@ -68,6 +68,7 @@ struct Checked {
     skills: Option<skills::Place>,
     knowledge: Option<KnowledgeService>,
     search: SearchService,
+    auth: AuthService,
 }
 
 /// Adds to the faults of the schema while values are made. It looks at whatever is of the right type, so that
@@ -89,7 +90,19 @@ impl<'a> Checker<'a> {
         let skills = skills::place(self, &sources);
         let knowledge = knowledge::service(self, &sources);
         let search = search::service(self, &data_dir);
-        Checked { listen, public_url, data_dir, allowed_origins, hosts, sources, skills, knowledge, search }
+        let auth = auth::service(self);
+        Checked {
+            listen,
+            public_url,
+            data_dir,
+            allowed_origins,
+            hosts,
+            sources,
+            skills,
+            knowledge,
+            search,
+            auth,
+        }
     }
 
     /// The text at that pointer, where there is one.
@@ -235,6 +248,11 @@ impl<'a> Checker<'a> {
                 None
             }
         }
+    }
+
+    /// What is in a variable that need not be set.
+    pub(super) fn maybe_variable(&self, name: &str) -> Option<String> {
+        (self.variable)(name).map(|value| value.to_string_lossy().into_owned())
     }
 
     /// What is in a variable that the file names.

@@ -3,6 +3,7 @@
 //! Every field is optional here: what is missing gets its default when the raw form becomes a `Config`.
 
 use lyceum_content::skill::{AnalyticsOverlay, AssetOverlay, MatchOverlay, RefreshOverlay, ScriptOverlay};
+use lyceum_model::Tier;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -87,6 +88,29 @@ pub(super) struct Auth {
     /// Who may call.
     #[schemars(example = &"open")]
     pub mode: Option<AuthMode>,
+    /// Whether what is public is open to callers who do not sign in. Default: yes.
+    #[schemars(example = true)]
+    pub anonymous: Option<bool>,
+    /// The environment variable that holds the key of this deployment, 64 hexadecimal digits. Default:
+    /// `COOKIE_ENCRYPTION_KEY` where that is set; else a key is made and kept in the data folder.
+    #[schemars(example = &"COOKIE_ENCRYPTION_KEY")]
+    pub key_env: Option<String>,
+    /// The chains that accounts may be on. Default: 1 at `MAINNET_RPC_URL` and 10 at `OPTIMISM_RPC_URL`, each where the
+    /// variable is set.
+    pub chain: Vec<AuthChain>,
+    /// The hats that make tiers.
+    pub hats: Option<AuthHats>,
+    /// Sign-in with GitHub, which is there when this table is.
+    #[schemars(with = "AuthGitHub")]
+    pub github: Option<AuthGitHub>,
+    /// Keys for programs, and for people without a wallet.
+    #[serde(rename = "api_key")]
+    pub api_keys: Vec<AuthKey>,
+    /// Clients that are known by name; others register themselves.
+    pub client: Vec<AuthClient>,
+    /// Hosts with their ports that documents about clients may be fetched from though they are not on the public Internet.
+    #[schemars(example = ["clients.internal:443"])]
+    pub trusted_hosts: Vec<String>,
 }
 
 /// Who may call.
@@ -95,6 +119,97 @@ pub(super) struct Auth {
 pub enum AuthMode {
     /// Everyone who can reach the server may do everything. For one's own machine, or behind a gate of one's own.
     Open,
+    /// People sign in and allow programs to act for them; what each may do is a matter of tier and scope.
+    Oauth,
+    /// Only holders of a key of `[[auth.api_key]]`, and everyone for what is public.
+    ApiKey,
+}
+
+/// One `[[auth.chain]]`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct AuthChain {
+    /// Its number.
+    #[schemars(range(min = 1), example = 1)]
+    pub id: u64,
+    /// The environment variable that holds the address of its JSON-RPC endpoint.
+    #[schemars(example = &"MAINNET_RPC_URL")]
+    pub url_env: String,
+}
+
+/// The table `[auth.hats]`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct AuthHats {
+    /// The chain that they are on. Default: 10.
+    #[schemars(range(min = 1), example = 10)]
+    pub chain: Option<u64>,
+    /// The contract. Default: that of Hats Protocol.
+    #[schemars(example = &"0x3bc1A0Ad72417f2d411118085256fC53CBdDd137")]
+    pub contract: Option<String>,
+    /// Each hat and the tier of whoever wears it. Default: 30.3.1 for vibecoders, 30.3.5 for members.
+    #[schemars(example = serde_json::json!({ "30.3.1": "vibecoder", "30.3.5": "member" }))]
+    pub tiers: std::collections::BTreeMap<String, Tier>,
+}
+
+/// The table `[auth.github]`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct AuthGitHub {
+    /// The environment variable that holds the id of the application. Default: `GITHUB_CLIENT_ID`.
+    #[schemars(example = &"GITHUB_CLIENT_ID")]
+    pub client_id_env: Option<String>,
+    /// The environment variable that holds its secret. Default: `GITHUB_CLIENT_SECRET`.
+    #[schemars(example = &"GITHUB_CLIENT_SECRET")]
+    pub client_secret_env: Option<String>,
+    /// The environment variable that holds a token which may read who is in which team. Default: `GITHUB_TOKEN`.
+    #[schemars(example = &"GITHUB_TOKEN")]
+    pub token_env: Option<String>,
+    /// Organisations and teams, and the tier of whoever is in them.
+    #[schemars(example = serde_json::json!({ "acme": "member", "acme/core": "vibecoder" }))]
+    pub tiers: std::collections::BTreeMap<String, Tier>,
+    /// Where people sign in, for an own server. Default: `https://github.com`.
+    #[schemars(example = &"https://github.example.org")]
+    pub web: Option<String>,
+    /// Where programs ask, for an own server. Default: `https://api.github.com`.
+    #[schemars(example = &"https://github.example.org/api/v3")]
+    pub api: Option<String>,
+}
+
+/// One `[[auth.api_key]]`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct AuthKey {
+    /// Whose it is, as the record of calls says it.
+    #[schemars(example = &"ci")]
+    pub name: String,
+    /// How far its holder is trusted.
+    #[schemars(example = &"member")]
+    pub tier: Tier,
+    /// The environment variable that holds the key. `lyceum key` makes one.
+    #[schemars(example = &"LYCEUM_KEY_CI")]
+    pub key_env: String,
+}
+
+/// One `[[auth.client]]`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct AuthClient {
+    /// Its id.
+    #[schemars(example = &"team-dashboard")]
+    pub id: String,
+    /// Its name, as people read it.
+    #[schemars(example = &"Team dashboard")]
+    pub name: Option<String>,
+    /// Where codes may be sent.
+    #[schemars(example = ["https://dashboard.example.org/callback"])]
+    pub redirect_uris: Vec<String>,
+    /// The environment variable that holds its secret, where it can keep one.
+    #[schemars(example = &"DASHBOARD_SECRET")]
+    pub secret_env: Option<String>,
 }
 
 /// One `[[source]]`: a Git repository (`url`) or a folder (`path`).

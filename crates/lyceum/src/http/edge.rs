@@ -2,7 +2,7 @@
 //!
 //! In order: an id, the log, the drain, `Host`, `Origin`, CORS, the caller; then the router, with panics contained.
 
-use std::{convert::Infallible, panic::AssertUnwindSafe};
+use std::{convert::Infallible, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use axum::{
     Router,
@@ -14,13 +14,18 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, head
 use lyceum_model::ErrorCode;
 use tower_service::Service;
 
-use super::{ApiError, Origin, api, log::RequestLog};
+use super::{ApiError, Origin, api, auth, log::RequestLog};
 use crate::{app::App, mcp};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Handles one request, whatever comes of it.
-pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<Response, Infallible> {
+pub async fn handle(
+    app: App,
+    router: Router,
+    peer: IpAddr,
+    request: Request<Body>,
+) -> Result<Response, Infallible> {
     let id = app.request_ids.of(request.headers().get(REQUEST_ID));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let mut log = RequestLog::begin(app, id.clone(), method, path);
@@ -29,7 +34,7 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
     let origin = request.headers().get(header::ORIGIN).cloned();
     let welcome = origin.filter(|origin| is_discovery(&log.path) || origin_is_allowed(&log.app, origin));
     let asked = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    let mut response = match admit(&log.app, &request) {
+    let mut response = match admit(&log.app, peer, &request) {
         Err(error) => refuse(&log.path, error),
         Ok(()) if request.method() == Method::OPTIONS && is_open => api::preflight(),
         Ok(()) if request.method() == Method::OPTIONS && welcome.is_some() => {
@@ -55,7 +60,13 @@ pub async fn handle(app: App, router: Router, request: Request<Body>) -> Result<
 
 /// Sends a request to its endpoint, together with who sends it.
 async fn route(app: App, mut router: Router, mut request: Request<Body>) -> Response {
-    let caller = app.caller.clone();
+    let caller = match &app.auth {
+        None => app.caller.clone(),
+        Some(auth) => match auth::admit(&app, auth, request.uri().path(), request.headers()).await {
+            Ok(caller) => Arc::new(caller),
+            Err(refusal) => return refusal,
+        },
+    };
     // Most requests are for the one URL, and the router would cost a tenth of such a request.
     if request.uri().path() == "/mcp" {
         return mcp::endpoint(app, caller, request).await;
@@ -65,11 +76,18 @@ async fn route(app: App, mut router: Router, mut request: Request<Body>) -> Resp
 }
 
 /// Lets a request in, or says why not.
-fn admit(app: &App, request: &Request<Body>) -> Result<(), ApiError> {
+fn admit(app: &App, peer: IpAddr, request: &Request<Body>) -> Result<(), ApiError> {
     let path = request.uri().path();
     if app.drain.is_draining() && !is_probe(path) {
         let message = "the server is about to stop; try again in a moment";
         return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(1));
+    }
+    if auth::is_counted(path) {
+        let peer = auth::Peer::of(request.headers(), peer);
+        app.pace.count(peer, Instant::now()).map_err(|seconds| {
+            let message = "too many sign-ins and token requests come from this address; try again later";
+            ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
+        })?;
     }
     let host = host_of(request).map_err(|message| ApiError::new(ErrorCode::ValidationError, message))?;
     if !app.config.hosts.allows(host) {
@@ -98,7 +116,10 @@ fn host_of(request: &Request<Body>) -> Result<&str, &'static str> {
 fn origin_is_allowed(app: &App, origin: &HeaderValue) -> bool {
     let Some(origin) = origin.to_str().ok().and_then(Origin::parse) else { return false };
     let config = &app.config;
-    config.allowed_origins.contains(&origin) || (config.listen.ip().is_loopback() && origin.is_loopback())
+    let is_own = || config.public_url.as_deref().and_then(Origin::parse).is_some_and(|own| own == origin);
+    config.allowed_origins.contains(&origin)
+        || is_own()
+        || (config.listen.ip().is_loopback() && origin.is_loopback())
 }
 
 /// Answers an allowed page needs before a browser lets it read ours.
@@ -115,7 +136,7 @@ fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue, asked: Option<Head
             "Authorization, Content-Type, Accept, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, \
              Mcp-Session-Id, X-Request-ID",
         ),
-        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Mcp-Session-Id, X-Request-ID"),
+        (header::ACCESS_CONTROL_EXPOSE_HEADERS, "Mcp-Session-Id, WWW-Authenticate, X-Request-ID"),
         (header::ACCESS_CONTROL_MAX_AGE, "600"),
     ];
     for (name, value) in fixed {
@@ -140,7 +161,7 @@ fn is_for_any_page(app: &App, request: &Request<Body>) -> bool {
 
 /// What says where the server is may be read by any page.
 fn is_discovery(path: &str) -> bool {
-    path.starts_with("/.well-known/") || path.ends_with("/mcp/server-card")
+    path.starts_with("/.well-known/") || path.ends_with("/mcp/server-card") || auth::is_for_clients(path)
 }
 
 /// A refusal, in the words of the endpoint that was meant.

@@ -7,7 +7,7 @@ use axum::{
 };
 use lyceum_model::ErrorCode;
 
-use super::{ApiError, api, health, root, tools, webhook};
+use super::{ApiError, api, auth, health, root, tools, webhook};
 use crate::{app::App, mcp};
 
 /// The routes of this deployment, all but `/mcp`.
@@ -27,6 +27,7 @@ pub fn router(app: App) -> Router {
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
         .merge(api::routes(&app))
+        .merge(auth::routes(&app))
         .fallback(async || {
             ApiError::new(ErrorCode::NotFound, "there is nothing at this path").into_response()
         })

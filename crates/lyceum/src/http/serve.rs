@@ -1,6 +1,6 @@
 //! The listener: accepts connections within a limit, gives each its time limits, and stops in good order.
 
-use std::{sync::Arc, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use axum::{Router, body::Body};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -64,8 +64,8 @@ async fn accept(
         // The place is taken before the connection, so that more clients than places wait in the system's queue.
         let Ok(place) = places.clone().acquire_owned().await else { return };
         match listener.accept().await {
-            Ok((stream, _)) => {
-                let connection = connection(app.clone(), router.clone(), stream, ended.clone());
+            Ok((stream, peer)) => {
+                let connection = connection(app.clone(), router.clone(), stream, peer.ip(), ended.clone());
                 connections.spawn(async move {
                     connection.await;
                     drop(place);
@@ -80,14 +80,14 @@ async fn accept(
 }
 
 /// Serves one connection until the client leaves, a limit is passed or the server ends.
-async fn connection(app: App, router: Router, stream: TcpStream, ended: CancellationToken) {
+async fn connection(app: App, router: Router, stream: TcpStream, peer: IpAddr, ended: CancellationToken) {
     let limits = app.config.limits.clone();
     // Without it the two writes of a streamed answer wait for each other's acknowledgement: 40 ms each.
     let _unsupported = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        handle(app.clone(), router.clone(), request.map(Body::new))
+        handle(app.clone(), router.clone(), peer, request.map(Body::new))
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -10,10 +10,10 @@ use axum::{
 };
 use http::HeaderMap;
 use lyceum_model::{Caller, ErrorCode, Scope, Tier};
-use lyceum_tools::{CallContext, Outcome, ToolEntry, View, mcp::JsonObject};
+use lyceum_tools::{CallContext, Error, Outcome, ToolEntry, View, mcp::JsonObject};
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, read_body};
+use super::{ApiError, challenge_denied, read_body};
 use crate::app::App;
 
 #[derive(Serialize)]
@@ -69,7 +69,13 @@ pub(super) async fn call(
             let message = "this tool asks questions while it works; call it over MCP";
             Err(ApiError::new(ErrorCode::ValidationError, message))
         }
-        Err(error) => Err(ApiError::from(&error)),
+        Err(error) => {
+            let mut response = ApiError::from(&error).into_response();
+            if let Error::Denied(denied) = &error {
+                challenge_denied(&app, &mut response, "/mcp", view.caller(), denied);
+            }
+            Ok(response)
+        }
     }
 }
 

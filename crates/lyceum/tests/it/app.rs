@@ -94,6 +94,14 @@ impl TestApp {
         Self::serve(config(folder, tables), started).await
     }
 
+    /// The same with a configuration that no text could say.
+    pub(crate) async fn product_with(tables: &str, change: impl FnOnce(&mut Config)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = config(folder.path(), tables);
+        change(&mut config);
+        Self::serve(config, started).await.holding(folder)
+    }
+
     /// The same, but nothing works in the background: sources stay as they were found, until a caller refreshes them.
     pub(crate) async fn still_product_of(tables: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -118,6 +126,11 @@ impl TestApp {
     fn holding(mut self, folder: TempDir) -> Self {
         self._folder = Some(folder);
         self
+    }
+
+    /// Its folder, which then outlives it.
+    pub(crate) fn folder(&mut self) -> TempDir {
+        self._folder.take().unwrap()
     }
 
     /// Tells the server to stop, without waiting for it.

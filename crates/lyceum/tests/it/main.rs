@@ -17,5 +17,6 @@ mod lint;
 mod process;
 mod sessions;
 mod shutdown;
+mod sign_in;
 mod skills;
 mod stdio;

@@ -21,7 +21,10 @@ fn check(text: &str, fault: &str) {
 fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
     check("[server]\nlisen = \"a\"", "2: server.lisen: there is no such key; did you mean listen?");
     check("\n[servr]", "2: servr: there is no such key; did you mean server?");
-    check("[auth]\nfoo = 1", "2: auth.foo: there is no such key; the keys here are mode");
+    check(
+        "[auth]\nfoo = 1",
+        "2: auth.foo: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, trusted_hosts",
+    );
     check("sources = 1", "1: sources: there is no such key; did you mean source?");
     let keys = "auth, knowledge, limits, search, server, skills, source";
     check("[database]", &format!("1: database: there is no such key; the keys here are {keys}"));
@@ -34,7 +37,10 @@ fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
 
 #[test]
 fn a_key_with_a_slash_is_found_on_its_line() {
-    check("[auth]\n\n\"a/b\" = 1", "3: auth.a/b: there is no such key; the keys here are mode");
+    check(
+        "[auth]\n\n\"a/b\" = 1",
+        "3: auth.a/b: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, trusted_hosts",
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::{path::Path, time::Duration};
 
 use super::load;
 use crate::{
-    config::{AuthMode, Location, Repository},
+    config::{Location, Repository},
     http::Origin,
 };
 
@@ -14,7 +14,7 @@ fn an_empty_file_is_good_for_ones_own_machine() {
     assert_eq!(config.listen.to_string(), "127.0.0.1:8787");
     assert_eq!(config.public_url, None);
     assert_eq!(config.allowed_origins, []);
-    assert_eq!(config.auth, AuthMode::Open);
+    assert!(config.auth.is_open());
     assert!(config.sources.is_empty() && config.skills.is_none());
     assert!(config.hosts.allows("localhost:8787"));
     insta::assert_debug_snapshot!(config.limits, @r"

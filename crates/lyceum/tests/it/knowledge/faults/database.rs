@@ -76,7 +76,7 @@ async fn a_database_of_a_newer_version_is_left_alone() {
 
     let ended = Program::fails(stage.folder.path(), &stage.data()).await;
     assert_eq!(ended.status.code(), Some(1), "{ended:?}");
-    let said = "the data folder was written by a newer lyceum (schema 99, this one knows 2); use that version, or another --data-dir";
+    let said = "the data folder was written by a newer lyceum (schema 99, this one knows 3); use that version, or another --data-dir";
     assert!(ended.said.contains(said), "{ended:?}");
     assert!(fs::read(&file).unwrap() == before, "the database was touched");
     assert!(fs::read(&manifest).unwrap() == shelved, "the objects were touched");

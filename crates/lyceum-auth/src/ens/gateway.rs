@@ -1,0 +1,77 @@
+//! Calls whose answer lies outside the chain (ERC-3668): the contract says where to ask, and is given what came back.
+//!
+//! Anyone can write such a contract, so what it names is asked through the guard, a few times at most.
+
+use std::time::Duration;
+
+use alloy_primitives::{Address, Bytes, hex};
+use alloy_sol_types::{SolError, SolType, sol, sol_data};
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    chain::{Block, Chain, ChainError},
+    guard::{Ask, Guard},
+    http,
+};
+
+/// How often a contract may send us on, and how many places of each list are asked.
+const TIMES: usize = 4;
+const PLACES: usize = 4;
+
+/// How long an answer may take, and how large it may be.
+const LONGEST: Duration = Duration::from_secs(5);
+const LARGEST: usize = 64 * 1024;
+
+sol! {
+    error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData);
+}
+
+#[derive(Deserialize)]
+struct Found {
+    data: String,
+}
+
+/// Calls a contract, and goes where it sends us.
+pub(super) async fn call(
+    chain: &Chain,
+    guard: &Guard,
+    to: Address,
+    question: Vec<u8>,
+) -> Result<Bytes, ChainError> {
+    let mut question = question;
+    for _ in 0..TIMES {
+        let said = match chain.call(to, question, Block::Latest).await {
+            Err(ChainError::Reverted(said)) => said,
+            answer => return answer,
+        };
+        let Some(sent) = OffchainLookup::abi_decode(&said).ok().filter(|sent| sent.sender == to) else {
+            return Err(ChainError::Reverted(said));
+        };
+        let Some(found) = found(guard, &sent).await else { return Err(ChainError::Reverted(said)) };
+        type Given = (sol_data::Bytes, sol_data::Bytes);
+        let given = Given::abi_encode_params(&(found, sent.extraData.clone()));
+        question = [sent.callbackFunction.as_slice(), &given].concat();
+    }
+    Err(ChainError::Reverted(Bytes::new()))
+}
+
+/// What the first place that answers says.
+async fn found(guard: &Guard, sent: &OffchainLookup) -> Option<Bytes> {
+    for place in sent.urls.iter().take(PLACES) {
+        let (sender, data) = (sent.sender.to_string().to_ascii_lowercase(), sent.callData.to_string());
+        let is_get = place.contains("{data}");
+        let url = Url::parse(&place.replace("{sender}", &sender).replace("{data}", &data)).ok()?;
+        let body = json!({ "sender": sender, "data": data });
+        let ask = if is_get { Ask::Get } else { Ask::Post(&body) };
+        let Ok(response) = guard.ask(&url, ask, "application/json", LONGEST).await else { continue };
+        let Ok(body) = http::read(response, LARGEST).await else { continue };
+        let found =
+            serde_json::from_slice::<Found>(&body).ok().and_then(|found| hex::decode(found.data).ok());
+        if let Some(found) = found {
+            return Some(found.into());
+        }
+    }
+    None
+}

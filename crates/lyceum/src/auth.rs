@@ -1,0 +1,97 @@
+//! Sign-in, made of the configuration: its database, its key, and what tokens are for.
+
+mod record;
+
+use std::{
+    io::{ErrorKind, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+    time::Duration,
+};
+
+use jiff::Timestamp;
+use lyceum_auth::{Auth, Key, Settings};
+use lyceum_store::Db;
+
+pub(crate) use record::{Pending, Record, record};
+
+use crate::{
+    app::StartError,
+    config::{AuthService, Config},
+};
+
+/// The file with the key of this deployment, where the environment has none.
+const KEY: &str = "auth.key";
+
+/// How often what is past its end is taken away.
+const TIDIED_EVERY: Duration = Duration::from_secs(3600);
+
+/// Sign-in, unless everyone may do everything. Tokens are for the services of these names.
+pub(crate) fn service<'a>(
+    config: &Config,
+    issuer: &str,
+    services: impl Iterator<Item = &'a str>,
+) -> Result<Option<Auth>, StartError> {
+    let AuthService::Gated(oauth) = &config.auth else { return Ok(None) };
+    let db = Db::open(&config.data_dir.join("auth.db")).map_err(StartError::Auth)?;
+    let key = oauth.key.clone().map_or_else(|| key(&config.data_dir), Ok).map_err(StartError::Key)?;
+    let of_services = services.map(|service| format!("{issuer}/{service}/mcp"));
+    let resources = std::iter::once(format!("{issuer}/mcp")).chain(of_services).collect();
+    let settings = Settings {
+        issuer: issuer.to_owned(),
+        resources,
+        key,
+        clients: oauth.clients.clone(),
+        chains: oauth.chains.clone(),
+        hats: oauth.hats.clone(),
+        names: oauth.names,
+        github: oauth.github.clone(),
+        keys: oauth.keys.clone(),
+        guard: oauth.guard.clone(),
+        anonymous: oauth.anonymous,
+    };
+    Ok(Some(Auth::new(db, settings)))
+}
+
+/// Takes away what is past its end, now and every hour.
+pub(crate) async fn keep_tidy(auth: Auth) {
+    loop {
+        if let Err(error) = auth.sweep(Timestamp::now()).await {
+            tracing::warn!(error.cause = %error, "what is past its end could not be taken away");
+        }
+        tokio::time::sleep(TIDIED_EVERY).await;
+    }
+}
+
+/// The key in the data folder, made at the first start. Only its owner can read it.
+fn key(folder: &Path) -> std::io::Result<Key> {
+    let file = folder.join(KEY);
+    match std::fs::read_to_string(&file) {
+        Ok(text) => {
+            let unusable = || {
+                std::io::Error::new(
+                    ErrorKind::InvalidData,
+                    "it does not hold a key; take it away, and all sign in again",
+                )
+            };
+            return Key::parse(&text).ok_or_else(unusable);
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    std::fs::create_dir_all(folder)?;
+    let key = Key::random().map_err(std::io::Error::other)?;
+    // Written whole or not at all: the name comes last, and whoever is first keeps it.
+    let new = folder.join(format!("{KEY}.{}", std::process::id()));
+    let mut written =
+        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+    written.write_all(key.to_hex().as_bytes())?;
+    written.sync_all()?;
+    let linked = std::fs::hard_link(&new, &file);
+    std::fs::remove_file(&new)?;
+    match linked {
+        Ok(()) => Ok(key),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => self::key(folder),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,39 @@
+//! `lyceum audit`: the record of sign-ins, grants and refusals, one JSON object on each line.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use lyceum_store::{Db, audit};
+use serde_json::{Value, json};
+
+use crate::config::Config;
+
+/// How many lines are read at a time.
+const AT_ONCE: i64 = 1000;
+
+/// Prints the record, from the line after that number on.
+pub(super) fn audit(config: &Config, after: i64) -> anyhow::Result<ExitCode> {
+    let file = config.data_dir.join("auth.db");
+    if !file.exists() {
+        anyhow::bail!("there is no record here: nobody signs in, or --data-dir is another");
+    }
+    let db = Db::open(&file)?;
+    let (mut after, mut out) = (after, io::BufWriter::new(io::stdout().lock()));
+    loop {
+        let lines = db.read_here(|tx| audit::after(tx, after, AT_ONCE))?;
+        let Some(last) = lines.last() else { break };
+        after = last.seq;
+        for line in &lines {
+            let detail: Value = serde_json::from_str(&line.detail).unwrap_or_default();
+            let shown = json!({
+                "seq": line.seq, "at": line.at.to_string(), "kind": line.kind,
+                "subject": line.subject, "client": line.client, "detail": detail,
+            });
+            writeln!(out, "{shown}")?;
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}

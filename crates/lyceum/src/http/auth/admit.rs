@@ -1,0 +1,110 @@
+//! Who sends a request, and how a client is told what is missing.
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use jiff::Timestamp;
+use lyceum_auth::{Auth, NotAdmitted};
+use lyceum_model::{Caller, ErrorCode, Tier};
+use lyceum_tools::Denied;
+
+use super::{super::ApiError, RESOURCE};
+use crate::{app::App, mcp};
+
+/// The caller of a request, or the answer to one that is not let in.
+pub(crate) async fn admit(
+    app: &App,
+    auth: &Auth,
+    path: &str,
+    headers: &HeaderMap,
+) -> Result<Caller, Response> {
+    if !is_gated(path) {
+        return Ok(Caller::anonymous());
+    }
+    let resource = format!("{}{}", auth.issuer(), resource_of(path));
+    let admitted = match token(headers) {
+        Ok(token) => auth.admit(token, &resource, Timestamp::now()).await,
+        Err(error) => Err(error),
+    };
+    admitted.map_err(|refused| {
+        let (code, error) = match refused {
+            NotAdmitted::NoToken => (ErrorCode::Unauthorized, None),
+            NotAdmitted::BadToken => (ErrorCode::Unauthorized, Some("invalid_token")),
+            NotAdmitted::Unavailable => (ErrorCode::Unavailable, None),
+        };
+        let mut told = ApiError::new(code, refused.to_string());
+        if code == ErrorCode::Unavailable {
+            told = told.retry_after(5);
+        }
+        let mut response = if path.ends_with("/mcp") { mcp::refusal(&told) } else { told.into_response() };
+        if code == ErrorCode::Unauthorized {
+            let scopes: Vec<String> = Tier::Public.scopes().map(|scope| scope.to_string()).collect();
+            challenge(app, response.headers_mut(), path, error, &scopes);
+        }
+        response
+    })
+}
+
+/// Turns the answer to a call that the gate refused into one that tells a client what to ask the person for.
+pub(crate) fn challenge_denied(
+    app: &App,
+    response: &mut Response,
+    path: &str,
+    caller: &Caller,
+    denied: &Denied,
+) {
+    let scopes: Vec<String> = denied.needed.iter().map(ToString::to_string).collect();
+    let (status, error) = match caller.subject() {
+        None => (StatusCode::UNAUTHORIZED, None),
+        Some(_) => (StatusCode::FORBIDDEN, Some("insufficient_scope")),
+    };
+    *response.status_mut() = status;
+    challenge(app, response.headers_mut(), path, error, &scopes);
+}
+
+/// Whether it matters who sends a request for that path.
+fn is_gated(path: &str) -> bool {
+    if path.starts_with("/.well-known/") {
+        return false;
+    }
+    path.ends_with("/mcp")
+        || path == "/tools"
+        || path.starts_with("/tools/")
+        || path.starts_with("/api/")
+        || path == "/llms.txt"
+}
+
+/// The resource that a path belongs to: itself where it speaks MCP, else that of the whole server.
+fn resource_of(path: &str) -> &str {
+    if path.ends_with("/mcp") { path } else { "/mcp" }
+}
+
+/// The token of a request. It is sent in one header, and nowhere else.
+fn token(headers: &HeaderMap) -> Result<Option<&str>, NotAdmitted> {
+    let mut sent = headers.get_all(header::AUTHORIZATION).iter();
+    match (sent.next(), sent.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => {
+            let text = value.to_str().map_err(|_| NotAdmitted::BadToken)?;
+            let (scheme, token) = text.split_once(' ').ok_or(NotAdmitted::BadToken)?;
+            if scheme.eq_ignore_ascii_case("bearer") {
+                Ok(Some(token.trim()))
+            } else {
+                Err(NotAdmitted::BadToken)
+            }
+        }
+        (Some(_), Some(_)) => Err(NotAdmitted::BadToken),
+    }
+}
+
+fn challenge(app: &App, headers: &mut HeaderMap, path: &str, error: Option<&str>, scopes: &[String]) {
+    let mut parts: Vec<String> = error.map(|error| format!("error=\"{error}\"")).into_iter().collect();
+    if let Some(auth) = app.auth.as_ref().filter(|_| app.has_sign_in()) {
+        let (issuer, path) = (auth.issuer(), resource_of(path));
+        parts.push(format!("resource_metadata=\"{issuer}{RESOURCE}{path}\""));
+        parts.push(format!("scope=\"{}\"", scopes.join(" ")));
+    }
+    let text = format!("Bearer {}", parts.join(", "));
+    if let Ok(value) = HeaderValue::try_from(text.trim()) {
+        headers.insert(header::WWW_AUTHENTICATE, value);
+    }
+}

@@ -1,0 +1,122 @@
+//! `/authorize`: what a client asks for is shown to the person, and the person decides.
+
+use axum::{
+    body::Body,
+    extract::{RawQuery, State},
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
+use jiff::Timestamp;
+use lyceum_auth::{
+    Auth, SignInFault,
+    oauth::{Fault, OauthError, Params, request::Refused},
+};
+
+use super::{
+    super::{ApiError, body::read_body_of},
+    answer::{cookie, held, sign_in_fault, unkept},
+    auth, page,
+};
+use crate::app::App;
+
+/// The largest form that is read: what was asked comes back with it.
+const LARGEST: usize = 64 * 1024;
+
+/// `GET /authorize`: shows what is asked. It never gives anything by itself.
+pub(super) async fn ask(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let asked = match Params::parse(query.as_deref().unwrap_or_default()) {
+        Ok(params) => auth.ask(&params, held(auth, &headers), Timestamp::now()).await,
+        Err(error) => Err(Refused::Shown(Fault::InvalidRequest.because(error.to_string()))),
+    };
+    Ok(match asked {
+        Ok(begun) => {
+            let mut response = page::ask(auth, &begun, "", StatusCode::OK);
+            if let Ok(cookie) = HeaderValue::try_from(cookie(auth, &begun.browser)) {
+                response.headers_mut().insert(header::SET_COOKIE, cookie);
+            }
+            response
+        }
+        Err(Refused::Shown(error)) => shown(&error),
+        Err(Refused::Sent(sent)) => to(StatusCode::FOUND, &sent.address(auth.issuer())),
+    })
+}
+
+/// `POST /authorize`: the person said no, or signs in with a key.
+pub(super) async fn decide(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let bytes = read_body_of(&headers, body, LARGEST, app.config.limits.read).await?;
+    let params =
+        std::str::from_utf8(&bytes).ok().and_then(|text| Params::parse(text).ok()).unwrap_or_default();
+    let (state, browser, now) =
+        (params.get("stateId").unwrap_or_default(), held(auth, &headers), Timestamp::now());
+    let decided = match params.get("do") {
+        Some("github") => auth.to_github(state, browser, now).await,
+        Some("key") => {
+            auth.sign_in_with_key(state, browser, params.get("key").unwrap_or_default(), now).await
+        }
+        // Whatever else was sent is no yes.
+        _ => auth.deny(state, browser, now).await,
+    };
+    Ok(match decided {
+        Ok(address) => to(StatusCode::SEE_OTHER, &address),
+        Err(SignInFault::NotSigned) => again(auth, state, browser, now),
+        Err(fault) => {
+            let told = sign_in_fault(&fault);
+            page::fault(&told.message, told.status())
+        }
+    })
+}
+
+/// `GET /github/callback`: the person comes back from GitHub.
+pub(super) async fn from_github(
+    State(app): State<App>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let params = Params::parse(query.as_deref().unwrap_or_default()).unwrap_or_default();
+    let (id, code) = (params.get("state").unwrap_or_default(), params.get("code"));
+    Ok(match auth.from_github(id, code, held(auth, &headers), Timestamp::now()).await {
+        Ok(address) => to(StatusCode::FOUND, &address),
+        Err(fault) => {
+            let told = sign_in_fault(&fault);
+            page::fault(&told.message, told.status())
+        }
+    })
+}
+
+/// The page once more, for a key that is not good.
+fn again(auth: &Auth, state: &str, browser: Option<&str>, now: Timestamp) -> Response {
+    match auth.begun(state, browser, now) {
+        Ok(begun) => page::ask(auth, &begun, "This key is not good.", StatusCode::UNAUTHORIZED),
+        Err(lost) => page::fault(&lost.to_string(), StatusCode::BAD_REQUEST),
+    }
+}
+
+fn shown(error: &OauthError) -> Response {
+    let status = match error.error {
+        Fault::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        Fault::ServerError => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    page::fault(&error.error_description, status)
+}
+
+/// Sends the person on.
+fn to(status: StatusCode, address: &str) -> Response {
+    let Ok(location) = HeaderValue::try_from(address) else {
+        return page::fault("the way back can't be written", StatusCode::INTERNAL_SERVER_ERROR);
+    };
+    let mut response = status.into_response();
+    response.headers_mut().insert(header::LOCATION, location);
+    page::guarded(unkept(response), None)
+}

@@ -1,0 +1,120 @@
+//! What clients ask by themselves: tokens, their end, and to be registered.
+
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, StatusCode, header};
+use jiff::Timestamp;
+use lyceum_auth::{
+    Credentials,
+    oauth::{Fault, OauthError, Params, client::ClientMetadata},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    super::{ApiError, body::read_body_of},
+    answer::{refused, unkept},
+    auth,
+};
+use crate::app::App;
+
+/// The largest form and the largest registration that are read.
+const LARGEST: usize = 64 * 1024;
+
+/// Tokens, as a client gets them.
+#[derive(Serialize)]
+struct Tokens<'a> {
+    access_token: &'a str,
+    token_type: &'static str,
+    expires_in: i64,
+    refresh_token: &'a str,
+    scope: String,
+}
+
+/// `POST /token`
+pub(super) async fn token(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let issued = match form(&app, &headers, body).await {
+        Ok(params) => auth.exchange(&params, credentials(&headers), Timestamp::now()).await,
+        Err(error) => Err(error),
+    };
+    Ok(match issued {
+        Err(error) => refused(&error),
+        Ok(issued) => unkept(
+            Json(Tokens {
+                access_token: issued.access.reveal(),
+                token_type: "Bearer",
+                expires_in: issued.expires_in,
+                refresh_token: issued.refresh.reveal(),
+                scope: issued.scopes.to_string(),
+            })
+            .into_response(),
+        ),
+    })
+}
+
+/// `POST /revoke`
+pub(super) async fn revoke(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let revoked = match form(&app, &headers, body).await {
+        Ok(params) => auth.revoke(&params, credentials(&headers), Timestamp::now()).await,
+        Err(error) => Err(error),
+    };
+    Ok(match revoked {
+        Err(error) => refused(&error),
+        Ok(()) => unkept(StatusCode::OK.into_response()),
+    })
+}
+
+/// `POST /register`
+pub(super) async fn register(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let bytes = read_body_of(&headers, body, LARGEST, app.config.limits.read).await;
+    let said = bytes.map_err(|error| Fault::InvalidClientMetadata.because(error.message)).and_then(|bytes| {
+        // Read as an object first: a derived reader would also take the values alone, as an array.
+        let said = serde_json::from_slice::<serde_json::Map<_, _>>(&bytes);
+        let said = said.and_then(|said| ClientMetadata::deserialize(serde_json::Value::Object(said)));
+        said.map_err(|_| Fault::InvalidClientMetadata.because("the body is not the JSON of RFC 7591"))
+    });
+    Ok(match said.and_then(|said| auth.register(&said, Timestamp::now())) {
+        Err(error) => refused(&error),
+        Ok(registered) => unkept((StatusCode::CREATED, Json(registered)).into_response()),
+    })
+}
+
+/// A form. What is sent as anything else is told so.
+async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Params, OauthError> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+        return Err(Fault::InvalidRequest.because("send a form: application/x-www-form-urlencoded"));
+    }
+    let bytes = read_body_of(headers, body, LARGEST, app.config.limits.read).await;
+    let bytes = bytes.map_err(|error| Fault::InvalidRequest.because(error.message))?;
+    let text =
+        std::str::from_utf8(&bytes).map_err(|_| Fault::InvalidRequest.because("the form is not UTF-8"))?;
+    Params::parse(text).map_err(|error| Fault::InvalidRequest.because(error.to_string()))
+}
+
+/// How a client says who it is, beside the form.
+fn credentials(headers: &HeaderMap) -> Credentials<'_> {
+    let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let basic =
+        sent.and_then(|sent| sent.split_once(' ')).filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic"));
+    Credentials { basic: basic.map(|(_, basic)| basic) }
+}

@@ -1,0 +1,91 @@
+//! Sign-in with Ethereum, as the page asks for it: a nonce, the message, and the check of what was signed.
+
+use axum::{
+    Json,
+    body::Body,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::HeaderMap;
+use jiff::Timestamp;
+use lyceum_auth::{Auth, Signature};
+use lyceum_model::ErrorCode;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{
+    super::{ApiError, body::read_body_of},
+    answer::{held, sign_in_fault, unkept},
+    auth,
+};
+use crate::app::App;
+
+/// The largest body that is read: what was asked comes back with it, and some wallets sign at length.
+const LARGEST: usize = 96 * 1024;
+
+/// Who wants to sign in.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Who {
+    state_id: String,
+    address: String,
+    chain_id: u64,
+}
+
+#[derive(Serialize)]
+struct Nonce {
+    nonce: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SignedIn {
+    redirect_to: String,
+}
+
+/// `GET /siwe/nonce`: a nonce alone.
+pub(super) async fn nonce(State(app): State<App>) -> Result<Response, ApiError> {
+    let nonce = new_nonce(auth(&app)?)?;
+    Ok(unkept(Json(Nonce { nonce, message: None }).into_response()))
+}
+
+/// `POST /siwe/nonce`: a nonce, and the message with it that is to be signed.
+pub(super) async fn message(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let who: Who = read(&app, &headers, body).await?;
+    let nonce = new_nonce(auth)?;
+    let account = (who.address.as_str(), who.chain_id);
+    let message = auth.message(&who.state_id, held(auth, &headers), account, &nonce, Timestamp::now());
+    let message = message.map_err(|fault| sign_in_fault(&fault))?.to_string();
+    Ok(unkept(Json(Nonce { nonce, message: Some(message) }).into_response()))
+}
+
+/// `POST /siwe/verify`: where to go with what was signed.
+pub(super) async fn verify(
+    State(app): State<App>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let auth = auth(&app)?;
+    let sent: Signature = read(&app, &headers, body).await?;
+    let verified = auth.verify(&sent, held(auth, &headers), Timestamp::now()).await;
+    let redirect_to = verified.map_err(|fault| sign_in_fault(&fault))?;
+    Ok(unkept(Json(SignedIn { redirect_to }).into_response()))
+}
+
+fn new_nonce(auth: &Auth) -> Result<String, ApiError> {
+    let failed = |_| ApiError::new(ErrorCode::InternalError, "the system gives no random bytes");
+    auth.nonce(Timestamp::now()).map_err(failed)
+}
+
+async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, ApiError> {
+    let bytes = read_body_of(headers, body, LARGEST, app.config.limits.read).await?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        ApiError::new(ErrorCode::ValidationError, format!("the body is not what is asked for: {error}"))
+    })
+}

@@ -1,0 +1,194 @@
+//! Sign-in from start to end, over the wire: a client, a browser, a wallet, and a chain that can fail.
+
+mod doors;
+mod flow;
+mod gate;
+mod headers;
+
+use std::{fmt::Write, sync::Arc};
+
+use alloy_primitives::{Address, Signature, eip191_hash_message, hex};
+use http::{HeaderValue, header};
+use k256::ecdsa::SigningKey;
+use lyceum::config::{AuthService, Oauth};
+use lyceum_auth::{Chain, Guard, HATS_CONTRACT, Hat, Hats};
+use lyceum_model::Tier;
+use lyceum_testkit::TestChain;
+use serde_json::{Value, json};
+
+use crate::app::{Answer, Request, TestApp, get, post};
+
+const CALLBACK: &str = "http://127.0.0.1:4000/callback";
+const MEMBER: &str = "0000001e00030005000000000000000000000000000000000000000000000000";
+const VERIFIER: &str = "a-verifier-that-is-long-enough-for-the-rules-of-pkce";
+/// The S256 of the verifier.
+const CHALLENGE: &str = "dnaPHvIvW7lKCBMM3wFRkq2HMf5rO3N_xQjRi2v3JX8";
+
+/// A server that people sign in to, and the chain that their hats are on.
+pub(super) struct Stage {
+    pub(super) app: TestApp,
+    pub(super) chain: TestChain,
+    pub(super) client: String,
+}
+
+/// What a client holds after a sign-in.
+pub(super) struct Tokens {
+    pub(super) access: String,
+    pub(super) refresh: String,
+    pub(super) scope: String,
+}
+
+/// A browser at the page.
+pub(super) struct Visit {
+    pub(super) state: String,
+    pub(super) cookie: String,
+    pub(super) page: Answer,
+}
+
+impl Stage {
+    pub(super) async fn start() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    pub(super) async fn with(change: impl FnOnce(&mut Oauth)) -> Self {
+        let chain = TestChain::start(10).await.unwrap();
+        let url = chain.url();
+        let example = concat!(env!("CARGO_MANIFEST_DIR"), "/example");
+        let tables = format!("[[source]]\nname = \"kb\"\npath = {example:?}\n[knowledge]\nsource = \"kb\"");
+        let app = TestApp::product_with(&tables, |config| {
+            let mut oauth = Oauth {
+                has_sign_in: true,
+                anonymous: true,
+                key: None,
+                chains: vec![Arc::new(Chain::new(10, &url).unwrap())],
+                hats: Some((
+                    10,
+                    Hats {
+                        contract: HATS_CONTRACT,
+                        hats: vec![(Hat::parse("30.3.5").unwrap(), Tier::Member)],
+                    },
+                )),
+                names: None,
+                github: None,
+                keys: Vec::new(),
+                clients: Vec::new(),
+                guard: Guard::default(),
+            };
+            change(&mut oauth);
+            config.auth = AuthService::Gated(Box::new(oauth));
+        })
+        .await;
+        let ready = async || app.send(get("/readyz")).await.status == 200;
+        crate::app::within("the knowledge base is read", async { while !ready().await {} }).await;
+        let said = json!({ "client_name": "Test client", "redirect_uris": [CALLBACK] });
+        let registered = app.send(post("/register", said.to_string())).await;
+        assert_eq!(registered.status, 201, "{registered:?}");
+        let client = registered.json()["client_id"].as_str().unwrap().to_owned();
+        Self { app, chain, client }
+    }
+
+    /// The query of a good request.
+    pub(super) fn query(&self, more: &str) -> String {
+        let client = &self.client;
+        format!(
+            "/authorize?response_type=code&client_id={client}&redirect_uri={CALLBACK}&code_challenge={CHALLENGE}&code_challenge_method=S256&state=s1{more}"
+        )
+    }
+
+    pub(super) async fn visit(&self) -> Visit {
+        let page = self.app.send(get(&self.query(""))).await;
+        assert_eq!(page.status, 200, "{page:?}");
+        let state = page.text().split("name=\"stateId\" value=\"").nth(1).unwrap();
+        let state = state.split('"').next().unwrap().to_owned();
+        let cookie = page.header("set-cookie").split(';').next().unwrap().to_owned();
+        Visit { state, cookie, page }
+    }
+
+    /// What the wallet signs, and its signature.
+    pub(super) async fn sign(&self, visit: &Visit, key: &SigningKey) -> (String, String) {
+        let who = json!({ "stateId": visit.state, "address": address(key), "chainId": 10 });
+        let answer = self.app.send(with_cookie(post("/siwe/nonce", who.to_string()), &visit.cookie)).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let message = answer.json()["message"].as_str().unwrap().to_owned();
+        let signature = sign(key, &message);
+        (message, signature)
+    }
+
+    pub(super) async fn verify(&self, visit: &Visit, signed: &(String, String)) -> Answer {
+        let (message, signature) = signed;
+        let sent = json!({ "message": message, "signature": signature, "stateId": visit.state });
+        self.app.send(with_cookie(post("/siwe/verify", sent.to_string()), &visit.cookie)).await
+    }
+
+    /// The code that a person with that key gets the client.
+    pub(super) async fn code(&self, key: &SigningKey) -> String {
+        let visit = self.visit().await;
+        let signed = self.sign(&visit, key).await;
+        let answer = self.verify(&visit, &signed).await;
+        assert_eq!(answer.status, 200, "{answer:?}");
+        let sent = answer.json()["redirectTo"].as_str().unwrap().to_owned();
+        sent.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned()
+    }
+
+    pub(super) async fn token(&self, form: &str) -> Answer {
+        self.app.send(form_post("/token", form)).await
+    }
+
+    pub(super) async fn sign_in(&self, key: &SigningKey) -> Tokens {
+        let (code, client) = (self.code(key).await, &self.client);
+        let form =
+            format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier={VERIFIER}");
+        tokens(&self.token(&form).await)
+    }
+
+    pub(super) async fn refresh(&self, token: &str) -> Answer {
+        let client = &self.client;
+        self.token(&format!("grant_type=refresh_token&client_id={client}&refresh_token={token}")).await
+    }
+}
+
+pub(super) fn tokens(answer: &Answer) -> Tokens {
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let body: Value = answer.json();
+    let text = |name: &str| body[name].as_str().unwrap().to_owned();
+    Tokens { access: text("access_token"), refresh: text("refresh_token"), scope: text("scope") }
+}
+
+pub(super) fn key(number: u8) -> SigningKey {
+    SigningKey::from_slice(&[number; 32]).unwrap()
+}
+
+pub(super) fn address(key: &SigningKey) -> String {
+    Address::from_public_key(key.verifying_key()).to_string()
+}
+
+pub(super) fn sign(key: &SigningKey, message: &str) -> String {
+    let (signature, parity) = key.sign_prehash_recoverable(eip191_hash_message(message).as_slice()).unwrap();
+    let signature = Signature::from_signature_and_parity(signature, parity.is_y_odd());
+    format!("0x{}", hex::encode(signature.as_bytes()))
+}
+
+pub(super) fn form_post(path: &str, form: &str) -> Request {
+    let mut request = post(path, form.to_owned());
+    let kind = HeaderValue::from_static("application/x-www-form-urlencoded");
+    request.headers_mut().insert(header::CONTENT_TYPE, kind);
+    request
+}
+
+pub(super) fn with_cookie(mut request: Request, cookie: &str) -> Request {
+    request.headers_mut().insert(header::COOKIE, cookie.parse().unwrap());
+    request
+}
+
+pub(super) fn with_token(mut request: Request, token: &str) -> Request {
+    request.headers_mut().insert(header::AUTHORIZATION, format!("Bearer {token}").parse().unwrap());
+    request
+}
+
+/// A text as part of a form.
+pub(super) fn encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut all, byte| {
+        let _written = write!(all, "%{byte:02X}");
+        all
+    })
+}
