@@ -1,5 +1,6 @@
 //! The verbs of sign-in, as the doors call them.
 
+mod account;
 mod admit;
 mod authorize;
 mod exchange;
@@ -7,11 +8,12 @@ mod exchange;
 use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::Address;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use lyceum_model::Tier;
 use lyceum_store::{Db, DbError, grants, kept};
 use quick_cache::sync::Cache;
 
+pub use account::{Account, Allowed, end_grants};
 pub use admit::NotAdmitted;
 pub use authorize::{SignInFault, Signature};
 pub use exchange::Credentials;
@@ -28,6 +30,7 @@ use crate::{
         client::Client,
         metadata::{ResourceMetadata, ServerMetadata},
     },
+    pat::Pats,
     roles::Roles,
     seal::Key,
     siwe::Place,
@@ -35,8 +38,8 @@ use crate::{
 };
 use admit::Checked;
 
-/// How many tokens are remembered between two requests.
-const REMEMBERED: usize = 100_000;
+/// How many tokens are remembered between two requests; a full cache forgets some too early.
+const REMEMBERED: usize = 150_000;
 
 /// How sign-in is set up.
 #[derive(Debug)]
@@ -55,8 +58,12 @@ pub struct Settings {
     pub hats: Option<(u64, Hats)>,
     /// The chain and the contract that names are read from.
     pub names: Option<(u64, Address)>,
-    /// GitHub, where people can sign in there.
+    /// GitHub, where people can sign in there, or with the tokens that they have from there.
     pub github: Option<GitHub>,
+    /// Whether tokens of GitHub are taken as they are.
+    pub takes_pats: bool,
+    /// How long somebody's tier is taken as it was.
+    pub roles_good_for: SignedDuration,
     /// Keys that the operator gave out.
     pub keys: Vec<ApiKey>,
     /// Where client documents may be fetched from.
@@ -93,6 +100,7 @@ struct Inner {
     roles: Roles,
     names: Option<Names>,
     github: Option<GitHub>,
+    pats: Option<Pats>,
     keys: BTreeMap<[u8; 32], ApiKey>,
     anonymous: bool,
     checked: Cache<TokenHash, Arc<Checked>>,
@@ -109,6 +117,8 @@ impl Auth {
         });
         let tiers = settings.keys.iter().map(|key| (key.name.clone(), key.tier)).collect();
         let domain = settings.issuer.split_once("://").map_or("", |(_, domain)| domain).to_owned();
+        let pats = settings.github.clone().filter(|_| settings.takes_pats);
+        let pats = pats.map(|github| Pats::new(github, settings.roles_good_for));
         let place = Place { domain, uri: settings.issuer.clone(), chains: chains.keys().copied().collect() };
         Self(Arc::new(Inner {
             db,
@@ -119,13 +129,18 @@ impl Auth {
             chains,
             place,
             documents: Documents::new(settings.guard),
-            roles: Roles::new(hats, settings.github.clone(), tiers),
+            roles: Roles::new(hats, settings.github.clone(), tiers, settings.roles_good_for),
             names,
+            pats,
             github: settings.github,
             keys: settings.keys.into_iter().map(|key| (key.hash, key)).collect(),
             anonymous: settings.anonymous,
             checked: Cache::new(REMEMBERED),
         }))
+    }
+
+    pub(crate) fn key(&self) -> &Key {
+        &self.0.key
     }
 
     /// The name of this server.

@@ -38,7 +38,7 @@ pub struct GitHubSettings {
     pub web: String,
     /// Where programs ask: `https://api.github.com`, or an own server.
     pub api: String,
-    /// The id of the application.
+    /// The id of the application; empty where nobody signs in there.
     pub client_id: String,
     /// Its secret.
     pub client_secret: String,
@@ -84,10 +84,21 @@ struct Membership {
     state: String,
 }
 
+/// Whose a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Owner {
+    /// The person of that number.
+    Person(u64),
+    /// Nobody's: it is made up, over or taken back.
+    Nobody,
+}
+
 /// What GitHub said, where it is not the answer to the question.
 enum Other {
     /// There is no such thing.
     Nothing,
+    /// The token that was sent is not good.
+    BadToken,
     /// It can't be said now.
     Unreadable(Unreadable),
 }
@@ -168,16 +179,16 @@ impl GitHub {
             .header("content-type", "application/x-www-form-urlencoded")
             .header(ACCEPT, "application/json")
             .body(form);
-        let granted: Granted = match send(request).await {
-            Ok(granted) => granted,
-            Err(Other::Nothing) => return Ok(None),
-            Err(Other::Unreadable(error)) => return Err(error),
-        };
-        let Some(token) = granted.access_token else { return Ok(None) };
-        match send(self.request("user", Some(&token))).await {
-            Ok(person) => Ok(Some(person)),
-            Err(Other::Nothing) => Ok(None),
-            Err(Other::Unreadable(error)) => Err(error),
+        let granted: Option<Granted> = found(send(request).await)?;
+        let Some(token) = granted.and_then(|granted| granted.access_token) else { return Ok(None) };
+        found(send(self.request("user", Some(&token))).await)
+    }
+
+    /// Whose that token is.
+    pub(crate) async fn owner(&self, token: &str) -> Result<Owner, Unreadable> {
+        match send::<Person>(self.request("user", Some(token))).await {
+            Err(Other::BadToken) => Ok(Owner::Nobody),
+            answer => Ok(found(answer)?.map_or(Owner::Nobody, |person| Owner::Person(person.id))),
         }
     }
 
@@ -187,21 +198,17 @@ impl GitHub {
             return Ok(Tier::Public);
         }
         let token = self.token.as_deref();
-        let person: Person = match send(self.request(&format!("user/{id}"), token)).await {
-            Ok(person) => person,
-            // Whoever left GitHub is in no team.
-            Err(Other::Nothing) => return Ok(Tier::Public),
-            Err(Other::Unreadable(error)) => return Err(error),
-        };
+        let person: Option<Person> = found(send(self.request(&format!("user/{id}"), token)).await)?;
+        // Whoever left GitHub is in no team.
+        let Some(person) = person else { return Ok(Tier::Public) };
         let mut best = Tier::Public;
         for (team, tier) in self.tiers.iter().filter(|(_, tier)| *tier > Tier::Public) {
             if *tier <= best {
                 continue;
             }
-            match send::<Membership>(self.request(&team.path(&person.login), token)).await {
-                Ok(membership) if membership.state == "active" => best = *tier,
-                Ok(_) | Err(Other::Nothing) => {}
-                Err(Other::Unreadable(error)) => return Err(error),
+            let membership = send::<Membership>(self.request(&team.path(&person.login), token)).await;
+            if found(membership)?.is_some_and(|membership| membership.state == "active") {
+                best = *tier;
             }
         }
         Ok(best)
@@ -218,6 +225,18 @@ impl GitHub {
     }
 }
 
+/// What was asked for, or that there is none.
+fn found<T>(answer: Result<T, Other>) -> Result<Option<T>, Unreadable> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(Other::Nothing) => Ok(None),
+        Err(Other::BadToken) => {
+            Err(Unreadable::new("GitHub does not take the token that it is asked with".to_owned()))
+        }
+        Err(Other::Unreadable(error)) => Err(error),
+    }
+}
+
 async fn send<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Other> {
     let unreadable =
         |why: String| Other::Unreadable(Unreadable::new(format!("GitHub can't be asked now: {why}")));
@@ -225,6 +244,7 @@ async fn send<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Other> 
     match response.status() {
         status if status.is_success() => {}
         StatusCode::NOT_FOUND => return Err(Other::Nothing),
+        StatusCode::UNAUTHORIZED => return Err(Other::BadToken),
         status => return Err(unreadable(format!("it answered with status {}", status.as_u16()))),
     }
     let body = http::read(response, LARGEST).await.map_err(unreadable)?;

@@ -13,9 +13,11 @@ mod guard;
 mod hats;
 mod http;
 pub mod oauth;
+mod pat;
 mod roles;
 mod scopes;
 mod seal;
+mod session;
 mod signin;
 mod siwe;
 mod subject;
@@ -24,13 +26,15 @@ mod wallet;
 
 pub use alloy_primitives::Address;
 pub use audit::Event;
-pub use auth::{ApiKey, Auth, Credentials, NotAdmitted, Settings, SignInFault, Signature};
+pub use auth::{
+    Account, Allowed, ApiKey, Auth, Credentials, NotAdmitted, Settings, SignInFault, Signature, end_grants,
+};
 pub use chain::{BadChain, Chain, ChainError};
 pub use ens::{Profile, RESOLVER as ENS_RESOLVER};
 pub use github::{BadGitHub, BadTeam, GitHub, GitHubSettings, Team};
 pub use guard::Guard;
 pub use hats::{BadHat, CONTRACT as HATS_CONTRACT, Hat, Hats};
-pub use roles::Unreadable;
+pub use roles::{ROLES_GOOD_FOR, Unreadable};
 pub use scopes::{OFFLINE_ACCESS, Scopes, UnknownScope};
 pub use seal::Key;
 pub use signin::{Begun, Lost, SignIn};

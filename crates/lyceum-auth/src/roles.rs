@@ -1,4 +1,4 @@
-//! Which tier somebody has at this moment, remembered for five minutes.
+//! Which tier somebody has at this moment, remembered for a few minutes.
 //!
 //! Where it can't be found out nothing is assumed: neither the tier of a moment ago nor the lowest.
 
@@ -15,8 +15,8 @@ use crate::{
     subject::Subject,
 };
 
-/// How long a tier is taken as it was.
-const GOOD_FOR: SignedDuration = SignedDuration::from_mins(5);
+/// How long a tier is taken as it was, where the operator says nothing else.
+pub const ROLES_GOOD_FOR: SignedDuration = SignedDuration::from_mins(5);
 
 /// How many people's tiers are remembered.
 const REMEMBERED: usize = 10_000;
@@ -44,6 +44,7 @@ pub(crate) struct Roles {
     hats: Option<(Arc<Chain>, Hats)>,
     github: Option<GitHub>,
     keys: BTreeMap<String, Tier>,
+    good_for: SignedDuration,
     known: Cache<Subject, (Tier, Timestamp)>,
 }
 
@@ -52,14 +53,15 @@ impl Roles {
         hats: Option<(Arc<Chain>, Hats)>,
         github: Option<GitHub>,
         keys: BTreeMap<String, Tier>,
+        good_for: SignedDuration,
     ) -> Self {
-        Self { hats, github, keys, known: Cache::new(REMEMBERED) }
+        Self { hats, github, keys, good_for, known: Cache::new(REMEMBERED) }
     }
 
-    /// The tier of somebody, as it was at most five minutes ago.
+    /// The tier of somebody, as it was at most so long ago.
     pub(crate) async fn tier(&self, subject: &Subject, now: Timestamp) -> Result<Tier, Unreadable> {
         match self.known.get(subject) {
-            Some((tier, read)) if now.duration_since(read) < GOOD_FOR => return Ok(tier),
+            Some((tier, read)) if now.duration_since(read) < self.good_for => return Ok(tier),
             Some(_) => {
                 self.known.remove(subject);
             }

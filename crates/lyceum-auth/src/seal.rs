@@ -3,13 +3,14 @@
 //! So a sign-in that nobody finishes, and a client that registers and never comes back, leave nothing behind. What is
 //! sealed can be read by whoever holds it; nothing secret goes in.
 
+use alloy_primitives::hex;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, Mac};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::Sha256;
 
-use crate::token::{hex, mac};
+use crate::token::mac;
 
 /// What something is sealed for; one can't be used in place of another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub(crate) enum Purpose {
     ClientSecret,
     /// A nonce.
     Nonce,
+    /// The session of an older client.
+    Session,
 }
 
 /// The key of this deployment, for all that it seals and derives. Shows nothing of itself.
@@ -51,6 +54,7 @@ impl Purpose {
             Self::Client => b"client",
             Self::ClientSecret => b"client-secret",
             Self::Nonce => b"nonce",
+            Self::Session => b"session",
         }
     }
 }
@@ -69,7 +73,7 @@ impl Key {
 
     /// The key as hexadecimal digits, for the file that keeps it.
     pub fn to_hex(&self) -> String {
-        hex(&self.0)
+        hex::encode(self.0)
     }
 
     /// A new one, from the system's randomness.
@@ -106,6 +110,11 @@ impl Key {
     /// The code over bytes, for a purpose.
     pub(crate) fn code(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         self.mac_of(purpose, bytes).finalize().into_bytes().into()
+    }
+
+    /// Whether that is the code over those bytes.
+    pub(crate) fn is_code(&self, purpose: Purpose, bytes: &[u8], code: &[u8]) -> bool {
+        self.mac_of(purpose, bytes).verify_slice(code).is_ok()
     }
 
     fn mac_of(&self, purpose: Purpose, bytes: &[u8]) -> Hmac<Sha256> {

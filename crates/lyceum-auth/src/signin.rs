@@ -3,6 +3,7 @@
 //! The page carries it, sealed; the browser holds a secret whose hash is in it. So another browser can't go on with it,
 //! and a page elsewhere can't make this browser go on. Nothing is kept until it is finished.
 
+use alloy_primitives::hex;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -10,7 +11,6 @@ use sha2::{Digest, Sha256};
 use crate::{
     oauth::request::Asked,
     seal::{Broken, Key, Purpose},
-    token::hex,
 };
 
 /// How many seconds a person may take.
@@ -85,9 +85,9 @@ impl SignIn {
 fn random() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)?;
-    Ok(hex(&bytes))
+    Ok(hex::encode(bytes))
 }
 
 fn hash(held: &str) -> String {
-    hex(&Sha256::digest(held.as_bytes()))
+    hex::encode(Sha256::digest(held.as_bytes()))
 }

@@ -5,7 +5,7 @@
 
 mod message;
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
 use lyceum_store::{DbError, Tx, kept::Namespace};
 
@@ -16,7 +16,6 @@ use crate::{
     oauth::request::Asked,
     seal::{Key, Purpose},
     signin::SignIn,
-    token::hex,
 };
 
 /// How long a nonce is good.
@@ -70,7 +69,7 @@ pub(crate) fn nonce(key: &Key, now: Timestamp) -> Result<String, getrandom::Erro
     let mut random = [0; 16];
     getrandom::fill(&mut random)?;
     let end = now.saturating_add(NONCE_GOOD_FOR).unwrap_or(now).as_second();
-    Ok(signed(key, &format!("{}{end:010x}", hex(&random))))
+    Ok(signed(key, &format!("{}{end:010x}", hex::encode(random))))
 }
 
 /// The message for a person who signs in.
@@ -155,7 +154,7 @@ fn is_ours(key: &Key, nonce: &str, now: Timestamp) -> bool {
 
 fn signed(key: &Key, body: &str) -> String {
     let [_, _, proof] = PARTS;
-    let mut code = hex(&key.code(Purpose::Nonce, body.as_bytes()));
+    let mut code = hex::encode(key.code(Purpose::Nonce, body.as_bytes()));
     code.truncate(proof);
     [body, &code].concat()
 }

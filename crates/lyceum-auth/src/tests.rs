@@ -1,12 +1,17 @@
 //! Sign-in without doors: a client, a person with a key, and no chain that could be asked.
 
+mod dice;
 mod documents;
+mod elsewhere;
+mod github;
 mod hats;
 mod messages;
+mod oracle;
 mod redirects;
 mod server;
 mod signing_in;
 mod tokens;
+mod wallets;
 
 use alloy_primitives::{Address, Signature, eip191_hash_message};
 use jiff::{SignedDuration, Timestamp};
@@ -15,7 +20,7 @@ use lyceum_store::Db;
 use tempfile::TempDir;
 
 use crate::{
-    Auth, Begun, Chain, Credentials, Guard, Key, Settings, Signature as Signed,
+    Auth, Begun, Chain, Credentials, Guard, Key, ROLES_GOOD_FOR, Settings, Signature as Signed,
     oauth::{OauthError, Params, client::ClientMetadata, exchange::Issued},
 };
 
@@ -27,7 +32,7 @@ struct Bench {
     auth: Auth,
     client: String,
     now: Timestamp,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Bench {
@@ -48,6 +53,8 @@ impl Bench {
             hats: None,
             names: None,
             github: None,
+            takes_pats: false,
+            roles_good_for: ROLES_GOOD_FOR,
             keys: Vec::new(),
             guard: Guard::default(),
             anonymous: true,
@@ -61,7 +68,7 @@ impl Bench {
             ..ClientMetadata::default()
         };
         let client = auth.register(&said, now).unwrap().client_id;
-        Self { auth, client, now, _folder: folder }
+        Self { auth, client, now, folder }
     }
 
     fn later(&mut self, seconds: i64) {

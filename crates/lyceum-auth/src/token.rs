@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use alloy_primitives::hex;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -93,7 +94,7 @@ impl Token {
     }
 
     fn of_bytes(kind: Kind, bytes: &[u8]) -> Self {
-        let body = hex(bytes);
+        let body = hex::encode(bytes);
         let check = check_of(kind, &body);
         Self { kind, text: [kind.prefix(), &body, &check].concat() }
     }
@@ -103,11 +104,6 @@ impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}…", self.kind.prefix())
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A code over bytes that only holders of the key can make.
@@ -120,7 +116,7 @@ fn check_of(kind: Kind, body: &str) -> String {
     let mut digest = Sha256::new();
     digest.update(kind.prefix().as_bytes());
     digest.update(body.as_bytes());
-    let mut text = hex(&digest.finalize());
+    let mut text = hex::encode(digest.finalize());
     text.truncate(CHECK);
     text
 }

@@ -107,15 +107,15 @@ fn instructions(
     code.copy(data + made, asked);
     // STATICCALL(gas, account, 0, asked, answer, 32)
     code.push(32).push(answer).push(asked).push(0).address(account).op(GAS).op(STATICCALL);
-    // Worked, and a word or more came back: go to where it is returned.
-    code.push(31).op(RETURNDATASIZE).op(GT).op(AND);
+    // Worked, and one word came back, no more and no less: go to where it is returned.
+    code.push(32).op(RETURNDATASIZE).op(EQ).op(AND);
     let good = code.0.len() + PUSH_LENGTH + 1 + 2 * PUSH_LENGTH + 1;
     code.push(good).op(JUMPI).push(0).push(0).op(RETURN);
     code.op(JUMPDEST).push(32).push(answer).op(RETURN);
     code.0
 }
 
-const GT: u8 = 0x11;
+const EQ: u8 = 0x14;
 const AND: u8 = 0x16;
 const CODECOPY: u8 = 0x39;
 const RETURNDATASIZE: u8 = 0x3d;

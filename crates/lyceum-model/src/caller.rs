@@ -40,6 +40,11 @@ impl Caller {
         self.subject.as_deref()
     }
 
+    /// Whether the caller did not say who they are, where others do.
+    pub fn is_anonymous(&self) -> bool {
+        self.subject.is_none() && self.scopes != Scopes::Every
+    }
+
     /// How far the caller is trusted.
     pub fn tier(&self) -> Tier {
         self.tier

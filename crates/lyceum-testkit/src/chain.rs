@@ -13,7 +13,7 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, Response, StatusCode, body::Incoming, service::service_fn};
+use hyper::{Request, Response, StatusCode, body::Incoming, header, service::service_fn};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::{
@@ -51,6 +51,7 @@ struct State {
     answers: ChainAnswers,
     worn: HashSet<(String, String)>,
     asked: usize,
+    was_shown_credentials: bool,
 }
 
 impl TestChain {
@@ -58,7 +59,13 @@ impl TestChain {
     pub async fn start(id: u64) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let state = State { id, answers: ChainAnswers::Normally, worn: HashSet::new(), asked: 0 };
+        let state = State {
+            id,
+            answers: ChainAnswers::Normally,
+            worn: HashSet::new(),
+            asked: 0,
+            was_shown_credentials: false,
+        };
         let state = Arc::new(Mutex::new(state));
         let running = tokio::spawn(serve(listener, state.clone())).abort_handle();
         Ok(Self { address, state, running })
@@ -87,6 +94,11 @@ impl TestChain {
     /// Takes it away.
     pub fn take_off(&self, account: &str, hat: &str) {
         self.state().worn.remove(&worn(account, hat));
+    }
+
+    /// Whether any question came with a token or a cookie.
+    pub fn was_shown_credentials(&self) -> bool {
+        self.state().was_shown_credentials
     }
 
     /// How often it was asked.
@@ -127,11 +139,14 @@ async fn respond(
     request: Request<Incoming>,
     state: Arc<Mutex<State>>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
+    let headers = request.headers();
+    let has_credentials = headers.contains_key(header::AUTHORIZATION) || headers.contains_key(header::COOKIE);
     let body = Limited::new(request.into_body(), 1024 * 1024).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let answers = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.asked += 1;
+        state.was_shown_credentials |= has_credentials;
         state.answers
     };
     let text = match answers {

@@ -4,6 +4,7 @@ mod chain;
 mod dice;
 mod fixture;
 mod git_server;
+mod github;
 mod letters;
 mod model_folder;
 
@@ -11,5 +12,6 @@ pub use chain::{ChainAnswers, TestChain};
 pub use dice::Dice;
 pub use fixture::fixture_hub;
 pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
+pub use github::TestGitHub;
 pub use letters::letters;
 pub use model_folder::{float_model_folder, model_folder};

@@ -1,7 +1,7 @@
 //! JSON Schema 2020-12: made from Rust types, and used to check arguments before a tool runs.
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::Value;
 
 use crate::{Error, mcp::JsonObject};
@@ -37,6 +37,7 @@ pub(crate) fn output_schema_of<T: JsonSchema>() -> JsonObject {
 }
 
 fn schema_by<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+    let settings = settings.with_transform(RecursiveTransform(leave_out_formats_of_rust));
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut object = match Value::from(schema) {
         Value::Object(object) => object,
@@ -49,6 +50,14 @@ fn schema_by<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
         object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     }
     object
+}
+
+/// `uint` and its like are the names of Rust; clients warn of each.
+fn leave_out_formats_of_rust(schema: &mut Schema) {
+    let is_of_rust = |format: &str| format.starts_with("uint") || matches!(format, "int" | "int8" | "int16");
+    if schema.get("format").and_then(Value::as_str).is_some_and(is_of_rust) {
+        schema.remove("format");
+    }
 }
 
 /// A schema that is ready for use. Nothing outside it is ever fetched: the features that could are off.

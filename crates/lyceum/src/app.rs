@@ -260,7 +260,7 @@ impl App {
 
     /// Whether people sign in here.
     pub(crate) fn has_sign_in(&self) -> bool {
-        matches!(&self.config.auth, AuthService::Gated(oauth) if oauth.has_sign_in)
+        matches!(&self.config.auth, AuthService::Gated(oauth) if oauth.has_sign_in())
     }
 
     /// From now on no new work is taken, and long streams are ended.

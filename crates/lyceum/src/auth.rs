@@ -17,7 +17,7 @@ pub(crate) use record::{Pending, Record, record};
 
 use crate::{
     app::StartError,
-    config::{AuthService, Config},
+    config::{AuthMode, AuthService, Config},
 };
 
 /// The file with the key of this deployment, where the environment has none.
@@ -46,6 +46,8 @@ pub(crate) fn service<'a>(
         hats: oauth.hats.clone(),
         names: oauth.names,
         github: oauth.github.clone(),
+        takes_pats: oauth.mode == AuthMode::GithubPat,
+        roles_good_for: oauth.roles_good_for,
         keys: oauth.keys.clone(),
         guard: oauth.guard.clone(),
         anonymous: oauth.anonymous,

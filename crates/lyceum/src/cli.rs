@@ -5,6 +5,7 @@ mod check;
 mod doctor;
 mod embed;
 mod eval;
+mod grants;
 mod key;
 mod lint;
 mod model;
@@ -82,6 +83,15 @@ enum Command {
         #[arg(long, value_name = "NUMBER", default_value_t = 0)]
         after: i64,
     },
+    /// Print what people allowed programs, a JSON object on each line; or end it
+    Grants {
+        /// Only those of this person, as the record names them
+        #[arg(long, value_name = "SUBJECT")]
+        subject: Option<String>,
+        /// End the grant of this id, or with "all" every one that would be printed
+        #[arg(long, value_name = "ID|all")]
+        end: Option<String>,
+    },
     /// Measure how well search finds what should be found
     Eval(eval::Options),
     /// Turn texts into vectors, and say how long it took
@@ -134,6 +144,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Key => key::key(),
         Command::Audit { after } => audit::audit(&Config::load(&overrides)?, after),
+        Command::Grants { subject, end } => {
+            grants::grants(&Config::load(&overrides)?, subject.as_deref(), end.as_deref())
+        }
         Command::Eval(options) => eval::eval(&Config::load(&overrides)?.or_example()?, &options),
         Command::Embed { .. } => embed::embed(&Config::load(&overrides)?),
         Command::Schema => check::schema(),

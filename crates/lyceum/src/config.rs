@@ -25,7 +25,7 @@ use lyceum_content::{ontology::Ontology, skill::Overlay};
 use lyceum_model::{RelPath, SourceName};
 use lyceum_source::{Secret, Token};
 
-pub use auth::{AuthService, Oauth};
+pub use auth::{AuthService, Oauth, Waap};
 pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use raw::AuthMode;

@@ -72,13 +72,30 @@ pub(crate) async fn service_endpoint(
 }
 
 async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<Body>) -> Response {
+    let Some(auth) = app.auth.clone() else { return answer_anyone(app, view, entrance, request).await };
+    let caller = entrance.caller.clone();
+    if let Err(refusal) = session::owner::come_in(&auth, &caller, &mut request) {
+        return *refusal;
+    }
+    let mut response = answer_anyone(app, view, entrance, request).await;
+    session::owner::go_out(&auth, &caller, &mut response);
+    response
+}
+
+async fn answer_anyone(app: App, view: View, entrance: Entrance, mut request: Request<Body>) -> Response {
     match *request.method() {
         // Boxed, for the layers around it move it many times.
         Method::POST => Box::pin(post(app, view, entrance, request)).await,
         // The stream and the end of a session; without a session there is neither.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
+            let ends = request.method() == Method::DELETE;
             request.extensions_mut().insert(entrance);
-            app.legacy.handle(request).await
+            let mut response = app.legacy.handle(request).await;
+            // The session is gone by now, not later; some clients complain of an end that was only accepted.
+            if ends && response.status() == StatusCode::ACCEPTED {
+                *response.status_mut() = StatusCode::NO_CONTENT;
+            }
+            response
         }
         _ => {
             let error = ApiError::new(ErrorCode::MethodNotAllowed, "send messages by POST");
@@ -111,7 +128,7 @@ async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) 
     };
     let (caller, path) = (entrance.caller.clone(), parts.uri.path().to_owned());
     let mut response = answer_message(app.clone(), view, entrance, parts, bytes, incoming).await;
-    if let Some(denied) = denial {
+    if let Some(denied) = denial.filter(|_| response.status().is_success()) {
         challenge_denied(&app, &mut response, &path, &caller, &denied);
     }
     response

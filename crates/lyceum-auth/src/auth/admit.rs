@@ -55,7 +55,11 @@ impl Auth {
         let Some(token) = token else {
             return if self.0.anonymous { Ok(Caller::anonymous()) } else { Err(NotAdmitted::NoToken) };
         };
-        let token = Token::parse(token).ok_or(NotAdmitted::BadToken)?;
+        let Some(token) = Token::parse(token) else {
+            let pats = self.0.pats.as_ref().ok_or(NotAdmitted::BadToken)?;
+            let subject = Subject::GitHub(pats.owner(token, now).await?);
+            return self.caller(&subject, &Scopes::every(), now).await;
+        };
         match token.kind() {
             Kind::Access => {
                 let checked = self.checked(&token, now)?;

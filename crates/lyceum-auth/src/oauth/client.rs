@@ -4,13 +4,13 @@
 //! it registered, and then its id *is* what it registered, sealed. So registering writes nothing, and nobody can fill a
 //! disk with it.
 
+use alloy_primitives::hex;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     oauth::{Fault, OauthError, Redirect},
     seal::{Key, Purpose},
-    token::hex,
 };
 
 /// How many redirect addresses a client may have.
@@ -246,5 +246,5 @@ pub(crate) fn hash_of(secret: &str) -> [u8; 32] {
 
 /// The secret that belongs to a registered id.
 fn secret_of(key: &Key, id: &str) -> String {
-    format!("lyc_cs_{}", hex(&key.code(Purpose::ClientSecret, id.as_bytes())))
+    format!("lyc_cs_{}", hex::encode(key.code(Purpose::ClientSecret, id.as_bytes())))
 }

@@ -120,7 +120,8 @@ pub(crate) fn is_loopback(address: &str) -> bool {
 /// The origin of an address; the scheme alone where it leads to another program.
 pub(crate) fn origin(address: &str) -> String {
     match Parts::of(address) {
-        Some(Parts { scheme: scheme @ ("http" | "https"), host, port, .. }) => {
+        // A policy can't name an address of the sixth version, only all of its scheme.
+        Some(Parts { scheme: scheme @ ("http" | "https"), host, port, .. }) if !host.starts_with('[') => {
             let port = port.map(|port| format!(":{port}")).unwrap_or_default();
             format!("{scheme}://{host}{port}")
         }

@@ -67,11 +67,32 @@ impl Moment {
 
     /// Reads a date and time of RFC 3339.
     fn parse(text: &str) -> Option<Self> {
-        let shape = |byte: u8| byte.is_ascii_digit() || b"-+:.TZ".contains(&byte);
-        let is_dated = text.as_bytes().get(10) == Some(&b'T') && text.bytes().all(shape);
-        let at = text.parse().ok().filter(|_| is_dated)?;
+        let at = text.parse().ok().filter(|_| has_shape_of_rfc3339(text))?;
         Some(Self { text: text.to_owned(), at })
     }
+}
+
+/// Whether a text is `2026-09-30T16:25:24`, maybe a part of a second, and `Z` or `+02:00`: what reads it takes more.
+fn has_shape_of_rfc3339(text: &str) -> bool {
+    let fits = |text: &str, shape: &str| {
+        text.len() == shape.len()
+            && text.bytes().zip(shape.bytes()).all(|(byte, shape)| match shape {
+                b'0' => byte.is_ascii_digit(),
+                sign => byte == sign,
+            })
+    };
+    let Some((moment, rest)) = text.split_at_checked(19) else { return false };
+    let zone = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
+    let (part, zone) = rest.split_at(zone);
+    let is_part = part.is_empty()
+        || part
+            .strip_prefix('.')
+            .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_zone = zone == "Z"
+        || ((fits(zone, "+00:00") || fits(zone, "-00:00"))
+            && zone.get(1..3) < Some("24")
+            && zone.get(4..6) < Some("60"));
+    fits(moment, "0000-00-00T00:00:00") && moment.get(17..) < Some("60") && is_part && is_zone
 }
 
 impl Message {

@@ -60,7 +60,9 @@ impl Mcp {
         let scope = cache_scope(view);
         let method = std::mem::take(&mut request.method);
         Ok(match method.as_str() {
-            "server/discover" => self.discover(view).with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
+            "server/discover" => {
+                self.discover(view).with_ttl_ms(list_ttl_ms(view)).with_cache_scope(scope).into()
+            }
             "completion/complete" => {
                 let params: CompleteRequestParams = request.take_params()?;
                 verbs::complete(view, &params).map_err(|error| error_data(&error))?.into()
@@ -185,16 +187,21 @@ fn list_page(
 ) -> Result<ServerResult, Error> {
     Ok(match method {
         "tools/list" => {
-            verbs::list_tools(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into()
+            verbs::list_tools(view, cursor)?.with_ttl_ms(list_ttl_ms(view)).with_cache_scope(scope).into()
         }
         "resources/list" => {
-            verbs::list_resources(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into()
+            verbs::list_resources(view, cursor)?.with_ttl_ms(list_ttl_ms(view)).with_cache_scope(scope).into()
         }
         "resources/templates/list" => {
-            verbs::list_templates(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into()
+            verbs::list_templates(view, cursor)?.with_ttl_ms(list_ttl_ms(view)).with_cache_scope(scope).into()
         }
-        _ => verbs::list_prompts(view, cursor)?.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope).into(),
+        _ => verbs::list_prompts(view, cursor)?.with_ttl_ms(list_ttl_ms(view)).with_cache_scope(scope).into(),
     })
+}
+
+/// For how long a list may be kept: whoever may still sign in sees another one right after it.
+fn list_ttl_ms(view: &View) -> u64 {
+    if view.caller().is_anonymous() { 0 } else { LIST_TTL_MS }
 }
 
 /// Who may keep what this view shows.

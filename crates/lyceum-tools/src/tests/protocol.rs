@@ -71,7 +71,7 @@ async fn a_server_says_what_it_speaks_and_can() {
         "2025-06-18",
         "2025-03-26"
       ],
-      "ttlMs": 60000
+      "ttlMs": 0
     }
     "#);
 }
@@ -97,7 +97,7 @@ async fn a_tool_is_listed_with_all_that_a_model_chooses_by() {
           "title": "find"
         }
       ],
-      "ttlMs": 60000
+      "ttlMs": 0
     }
     "#);
 }

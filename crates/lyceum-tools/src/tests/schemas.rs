@@ -127,7 +127,6 @@ fn a_schema_comes_from_the_type_without_words_that_only_cost() {
         "Shelf": {
           "properties": {
             "number": {
-              "format": "uint32",
               "minimum": 0,
               "type": "integer"
             }
@@ -142,7 +141,6 @@ fn a_schema_comes_from_the_type_without_words_that_only_cost() {
       "properties": {
         "limit": {
           "description": "How many at most.",
-          "format": "uint8",
           "maximum": 50,
           "minimum": 1,
           "type": [

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use lyceum_auth::{
     Address, ApiKey, Chain, ENS_RESOLVER, GitHub, GitHubSettings, Guard, HATS_CONTRACT, Hat, Hats, Key, Kind,
-    Team, Token,
+    ROLES_GOOD_FOR, Team, Token,
     oauth::{
         Redirect,
         client::{Client, Origin, Proof, SecretMethod},
@@ -17,6 +18,7 @@ use super::{
     AuthMode,
     check::{Checker, is_plain},
 };
+use crate::http::Origin as WebOrigin;
 
 /// The variable of the deployment's key, where none is named.
 const KEY: &str = "COOKIE_ENCRYPTION_KEY";
@@ -33,6 +35,9 @@ const GITHUB_ID: &str = "GITHUB_CLIENT_ID";
 const GITHUB_SECRET: &str = "GITHUB_CLIENT_SECRET";
 const GITHUB_TOKEN: &str = "GITHUB_TOKEN";
 
+/// The frame of WaaP, where none is named.
+const WAAP_FRAME: &str = "https://waap.xyz";
+
 /// The chain of names.
 const ENS_CHAIN: u64 = 1;
 
@@ -48,26 +53,50 @@ pub enum AuthService {
 /// How callers say who they are.
 #[derive(Debug, Clone)]
 pub struct Oauth {
-    /// Whether people can sign in; else there are keys only.
-    pub has_sign_in: bool,
+    /// How they do.
+    pub mode: AuthMode,
     /// Whether what is public is open to those who do not.
     pub anonymous: bool,
     /// The key of this deployment, where it is given.
     pub key: Option<Key>,
     /// Chains.
     pub chains: Vec<Arc<Chain>>,
+    /// How long a role is taken as it was.
+    pub roles_good_for: SignedDuration,
     /// Hats, and the chain they are on.
     pub hats: Option<(u64, Hats)>,
     /// The chain and the contract that names are read from.
     pub names: Option<(u64, Address)>,
-    /// GitHub, where people can sign in there.
+    /// GitHub, where people can sign in there, or have tokens from there.
     pub github: Option<GitHub>,
+    /// The wallet of WaaP.
+    pub waap: Option<Waap>,
     /// Keys.
     pub keys: Vec<ApiKey>,
     /// Clients that are known by name.
     pub clients: Vec<Client>,
     /// Where documents about clients may be fetched from.
     pub guard: Guard,
+}
+
+/// The wallet of WaaP, as the page brings it in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waap {
+    /// Its script.
+    pub script: String,
+    /// The origin of the script.
+    pub script_origin: String,
+    /// The digest of the script.
+    pub integrity: Option<String>,
+    /// The origin of its frame.
+    pub frame_origin: String,
+}
+
+impl Oauth {
+    /// Whether people sign in at a page.
+    pub fn has_sign_in(&self) -> bool {
+        self.mode == AuthMode::Oauth
+    }
 }
 
 impl AuthService {
@@ -81,30 +110,32 @@ impl AuthService {
 pub(super) fn service(checker: &mut Checker<'_>) -> AuthService {
     let mode = checker.document.values.pointer("/auth/mode").cloned();
     let mode = mode.and_then(|mode| serde_json::from_value(mode).ok()).unwrap_or(AuthMode::Open);
-    let has_sign_in = match mode {
-        AuthMode::Open => return AuthService::Open,
-        AuthMode::Oauth => true,
-        AuthMode::ApiKey => false,
-    };
-    let anonymous =
-        checker.document.values.pointer("/auth/anonymous").and_then(Value::as_bool).unwrap_or(true);
+    if mode == AuthMode::Open {
+        return AuthService::Open;
+    }
+    let has_sign_in = mode == AuthMode::Oauth;
+    let anonymous = checker.document.values.pointer("/auth/anonymous").and_then(Value::as_bool);
     let keys = keys(checker);
     let chains = if has_sign_in { chains(checker) } else { Vec::new() };
     let hats = if has_sign_in { hats(checker, &chains) } else { None };
-    let github = if has_sign_in { github(checker) } else { None };
+    let github = github(checker, mode);
     if has_sign_in && chains.is_empty() && github.is_none() && keys.is_empty() {
         let message = "nobody could sign in: set MAINNET_RPC_URL and OPTIMISM_RPC_URL to the addresses of the chains, or add [auth.github] or an [[auth.api_key]]";
         checker.fault("/auth/mode", message.to_owned());
     }
-    if !has_sign_in && keys.is_empty() {
+    if mode == AuthMode::ApiKey && keys.is_empty() {
         let message = "there is no key that could be sent; add one with [[auth.api_key]]";
         checker.fault("/auth/mode", message.to_owned());
     }
+    let seconds = checker.document.values.pointer("/auth/roles_seconds").and_then(Value::as_i64);
     let trusted = checker.items("/auth/trusted_hosts");
     let trusted = trusted.filter_map(|at| checker.text(&at).map(str::to_owned)).collect();
     AuthService::Gated(Box::new(Oauth {
-        has_sign_in,
-        anonymous,
+        mode,
+        // Whose token it is matters in that mode, so everybody sends one.
+        anonymous: anonymous.unwrap_or(mode != AuthMode::GithubPat),
+        roles_good_for: seconds.map_or(ROLES_GOOD_FOR, SignedDuration::from_secs),
+        waap: if has_sign_in { waap(checker) } else { None },
         key: key(checker),
         clients: clients(checker),
         names: chains.iter().any(|chain| chain.id() == ENS_CHAIN).then_some((ENS_CHAIN, ENS_RESOLVER)),
@@ -205,9 +236,12 @@ fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(u64, Hats)>
     Some((id, Hats { contract, hats }))
 }
 
-fn github(checker: &mut Checker<'_>) -> Option<GitHub> {
-    let table = checker.document.values.pointer("/auth/github")?;
-    let named = table.get("tiers").and_then(Value::as_object).into_iter().flatten();
+fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub> {
+    let table = checker.document.values.pointer("/auth/github");
+    if mode == AuthMode::ApiKey || (mode == AuthMode::Oauth && table.is_none()) {
+        return None;
+    }
+    let named = table.and_then(|table| table.get("tiers")?.as_object()).into_iter().flatten();
     let named: Vec<(String, Tier)> = named
         .filter_map(|(team, tier)| Some((team.clone(), serde_json::from_value(tier.clone()).ok()?)))
         .collect();
@@ -223,8 +257,11 @@ fn github(checker: &mut Checker<'_>) -> Option<GitHub> {
         let name = checker.text(&at).unwrap_or(usual).to_owned();
         checker.variable(&at, &name)
     };
-    let (client_id, client_secret) =
-        (secret("client_id_env", GITHUB_ID), secret("client_secret_env", GITHUB_SECRET));
+    let (client_id, client_secret) = match mode {
+        AuthMode::Oauth => (secret("client_id_env", GITHUB_ID), secret("client_secret_env", GITHUB_SECRET)),
+        // Nobody signs in there.
+        AuthMode::Open | AuthMode::ApiKey | AuthMode::GithubPat => (Some(String::new()), Some(String::new())),
+    };
     let token = match (tiers.is_empty(), checker.text("/auth/github/token_env")) {
         (true, None) => None,
         (_, name) => checker.variable("/auth/github/token_env", name.unwrap_or(GITHUB_TOKEN)),
@@ -246,6 +283,24 @@ fn github(checker: &mut Checker<'_>) -> Option<GitHub> {
             None
         }
     }
+}
+
+fn waap(checker: &mut Checker<'_>) -> Option<Waap> {
+    let script = checker.text("/auth/waap/script_url")?.to_owned();
+    let root = script.split('/').take(3).collect::<Vec<_>>().join("/");
+    let is_good = !is_plain(&script) && WebOrigin::parse(&root).is_some();
+    if !is_good {
+        let message =
+            "it is not an address of https; a script in the sign-in page must not change on its way";
+        checker.fault("/auth/waap/script_url", message.to_owned());
+    }
+    let frame = checker.text("/auth/waap/frame_origin").unwrap_or(WAAP_FRAME).to_owned();
+    if WebOrigin::parse(&frame).is_none() {
+        let message = format!("it is not an origin; write for example frame_origin = \"{WAAP_FRAME}\"");
+        checker.fault("/auth/waap/frame_origin", message);
+    }
+    let integrity = checker.text("/auth/waap/integrity").map(str::to_owned);
+    Some(Waap { script, script_origin: root, integrity, frame_origin: frame })
 }
 
 fn keys(checker: &mut Checker<'_>) -> Vec<ApiKey> {

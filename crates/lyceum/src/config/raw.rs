@@ -95,6 +95,9 @@ pub(super) struct Auth {
     /// `COOKIE_ENCRYPTION_KEY` where that is set; else a key is made and kept in the data folder.
     #[schemars(example = &"COOKIE_ENCRYPTION_KEY")]
     pub key_env: Option<String>,
+    /// How long a role, a hat or a team, is taken as it was, in seconds. Default: 300.
+    #[schemars(range(min = 1, max = 86_400), example = 300)]
+    pub roles_seconds: Option<u64>,
     /// The chains that accounts may be on. Default: 1 at `MAINNET_RPC_URL` and 10 at `OPTIMISM_RPC_URL`, each where the
     /// variable is set.
     pub chain: Vec<AuthChain>,
@@ -103,6 +106,9 @@ pub(super) struct Auth {
     /// Sign-in with GitHub, which is there when this table is.
     #[schemars(with = "AuthGitHub")]
     pub github: Option<AuthGitHub>,
+    /// The wallet of WaaP on the page, which is there when this table is.
+    #[schemars(with = "AuthWaap")]
+    pub waap: Option<AuthWaap>,
     /// Keys for programs, and for people without a wallet.
     #[serde(rename = "api_key")]
     pub api_keys: Vec<AuthKey>,
@@ -123,6 +129,8 @@ pub enum AuthMode {
     Oauth,
     /// Only holders of a key of `[[auth.api_key]]`, and everyone for what is public.
     ApiKey,
+    /// People send the personal access token that they have at GitHub, encoded as base64url, with each request.
+    GithubPat,
 }
 
 /// One `[[auth.chain]]`.
@@ -175,6 +183,22 @@ pub(super) struct AuthGitHub {
     /// Where programs ask, for an own server. Default: `https://api.github.com`.
     #[schemars(example = &"https://github.example.org/api/v3")]
     pub api: Option<String>,
+}
+
+/// The table `[auth.waap]`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+pub(super) struct AuthWaap {
+    /// The script that sets `window.waap`. It runs in the sign-in page, so it must be one that the operator trusts.
+    #[schemars(example = &"https://static.example.org/waap.js")]
+    pub script_url: String,
+    /// The digest of the script: the browser runs no other.
+    #[schemars(regex(pattern = "^sha(256|384|512)-[A-Za-z0-9+/=]+$"), example = &"sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC")]
+    pub integrity: Option<String>,
+    /// The origin of the frame that the script opens. Default: `https://waap.xyz`.
+    #[schemars(example = &"https://waap.xyz")]
+    pub frame_origin: Option<String>,
 }
 
 /// One `[[auth.api_key]]`.

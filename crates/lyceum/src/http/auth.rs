@@ -1,5 +1,6 @@
 //! Sign-in over HTTP: the endpoints of OAuth and of sign-in with Ethereum, and the page that a person sees.
 
+mod account;
 mod admit;
 mod answer;
 mod authorize;
@@ -12,7 +13,7 @@ use axum::{
     Json, Router,
     extract::{Path, State},
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{delete, get, post},
 };
 use lyceum_auth::Auth;
 use lyceum_model::ErrorCode;
@@ -26,14 +27,21 @@ use crate::app::App;
 /// What is told of a resource is below this, and the path of the resource follows.
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 
-/// The routes, where people sign in.
+/// The routes, where it matters who calls.
 pub(super) fn routes(app: &App) -> Router<App> {
-    if !app.has_sign_in() {
+    if app.auth.is_none() {
         return Router::new();
     }
-    Router::new()
+    let accounts = Router::new()
+        .route("/account", get(account::show))
+        .route("/account/grants/{id}", delete(account::end_grant));
+    if !app.has_sign_in() {
+        return accounts;
+    }
+    accounts
         .route("/authorize", get(authorize::ask).post(authorize::decide))
         .route("/authorize/page.js", get(page::script))
+        .route("/authorize/waap.js", get(page::waap_script))
         .route("/authorize/page.css", get(page::style))
         .route("/siwe/nonce", get(siwe::nonce).post(siwe::message))
         .route("/siwe/verify", post(siwe::verify))

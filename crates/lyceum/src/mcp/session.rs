@@ -4,6 +4,7 @@
 //! idle session makes room for a new one and comes back from its file when its client speaks again.
 
 mod files;
+pub(super) mod owner;
 mod places;
 
 use std::{sync::Arc, time::Duration};

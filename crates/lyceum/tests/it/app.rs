@@ -2,6 +2,7 @@
 //! is thrown away.
 
 mod answer;
+mod logged;
 mod older;
 mod request;
 mod toolbox;
@@ -56,6 +57,14 @@ impl Settings {
 
     fn config(self, folder: &Path) -> Config {
         config(folder, &format!("{}\n[limits]\n{}\n", self.server, self.limits))
+    }
+}
+
+impl Drop for TestApp {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            logged::check_holds_no_secret();
+        }
     }
 }
 
@@ -116,6 +125,7 @@ impl TestApp {
     }
 
     async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
+        logged::begin();
         let listening = lyceum::listen(&config).await.unwrap();
         let (addr, stop) = (listening.addr, CancellationToken::new());
         let app = build(config, addr);
@@ -139,9 +149,9 @@ impl TestApp {
     }
 
     /// Stops the server and waits until it has.
-    pub(crate) async fn stop(self) {
+    pub(crate) async fn stop(mut self) {
         self.begin_stop();
-        within("the server stops", self.served).await.unwrap();
+        within("the server stops", &mut self.served).await.unwrap();
     }
 
     /// Sends a request on a connection of its own and reads the whole answer.

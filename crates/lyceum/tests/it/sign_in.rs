@@ -1,17 +1,21 @@
 //! Sign-in from start to end, over the wire: a client, a browser, a wallet, and a chain that can fail.
 
+mod account;
 mod doors;
 mod flow;
 mod gate;
 mod headers;
+mod pats;
+mod sessions;
+mod waap;
 
 use std::{fmt::Write, sync::Arc};
 
 use alloy_primitives::{Address, Signature, eip191_hash_message, hex};
 use http::{HeaderValue, header};
 use k256::ecdsa::SigningKey;
-use lyceum::config::{AuthService, Oauth};
-use lyceum_auth::{Chain, Guard, HATS_CONTRACT, Hat, Hats};
+use lyceum::config::{AuthMode, AuthService, Oauth};
+use lyceum_auth::{Chain, Guard, HATS_CONTRACT, Hat, Hats, ROLES_GOOD_FOR};
 use lyceum_model::Tier;
 use lyceum_testkit::TestChain;
 use serde_json::{Value, json};
@@ -51,13 +55,31 @@ impl Stage {
     }
 
     pub(super) async fn with(change: impl FnOnce(&mut Oauth)) -> Self {
+        let mut stage = Self::unregistered(change).await;
+        let said = json!({ "client_name": "Test client", "redirect_uris": [CALLBACK] });
+        let registered = stage.app.send(post("/register", said.to_string())).await;
+        assert_eq!(registered.status, 201, "{registered:?}");
+        stage.client = registered.json()["client_id"].as_str().unwrap().to_owned();
+        stage
+    }
+
+    /// The same without a client.
+    pub(super) async fn unregistered(change: impl FnOnce(&mut Oauth)) -> Self {
+        Self::of("", change).await
+    }
+
+    /// The same with lines of `[server]`.
+    pub(super) async fn of(server: &str, change: impl FnOnce(&mut Oauth)) -> Self {
         let chain = TestChain::start(10).await.unwrap();
         let url = chain.url();
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/example");
-        let tables = format!("[[source]]\nname = \"kb\"\npath = {example:?}\n[knowledge]\nsource = \"kb\"");
+        let tables =
+            format!("{server}\n[[source]]\nname = \"kb\"\npath = {example:?}\n[knowledge]\nsource = \"kb\"");
         let app = TestApp::product_with(&tables, |config| {
             let mut oauth = Oauth {
-                has_sign_in: true,
+                mode: AuthMode::Oauth,
+                roles_good_for: ROLES_GOOD_FOR,
+                waap: None,
                 anonymous: true,
                 key: None,
                 chains: vec![Arc::new(Chain::new(10, &url).unwrap())],
@@ -80,11 +102,7 @@ impl Stage {
         .await;
         let ready = async || app.send(get("/readyz")).await.status == 200;
         crate::app::within("the knowledge base is read", async { while !ready().await {} }).await;
-        let said = json!({ "client_name": "Test client", "redirect_uris": [CALLBACK] });
-        let registered = app.send(post("/register", said.to_string())).await;
-        assert_eq!(registered.status, 201, "{registered:?}");
-        let client = registered.json()["client_id"].as_str().unwrap().to_owned();
-        Self { app, chain, client }
+        Self { app, chain, client: String::new() }
     }
 
     /// The query of a good request.

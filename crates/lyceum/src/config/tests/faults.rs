@@ -23,7 +23,7 @@ fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
     check("\n[servr]", "2: servr: there is no such key; did you mean server?");
     check(
         "[auth]\nfoo = 1",
-        "2: auth.foo: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, trusted_hosts",
+        "2: auth.foo: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, roles_seconds, trusted_hosts, waap",
     );
     check("sources = 1", "1: sources: there is no such key; did you mean source?");
     let keys = "auth, knowledge, limits, search, server, skills, source";
@@ -39,7 +39,7 @@ fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
 fn a_key_with_a_slash_is_found_on_its_line() {
     check(
         "[auth]\n\n\"a/b\" = 1",
-        "3: auth.a/b: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, trusted_hosts",
+        "3: auth.a/b: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, roles_seconds, trusted_hosts, waap",
     );
 }
 

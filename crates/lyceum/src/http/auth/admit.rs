@@ -25,23 +25,31 @@ pub(crate) async fn admit(
         Ok(token) => auth.admit(token, &resource, Timestamp::now()).await,
         Err(error) => Err(error),
     };
-    admitted.map_err(|refused| {
-        let (code, error) = match refused {
-            NotAdmitted::NoToken => (ErrorCode::Unauthorized, None),
-            NotAdmitted::BadToken => (ErrorCode::Unauthorized, Some("invalid_token")),
-            NotAdmitted::Unavailable => (ErrorCode::Unavailable, None),
-        };
-        let mut told = ApiError::new(code, refused.to_string());
-        if code == ErrorCode::Unavailable {
-            told = told.retry_after(5);
-        }
-        let mut response = if path.ends_with("/mcp") { mcp::refusal(&told) } else { told.into_response() };
-        if code == ErrorCode::Unauthorized {
-            let scopes: Vec<String> = Tier::Public.scopes().map(|scope| scope.to_string()).collect();
-            challenge(app, response.headers_mut(), path, error, &scopes);
-        }
-        response
-    })
+    admitted.map_err(|refused| refusal(app, path, refused))
+}
+
+/// The answer to a request that only somebody known may send.
+pub(super) fn sign_in_first(app: &App, path: &str) -> Response {
+    refusal(app, path, NotAdmitted::NoToken)
+}
+
+fn refusal(app: &App, path: &str, refused: NotAdmitted) -> Response {
+    let (code, error) = match refused {
+        NotAdmitted::NoToken => (ErrorCode::Unauthorized, None),
+        NotAdmitted::BadToken => (ErrorCode::Unauthorized, Some("invalid_token")),
+        NotAdmitted::Unavailable => (ErrorCode::Unavailable, None),
+    };
+    let mut told = ApiError::new(code, refused.to_string());
+    if code == ErrorCode::Unavailable {
+        told = told.retry_after(5);
+    }
+    let mut response = if path.ends_with("/mcp") { mcp::refusal(&told) } else { told.into_response() };
+    if code == ErrorCode::Unauthorized {
+        // All of them: what is not asked for at the sign-in is not listed after it, and so it is never asked for.
+        let scopes: Vec<String> = Tier::Vibecoder.scopes().map(|scope| scope.to_string()).collect();
+        challenge(app, response.headers_mut(), path, error, &scopes);
+    }
+    response
 }
 
 /// Turns the answer to a call that the gate refused into one that tells a client what to ask the person for.
@@ -71,6 +79,8 @@ fn is_gated(path: &str) -> bool {
         || path.starts_with("/tools/")
         || path.starts_with("/api/")
         || path == "/llms.txt"
+        || path == "/account"
+        || path.starts_with("/account/")
 }
 
 /// The resource that a path belongs to: itself where it speaks MCP, else that of the whole server.

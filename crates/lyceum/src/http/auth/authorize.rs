@@ -35,7 +35,7 @@ pub(super) async fn ask(
     };
     Ok(match asked {
         Ok(begun) => {
-            let mut response = page::ask(auth, &begun, "", StatusCode::OK);
+            let mut response = page::ask(&app, auth, &begun, "", StatusCode::OK);
             if let Ok(cookie) = HeaderValue::try_from(cookie(auth, &begun.browser)) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
             }
@@ -68,7 +68,7 @@ pub(super) async fn decide(
     };
     Ok(match decided {
         Ok(address) => to(StatusCode::SEE_OTHER, &address),
-        Err(SignInFault::NotSigned) => again(auth, state, browser, now),
+        Err(SignInFault::NotSigned) => again(&app, auth, state, browser, now),
         Err(fault) => {
             let told = sign_in_fault(&fault);
             page::fault(&told.message, told.status())
@@ -95,9 +95,9 @@ pub(super) async fn from_github(
 }
 
 /// The page once more, for a key that is not good.
-fn again(auth: &Auth, state: &str, browser: Option<&str>, now: Timestamp) -> Response {
+fn again(app: &App, auth: &Auth, state: &str, browser: Option<&str>, now: Timestamp) -> Response {
     match auth.begun(state, browser, now) {
-        Ok(begun) => page::ask(auth, &begun, "This key is not good.", StatusCode::UNAUTHORIZED),
+        Ok(begun) => page::ask(app, auth, &begun, "This key is not good.", StatusCode::UNAUTHORIZED),
         Err(lost) => page::fault(&lost.to_string(), StatusCode::BAD_REQUEST),
     }
 }
@@ -118,5 +118,5 @@ fn to(status: StatusCode, address: &str) -> Response {
     };
     let mut response = status.into_response();
     response.headers_mut().insert(header::LOCATION, location);
-    page::guarded(unkept(response), None)
+    page::guarded(unkept(response), None, "")
 }

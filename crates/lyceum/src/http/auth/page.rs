@@ -7,8 +7,13 @@ use lyceum_auth::{Auth, Begun};
 use lyceum_model::{RIGHTS, Right};
 
 use super::answer::unkept;
+use crate::{
+    app::App,
+    config::{AuthService, Waap},
+};
 
 const SCRIPT: &str = include_str!("../../../templates/page.js");
+const WAAP_SCRIPT: &str = include_str!("../../../templates/waap.js");
 const STYLE: &str = include_str!("../../../templates/page.css");
 
 #[derive(Template)]
@@ -26,6 +31,7 @@ struct SignInPage<'a> {
     has_wallets: bool,
     has_github: bool,
     has_keys: bool,
+    waap: Option<&'a Waap>,
 }
 
 #[derive(Template)]
@@ -35,8 +41,9 @@ struct FaultPage<'a> {
 }
 
 /// The page that asks.
-pub(super) fn ask(auth: &Auth, begun: &Begun, message: &str, status: StatusCode) -> Response {
+pub(super) fn ask(app: &App, auth: &Auth, begun: &Begun, message: &str, status: StatusCode) -> Response {
     let asked = &begun.sign_in.asked;
+    let waap = waap(app).filter(|_| !auth.chains().is_empty());
     let chains: Vec<String> = auth.chains().iter().map(u64::to_string).collect();
     let page = SignInPage {
         client: asked.client_name.as_deref().unwrap_or("A program without a name"),
@@ -54,18 +61,30 @@ pub(super) fn ask(auth: &Auth, begun: &Begun, message: &str, status: StatusCode)
         has_wallets: !chains.is_empty(),
         has_github: auth.github().is_some(),
         has_keys: auth.has_keys(),
+        waap,
     };
     let leads_to: Vec<String> = auth.github().into_iter().chain([asked.origin()]).collect();
-    written(page.render(), status, Some(&leads_to.join(" ")))
+    guarded(written(page.render(), status), waap, &leads_to.join(" "))
+}
+
+fn waap(app: &App) -> Option<&Waap> {
+    match &app.config.auth {
+        AuthService::Open => None,
+        AuthService::Gated(oauth) => oauth.waap.as_ref(),
+    }
 }
 
 /// The page that says why a sign-in can't go on.
 pub(super) fn fault(message: &str, status: StatusCode) -> Response {
-    written(FaultPage { message }.render(), status, None)
+    guarded(written(FaultPage { message }.render(), status), None, "")
 }
 
 pub(super) async fn script() -> Response {
     with_type(SCRIPT, "text/javascript; charset=utf-8")
+}
+
+pub(super) async fn waap_script() -> Response {
+    with_type(WAAP_SCRIPT, "text/javascript; charset=utf-8")
 }
 
 pub(super) async fn style() -> Response {
@@ -76,25 +95,26 @@ fn with_type(text: &'static str, kind: &'static str) -> Response {
     let mut response = text.into_response();
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
-    guarded(response, None)
+    guarded(response, None, "")
 }
 
-fn written(page: askama::Result<String>, status: StatusCode, sent_to: Option<&str>) -> Response {
-    let response = match page {
+fn written(page: askama::Result<String>, status: StatusCode) -> Response {
+    unkept(match page {
         Ok(page) => (status, Html(page)).into_response(),
         Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-    };
-    guarded(unkept(response), sent_to)
+    })
 }
 
 /// The headers that keep other pages out of this one, and this one from running anything that is not ours. A form may
-/// lead to us, and from here back to the client.
-pub(super) fn guarded(mut response: Response, sent_to: Option<&str>) -> Response {
+/// lead to us, and from here back to the client. The wallet of WaaP is a script and a frame of others.
+pub(super) fn guarded(mut response: Response, waap: Option<&Waap>, leads_to: &str) -> Response {
+    let (script, frame) =
+        waap.map_or(("", "'none'"), |waap| (waap.script_origin.as_str(), waap.frame_origin.as_str()));
     let policy = format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
-         form-action 'self' {}; frame-ancestors 'none'; base-uri 'none'",
-        sent_to.unwrap_or_default()
+        "default-src 'none'; script-src 'self' {script}; style-src 'self'; connect-src 'self'; img-src data:; \
+         frame-src {frame}; form-action 'self' {leads_to}; frame-ancestors 'none'; base-uri 'none'"
     );
+    let opener = if waap.is_some() { "same-origin-allow-popups" } else { "same-origin" };
     let headers = response.headers_mut();
     if let Ok(policy) = HeaderValue::try_from(policy) {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
@@ -102,8 +122,9 @@ pub(super) fn guarded(mut response: Response, sent_to: Option<&str>) -> Response
     let fixed = [
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        // Not `no-referrer`, for then a browser sends our own forms with `Origin: null`.
+        (header::REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), opener),
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));

@@ -62,7 +62,7 @@ async fn a_session_that_was_ended_is_over_also_after_a_restart() {
     let folder = tempdir().unwrap();
     let first = TestApp::at(folder.path(), fixture(), Settings::default()).await;
     let (ended, kept) = (Older::open(&first, "2025-11-25").await, Older::open(&first, "2025-11-25").await);
-    assert!(first.send(ended.end()).await.status < 300);
+    assert_eq!(first.send(ended.end()).await.status, 204);
     check_is_over(&first, &ended).await;
     first.stop().await;
     let second = TestApp::at(folder.path(), fixture(), Settings::default()).await;

@@ -99,3 +99,19 @@ async fn a_client_in_a_browser_may_ask_from_any_page_and_see_what_it_is_told() {
     request.headers_mut().insert(header::ORIGIN, HeaderValue::from_static("https://evil.example.org"));
     assert_eq!(stage.app.send(request).await.status, 403);
 }
+
+#[tokio::test]
+async fn whoever_registers_without_end_is_told_to_wait() {
+    let stage = Stage::start().await;
+    let said = json!({ "redirect_uris": [CALLBACK] }).to_string();
+    let mut answer = stage.app.send(post("/register", said.clone())).await;
+    for _ in 0..200 {
+        if answer.status != 201 {
+            break;
+        }
+        answer = stage.app.send(post("/register", said.clone())).await;
+    }
+    assert_eq!(answer.status, 429, "{answer:?}");
+    assert!(answer.header("retry-after").parse::<u64>().unwrap() >= 1);
+    assert_eq!(stage.app.send(get("/tools")).await.status, 200);
+}

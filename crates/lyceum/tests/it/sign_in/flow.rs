@@ -25,6 +25,7 @@ async fn a_member_signs_in_and_reads_what_members_may() {
     let listed = stage.app.send(with_token(get("/tools"), &tokens.access)).await;
     assert!(listed.text().contains("\"search_with_documents\""));
     assert!(!listed.text().contains("\"refresh_sources\""));
+    assert!(stage.chain.asked() > 0 && !stage.chain.was_shown_credentials());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What the page and the answers around it carry.
 
-use super::{CALLBACK, Stage, encoded, form_post, with_cookie};
+use super::{CALLBACK, Stage, encoded, form_post, key, with_cookie};
 use crate::app::{get, post};
 
 #[tokio::test]
@@ -8,7 +8,8 @@ async fn the_page_says_who_asks_for_what_and_lets_nothing_else_in() {
     let stage = Stage::start().await;
     let visit = stage.visit().await;
     let page = &visit.page;
-    for said in ["Test client", "<strong>127.0.0.1</strong>", "knowledge:read", "runs on your own machine"] {
+    for said in ["Test client", "<strong>127.0.0.1</strong>", "knowledge:read", "a program on this computer"]
+    {
         assert!(page.text().contains(said), "{said}: {}", page.text());
     }
     let policy = page.header("content-security-policy");
@@ -22,7 +23,7 @@ async fn the_page_says_who_asks_for_what_and_lets_nothing_else_in() {
     }
     assert!(!policy.contains("unsafe"));
     assert_eq!(page.header("x-frame-options"), "DENY");
-    assert_eq!(page.header("referrer-policy"), "no-referrer");
+    assert_eq!(page.header("referrer-policy"), "same-origin");
     assert_eq!(page.header("cache-control"), "no-store");
     let cookie = page.header("set-cookie");
     assert!(cookie.contains("; HttpOnly; SameSite=Lax; Max-Age=600"), "{cookie}");
@@ -77,4 +78,26 @@ async fn a_request_that_is_wrong_is_shown_where_its_way_back_is_not_known() {
     let location = answer.header("location");
     assert!(location.starts_with(&format!("{CALLBACK}?error=invalid_request&")), "{location}");
     assert!(location.contains("&state=s1&iss=http%3A%2F%2F127.0.0.1"), "{location}");
+}
+
+#[tokio::test]
+async fn whoever_signed_in_before_is_asked_again() {
+    let stage = Stage::start().await;
+    let visit = stage.visit().await;
+    let signed = stage.sign(&visit, &key(1)).await;
+    assert_eq!(stage.verify(&visit, &signed).await.status, 200);
+    let again = stage.app.send(with_cookie(get(&stage.query("")), &visit.cookie)).await;
+    assert_eq!((again.status, again.header("location")), (200, ""));
+}
+
+#[tokio::test]
+async fn over_tls_the_cookie_is_of_this_very_host() {
+    let mut stage = Stage::of("public_url = \"https://mcp.example.org\"", |_| {}).await;
+    let said = serde_json::json!({ "redirect_uris": [CALLBACK] });
+    let registered = stage.app.send(post("/register", said.to_string())).await.json();
+    stage.client = registered["client_id"].as_str().unwrap().to_owned();
+    let page = stage.visit().await.page;
+    let cookie = page.header("set-cookie");
+    assert!(cookie.starts_with("__Host-lyceum-sign-in=") && cookie.ends_with("; Secure"), "{cookie}");
+    assert!(!cookie.contains("Domain"), "{cookie}");
 }

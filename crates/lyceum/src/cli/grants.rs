@@ -1,0 +1,41 @@
+//! `lyceum grants`: what people allowed programs, one JSON object on each line, and its end.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use jiff::Timestamp;
+use lyceum_auth::{Allowed, end_grants};
+use lyceum_store::{Db, grants};
+
+use crate::config::Config;
+
+/// Prints the grants of somebody, or of everyone; or ends them.
+pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) -> anyhow::Result<ExitCode> {
+    let file = config.data_dir.join("auth.db");
+    if !file.exists() {
+        anyhow::bail!("nobody allowed anything here: nobody signs in, or --data-dir is another");
+    }
+    let (db, now) = (Db::open(&file)?, Timestamp::now());
+    let found = db.read_here(|tx| grants::list(tx, subject, now))?;
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    match end {
+        None => {
+            for grant in found {
+                writeln!(out, "{}", serde_json::to_string(&Allowed::from(grant))?)?;
+            }
+        }
+        Some(end) => {
+            let meant: Vec<_> = found.into_iter().filter(|grant| end == "all" || grant.id == end).collect();
+            if meant.is_empty() {
+                anyhow::bail!("there is no such grant; `lyceum grants` prints them with their ids");
+            }
+            let count = meant.len();
+            tokio::runtime::Runtime::new()?.block_on(end_grants(&db, meant, now))?;
+            writeln!(out, "{count} ended; a server that runs takes no such token after five seconds")?;
+        }
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,55 @@
+//! `/account`: who the sender is here, and what they allowed.
+
+use std::sync::Arc;
+
+use axum::{
+    Extension, Json,
+    extract::{Path, State},
+    response::{IntoResponse, Response},
+};
+use http::StatusCode;
+use jiff::Timestamp;
+use lyceum_auth::Account;
+use lyceum_model::{Caller, ErrorCode, Tier};
+use lyceum_store::DbError;
+use serde::Serialize;
+
+use super::{super::ApiError, admit::sign_in_first, answer::unkept, auth};
+use crate::app::App;
+
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    account: Account,
+    tier: Tier,
+}
+
+/// `GET /account`
+pub(super) async fn show(
+    State(app): State<App>,
+    Extension(caller): Extension<Arc<Caller>>,
+) -> Result<Response, ApiError> {
+    let Some(subject) = caller.subject() else { return Ok(sign_in_first(&app, "/account")) };
+    let account = auth(&app)?.account(subject, Timestamp::now()).await.map_err(|error| unread(&error))?;
+    Ok(unkept(Json(Shown { account, tier: caller.tier() }).into_response()))
+}
+
+/// `DELETE /account/grants/{id}`
+pub(super) async fn end_grant(
+    State(app): State<App>,
+    Extension(caller): Extension<Arc<Caller>>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let Some(subject) = caller.subject() else { return Ok(sign_in_first(&app, "/account")) };
+    let ended = auth(&app)?.end_grant(subject, &id, Timestamp::now()).await;
+    if ended.map_err(|error| unread(&error))? {
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    let message = "you allowed nothing of that id, or it is over; GET /account names what you did";
+    Err(ApiError::new(ErrorCode::NotFound, message))
+}
+
+fn unread(error: &DbError) -> ApiError {
+    tracing::error!(error.cause = %error, "an account can't be read or changed");
+    ApiError::new(ErrorCode::Unavailable, "accounts can't be read now; try again in a moment").retry_after(5)
+}

@@ -1,0 +1,38 @@
+//! Sessions belong to whoever opened them: what goes out and comes in as `Mcp-Session-Id`, where people sign in.
+
+use axum::{body::Body, response::Response};
+use http::{HeaderValue, Request};
+use lyceum_auth::Auth;
+use lyceum_model::{Caller, ErrorCode};
+
+use super::super::{SESSION_ID, refusal};
+use crate::http::ApiError;
+
+/// Puts the bare id of the sender's session into a request; a session of somebody else is not found.
+pub(in crate::mcp) fn come_in(
+    auth: &Auth,
+    caller: &Caller,
+    request: &mut Request<Body>,
+) -> Result<(), Box<Response>> {
+    let Some(sent) = request.headers().get(SESSION_ID) else { return Ok(()) };
+    let id = sent.to_str().ok().and_then(|sent| auth.session_of(sent, caller.subject()));
+    match id.and_then(|id| HeaderValue::from_str(id).ok()) {
+        Some(id) => {
+            request.headers_mut().insert(SESSION_ID, id);
+            Ok(())
+        }
+        None => {
+            let message = "you have no such session; send initialize to open one";
+            Err(Box::new(refusal(&ApiError::new(ErrorCode::NotFound, message))))
+        }
+    }
+}
+
+/// Makes the session in an answer that of whoever gets it.
+pub(in crate::mcp) fn go_out(auth: &Auth, caller: &Caller, response: &mut Response) {
+    let id = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok());
+    let owned = id.and_then(|id| HeaderValue::try_from(auth.own_session(id, caller.subject())).ok());
+    if let Some(owned) = owned {
+        response.headers_mut().insert(SESSION_ID, owned);
+    }
+}
