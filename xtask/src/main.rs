@@ -8,6 +8,7 @@
 
 mod bench;
 mod exchange;
+mod packages;
 mod peers;
 mod process;
 mod programs;

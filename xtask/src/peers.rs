@@ -14,6 +14,8 @@ mod sample;
 mod scene;
 mod schemathesis;
 mod server_info;
+mod sign_in;
+mod signed_in;
 
 use std::time::Instant;
 
@@ -69,7 +71,21 @@ const CHECKS: &[Check] = &[
     ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
     ("S3 store", s3::meets),
+    ("signed in: conformance", signed_in::authorization),
+    ("signed in: TypeScript client, auto", |scene| signed_in::typescript(scene, "client", "auto")),
+    ("signed in: TypeScript client, legacy", |scene| signed_in::typescript(scene, "client", "legacy")),
+    ("signed in: TypeScript client of the older package", |scene| {
+        signed_in::typescript(scene, "sdk", "legacy")
+    }),
+    ("signed in: Python client, auto", |scene| signed_in::python(scene, "auto")),
+    ("signed in: Python client, legacy", |scene| signed_in::python(scene, "legacy")),
+    ("signed in: mcp-remote", signed_in::mcp_remote),
+    ("signed in: Inspector, modern", |scene| signed_in::inspector(scene, "modern")),
+    ("signed in: Inspector, legacy", |scene| signed_in::inspector(scene, "legacy")),
+    ("signed in: Claude Code", signed_in::claude_code),
     ("Schemathesis", schemathesis::meets),
+    ("Sign-in on real chains", sign_in::on_chain),
+    ("Sign-in in a browser", sign_in::in_browser),
 ];
 
 /// Meets all peers.
@@ -96,7 +112,10 @@ fn meet(repo: &Repo, checks: &[Check]) -> Result<()> {
     let mut failed = Vec::new();
     for (name, check) in checks {
         let started = Instant::now();
-        let outcome = Scene::set(repo, &tools, &programs).and_then(|scene| check(&scene));
+        let outcome = Scene::set(repo, &tools, &programs).and_then(|scene| {
+            let remark = check(&scene)?;
+            scene.logs_hold_no_secret().map(|()| remark)
+        });
         let took = started.elapsed().as_secs_f64();
         match outcome {
             Ok(remark) => println!("   ✓ {name} ({took:.1} s): {remark}"),

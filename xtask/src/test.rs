@@ -1,12 +1,11 @@
 //! `cargo xtask test`: every check, in order of what fails fastest; it stops at the first failure.
 
-mod bubblewrap;
-
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::packages::{self, BUBBLEWRAP};
 use crate::peers;
 use crate::process::command_line;
 use crate::repo::Repo;
@@ -89,7 +88,7 @@ fn nextest(repo: &Repo, step: &Step) -> Result<()> {
     if !installed {
         bail!("cargo-nextest is missing; install it: cargo install --locked cargo-nextest");
     }
-    bubblewrap::ensure();
+    packages::ensure(&BUBBLEWRAP);
     command(repo, step)
 }
 

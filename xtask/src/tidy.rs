@@ -7,6 +7,7 @@ mod figures;
 mod layers;
 mod names;
 mod places;
+mod refusals;
 
 use std::fs;
 use std::path::Path;
@@ -36,6 +37,9 @@ pub(crate) fn run(repo: &Repo) -> Result<()> {
     let mut faults = layers::faults(&manifests)?;
     faults.extend(places::faults(&sources));
     faults.extend(names::faults(&sources));
+    let table = repo.path(refusals::TABLE);
+    let table = fs::read_to_string(table).with_context(|| format!("could not read {}", refusals::TABLE))?;
+    faults.extend(refusals::faults(&table, &sources, |path| repo.path(path).is_file()));
     if faults.is_empty() {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -75,16 +76,20 @@ fn written_down(scene: &Scene<'_>) -> Result<Target> {
 }
 
 fn claude(scene: &Scene<'_>, words: &[&str]) -> Result<String> {
-    // The binary itself: npm's link to it is made by an install script, and we run none.
+    let mut command = scene.command(program(scene)?)?;
+    command.args(words).env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    scene.output(&mut command, LIMIT)
+}
+
+/// The binary itself: npm's link to it is made by an install script, and we run none.
+pub(super) fn program(scene: &Scene<'_>) -> Result<PathBuf> {
     let program = scene.tools.package(&format!("@anthropic-ai/claude-code-{}/claude", platform()));
     ensure!(
         program.is_file(),
         "{} is missing: npm left out this optional package; run by hand: cd tests/peers && npm ci --ignore-scripts",
         program.display()
     );
-    let mut command = scene.command(program)?;
-    command.args(words).env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-    scene.output(&mut command, LIMIT)
+    Ok(program)
 }
 
 /// This machine, in the words of npm packages.

@@ -20,6 +20,12 @@ use crate::server::Server;
 /// How long what is served may take to be there.
 const READY_LIMIT: Duration = Duration::from_secs(30);
 
+/// The file that a server's log is kept in.
+pub(super) const LOG: &str = "server.log";
+
+/// How secrets of ours begin.
+const SECRETS: [&str; 5] = ["lyc_at_", "lyc_rt_", "lyc_ac_", "lyc_key_", "lyc_cs_"];
+
 /// What a client is told to connect to: a URL alone, or the words of a command and the variables that it gets.
 pub(super) struct Target {
     pub(super) words: Vec<String>,
@@ -88,6 +94,11 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Where a program of ours is, for a peer that starts it.
+    pub(super) fn program(&self, name: &str) -> Result<&Path> {
+        self.programs.get(name)
+    }
+
     /// A program of ours that meets a peer by itself.
     pub(super) fn ours(&self, program: &str) -> Result<Command> {
         self.command(self.programs.get(program)?)
@@ -123,13 +134,27 @@ impl<'a> Scene<'a> {
         self.folder("data")
     }
 
+    /// Fails if a token, a code or a key of ours is in the log of a server of this scene.
+    pub(super) fn logs_hold_no_secret(&self) -> Result<()> {
+        for log in [self.log(), self.folder("config")?.join(LOG)] {
+            let Ok(text) = fs::read_to_string(&log) else { continue };
+            let told = text.lines().find(|line| SECRETS.iter().any(|secret| line.contains(secret)));
+            ensure!(told.is_none(), "a secret is in the log: {}", told.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn log(&self) -> PathBuf {
+        self.scratch.path().join(LOG)
+    }
+
     fn start(&self, command: &mut Command) -> Result<Server> {
-        Server::start(command, &self.scratch.path().join("server.log"))
+        Server::start(command, &self.log())
     }
 }
 
 /// Waits until a server says that requests may come: the first clone takes a moment.
-fn ready(server: &Server) -> Result<()> {
+pub(super) fn ready(server: &Server) -> Result<()> {
     let request = Request::get("/readyz");
     let started = Instant::now();
     loop {
