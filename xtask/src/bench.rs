@@ -1,12 +1,15 @@
 //! `cargo xtask bench`: measurements for `docs/benchmarks.md`.
 
+mod auth;
 mod connection;
 mod figures;
 mod http;
+mod line;
 mod machine;
 mod memory;
 mod modern;
 mod page;
+mod release;
 mod search;
 mod skills;
 mod sync;
@@ -26,6 +29,8 @@ pub(crate) enum Subject {
     Skills(skills::Options),
     /// How well and how fast search finds, next to what else there is.
     Search(search::Options),
+    /// Signing in, and what a token costs at each request.
+    Auth(auth::Options),
     /// Bringing real repositories of documents in, and reading them over REST.
     Sync(sync::Options),
 }
@@ -36,6 +41,7 @@ pub(crate) fn run(repo: &Repo, subject: &Subject) -> Result<()> {
         Subject::Http(options) => http::run(repo, options),
         Subject::Skills(options) => skills::run(repo, options),
         Subject::Search(options) => search::run(repo, options),
+        Subject::Auth(options) => auth::run(repo, options),
         Subject::Sync(options) => sync::run(repo, options),
     }
 }

@@ -32,7 +32,7 @@ impl Request {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) body: String,
-    headers: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
 }
 
 impl Answer {

@@ -26,6 +26,11 @@ struct Target {
 }
 
 impl Programs {
+    /// Programs that were built before.
+    pub(crate) fn of(programs: HashMap<String, PathBuf>) -> Self {
+        Self(programs)
+    }
+
     /// Where the program of that name is.
     pub(crate) fn get(&self, name: &str) -> Result<&Path> {
         let path = self.0.get(name);

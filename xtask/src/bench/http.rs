@@ -77,7 +77,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     let rows = rows(repo, options, &tools, &programs)?;
     let start = start::measure(programs.get("lyceum")?)?;
     let load = format!("wrk, 1 thread, 64 connections, median of {} × {} s", options.rounds, options.seconds);
-    let mut facts = machine::facts(repo, load)?;
+    let mut facts = machine::facts(repo, load, None)?;
     facts.extend(machine::sdks(repo, &tools)?);
     let text = Report { rows, start, facts }.to_string();
     println!("\n{text}");

@@ -1,6 +1,7 @@
 //! What a reader must know to judge the figures: when, on what, and which versions.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -11,16 +12,17 @@ use crate::repo::Repo;
 /// A name and what is to be said under it.
 pub(super) type Fact = (&'static str, String);
 
-/// When, on what, under which load, and of which version of ours.
-pub(super) fn facts(repo: &Repo, load: String) -> Result<Vec<Fact>> {
+/// When, on what, under which load, and of which version of ours, or which program was given.
+pub(super) fn facts(repo: &Repo, load: String, given: Option<&Path>) -> Result<Vec<Fact>> {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
     let commit = said_by(repo, "git", &["rev-parse", "--short", "HEAD"]).unwrap_or_else(|| "none yet".into());
+    let built = || format!("{} at commit {commit}, release build", env!("CARGO_PKG_VERSION"));
     Ok(vec![
         ("date", said_by(repo, "date", &["-u", "+%F"]).context("`date` does not answer")?),
         ("machine", format!("{}, {cores} cores shared by server and load", processor())),
         ("kernel", fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()),
         ("load", load),
-        ("lyceum", format!("{} at commit {commit}, release build", env!("CARGO_PKG_VERSION"))),
+        ("lyceum", given.map_or_else(built, |program| program.display().to_string())),
         ("compiler", said_by(repo, "rustc", &["--version"]).context("`rustc` does not answer")?),
     ])
 }

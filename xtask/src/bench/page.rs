@@ -9,11 +9,13 @@ use anyhow::{Context, Result};
 const EMPTY: &str = "# Benchmarks\n\nWritten by `cargo xtask bench … --write`; compare ratios, not machines.\n\n\
     <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n\n\
     ## Sync\n\n<!-- bench:sync -->\n<!-- /bench:sync -->\n\n\
-    ## Search\n\n<!-- bench:search -->\n<!-- /bench:search -->\n";
+    ## Search\n\n<!-- bench:search -->\n<!-- /bench:search -->\n\n\
+    ## Sign-in\n\n<!-- bench:auth -->\n<!-- /bench:auth -->\n";
 
 /// The section of one benchmark.
 #[derive(Clone, Copy)]
 pub(super) enum Section {
+    Auth,
     Http,
     Search,
     Skills,
@@ -23,6 +25,7 @@ pub(super) enum Section {
 impl Section {
     fn markers(self) -> [&'static str; 2] {
         match self {
+            Self::Auth => ["<!-- bench:auth -->", "<!-- /bench:auth -->"],
             Self::Http => ["<!-- bench:http -->", "<!-- /bench:http -->"],
             Self::Search => ["<!-- bench:search -->", "<!-- /bench:search -->"],
             Self::Skills => ["<!-- bench:skills -->", "<!-- /bench:skills -->"],

@@ -15,14 +15,13 @@ mod questions;
 mod report;
 mod served;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 
 use super::page::Section;
-use super::{machine, wrk};
-use crate::programs;
+use super::{machine, release, wrk};
 use crate::repo::Repo;
 use place::Place;
 use program::Program;
@@ -82,7 +81,8 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     );
     wrk::must_be_installed()?;
     let place = Place::new(repo, data)?;
-    let program = Program::new(find(repo, options.program.as_deref())?, &place)?;
+    let programs = release::programs(repo, options.program.as_deref(), &[])?;
+    let program = Program::new(programs.get("lyceum")?.to_owned(), &place)?;
     let mut report = Report::default();
     let is_wanted = |part: Part| options.only.is_empty() || options.only.contains(&part);
     println!("getting the model");
@@ -110,11 +110,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         report.take("served", found, |report, found| report.served = Some(found));
     }
     let load = format!("1 client, then wrk with 1 thread and {} connections", load::CLIENTS);
-    report.facts = machine::facts(repo, load)?;
-    if let Some(program) = &options.program {
-        let given = report.facts.iter_mut().filter(|(name, _)| *name == "lyceum");
-        given.for_each(|(_, value)| *value = program.display().to_string());
-    }
+    report.facts = machine::facts(repo, load, options.program.as_deref())?;
     println!("\n{report}");
     if !report.problems.is_empty() {
         bail!("{} could not be measured; see above", report.problems.len());
@@ -123,15 +119,4 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         Section::Search.write(&repo.path("docs/benchmarks.md"), &report.to_string())?;
     }
     Ok(())
-}
-
-fn find(repo: &Repo, program: Option<&Path>) -> Result<PathBuf> {
-    let Some(program) = program else {
-        println!("building with --release");
-        let built = programs::build(repo, &["--release", "-p", "lyceum", "--bin", "lyceum"])?;
-        return Ok(built.get("lyceum")?.to_owned());
-    };
-    let program = std::path::absolute(program)?;
-    ensure!(program.is_file(), "there is no {}", program.display());
-    Ok(program)
 }

@@ -19,9 +19,8 @@ use anyhow::Result;
 use clap::Args;
 
 use super::connection::Connection;
-use super::machine;
 use super::page::Section;
-use crate::programs;
+use super::{machine, release};
 use crate::repo::Repo;
 use crate::scratch::Scratch;
 use calls::{Outcomes, Times};
@@ -90,15 +89,8 @@ struct Found {
 /// Measures, prints the table and writes it if asked to.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     let rival = if options.without_rival { None } else { Some(Rival::install(repo)?) };
-    let program = match &options.program {
-        Some(program) => std::path::absolute(program)?,
-        None => {
-            println!("building with --release");
-            let programs = programs::build(repo, &["--release", "-p", "lyceum", "--bin", "lyceum"])?;
-            programs.get("lyceum")?.to_owned()
-        }
-    };
-    let lyceum = Lyceum { program: &program };
+    let programs = release::programs(repo, options.program.as_deref(), &[])?;
+    let lyceum = Lyceum { program: programs.get("lyceum")? };
     let scratch = Scratch::new()?;
     println!("writing {MANY} skills");
     let many = Corpus::write(scratch.folder("many")?, MANY)?;
@@ -115,7 +107,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         options.rounds,
         corpus::files_below(&many.root)?
     );
-    let text = Report { found, facts: machine::facts(repo, load)? }.to_string();
+    let text = Report { found, facts: machine::facts(repo, load, options.program.as_deref())? }.to_string();
     println!("\n{text}");
     if options.write {
         Section::Skills.write(&repo.path("docs/benchmarks.md"), &text)?;

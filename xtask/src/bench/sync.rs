@@ -19,8 +19,9 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 
 use super::page::Section;
+use super::release::{self, Example};
 use super::{machine, wrk};
-use crate::programs;
+use crate::programs::Programs;
 use crate::repo::Repo;
 use crate::scratch::Scratch;
 use brought::Brought;
@@ -53,15 +54,12 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// What is measured, and what it is measured against.
-struct Both {
-    lyceum: PathBuf,
-    bare_json: PathBuf,
-}
+/// What it is measured against.
+const BARE_JSON: Example = Example { package: "lyceum", name: "bare_json" };
 
 /// A run.
 struct Bench {
-    programs: Both,
+    programs: Programs,
     /// The folder of the bundles.
     data: PathBuf,
     rounds: u32,
@@ -74,7 +72,7 @@ struct Bench {
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     wrk::must_be_installed()?;
     let mut bench = Bench {
-        programs: Both::find(repo, options.program.as_deref())?,
+        programs: release::programs(repo, options.program.as_deref(), &[BARE_JSON])?,
         data: options.data.clone().unwrap_or_else(|| repo.path("../shared/data")),
         rounds: options.rounds,
         kept: Vec::new(),
@@ -90,11 +88,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     }
     let Bench { mut report, .. } = bench;
     let load = format!("{} rounds; wrk with 1 thread and 64 connections for REST", options.rounds);
-    report.facts = machine::facts(repo, load)?;
-    if let Some(program) = &options.program {
-        let given = report.facts.iter_mut().filter(|(name, _)| *name == "lyceum");
-        given.for_each(|(_, value)| *value = program.display().to_string());
-    }
+    report.facts = machine::facts(repo, load, options.program.as_deref())?;
     println!("\n{report}");
     if !report.problems.is_empty() {
         bail!("{} could not be measured; see above", report.problems.len());
@@ -112,7 +106,7 @@ impl Bench {
         println!("{}: making the repository", material.name);
         let scratch = Scratch::new()?;
         let mut origin = Origin::of(&bundle, &scratch, material.most)?;
-        let lyceum = Lyceum::new(&self.programs.lyceum, &origin.bare, material, &scratch)?;
+        let lyceum = Lyceum::new(self.programs.get("lyceum")?, &origin.bare, material, &scratch)?;
         let mut brought = Brought::of(material);
         let mut data = PathBuf::new();
         for round in 1..=self.rounds {
@@ -123,7 +117,8 @@ impl Bench {
         self.report.brought.push(brought);
         if material.name == SERVED {
             self.report.served = Some(served::measure(&lyceum, &data, self.rounds)?);
-            let rest = rest::measure(&lyceum, &data, &self.programs.bare_json, &scratch, self.rounds);
+            let bare_json = self.programs.get(BARE_JSON.name)?;
+            let rest = rest::measure(&lyceum, &data, bare_json, &scratch, self.rounds);
             self.report.rest = Some(rest.context("REST")?);
         }
         self.kept.push(scratch);
@@ -159,24 +154,4 @@ fn round(lyceum: &Lyceum<'_>, origin: &mut Origin, folder: &Path, brought: &mut 
     brought.changed.push(edited.wall);
     brought.changed_took.push(edited.told.took_ms);
     Ok(())
-}
-
-impl Both {
-    fn find(repo: &Repo, program: Option<&Path>) -> Result<Self> {
-        let Some(program) = program else {
-            println!("building with --release");
-            let words = ["--release", "-p", "lyceum", "--bin", "lyceum", "--example", "bare_json"];
-            let built = programs::build(repo, &words)?;
-            let [lyceum, bare_json] = [built.get("lyceum")?, built.get("bare_json")?].map(Path::to_owned);
-            return Ok(Self { lyceum, bare_json });
-        };
-        let lyceum = std::path::absolute(program)?;
-        let bare_json = lyceum.with_file_name("examples").join("bare_json");
-        ensure!(
-            bare_json.is_file(),
-            "{} is missing; build it as the program was built, with `cargo build -p lyceum --example bare_json`",
-            bare_json.display()
-        );
-        Ok(Self { lyceum, bare_json })
-    }
 }

@@ -13,6 +13,7 @@ fn only_the_section_between_the_markers_changes() {
 
 #[test]
 fn an_empty_page_has_every_section() {
+    assert!(Section::Auth.replaced(EMPTY, "new").is_some());
     assert!(Section::Http.replaced(EMPTY, "new").is_some());
     assert!(Section::Search.replaced(EMPTY, "new").is_some());
     assert!(Section::Skills.replaced(EMPTY, "new").is_some());

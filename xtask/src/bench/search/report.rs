@@ -11,6 +11,7 @@ use super::peers::Peer;
 use super::quality::{Comparison, Evaluated, Stage};
 use super::served::Served;
 use crate::bench::figures::{median, mib};
+use crate::bench::line::{self, Line};
 use crate::bench::machine::Fact;
 
 /// What one client and many should see, in milliseconds.
@@ -44,18 +45,6 @@ pub(super) struct Report {
     pub(super) facts: Vec<Fact>,
 }
 
-/// A figure and what it should be.
-struct Line {
-    name: String,
-    figure: String,
-    goal: Option<Goal>,
-}
-
-struct Goal {
-    text: String,
-    is_reached: bool,
-}
-
 impl Report {
     /// Takes what was measured, or why it was not.
     pub(super) fn take<T>(&mut self, name: &str, found: Result<T>, put: impl FnOnce(&mut Self, T)) {
@@ -77,7 +66,7 @@ impl Report {
                 let name = format!("{}: nDCG@10, words and meaning", report.set);
                 lines.push(Line::at_least(name, format!("{:.3}", both.ndcg.mean), both.ndcg.mean, goal));
             }
-            lines.extend(compared_with_stages.iter().map(|one| Line::of_difference(&report.set, one)));
+            lines.extend(compared_with_stages.iter().map(|one| of_difference(&report.set, one)));
         }
         lines
     }
@@ -90,11 +79,11 @@ impl Report {
             Line::below(format!("{one}: p50"), "ms", served.hybrid_one.p50, ONE_P50),
             Line::below(format!("{one}: p99"), "ms", served.hybrid_one.p99, ONE_P99),
             Line::below(format!("{many}: p95"), "ms", served.hybrid_many.p95, MANY_P95),
-            Line::no_errors(format!("{many}: errors"), &served.hybrid_many),
+            no_errors(format!("{many}: errors"), &served.hybrid_many),
             Line::new(format!("{many}: answers per second"), format!("{:.0}", served.hybrid_many.per_second)),
             Line::new(format!("{one}, words only: p50"), format!("{:.1} ms", served.words_one.p50)),
             Line::below(format!("{many}, words only: p95"), "ms", served.words_many.p95, WORDS_P95),
-            Line::no_errors(format!("{many}, words only: errors"), &served.words_many),
+            no_errors(format!("{many}, words only: errors"), &served.words_many),
             Line::new(
                 format!("{many}, words only: answers per second"),
                 format!("{:.0}", served.words_many.per_second),
@@ -159,45 +148,17 @@ impl Report {
     }
 }
 
-impl Line {
-    fn new(name: String, figure: String) -> Self {
-        Self { name, figure, goal: None }
-    }
-
-    fn with_goal(name: String, figure: String, text: String, is_reached: bool) -> Self {
-        Self { name, figure, goal: Some(Goal { text, is_reached }) }
-    }
-
-    fn below(name: String, unit: &str, value: f64, goal: f64) -> Self {
-        let decimals = usize::from(value < 100.0);
-        Self::with_goal(name, format!("{value:.decimals$} {unit}"), format!("< {goal}"), value < goal)
-    }
-
-    fn at_least(name: String, figure: String, value: f64, goal: f64) -> Self {
-        Self::with_goal(name, figure, format!("≥ {goal}"), value >= goal)
-    }
-
-    fn no_errors(name: String, times: &Times) -> Self {
-        let figure = format!("{} of {}", times.errors, times.count);
-        Self::with_goal(name, figure, "0".to_owned(), times.errors == 0 && times.count > 0)
-    }
-
-    /// Never worse than one stage alone by more than chance.
-    fn of_difference(set: &str, comparison: &Comparison) -> Self {
-        let difference = &comparison.difference;
-        let name = format!("{set}: words and meaning beside {} alone", comparison.with);
-        let figure = format!("{:+.3} [{:+.3}, {:+.3}]", difference.mean, difference.low, difference.high);
-        Self::with_goal(name, figure, "not worse than chance".to_owned(), difference.high >= 0.0)
-    }
+fn no_errors(name: String, times: &Times) -> Line {
+    let figure = format!("{} of {}", times.errors, times.count);
+    Line::with_goal(name, figure, "0".to_owned(), times.errors == 0 && times.count > 0)
 }
 
-impl fmt::Display for Line {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let goal = self.goal.as_ref().map_or_else(String::new, |goal| {
-            format!("{} {}", goal.text, if goal.is_reached { "✓" } else { "✗ MISSED" })
-        });
-        writeln!(out, "| {} | {} | {goal} |", self.name, self.figure)
-    }
+/// Never worse than one stage alone by more than chance.
+fn of_difference(set: &str, comparison: &Comparison) -> Line {
+    let difference = &comparison.difference;
+    let name = format!("{set}: words and meaning beside {} alone", comparison.with);
+    let figure = format!("{:+.3} [{:+.3}, {:+.3}]", difference.mean, difference.low, difference.high);
+    Line::with_goal(name, figure, "not worse than chance".to_owned(), difference.high >= 0.0)
 }
 
 impl fmt::Display for Report {
@@ -215,20 +176,13 @@ impl fmt::Display for Report {
         ];
         for (title, lines) in sets {
             if let Some(title) = title {
-                table(out, &title, &lines)?;
+                line::table(out, &title, &lines)?;
             }
         }
         if !self.peers.is_empty() || !self.missing.is_empty() {
             self.write_peers(out)?;
         }
-        let goals: Vec<Line> = self.lines().filter(|line| line.goal.is_some()).collect();
-        let is_missed = |line: &&Line| line.goal.as_ref().is_some_and(|goal| !goal.is_reached);
-        let missed: Vec<&Line> = goals.iter().filter(is_missed).collect();
-        writeln!(out, "Goals: {} of {} are reached.\n", goals.len() - missed.len(), goals.len())?;
-        for line in missed {
-            let goal = line.goal.as_ref().map_or("", |goal| &goal.text);
-            writeln!(out, "- MISSED: {}: {} ({goal})", line.name, line.figure)?;
-        }
+        line::sum_up(out, self.lines())?;
         self.problems.iter().try_for_each(|problem| writeln!(out, "- NOT MEASURED: {problem}"))?;
         writeln!(out)?;
         self.facts.iter().try_for_each(|(name, value)| writeln!(out, "- {name}: {value}"))
@@ -287,12 +241,6 @@ impl Report {
 
 fn served_title(served: &Served) -> String {
     format!("`GET /api/v1/search`, {} documents in {} passages", served.documents, served.chunks)
-}
-
-fn table(out: &mut fmt::Formatter<'_>, title: &str, lines: &[Line]) -> fmt::Result {
-    writeln!(out, "### {title}\n\n| | figure | to reach |\n|---|--:|--:|")?;
-    lines.iter().try_for_each(|line| write!(out, "{line}"))?;
-    writeln!(out)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "KiB far below 2^52")]

@@ -1,0 +1,151 @@
+//! How long the check of a token takes, as the server does it at each request: for tokens that were never seen, so that the
+//! database is asked, and for those that were seen a moment ago.
+//!
+//! Fills a database that must not be there yet, opens it anew as a server does at its start, and checks each token once
+//! in either way, in random order, on one thread. Prints microseconds as JSON. Arguments: the file of the database, and
+//! how many tokens.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a measurement, not a product")]
+
+use std::{path::Path, time::Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use lyceum_auth::{
+    ApiKey, Auth, Guard, Key, Kind, ROLES_GOOD_FOR, Settings, Token, oauth::client::ClientMetadata,
+};
+use lyceum_model::{Caller, Tier};
+use lyceum_store::{
+    Db,
+    grants::{self, Grant, NewToken, TokenKind},
+};
+use serde_json::{Value, json};
+
+const ISSUER: &str = "http://127.0.0.1:8787";
+const RESOURCE: &str = "http://127.0.0.1:8787/mcp";
+
+/// How many tokens a person has.
+const EACH: usize = 10;
+
+/// How many grants are written in one transaction.
+const AT_ONCE: usize = 5000;
+
+/// A grant to be written, with the hashes of its two tokens.
+struct Written {
+    grant: Grant,
+    access: [u8; 32],
+    refresh: [u8; 32],
+    expires: Timestamp,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [file, count] = words.as_slice() else { panic!("usage: token_check FILE COUNT") };
+    let (file, count) = (Path::new(file), count.parse::<usize>().unwrap());
+    assert!(!file.exists(), "{} is there already", file.display());
+    let now = Timestamp::now();
+    let people: Vec<String> = (0..count.div_ceil(EACH)).map(|number| format!("person-{number}")).collect();
+
+    let mut tokens = {
+        let db = Db::open(file).unwrap();
+        let auth = auth(db.clone(), &people);
+        let said =
+            ClientMetadata { redirect_uris: vec![format!("{ISSUER}/callback")], ..ClientMetadata::default() };
+        // Its id is as long as ids of registered clients are.
+        let client = auth.register(&said, now).unwrap().client_id;
+        fill(&db, &client, &people, count, now).await
+    };
+
+    let auth = auth(Db::open(file).unwrap(), &people);
+    let mut dice = 1;
+    shuffle(&mut tokens, &mut dice);
+    let never_seen = check(&auth, &tokens, now).await;
+    shuffle(&mut tokens, &mut dice);
+    let seen = check(&auth, &tokens, now).await;
+    let unknown = Token::random(Kind::Access).unwrap();
+    assert!(auth.admit(Some(unknown.reveal()), RESOURCE, now).await.is_err(), "any token is good");
+    println!("{}", json!({ "tokens": count, "neverSeen": never_seen, "seen": seen }));
+}
+
+/// Sign-in for people who hold a key each, so that no chain has to be asked who they are.
+fn auth(db: Db, people: &[String]) -> Auth {
+    let key = |name: &String| {
+        let hash = Token::random(Kind::Key).unwrap().hash().0;
+        ApiKey { name: name.clone(), hash, tier: Tier::Vibecoder }
+    };
+    let settings = Settings {
+        issuer: ISSUER.to_owned(),
+        resources: vec![RESOURCE.to_owned()],
+        key: Key::random().unwrap(),
+        clients: Vec::new(),
+        chains: Vec::new(),
+        hats: None,
+        names: None,
+        github: None,
+        takes_pats: false,
+        roles_good_for: ROLES_GOOD_FOR,
+        keys: people.iter().map(key).collect(),
+        guard: Guard::default(),
+        anonymous: true,
+    };
+    Auth::new(db, settings)
+}
+
+/// Writes so many grants, each with an access token and a refresh token; returns the access tokens.
+async fn fill(db: &Db, client: &str, people: &[String], count: usize, now: Timestamp) -> Vec<String> {
+    let scopes: Vec<String> = Tier::Vibecoder.scopes().map(|scope| scope.to_string()).collect();
+    let scopes = scopes.join(" ");
+    let (mut tokens, mut batch) = (Vec::with_capacity(count), Vec::new());
+    for (number, person) in (0..count).zip(people.iter().cycle()) {
+        let [access, refresh] = [Kind::Access, Kind::Refresh].map(|kind| Token::random(kind).unwrap());
+        let grant = Grant {
+            id: Token::random(Kind::Code).unwrap().reveal().to_owned(),
+            subject: format!("key:{person}"),
+            client: client.to_owned(),
+            client_name: Some("A program".to_owned()),
+            resource: RESOURCE.to_owned(),
+            scopes: scopes.clone(),
+            facts: "{}".to_owned(),
+            created: now,
+            expires: now + SignedDuration::from_hours(30 * 24),
+        };
+        let expires = now + SignedDuration::from_hours(1);
+        batch.push(Written { grant, access: access.hash().0, refresh: refresh.hash().0, expires });
+        tokens.push(access.reveal().to_owned());
+        if batch.len() == AT_ONCE || number + 1 == count {
+            let batch = std::mem::take(&mut batch);
+            db.write(move |tx| batch.iter().try_for_each(|one| write(tx, one))).await.unwrap();
+        }
+    }
+    tokens
+}
+
+fn write(tx: &lyceum_store::Tx<'_>, one: &Written) -> Result<(), lyceum_store::DbError> {
+    let Written { grant, access, refresh, expires } = one;
+    let token = |hash, kind, expires| NewToken { hash, kind, scopes: &grant.scopes, facts: "{}", expires };
+    grants::open(tx, grant)?;
+    grants::give(tx, &grant.id, token(access, TokenKind::Access, *expires))?;
+    grants::give(tx, &grant.id, token(refresh, TokenKind::Refresh, grant.expires))
+}
+
+/// Checks each token once, all at that moment: so those that were seen were seen less than five seconds before.
+async fn check(auth: &Auth, tokens: &[String], now: Timestamp) -> Value {
+    let mut times = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let started = Instant::now();
+        let caller = auth.admit(Some(token), RESOURCE, now).await;
+        times.push(started.elapsed().as_secs_f64() * 1e6);
+        assert_eq!(caller.as_ref().map(Caller::tier), Ok(Tier::Vibecoder));
+    }
+    times.sort_by(f64::total_cmp);
+    let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1)).unwrap();
+    json!({ "p50": at(50), "p99": at(99) })
+}
+
+/// Puts them into a random order, the same in each run.
+fn shuffle(tokens: &mut [String], dice: &mut u64) {
+    for last in (1..tokens.len()).rev() {
+        *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let other = usize::try_from(*dice >> 33).unwrap() % (last + 1);
+        tokens.swap(last, other);
+    }
+}

@@ -1,0 +1,152 @@
+//! A stand-in for the chains, which answers at once and knows for how long it was busy.
+//!
+//! To it every account is a contract that takes every signature and wears every hat, and has no name. The path says which chain it
+//! is: `/1` or `/10`.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+/// The longest wait for the next question.
+const LIMIT: Duration = Duration::from_secs(300);
+
+/// The largest question that is taken.
+const LARGEST: usize = 1024 * 1024;
+
+/// Where names are asked for: the resolver of ENS.
+const RESOLVER: &str = "0xeeeeeeee14d718c2b47d9923deab1335e144eeee";
+
+/// The chains. They answer until this program ends.
+pub(super) struct Chain {
+    pub(super) addr: SocketAddr,
+    busy: Arc<Mutex<Busy>>,
+}
+
+/// How long at least one question was being answered, and how many there were.
+#[derive(Default)]
+struct Busy {
+    whole: Duration,
+    since: Option<Instant>,
+    under_way: usize,
+    asked: usize,
+}
+
+impl Chain {
+    /// Starts to answer.
+    pub(super) fn start() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
+        let chain = Self { addr: listener.local_addr()?, busy: Arc::default() };
+        let busy = chain.busy.clone();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let busy = busy.clone();
+                // A connection that breaks is seen by who asked.
+                thread::spawn(move || answer_all(stream, &busy));
+            }
+        });
+        Ok(chain)
+    }
+
+    /// For how long it has been busy so far, and how much it was asked.
+    pub(super) fn so_far(&self) -> (Duration, usize) {
+        let busy = lock(&self.busy);
+        (busy.whole, busy.asked)
+    }
+}
+
+impl Busy {
+    fn begin(&mut self) {
+        self.since.get_or_insert_with(Instant::now);
+        self.under_way += 1;
+        self.asked += 1;
+    }
+
+    fn end(&mut self) {
+        self.under_way -= 1;
+        if self.under_way == 0 {
+            self.whole += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        }
+    }
+}
+
+fn lock(busy: &Mutex<Busy>) -> MutexGuard<'_, Busy> {
+    busy.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn answer_all(stream: TcpStream, busy: &Mutex<Busy>) -> Result<()> {
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(LIMIT))?;
+    stream.set_write_timeout(Some(LIMIT))?;
+    let mut stream = BufReader::new(stream);
+    while let Some((path, length)) = head(&mut stream)? {
+        lock(busy).begin();
+        let answered = answer_one(&mut stream, &path, length);
+        lock(busy).end();
+        answered?;
+    }
+    Ok(())
+}
+
+fn answer_one(stream: &mut BufReader<TcpStream>, path: &str, length: usize) -> Result<()> {
+    ensure!(length <= LARGEST, "a question of {length} bytes");
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    let body = answer(path, &serde_json::from_slice(&body)?).to_string();
+    let length = body.len();
+    let text = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    );
+    Ok(stream.get_mut().write_all(text.as_bytes())?)
+}
+
+/// The path and the length of the next question; nothing where there is none any more.
+fn head(stream: &mut impl BufRead) -> Result<Option<(String, usize)>> {
+    let mut line = String::new();
+    stream.read_line(&mut line)?;
+    let Some(path) = line.split(' ').nth(1).map(str::to_owned) else { return Ok(None) };
+    let mut length = None;
+    loop {
+        line.clear();
+        stream.read_line(&mut line)?;
+        match line.trim_end().split_once(':') {
+            None => break,
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse().ok();
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(Some((path, length.context("a question without a length")?)))
+}
+
+fn answer(path: &str, question: &Value) -> Value {
+    let call = question.pointer("/params/0");
+    let to = call.and_then(|call| call.get("to")?.as_str());
+    let given = match question.get("method").and_then(Value::as_str) {
+        Some("eth_chainId") => {
+            let id: u64 = path.trim_start_matches('/').parse().unwrap_or_default();
+            Ok(format!("{id:#x}"))
+        }
+        Some("eth_call") => match to {
+            // Code of our own that asks a contract about a signature: EIP-1271.
+            None => Ok(format!("0x1626ba7e{:056}", 0)),
+            Some(to) if to.eq_ignore_ascii_case(RESOLVER) => Err("execution reverted"),
+            Some(_) => Ok(format!("{:#066x}", 1)),
+        },
+        _ => Err("no such method"),
+    };
+    match given {
+        Ok(result) => json!({ "jsonrpc": "2.0", "id": question.get("id"), "result": result }),
+        Err(message) => {
+            json!({ "jsonrpc": "2.0", "id": question.get("id"), "error": { "code": 3, "message": message } })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
