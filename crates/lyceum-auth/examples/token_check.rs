@@ -43,7 +43,7 @@ async fn main() {
     let (file, count) = (Path::new(file), count.parse::<usize>().unwrap());
     assert!(!file.exists(), "{} is there already", file.display());
     let now = Timestamp::now();
-    let people: Vec<String> = (0..count.div_ceil(EACH)).map(|number| format!("person-{number}")).collect();
+    let people: Vec<ApiKey> = (0..count.div_ceil(EACH)).map(holder).collect();
 
     let mut tokens = {
         let db = Db::open(file).unwrap();
@@ -66,12 +66,13 @@ async fn main() {
     println!("{}", json!({ "tokens": count, "neverSeen": never_seen, "seen": seen }));
 }
 
-/// Sign-in for people who hold a key each, so that no chain has to be asked who they are.
-fn auth(db: Db, people: &[String]) -> Auth {
-    let key = |name: &String| {
-        let hash = Token::random(Kind::Key).unwrap().hash().0;
-        ApiKey { name: name.clone(), hash, tier: Tier::Vibecoder }
-    };
+/// Somebody who holds a key, so that no chain has to be asked who they are.
+fn holder(number: usize) -> ApiKey {
+    let hash = Token::random(Kind::Key).unwrap().hash().0;
+    ApiKey { name: format!("person-{number}"), hash, tier: Tier::Vibecoder }
+}
+
+fn auth(db: Db, people: &[ApiKey]) -> Auth {
     let settings = Settings {
         issuer: ISSUER.to_owned(),
         resources: vec![RESOURCE.to_owned()],
@@ -83,7 +84,7 @@ fn auth(db: Db, people: &[String]) -> Auth {
         github: None,
         takes_pats: false,
         roles_good_for: ROLES_GOOD_FOR,
-        keys: people.iter().map(key).collect(),
+        keys: people.to_vec(),
         guard: Guard::default(),
         anonymous: true,
     };
@@ -91,7 +92,7 @@ fn auth(db: Db, people: &[String]) -> Auth {
 }
 
 /// Writes so many grants, each with an access token and a refresh token; returns the access tokens.
-async fn fill(db: &Db, client: &str, people: &[String], count: usize, now: Timestamp) -> Vec<String> {
+async fn fill(db: &Db, client: &str, people: &[ApiKey], count: usize, now: Timestamp) -> Vec<String> {
     let scopes: Vec<String> = Tier::Vibecoder.scopes().map(|scope| scope.to_string()).collect();
     let scopes = scopes.join(" ");
     let (mut tokens, mut batch) = (Vec::with_capacity(count), Vec::new());
@@ -99,7 +100,7 @@ async fn fill(db: &Db, client: &str, people: &[String], count: usize, now: Times
         let [access, refresh] = [Kind::Access, Kind::Refresh].map(|kind| Token::random(kind).unwrap());
         let grant = Grant {
             id: Token::random(Kind::Code).unwrap().reveal().to_owned(),
-            subject: format!("key:{person}"),
+            subject: person.subject().to_string(),
             client: client.to_owned(),
             client_name: Some("A program".to_owned()),
             resource: RESOURCE.to_owned(),

@@ -58,9 +58,9 @@ impl Event {
         Self::of_grant("revoked", grant, json!({}))
     }
 
-    /// A call that the gate refused.
-    pub fn refused(subject: Option<&str>, what: &str, why: &str) -> Self {
-        let subject = subject.map(str::to_owned);
+    /// A call that the gate refused to somebody.
+    pub fn refused(subject: &str, what: &str, why: &str) -> Self {
+        let subject = Some(subject.to_owned());
         Self { kind: "refused", subject, client: None, detail: json!({ "what": what, "why": why }) }
     }
 

@@ -7,10 +7,10 @@ mod exchange;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::Tier;
-use lyceum_store::{Db, DbError, grants, kept};
+use lyceum_store::{Db, DbError, Tx, audit, grants, kept};
 use quick_cache::sync::Cache;
 
 pub use account::{Account, Allowed, end_grants};
@@ -34,12 +34,16 @@ use crate::{
     roles::Roles,
     seal::Key,
     siwe::Place,
+    subject::Subject,
     token::TokenHash,
 };
 use admit::Checked;
 
 /// How many tokens are remembered between two requests; a full cache forgets some too early.
 const REMEMBERED: usize = 150_000;
+
+/// How long the record goes back.
+const RECORD_GOOD_FOR: SignedDuration = SignedDuration::from_hours(365 * 24);
 
 /// How sign-in is set up.
 #[derive(Debug)]
@@ -83,6 +87,14 @@ pub struct ApiKey {
     pub tier: Tier,
 }
 
+impl ApiKey {
+    /// Who holds it.
+    pub fn subject(&self) -> Subject {
+        let mark = hex::encode(self.hash.first_chunk::<4>().unwrap_or(&[0; 4]));
+        Subject::Key { name: self.name.clone(), mark }
+    }
+}
+
 /// Sign-in, tokens and tiers. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Auth(Arc<Inner>);
@@ -115,7 +127,7 @@ impl Auth {
         let names = settings.names.and_then(|(id, resolver)| {
             Some(Names::new(chains.get(&id)?.clone(), resolver, settings.guard.clone()))
         });
-        let tiers = settings.keys.iter().map(|key| (key.name.clone(), key.tier)).collect();
+        let tiers = settings.keys.iter().map(|key| (key.subject(), key.tier)).collect();
         let domain = settings.issuer.split_once("://").map_or("", |(_, domain)| domain).to_owned();
         let pats = settings.github.clone().filter(|_| settings.takes_pats);
         let pats = pats.map(|github| Pats::new(github, settings.roles_good_for));
@@ -191,6 +203,9 @@ impl Auth {
 
     /// Takes away what is past its end.
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, DbError> {
-        self.0.db.write(move |tx| Ok(grants::sweep(tx, now)? + kept::sweep(tx, now)?)).await
+        let before = now.saturating_sub(RECORD_GOOD_FOR).unwrap_or(now);
+        let sweep =
+            move |tx: &Tx<'_>| Ok(grants::sweep(tx, now)? + kept::sweep(tx, now)? + audit::trim(tx, before)?);
+        self.0.db.write(sweep).await
     }
 }

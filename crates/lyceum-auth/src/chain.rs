@@ -4,7 +4,7 @@
 
 use std::{fmt, time::Duration};
 
-use alloy_primitives::{Address, Bytes, hex};
+use alloy_primitives::{Address, Bytes, address, hex};
 use reqwest::{Client, Url, redirect::Policy};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -20,6 +20,9 @@ const LARGEST: usize = 256 * 1024;
 
 /// How much work one call may make.
 const GAS: u64 = 10_000_000;
+
+/// Whom code that is not on the chain seems to be run by: an account that nobody has.
+const NOBODY: Address = address!("6c79636575600000000000000000000000000000");
 
 /// A chain, and where it is read.
 pub struct Chain {
@@ -95,9 +98,14 @@ impl Chain {
         self.eth_call(json!({ "to": to.to_string(), "data": Bytes::from(data).to_string(), "gas": format!("{GAS:#x}") }), at).await
     }
 
-    /// Runs code that is not on the chain, without changing anything.
+    /// Runs code that is not on the chain, without changing anything. Nobody runs it, which is not the same as the account
+    /// zero: some contracts trust whatever seems to come from there.
     pub(crate) async fn run(&self, code: Bytes, at: Block) -> Result<Bytes, ChainError> {
-        self.eth_call(json!({ "data": code.to_string(), "gas": format!("{GAS:#x}") }), at).await
+        self.eth_call(
+            json!({ "from": NOBODY.to_string(), "data": code.to_string(), "gas": format!("{GAS:#x}") }),
+            at,
+        )
+        .await
     }
 
     async fn eth_call(&self, call: Value, at: Block) -> Result<Bytes, ChainError> {

@@ -1,19 +1,21 @@
 //! Clients whose id is the address of a document about them (client-id metadata documents).
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use jiff::{SignedDuration, Timestamp};
 use quick_cache::sync::Cache;
 use reqwest::{Url, header::CONTENT_TYPE};
 use serde::Deserialize;
-use tokio::sync::Semaphore;
 
 use crate::{
-    guard::{Ask, Guard},
+    guard::{Ask, Guard, Unfetched},
     http,
     oauth::{
         Fault, OauthError,
-        client::{Client, ClientMetadata, Origin, Proof, check_capabilities, redirects_of, shown_name},
+        client::{Client, ClientMetadata, Proof, check_capabilities, redirects_of, shown_name},
     },
 };
 
@@ -24,16 +26,32 @@ const LARGEST: usize = 5 * 1024;
 /// How long a document is taken as it was.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(1);
 
-/// How many documents are remembered, and how many are fetched at once.
+/// How many documents are remembered, and how many are fetched at once: of all hosts, and of one.
 const REMEMBERED: usize = 1000;
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 32;
+const OF_ONE_HOST: usize = 2;
 
 /// Documents about clients.
 #[derive(Debug)]
 pub(crate) struct Documents {
     guard: Guard,
     known: Cache<String, Arc<Known>>,
-    turns: Semaphore,
+    /// The hosts that are being asked, each as often as it is.
+    asked: Mutex<Vec<String>>,
+}
+
+/// One document that is being fetched.
+struct Turn<'d> {
+    asked: &'d Mutex<Vec<String>>,
+    host: String,
+}
+
+/// Why there is no client.
+enum Unread {
+    /// The document is not there now.
+    Away(String),
+    /// It is not one that counts.
+    Refused(OauthError),
 }
 
 #[derive(Debug)]
@@ -55,31 +73,57 @@ pub(crate) fn is_document(id: &str) -> bool {
 
 impl Documents {
     pub(crate) fn new(guard: Guard) -> Self {
-        Self { guard, known: Cache::new(REMEMBERED), turns: Semaphore::new(AT_ONCE) }
+        Self { guard, known: Cache::new(REMEMBERED), asked: Mutex::default() }
     }
 
     /// The client that a document is about.
     pub(crate) async fn client(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
-        if let Some(known) = self.known.get(id).filter(|known| known.until > now) {
+        let known = self.known.get(id);
+        if let Some(known) = known.as_ref().filter(|known| known.until > now) {
             return Ok(known.client.clone());
         }
         let url = address(id).ok_or_else(|| {
             let text = "client_id: the address of a client document is https with a path, and nothing else";
             Fault::InvalidClient.because(text)
         })?;
-        let _turn = self.turns.try_acquire().map_err(|_| {
+        let _turn = self.turn(&url).ok_or_else(|| {
             Fault::TemporarilyUnavailable.because("other client documents are being fetched; try again")
         })?;
-        let client = self.fetch(id, &url).await?;
+        let client = match (self.fetch(id, &url).await, known) {
+            (Ok(client), _) => client,
+            (Err(Unread::Refused(error)), _) => return Err(error),
+            // Who is known from before is not sent away because a site is down.
+            (Err(Unread::Away(_)), Some(known)) => return Ok(known.client.clone()),
+            (Err(Unread::Away(why)), None) => {
+                return Err(Fault::TemporarilyUnavailable.because(format!("the client document: {why}")));
+            }
+        };
         let until = now.saturating_add(GOOD_FOR).unwrap_or(now);
         self.known.insert(id.to_owned(), Arc::new(Known { client: client.clone(), until }));
         Ok(client)
     }
 
-    async fn fetch(&self, id: &str, url: &Url) -> Result<Client, OauthError> {
-        let refused = |text: String| Fault::InvalidClient.because(format!("the client document: {text}"));
+    /// Takes a turn, if there is one left. So one host that answers slowly does not keep the others waiting.
+    fn turn(&self, url: &Url) -> Option<Turn<'_>> {
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_free =
+            asked.len() < AT_ONCE && asked.iter().filter(|other| **other == host).count() < OF_ONE_HOST;
+        is_free.then(|| {
+            asked.push(host.clone());
+            Turn { asked: &self.asked, host }
+        })
+    }
+
+    async fn fetch(&self, id: &str, url: &Url) -> Result<Client, Unread> {
+        let refused = |text: String| {
+            Unread::Refused(Fault::InvalidClient.because(format!("the client document: {text}")))
+        };
         let response = self.guard.ask(url, Ask::Get, "application/json", LONGEST).await;
-        let response = response.map_err(|error| refused(error.to_string()))?;
+        let response = response.map_err(|error| match error {
+            Unfetched::Failed(_) => Unread::Away(error.to_string()),
+            Unfetched::NotPublic | Unfetched::NotThere(_) => refused(error.to_string()),
+        })?;
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -87,8 +131,17 @@ impl Documents {
             return Err(refused("it is not JSON by its Content-Type".to_owned()));
         }
         let body = tokio::time::timeout(LONGEST, http::read(response, LARGEST)).await;
-        let body = body.map_err(|_| refused("it took too long".to_owned()))?.map_err(refused)?;
-        read(id, &body)
+        let body = body.map_err(|_| Unread::Away("it took too long".to_owned()))?.map_err(refused)?;
+        read(id, &body).map_err(Unread::Refused)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = asked.iter().position(|host| *host == self.host) {
+            asked.swap_remove(place);
+        }
     }
 }
 
@@ -114,7 +167,6 @@ fn read(id: &str, body: &[u8]) -> Result<Client, OauthError> {
         name: said.client_name.as_deref().and_then(shown_name),
         redirects,
         proof: Proof::None,
-        origin: Origin::Document,
     })
 }
 

@@ -77,6 +77,7 @@ pub(crate) struct Person {
 #[derive(Deserialize)]
 struct Granted {
     access_token: Option<String>,
+    error: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -180,7 +181,15 @@ impl GitHub {
             .header(ACCEPT, "application/json")
             .body(form);
         let granted: Option<Granted> = found(send(request).await)?;
-        let Some(token) = granted.and_then(|granted| granted.access_token) else { return Ok(None) };
+        let Some(granted) = granted else { return Ok(None) };
+        let token = match (granted.access_token, granted.error.as_deref()) {
+            (Some(token), _) => token,
+            (None, Some("bad_verification_code") | None) => return Ok(None),
+            // The person can't help it: the id, the secret or the callback of the application is not as it is there.
+            (None, Some(error)) => {
+                return Err(Unreadable::new(format!("GitHub refuses the application: {error}")));
+            }
+        };
         found(send(self.request("user", Some(&token))).await)
     }
 

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use reqwest::{Response, Url, header::ACCEPT, redirect::Policy};
+use reqwest::{Response, StatusCode, Url, header::ACCEPT, redirect::Policy};
 
 use crate::http;
 
@@ -37,9 +37,12 @@ pub(crate) enum Unfetched {
     /// It is not an address that is asked.
     #[error("it must be an https address on the public Internet")]
     NotPublic,
-    /// There is no answer.
+    /// There is no answer, or none at this moment.
     #[error("it can't be fetched: {0}")]
     Failed(String),
+    /// It is not there.
+    #[error("it can't be fetched: it answered with status {0}")]
+    NotThere(u16),
 }
 
 impl Guard {
@@ -78,7 +81,10 @@ impl Guard {
         let response = response.map_err(|error| Unfetched::Failed(http::told(&error)))?;
         match response.status() {
             status if status.is_success() => Ok(response),
-            status => Err(Unfetched::Failed(format!("it answered with status {}", status.as_u16()))),
+            status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+                Err(Unfetched::Failed(format!("it answered with status {}", status.as_u16())))
+            }
+            status => Err(Unfetched::NotThere(status.as_u16())),
         }
     }
 }

@@ -18,8 +18,10 @@ use crate::{
     github::{GitHub, Owner},
 };
 
-/// How the tokens of people begin. Those of installations (`ghs_`) are nobody's.
-const PREFIXES: [&str; 3] = ["ghp_", "github_pat_", "gho_"];
+/// How the tokens begin that a person made, and those that an application was given by them. Those of installations
+/// (`ghs_`) are nobody's.
+const PERSONAL: [&str; 2] = ["ghp_", "github_pat_"];
+const GIVEN: &str = "gho_";
 
 /// The longest token.
 const LONGEST: usize = 255;
@@ -43,14 +45,28 @@ pub(crate) struct Pats {
     places: Semaphore,
 }
 
+/// Whose a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PatOwner {
+    /// The number of the person at GitHub.
+    pub(crate) id: u64,
+    /// Whether the person made it themselves.
+    pub(crate) is_personal: bool,
+}
+
 impl Pats {
     pub(crate) fn new(github: GitHub, good_for: SignedDuration) -> Self {
         Self { github, good_for, known: Cache::new(REMEMBERED), places: Semaphore::new(AT_ONCE) }
     }
 
-    /// The number at GitHub of whoever sends that.
-    pub(crate) async fn owner(&self, sent: &str, now: Timestamp) -> Result<u64, NotAdmitted> {
+    /// Whose that is.
+    pub(crate) async fn owner(&self, sent: &str, now: Timestamp) -> Result<PatOwner, NotAdmitted> {
         let token = decoded(sent).ok_or(NotAdmitted::BadToken)?;
+        let is_personal = !token.starts_with(GIVEN);
+        self.id_of(&token, now).await.map(|id| PatOwner { id, is_personal })
+    }
+
+    async fn id_of(&self, token: &str, now: Timestamp) -> Result<u64, NotAdmitted> {
         let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         match self.known.get(&hash) {
             Some((id, asked)) if now.duration_since(asked) < self.good_for => return Ok(id),
@@ -61,7 +77,7 @@ impl Pats {
         }
         // Anybody can send what looks like a token; so only so many are asked about at once, and none waits in line.
         let _place = self.places.try_acquire().map_err(|_| NotAdmitted::Unavailable)?;
-        match self.github.owner(&token).await {
+        match self.github.owner(token).await {
             Ok(Owner::Person(id)) => {
                 self.known.insert(hash, (id, now));
                 Ok(id)
@@ -79,7 +95,8 @@ impl Pats {
 fn decoded(sent: &str) -> Option<String> {
     let token = String::from_utf8(ENCODING.decode(sent).ok()?).ok()?;
     let is_word = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let has_prefix = PREFIXES.iter().any(|prefix| token.len() > prefix.len() && token.starts_with(prefix));
+    let mut prefixes = PERSONAL.iter().chain([&GIVEN]);
+    let has_prefix = prefixes.any(|prefix| token.len() > prefix.len() && token.starts_with(prefix));
     (is_word && has_prefix && token.len() <= LONGEST).then_some(token)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Where it can't be found out nothing is assumed: neither the tier of a moment ago nor the lowest.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::HashMap, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::Tier;
@@ -43,7 +43,7 @@ impl From<ChainError> for Unreadable {
 pub(crate) struct Roles {
     hats: Option<(Arc<Chain>, Hats)>,
     github: Option<GitHub>,
-    keys: BTreeMap<String, Tier>,
+    keys: HashMap<Subject, Tier>,
     good_for: SignedDuration,
     known: Cache<Subject, (Tier, Timestamp)>,
 }
@@ -52,10 +52,20 @@ impl Roles {
     pub(crate) fn new(
         hats: Option<(Arc<Chain>, Hats)>,
         github: Option<GitHub>,
-        keys: BTreeMap<String, Tier>,
+        keys: HashMap<Subject, Tier>,
         good_for: SignedDuration,
     ) -> Self {
         Self { hats, github, keys, good_for, known: Cache::new(REMEMBERED) }
+    }
+
+    /// The chain that hats are on.
+    pub(crate) fn chain(&self) -> Option<u64> {
+        self.hats.as_ref().map(|(chain, _)| chain.id())
+    }
+
+    /// Whether somebody was known by a key that was taken back.
+    pub(crate) fn is_gone(&self, subject: &Subject) -> bool {
+        matches!(subject, Subject::Key { .. }) && !self.keys.contains_key(subject)
     }
 
     /// The tier of somebody, as it was at most so long ago.
@@ -89,7 +99,7 @@ impl Roles {
                 Some(github) => github.tier(*id).await,
                 None => Ok(Tier::Public),
             },
-            Subject::Key(name) => Ok(self.keys.get(name).copied().unwrap_or(Tier::Public)),
+            Subject::Key { .. } => Ok(self.keys.get(subject).copied().unwrap_or(Tier::Public)),
         }
     }
 }

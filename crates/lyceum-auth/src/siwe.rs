@@ -53,6 +53,9 @@ pub enum Unfit {
     /// It is for a chain that is not used here.
     #[error("the message is for a chain that is not used here")]
     Chain,
+    /// It is signed by a contract of another chain than that of the roles.
+    #[error("a contract signs in on chain {0}, where its roles are; switch the wallet to that chain")]
+    ContractElsewhere(u64),
     /// It does not count now.
     #[error("the message does not count at this time; sign in again")]
     Time,

@@ -11,8 +11,13 @@ pub enum Subject {
     Account(Address),
     /// A person at GitHub, by the number that stays when names change.
     GitHub(u64),
-    /// Whoever holds the key of that name.
-    Key(String),
+    /// Whoever holds that key.
+    Key {
+        /// What it is called.
+        name: String,
+        /// The beginning of its hash: another key of the same name is another one.
+        mark: String,
+    },
 }
 
 impl Subject {
@@ -21,8 +26,9 @@ impl Subject {
         if let Some(id) = text.strip_prefix("github:") {
             return id.parse().ok().map(Self::GitHub);
         }
-        if let Some(name) = text.strip_prefix("key:") {
-            return Some(Self::Key(name.to_owned()));
+        if let Some(key) = text.strip_prefix("key:") {
+            let (name, mark) = key.rsplit_once('#')?;
+            return Some(Self::Key { name: name.to_owned(), mark: mark.to_owned() });
         }
         text.parse().ok().map(Self::Account)
     }
@@ -33,7 +39,7 @@ impl fmt::Display for Subject {
         match self {
             Self::Account(address) => write!(f, "{address}"),
             Self::GitHub(id) => write!(f, "github:{id}"),
-            Self::Key(name) => write!(f, "key:{name}"),
+            Self::Key { name, mark } => write!(f, "key:{name}#{mark}"),
         }
     }
 }

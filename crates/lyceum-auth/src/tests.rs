@@ -13,6 +13,8 @@ mod signing_in;
 mod tokens;
 mod wallets;
 
+use std::path::Path;
+
 use alloy_primitives::{Address, Signature, eip191_hash_message};
 use jiff::{SignedDuration, Timestamp};
 use k256::ecdsa::SigningKey;
@@ -42,7 +44,14 @@ impl Bench {
 
     fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let db = Db::open(&folder.path().join("auth.db")).unwrap();
+        let bench = Self::at(&folder.path().join("auth.db"), change);
+        Self { folder, ..bench }
+    }
+
+    /// The same on a database that outlives it.
+    fn at(file: &Path, change: impl FnOnce(&mut Settings)) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let db = Db::open(file).unwrap();
         let mut settings = Settings {
             issuer: ISSUER.to_owned(),
             resources: vec![format!("{ISSUER}/mcp"), format!("{ISSUER}/skills/mcp")],

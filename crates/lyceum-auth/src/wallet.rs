@@ -28,28 +28,39 @@ struct Making {
     call: Bytes,
 }
 
-/// Whether the account signed that message. An error is one of the chain, and says nothing about the signature.
+/// How an account signed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// With the key that it is made of: the same on every chain.
+    Key,
+    /// By the word of a contract, on the chain that was asked.
+    Contract,
+}
+
+/// How the account signed that message, if it did. An error is one of the chain, and says nothing about the signature.
 pub(crate) async fn signed(
     chain: &Chain,
     account: Address,
     message: &str,
     signature: &[u8],
-) -> Result<bool, ChainError> {
+) -> Result<Option<By>, ChainError> {
     if signature.is_empty() || signature.len() > LONGEST {
-        return Ok(false);
+        return Ok(None);
     }
     if signer(message, signature) == Some(account) {
-        return Ok(true);
+        return Ok(Some(By::Key));
     }
     let hash = eip191_hash_message(message);
-    let Some((making, signature)) = unwrap(signature) else { return Ok(false) };
+    let Some((making, signature)) = unwrap(signature) else { return Ok(None) };
     let question = isValidSignatureCall { hash, signature }.abi_encode();
     let answer = chain.run(program(making.as_ref(), account, &question), Block::Safe).await;
     match answer {
         Ok(word) => {
-            Ok(word.len() == 32 && word.starts_with(&GOOD) && word.iter().skip(4).all(|byte| *byte == 0))
+            let is_good =
+                word.len() == 32 && word.starts_with(&GOOD) && word.iter().skip(4).all(|byte| *byte == 0);
+            Ok(is_good.then_some(By::Contract))
         }
-        Err(ChainError::Reverted(_)) => Ok(false),
+        Err(ChainError::Reverted(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }

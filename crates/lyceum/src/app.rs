@@ -117,7 +117,9 @@ pub enum StartError {
     #[error(transparent)]
     Objects(#[from] lyceum_store::ObjectError),
     /// What is kept of sign-ins can't be opened.
-    #[error("the database of sign-ins (auth.db in the data folder) can't be opened")]
+    #[error(
+        "the database of sign-ins can't be opened; restore auth.db in the data folder, or move it and auth.db.damaged away, and everyone signs in again"
+    )]
     Auth(#[source] lyceum_store::DbError),
     /// The key of the deployment can't be read or made.
     #[error("the key of this deployment (auth.key in the data folder) can't be used")]

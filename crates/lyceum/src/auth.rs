@@ -11,7 +11,7 @@ use std::{
 
 use jiff::Timestamp;
 use lyceum_auth::{Auth, Key, Settings};
-use lyceum_store::Db;
+use lyceum_store::{Db, DbError};
 
 pub(crate) use record::{Pending, Record, record};
 
@@ -33,7 +33,7 @@ pub(crate) fn service<'a>(
     services: impl Iterator<Item = &'a str>,
 ) -> Result<Option<Auth>, StartError> {
     let AuthService::Gated(oauth) = &config.auth else { return Ok(None) };
-    let db = Db::open(&config.data_dir.join("auth.db")).map_err(StartError::Auth)?;
+    let db = database(&config.data_dir).map_err(StartError::Auth)?;
     let key = oauth.key.clone().map_or_else(|| key(&config.data_dir), Ok).map_err(StartError::Key)?;
     let of_services = services.map(|service| format!("{issuer}/{service}/mcp"));
     let resources = std::iter::once(format!("{issuer}/mcp")).chain(of_services).collect();
@@ -63,6 +63,14 @@ pub(crate) async fn keep_tidy(auth: Auth) {
         }
         tokio::time::sleep(TIDIED_EVERY).await;
     }
+}
+
+/// What people allowed. Only its owner can read it.
+fn database(folder: &Path) -> Result<Db, DbError> {
+    let file = folder.join("auth.db");
+    std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
+    std::fs::OpenOptions::new().append(true).create(true).mode(0o600).open(&file).map_err(DbError::Folder)?;
+    Db::open(&file)
 }
 
 /// The key in the data folder, made at the first start. Only its owner can read it.

@@ -235,10 +235,11 @@ impl Config {
         check::check(&document, &variable)
     }
 
-    /// Whether what is read without signing in is meant for everyone: a server that only this machine reaches is its
-    /// owner's own, and no page of another site may read from it.
+    /// Whether what is read is meant for everyone: a server that only this machine reaches is its owner's own, and where
+    /// everyone signs in it is for those who did. No page of another site may read from such a one, and no cache may share it.
     pub fn is_public(&self) -> bool {
-        self.public_url.is_some() || !self.listen.ip().is_loopback()
+        let asks_everyone = matches!(&self.auth, AuthService::Gated(oauth) if !oauth.anonymous);
+        !asks_everyone && (self.public_url.is_some() || !self.listen.ip().is_loopback())
     }
 
     /// The same, serving the example where nobody said what to serve.

@@ -27,6 +27,7 @@ pub(crate) use auth::{Pace, challenge_denied};
 pub(crate) use body::read_body;
 pub(crate) use error::ApiError;
 pub(crate) use log::RequestIds;
+pub(crate) use tools::failed_call;
 
 #[cfg(test)]
 mod tests;

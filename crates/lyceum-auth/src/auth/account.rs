@@ -70,10 +70,16 @@ fn end(tx: &Tx<'_>, grant: &Grant, now: Timestamp) -> Result<(), DbError> {
 }
 
 impl Auth {
-    /// What somebody allowed.
-    pub async fn account(&self, subject: &str, now: Timestamp) -> Result<Account, DbError> {
+    /// What somebody allowed; where a program asks, only what it was allowed itself.
+    pub async fn account(
+        &self,
+        subject: &str,
+        client: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Account, DbError> {
         let wanted = subject.to_owned();
-        let grants = self.0.db.read(move |tx| grants::list(tx, Some(&wanted), now)).await?;
+        let mut grants = self.0.db.read(move |tx| grants::list(tx, Some(&wanted), now)).await?;
+        grants.retain(|grant| client.is_none_or(|client| grant.client == client));
         let facts = grants.first().and_then(|newest| serde_json::from_str(&newest.facts).ok());
         Ok(Account {
             subject: subject.to_owned(),
@@ -82,11 +88,20 @@ impl Auth {
         })
     }
 
-    /// Takes back what somebody allowed; says whether there was such a thing of theirs.
-    pub async fn end_grant(&self, subject: &str, id: &str, now: Timestamp) -> Result<bool, DbError> {
-        let (subject, id) = (subject.to_owned(), id.to_owned());
+    /// Takes back what somebody allowed; says whether there was such a thing of theirs. A program ends only its own.
+    pub async fn end_grant(
+        &self,
+        subject: &str,
+        client: Option<&str>,
+        id: &str,
+        now: Timestamp,
+    ) -> Result<bool, DbError> {
+        let (subject, client, id) = (subject.to_owned(), client.map(str::to_owned), id.to_owned());
         let ended = self.0.db.write(move |tx| {
-            let own = grants::list(tx, Some(&subject), now)?.into_iter().find(|grant| grant.id == id);
+            let is_own = |grant: &Grant| {
+                grant.id == id && client.as_ref().is_none_or(|client| grant.client == *client)
+            };
+            let own = grants::list(tx, Some(&subject), now)?.into_iter().find(is_own);
             let Some(grant) = own else { return Ok(false) };
             end(tx, &grant, now)?;
             Ok(true)

@@ -24,6 +24,7 @@ const GOOD_FOR: SignedDuration = SignedDuration::from_secs(5);
 #[derive(Debug)]
 pub(super) struct Checked {
     subject: Subject,
+    client: String,
     scopes: Scopes,
     resource: String,
     expires: Timestamp,
@@ -57,8 +58,13 @@ impl Auth {
         };
         let Some(token) = Token::parse(token) else {
             let pats = self.0.pats.as_ref().ok_or(NotAdmitted::BadToken)?;
-            let subject = Subject::GitHub(pats.owner(token, now).await?);
-            return self.caller(&subject, &Scopes::every(), now).await;
+            let owner = pats.owner(token, now).await?;
+            let subject = Subject::GitHub(owner.id);
+            // What a person gave to an application elsewhere proves who they are, not that they are here.
+            return match owner.is_personal {
+                true => self.caller(&subject, &Scopes::every(), now).await,
+                false => Ok(caller(&subject, Tier::Public, &Scopes::every())),
+            };
         };
         match token.kind() {
             Kind::Access => {
@@ -70,10 +76,16 @@ impl Auth {
             }
             Kind::Key => {
                 let key = self.0.keys.get(&token.hash().0).ok_or(NotAdmitted::BadToken)?;
-                Ok(caller(&Subject::Key(key.name.clone()), key.tier, &Scopes::every()))
+                Ok(caller(&key.subject(), key.tier, &Scopes::every()))
             }
             Kind::Refresh | Kind::Code => Err(NotAdmitted::BadToken),
         }
+    }
+
+    /// The program that a token was given to; none where it is a key, or a token of GitHub.
+    pub fn client_of(&self, token: &str, now: Timestamp) -> Option<String> {
+        let token = Token::parse(token).filter(|token| token.kind() == Kind::Access)?;
+        self.checked(&token, now).ok().map(|checked| checked.client.clone())
     }
 
     async fn caller(
@@ -101,8 +113,10 @@ impl Auth {
             NotAdmitted::Unavailable
         })?;
         let kept = kept.filter(|kept| kept.kind == TokenKind::Access).ok_or(NotAdmitted::BadToken)?;
+        let subject = Subject::parse(&kept.grant.subject).filter(|subject| !self.0.roles.is_gone(subject));
         let checked = Arc::new(Checked {
-            subject: Subject::parse(&kept.grant.subject).ok_or(NotAdmitted::BadToken)?,
+            subject: subject.ok_or(NotAdmitted::BadToken)?,
+            client: kept.grant.client,
             scopes: scopes(&kept.scopes),
             resource: kept.grant.resource,
             expires: kept.expires,

@@ -1,5 +1,7 @@
 //! From the request of a client to the code that it gets: asking the person, and checking who they are.
 
+use std::time::Duration;
+
 use alloy_primitives::{Address, hex};
 use jiff::Timestamp;
 use lyceum_store::{
@@ -8,6 +10,7 @@ use lyceum_store::{
     kept::Namespace,
 };
 use serde::Deserialize;
+use tokio::time::timeout;
 
 use super::Auth;
 use crate::{
@@ -16,7 +19,7 @@ use crate::{
     ens::Profile,
     oauth::{
         Fault, OauthError, Params,
-        client::{Client, ClientMetadata, Registered, register},
+        client::{Client, ClientMetadata, Proof, Registered, register},
         exchange::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
         request::{Asked, Refused},
     },
@@ -26,8 +29,11 @@ use crate::{
     siwe::{self, Message, Unfit},
     subject::Subject,
     token::{Kind, Token},
-    wallet,
+    wallet::{self, By},
 };
+
+/// How long a sign-in waits for what is told of an account elsewhere.
+const NAMES_WAIT: Duration = Duration::from_secs(5);
 
 /// Sign-ins that are at GitHub.
 const AT_GITHUB: Namespace = Namespace { name: "at-github", seconds: Some(10 * 60) };
@@ -96,13 +102,22 @@ impl Auth {
         register(&self.0.key, said, now)
     }
 
-    /// The client with that id.
-    pub(super) async fn client(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
+    /// The client with that id, and where it may send people.
+    async fn client(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
+        let client = self.client_by_id(id, now)?;
+        let is_known = !client.redirects.is_empty();
+        if is_known { Ok(client) } else { self.0.documents.client(id, now).await }
+    }
+
+    /// The client with that id. What is in a document does not matter once the person has agreed: its client has no secret,
+    /// and what it was given is bound to its id.
+    pub(super) fn client_by_id(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
         if let Some(client) = self.0.clients.iter().find(|client| client.id == id) {
             return Ok(client.clone());
         }
         if is_document(id) {
-            return self.0.documents.client(id, now).await;
+            let (id, redirects) = (id.to_owned(), Vec::new());
+            return Ok(Client { id, name: None, redirects, proof: Proof::None });
         }
         let unknown = || Fault::InvalidClient.because("client_id is not known here; register at /register");
         Client::of_registration(&self.0.key, id, now).ok_or_else(unknown)
@@ -142,7 +157,7 @@ impl Auth {
             self.record(Event::sign_in_refused(None, &sign_in.asked.client, "key"), now).await?;
             return Err(SignInFault::NotSigned);
         };
-        self.grant(sign_in, &Subject::Key(key.name.clone()), Profile::default(), "key", None, now).await
+        self.grant(sign_in, &key.subject(), Profile::default(), "key", None, now).await
     }
 
     /// Where a person signs in with GitHub, to come back to that address.
@@ -230,11 +245,16 @@ impl Auth {
         let chain = self.0.chains.get(&message.chain_id).ok_or(Unfit::Chain)?;
         let signature = hex::decode(&sent.signature).unwrap_or_default();
         let signed = wallet::signed(chain, message.address, &sent.message, &signature).await;
-        if !signed.map_err(|error| SignInFault::Unavailable(error.into()))? {
+        let Some(by) = signed.map_err(|error| SignInFault::Unavailable(error.into()))? else {
             return self.refuse(sign_in, message, now).await;
+        };
+        // On another chain somebody else may have the same address for a contract of theirs.
+        let elsewhere = self.0.roles.chain().filter(|chain| *chain != message.chain_id);
+        if let (By::Contract, Some(chain)) = (by, elsewhere) {
+            return Err(Unfit::ContractElsewhere(chain).into());
         }
         let profile = match &self.0.names {
-            Some(names) => names.profile(message.address, now).await,
+            Some(names) => timeout(NAMES_WAIT, names.profile(message.address, now)).await.unwrap_or_default(),
             None => Profile::default(),
         };
         let subject = Subject::Account(message.address);

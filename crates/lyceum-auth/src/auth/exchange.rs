@@ -35,7 +35,7 @@ impl Auth {
     ) -> Result<Issued, OauthError> {
         params.each_once()?;
         params.need("grant_type")?;
-        let client = self.prove(params, credentials, now).await?;
+        let client = self.prove(params, credentials, now)?;
         let exchange = Exchange::read(params, client.id)?;
         match exchange.token.kind() {
             Kind::Refresh => self.refresh(exchange, now).await,
@@ -47,7 +47,9 @@ impl Auth {
         let looked = exchange.clone();
         let kept =
             self.0.db.read(move |tx| looked.subject(tx, now)).await.map_err(|error| unkept(&error))??;
-        let subject = Subject::parse(&kept.grant.subject)
+        let subject = Subject::parse(&kept.grant.subject);
+        let subject = subject
+            .filter(|subject| !self.0.roles.is_gone(subject))
             .ok_or_else(|| Fault::InvalidGrant.because("whoever granted it is not known any more"))?;
         // Before anything is used up: where the roles can't be read the refresh token stays good.
         let tier = self.0.roles.tier_now(&subject, now).await.map_err(|error| {
@@ -68,7 +70,7 @@ impl Auth {
     ) -> Result<(), OauthError> {
         params.each_once()?;
         let token = params.need("token")?;
-        let client = self.prove(params, credentials, now).await?;
+        let client = self.prove(params, credentials, now)?;
         let Some(token) = Token::parse(token) else { return Ok(()) };
         let revoked = self.0.db.write(move |tx| {
             let hash = token.hash().0;
@@ -109,7 +111,7 @@ impl Auth {
     }
 
     /// The client that asks, once it has proven that it is itself.
-    async fn prove(
+    fn prove(
         &self,
         params: &Params,
         credentials: Credentials<'_>,
@@ -125,7 +127,7 @@ impl Auth {
             (None, Some(id)) => id.to_owned(),
             (None, None) => return Err(refused("client_id is missing")),
         };
-        let client = self.client(&id, now).await?;
+        let client = self.client_by_id(&id, now)?;
         let sent = match (basic, params.get("client_secret")) {
             (Some(_), Some(_)) => return Err(refused("send the secret in one way only")),
             (Some((_, secret)), None) => Some((SecretMethod::ClientSecretBasic, secret)),

@@ -33,19 +33,6 @@ pub struct Client {
     pub redirects: Vec<Redirect>,
     /// How it proves that it is itself.
     pub proof: Proof,
-    /// How it is known.
-    pub origin: Origin,
-}
-
-/// How a client is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// The operator named it.
-    Configured,
-    /// By a document at the address that is its id.
-    Document,
-    /// It said so itself.
-    Registered,
 }
 
 /// How a client proves that it is itself.
@@ -148,17 +135,12 @@ impl SecretMethod {
 }
 
 impl Client {
-    /// Whether codes only ever go to programs on the person's own machine; then the name proves nothing at all.
-    pub fn is_loopback_only(&self) -> bool {
-        self.redirects.iter().all(Redirect::is_loopback)
-    }
-
     /// The client that a registration made, if the id is one of ours.
     pub(crate) fn of_registration(key: &Key, id: &str, now: Timestamp) -> Option<Self> {
         let claims: Claims = key.open(Purpose::Client, id, None, now).ok()?;
         let proof = claims.m.map_or(Proof::None, |method| Proof::secret(method, &secret_of(key, id)));
         let redirects = claims.r;
-        Some(Self { id: id.to_owned(), name: claims.n, redirects, proof, origin: Origin::Registered })
+        Some(Self { id: id.to_owned(), name: claims.n, redirects, proof })
     }
 }
 

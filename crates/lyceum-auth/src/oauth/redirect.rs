@@ -8,19 +8,21 @@ use serde::{Deserialize, Serialize};
 /// The longest address that is taken.
 const LONGEST: usize = 1024;
 
-/// Schemes that a browser acts on by itself, or that lead to files.
-const DANGEROUS: [&str; 11] = [
-    "about",
-    "blob",
-    "chrome",
-    "data",
-    "file",
-    "filesystem",
-    "ftp",
-    "javascript",
-    "jar",
-    "vbscript",
-    "view-source",
+/// Schemes of programs that sign in so, beside those that are named after a domain (`org.example.app`), as RFC 8252 asks.
+/// Whatever else a machine opens by a scheme is not made to be sent anything by us.
+const PROGRAMS: [&str; 12] = [
+    "claude",
+    "cursor",
+    "goose",
+    "jetbrains",
+    "kiro",
+    "lmstudio",
+    "raycast",
+    "vscode",
+    "vscode-insiders",
+    "warp",
+    "windsurf",
+    "zed",
 ];
 
 /// The names of this very machine that a program may listen on.
@@ -43,8 +45,10 @@ pub enum RedirectFault {
     /// It has something that no redirect address may have.
     #[error("a redirect address has no fragment, no user, no space and no backslash")]
     Unsafe,
-    /// Its scheme is one that a browser would act on.
-    #[error("a redirect address with this scheme is not taken")]
+    /// Its scheme is not one that programs sign in by.
+    #[error(
+        "a redirect address is https, http on this machine, or of a scheme named after a domain, such as org.example.app:/callback"
+    )]
     Scheme,
     /// It is plain http to another machine.
     #[error("plain http is for this machine only: 127.0.0.1, [::1] or localhost; use https")]
@@ -78,9 +82,11 @@ impl Redirect {
         let (is_web, is_loopback) = (matches!(scheme.as_str(), "http" | "https"), parts.is_loopback());
         match scheme.as_str() {
             _ if is_web && parts.host.is_empty() => Err(RedirectFault::NotAbsolute),
-            scheme if DANGEROUS.contains(&scheme) => Err(RedirectFault::Scheme),
             "http" if !is_loopback => Err(RedirectFault::Plain),
-            _ => Ok(Self(text.to_owned())),
+            scheme if is_web || scheme.contains('.') || PROGRAMS.contains(&scheme) => {
+                Ok(Self(text.to_owned()))
+            }
+            _ => Err(RedirectFault::Scheme),
         }
     }
 
@@ -109,7 +115,8 @@ impl Redirect {
 /// Where an address leads, as a person should see it: the host, or the scheme of another program.
 pub(crate) fn shown_host(address: &str) -> &str {
     let Some(parts) = Parts::of(address) else { return address };
-    if parts.host.is_empty() || !parts.scheme.starts_with("http") { parts.scheme } else { parts.host }
+    let is_web = matches!(parts.scheme.to_ascii_lowercase().as_str(), "http" | "https");
+    if is_web && !parts.host.is_empty() { parts.host } else { parts.scheme }
 }
 
 /// Whether an address leads to a program on the person's own machine.

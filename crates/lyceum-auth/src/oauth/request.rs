@@ -57,6 +57,18 @@ pub struct SentBack {
     pub error: OauthError,
 }
 
+impl SentBack {
+    /// Whether it goes to a program on the person's own machine.
+    pub fn is_local(&self) -> bool {
+        is_loopback(&self.redirect_uri)
+    }
+
+    /// Where it goes, as a person should see it.
+    pub fn shown_host(&self) -> &str {
+        shown_host(&self.redirect_uri)
+    }
+}
+
 impl Asked {
     /// Reads a request of a client that is known.
     pub(crate) fn read(params: &Params, client: &Client, resources: &[String]) -> Result<Self, Refused> {

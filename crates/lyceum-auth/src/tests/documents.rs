@@ -32,7 +32,11 @@ impl Site {
                 let mut head = [0; 4096];
                 let _read = stream.read(&mut head).await;
                 let length = body.len();
-                let status = if kind == "redirect" { "302 Found\r\nLocation: /elsewhere" } else { "200 OK" };
+                let status = match kind.as_str() {
+                    "redirect" => "302 Found\r\nLocation: /elsewhere",
+                    "down" => "503 Service Unavailable",
+                    _ => "200 OK",
+                };
                 let text = format!(
                     "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
                 );
@@ -137,4 +141,21 @@ async fn an_id_that_is_no_address_of_a_document_is_not_fetched() {
     ] {
         assert_eq!(asked(&bench, &id).await, Err(Fault::InvalidClient), "{id}");
     }
+}
+
+#[tokio::test]
+async fn who_is_known_goes_on_while_the_site_of_their_document_is_down() {
+    let site = Site::start().await;
+    let mut bench = site.bench();
+    assert_eq!(asked(&bench, &site.id.replace("client.json", "other.json")).await, Err(Fault::InvalidClient));
+    site.says("application/json", &site.good());
+    assert!(asked(&bench, &site.id).await.is_ok());
+    bench.later(3601);
+    site.says("down", "");
+    assert!(asked(&bench, &site.id).await.is_ok());
+    // At the exchange the document is not even asked for.
+    let form = format!("grant_type=refresh_token&client_id={}&refresh_token=x", site.id);
+    assert_eq!(bench.exchange(&form).await.unwrap_err().error, Fault::InvalidGrant);
+    site.says("application/json", "[]");
+    assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
 }

@@ -160,7 +160,7 @@ async fn a_person_who_comes_back_is_known_by_their_number() {
     let (auth, now) = (&scene.bench.auth, scene.bench.now);
     let caller = auth.admit(Some(&access), &format!("{ISSUER}/mcp"), now).await.unwrap();
     assert_eq!((caller.subject(), caller.tier()), (Some("github:42"), Tier::Member));
-    let account = auth.account("github:42", now).await.unwrap();
+    let account = auth.account("github:42", None, now).await.unwrap();
     assert_eq!(account.profile.github.as_deref(), Some("ada"));
     assert_eq!(account.profile.avatar.as_deref(), Some("https://avatars.example.org/u/42"));
 }

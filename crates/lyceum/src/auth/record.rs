@@ -1,4 +1,4 @@
-//! The record of refusals and of calls that write. Calls do not wait for the disk: what happened is handed on and written
+//! The record of calls that were refused to somebody known, and of calls that write. Calls do not wait for the disk: what happened is handed on and written
 //! together. Where more happens than can be written, it is told how much is missing.
 
 use std::sync::{
@@ -41,15 +41,17 @@ impl Record {
     /// Tells what the gate and the tools see.
     pub(crate) fn witness(&self) -> Witness {
         let record = self.clone();
-        Witness::new(move |witnessed| {
-            record.add(match witnessed {
-                Witnessed::Refused { caller, tool, denied } => {
-                    Event::refused(caller.subject(), tool, &denied.to_string())
+        Witness::new(move |witnessed| match witnessed {
+            // Strangers are told to sign in as often as they ask; they could fill a disk with that.
+            Witnessed::Refused { caller, tool, denied } => {
+                if let Some(subject) = caller.subject() {
+                    record.add(Event::refused(subject, tool, &denied.to_string()));
                 }
-                Witnessed::Wrote { caller, tool, went_well } => {
-                    Event::wrote(caller.subject(), tool, if went_well { "done" } else { "failed" })
-                }
-            });
+            }
+            Witnessed::Wrote { caller, tool, went_well } => {
+                let outcome = if went_well { "done" } else { "failed" };
+                record.add(Event::wrote(caller.subject(), tool, outcome));
+            }
         })
     }
 

@@ -1,6 +1,6 @@
 //! The table `[auth]`.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use jiff::SignedDuration;
 use lyceum_auth::{
@@ -8,7 +8,7 @@ use lyceum_auth::{
     ROLES_GOOD_FOR, Team, Token,
     oauth::{
         Redirect,
-        client::{Client, Origin, Proof, SecretMethod},
+        client::{Client, Proof, SecretMethod},
     },
 };
 use lyceum_model::Tier;
@@ -18,7 +18,7 @@ use super::{
     AuthMode,
     check::{Checker, is_plain},
 };
-use crate::http::Origin as WebOrigin;
+use crate::http::Origin;
 
 /// The variable of the deployment's key, where none is named.
 const KEY: &str = "COOKIE_ENCRYPTION_KEY";
@@ -107,13 +107,21 @@ impl AuthService {
 }
 
 /// What the table declares, with every fault that the schema can't see.
-pub(super) fn service(checker: &mut Checker<'_>) -> AuthService {
+pub(super) fn service(
+    checker: &mut Checker<'_>,
+    listen: SocketAddr,
+    public_url: Option<&str>,
+) -> AuthService {
     let mode = checker.document.values.pointer("/auth/mode").cloned();
     let mode = mode.and_then(|mode| serde_json::from_value(mode).ok()).unwrap_or(AuthMode::Open);
     if mode == AuthMode::Open {
+        says_nothing_else(checker);
         return AuthService::Open;
     }
     let has_sign_in = mode == AuthMode::Oauth;
+    if has_sign_in {
+        has_an_address(checker, listen, public_url);
+    }
     let anonymous = checker.document.values.pointer("/auth/anonymous").and_then(Value::as_bool);
     let keys = keys(checker);
     let chains = if has_sign_in { chains(checker) } else { Vec::new() };
@@ -128,8 +136,7 @@ pub(super) fn service(checker: &mut Checker<'_>) -> AuthService {
         checker.fault("/auth/mode", message.to_owned());
     }
     let seconds = checker.document.values.pointer("/auth/roles_seconds").and_then(Value::as_i64);
-    let trusted = checker.items("/auth/trusted_hosts");
-    let trusted = trusted.filter_map(|at| checker.text(&at).map(str::to_owned)).collect();
+    let trusted = trusted_hosts(checker);
     AuthService::Gated(Box::new(Oauth {
         mode,
         // Whose token it is matters in that mode, so everybody sends one.
@@ -145,6 +152,48 @@ pub(super) fn service(checker: &mut Checker<'_>) -> AuthService {
         keys,
         guard: Guard { trusted },
     }))
+}
+
+/// Whoever writes more than the mode expects that it counts.
+fn says_nothing_else(checker: &mut Checker<'_>) {
+    let table = checker.document.values.pointer("/auth").and_then(Value::as_object);
+    let others: Vec<&String> =
+        table.into_iter().flat_map(|table| table.keys()).filter(|key| *key != "mode").collect();
+    // What is no key at all is told already.
+    let is_told = checker.faults.iter().any(|fault| fault.key.starts_with("auth"));
+    if let Some(first) = others.first().filter(|_| !is_told) {
+        let at = format!("/auth/{first}");
+        let message = "it has no effect, for everyone may do everything; write mode = \"oauth\", \"api-key\" or \"github-pat\" in [auth], or leave it out";
+        checker.fault(&at, message.to_owned());
+    }
+}
+
+/// People are sent to the page at an address that must be theirs and ours, and that nobody can listen in on.
+fn has_an_address(checker: &mut Checker<'_>, listen: SocketAddr, public_url: Option<&str>) {
+    match public_url {
+        None if !listen.ip().is_loopback() => {
+            let message = "people sign in at a page, so the address that they use must be known; set server.public_url, for example \"https://mcp.example.org\"";
+            checker.fault("/auth/mode", message.to_owned());
+        }
+        Some(url) if is_plain(url) => {
+            let message = "tokens are not sent over plain http; write the address with https";
+            checker.fault("/server/public_url", message.to_owned());
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn trusted_hosts(checker: &mut Checker<'_>) -> Vec<String> {
+    let mut hosts = Vec::new();
+    for at in checker.items("/auth/trusted_hosts") {
+        let Some(text) = checker.text(&at).map(str::to_owned) else { continue };
+        if text.rsplit_once(':').is_some_and(|(host, port)| !host.is_empty() && port.parse::<u16>().is_ok()) {
+            hosts.push(text);
+        } else {
+            checker.fault(&at, format!("{text:?} has no port; write for example \"clients.internal:443\""));
+        }
+    }
+    hosts
 }
 
 fn key(checker: &mut Checker<'_>) -> Option<Key> {
@@ -181,6 +230,10 @@ fn chains(checker: &mut Checker<'_>) -> Vec<Arc<Chain>> {
             if let Some(url) = checker.maybe_variable(name) {
                 chains.extend(chain(checker, "/auth/chain", id, name, &url));
             }
+        }
+        if !chains.is_empty() && !chains.iter().any(|chain| chain.id() == HATS_CHAIN) {
+            let message = "without it nobody has a role: OPTIMISM_RPC_URL holds the address of the chain of the hats; set it, or name the chains with [[auth.chain]]";
+            checker.fault("/auth/mode", message.to_owned());
         }
     }
     chains
@@ -288,14 +341,14 @@ fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub> {
 fn waap(checker: &mut Checker<'_>) -> Option<Waap> {
     let script = checker.text("/auth/waap/script_url")?.to_owned();
     let root = script.split('/').take(3).collect::<Vec<_>>().join("/");
-    let is_good = !is_plain(&script) && WebOrigin::parse(&root).is_some();
+    let is_good = !is_plain(&script) && Origin::parse(&root).is_some();
     if !is_good {
         let message =
             "it is not an address of https; a script in the sign-in page must not change on its way";
         checker.fault("/auth/waap/script_url", message.to_owned());
     }
     let frame = checker.text("/auth/waap/frame_origin").unwrap_or(WAAP_FRAME).to_owned();
-    if WebOrigin::parse(&frame).is_none() {
+    if Origin::parse(&frame).is_none() {
         let message = format!("it is not an origin; write for example frame_origin = \"{WAAP_FRAME}\"");
         checker.fault("/auth/waap/frame_origin", message);
     }
@@ -343,10 +396,16 @@ fn clients(checker: &mut Checker<'_>) -> Vec<Client> {
         }
         let place = format!("{at}/secret_env");
         let secret = checker.text(&place).and_then(|name| checker.variable(&place, name));
+        if secret.as_ref().is_some_and(String::is_empty) {
+            checker.fault(
+                &place,
+                "the variable is empty; put a secret into it, or leave secret_env out".to_owned(),
+            );
+        }
         let proof =
             secret.map_or(Proof::None, |secret| Proof::secret(SecretMethod::ClientSecretBasic, &secret));
         let name = checker.text(&format!("{at}/name")).map(str::to_owned);
-        clients.push(Client { id: id.to_owned(), name, redirects, proof, origin: Origin::Configured });
+        clients.push(Client { id: id.to_owned(), name, redirects, proof });
     }
     clients
 }

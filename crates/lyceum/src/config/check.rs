@@ -76,7 +76,7 @@ struct Checked {
 pub(super) struct Checker<'a> {
     pub document: &'a Document,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
-    faults: Vec<Fault>,
+    pub(super) faults: Vec<Fault>,
 }
 
 impl<'a> Checker<'a> {
@@ -90,7 +90,7 @@ impl<'a> Checker<'a> {
         let skills = skills::place(self, &sources);
         let knowledge = knowledge::service(self, &sources);
         let search = search::service(self, &data_dir);
-        let auth = auth::service(self);
+        let auth = auth::service(self, listen, public_url.as_deref());
         Checked {
             listen,
             public_url,

@@ -114,7 +114,8 @@ pub(super) struct Auth {
     pub api_keys: Vec<AuthKey>,
     /// Clients that are known by name; others register themselves.
     pub client: Vec<AuthClient>,
-    /// Hosts with their ports that documents about clients may be fetched from though they are not on the public Internet.
+    /// Hosts with their ports that may be asked though they are not on the public Internet: for documents about clients, and for what names of
+    /// ENS refer to.
     #[schemars(example = ["clients.internal:443"])]
     pub trusted_hosts: Vec<String>,
 }

@@ -120,6 +120,15 @@ pub(super) fn keep_no_refusal(response: &mut Response) {
     }
 }
 
+/// What is for those who signed in is not to be kept by a cache that others ask too.
+pub(super) fn keep_to_oneself(headers: &mut HeaderMap) {
+    let kept = headers.get(header::CACHE_CONTROL).and_then(|kept| kept.to_str().ok()).unwrap_or_default();
+    if kept.starts_with("public") {
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));
+    }
+    headers.append(header::VARY, HeaderValue::from_static("Authorization"));
+}
+
 /// The answer to a browser that asks before it reads.
 pub(super) fn preflight() -> Response {
     let mut headers = HeaderMap::new();

@@ -48,6 +48,9 @@ pub async fn handle(
     response.headers_mut().insert(REQUEST_ID, id);
     if is_read {
         api::keep_no_refusal(&mut response);
+        if log.app.auth.is_some() && !log.app.config.is_public() {
+            api::keep_to_oneself(response.headers_mut());
+        }
     }
     if is_open {
         api::open_to_all(response.headers_mut());

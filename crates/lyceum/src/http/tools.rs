@@ -69,14 +69,17 @@ pub(super) async fn call(
             let message = "this tool asks questions while it works; call it over MCP";
             Err(ApiError::new(ErrorCode::ValidationError, message))
         }
-        Err(error) => {
-            let mut response = ApiError::from(&error).into_response();
-            if let Error::Denied(denied) = &error {
-                challenge_denied(&app, &mut response, "/mcp", view.caller(), denied);
-            }
-            Ok(response)
-        }
+        Err(error) => Ok(failed_call(&app, view.caller(), &error)),
     }
+}
+
+/// A call that failed; where the gate refused it, with what a client has to ask the person for.
+pub(crate) fn failed_call(app: &App, caller: &Caller, error: &Error) -> Response {
+    let mut response = ApiError::from(error).into_response();
+    if let Error::Denied(denied) = error {
+        challenge_denied(app, &mut response, "/mcp", caller, denied);
+    }
+    response
 }
 
 fn listed(tool: &ToolEntry) -> Listed<'_> {

@@ -105,7 +105,8 @@ impl<'a> Place<'a> {
         let (lines, text) = self.record()?;
         let mut signed_in = lines.iter().filter(|line| line.kind == "sign_in");
         let first = signed_in.next().with_context(|| format!("nobody signed in:\n{text}"))?;
-        ensure!(first.subject.as_deref() == Some("key:member"), "somebody else signed in:\n{text}");
+        let by = first.subject.as_deref().unwrap_or_default();
+        ensure!(by.starts_with("key:member#"), "somebody else signed in:\n{text}");
         ensure!(signed_in.all(|line| line.client == first.client), "several clients signed in:\n{text}");
         let is_grant = |line: &Line| line.kind == "grant" && line.client == first.client;
         let is_for_members =

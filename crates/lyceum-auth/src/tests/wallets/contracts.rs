@@ -122,3 +122,24 @@ async fn what_can_be_no_signature_is_not_asked_about() {
     }
     assert!(chain.asked().is_empty());
 }
+
+#[tokio::test]
+async fn a_contract_signs_in_on_the_chain_of_its_roles_and_a_key_on_any() {
+    let (one, ten) = (chain(1, || result(GOOD)).await, chain(10, || result(GOOD)).await);
+    let bench = Bench::with(|settings| {
+        settings.chains = [(1, &one), (10, &ten)]
+            .map(|(id, chain)| crate::Chain::new(id, &chain.url).unwrap().into())
+            .to_vec();
+        let hats = crate::Hats { contract: crate::HATS_CONTRACT, hats: Vec::new() };
+        settings.hats = Some((10, hats));
+    });
+    let elsewhere = verify(&bench, CONTRACT, 1, "0xabcdef").await;
+    assert!(
+        matches!(elsewhere, Err(SignInFault::Unfit(crate::Unfit::ContractElsewhere(10)))),
+        "{elsewhere:?}"
+    );
+    verify(&bench, CONTRACT, 10, "0xabcdef").await.unwrap();
+    let begun = bench.begin().await;
+    let signed = bench.sign(&begun, &crate::tests::key(1));
+    bench.auth.verify(&signed, Some(&begun.browser), bench.now).await.unwrap();
+}

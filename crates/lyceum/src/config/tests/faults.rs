@@ -223,3 +223,35 @@ path = "./kb"
       lyceum.toml:27: source.2.name: "kb" is the name of an earlier source; give each its own
     "#);
 }
+
+#[test]
+fn a_table_of_sign_in_that_has_no_effect_is_a_fault() {
+    check(
+        "[auth]\nanonymous = false",
+        "2: auth.anonymous: it has no effect, for everyone may do everything; write mode = \"oauth\", \"api-key\" or \"github-pat\" in [auth], or leave it out",
+    );
+}
+
+#[test]
+fn people_sign_in_at_an_address_that_is_known_and_safe() {
+    let with =
+        |server: &str, more: &str| told(&format!("[server]\n{server}\n[auth]\nmode = \"oauth\"\n{more}"));
+    for (said, fault) in [
+        (
+            with("listen = \"0.0.0.0:8787\"", ""),
+            "auth.mode: people sign in at a page, so the address that they use must be known; set server.public_url",
+        ),
+        (
+            with("public_url = \"http://mcp.example.org\"", ""),
+            "server.public_url: tokens are not sent over plain http; write the address with https",
+        ),
+        (
+            with("", "trusted_hosts = [\"clients.internal\"]"),
+            "\"clients.internal\" has no port; write for example \"clients.internal:443\"",
+        ),
+    ] {
+        assert!(said.contains(fault), "{said}");
+    }
+    let near = with("listen = \"127.0.0.1:0\"", "");
+    assert!(!near.contains("public_url"), "{near}");
+}

@@ -11,7 +11,7 @@ use http::{HeaderValue, header};
 use lyceum_knowledge::Report;
 use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{
-    CallContext, Outcome, View,
+    CallContext, Error, Outcome, View,
     mcp::{CallToolResult, JsonObject},
 };
 use schemars::JsonSchema;
@@ -20,7 +20,10 @@ use super::{
     endpoint::{Endpoint, Form, Verb, inline, named},
     query::unescaped,
 };
-use crate::{app::App, http::ApiError};
+use crate::{
+    app::App,
+    http::{ApiError, failed_call},
+};
 
 /// The tool that does the work.
 const TOOL: &str = "refresh_sources";
@@ -61,7 +64,10 @@ async fn refresh(app: App, request: Request) -> Result<Response, ApiError> {
     let view = View::of_all(app.mcp.hub().registry(), caller.unwrap_or_else(|| Caller::anonymous().into()));
     let arguments = JsonObject::from_iter([("source".to_owned(), name.into())]);
     let work = view.call(TOOL, arguments, CallContext::default());
-    let outcome = app.within_limit(work).await.map_err(|error| super::failed(&error))?;
+    let outcome = match app.within_limit(work).await {
+        Err(error @ Error::Denied(_)) => return Ok(failed_call(&app, view.caller(), &error)),
+        outcome => outcome.map_err(|error| super::failed(&error))?,
+    };
     let Outcome::Done(CallToolResult { structured_content: Some(report), .. }) = outcome else {
         return Err(ApiError::new(ErrorCode::InternalError, "the sync did not report what it did"));
     };

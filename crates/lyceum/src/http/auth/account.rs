@@ -1,4 +1,4 @@
-//! `/account`: who the sender is here, and what they allowed.
+//! `/account`: who the sender is here, and what they allowed. A program sees and ends what it was allowed itself.
 
 use std::sync::Arc;
 
@@ -7,14 +7,19 @@ use axum::{
     extract::{Path, State},
     response::{IntoResponse, Response},
 };
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
-use lyceum_auth::Account;
+use lyceum_auth::{Account, Auth};
 use lyceum_model::{Caller, ErrorCode, Tier};
 use lyceum_store::DbError;
 use serde::Serialize;
 
-use super::{super::ApiError, admit::sign_in_first, answer::unkept, auth};
+use super::{
+    super::ApiError,
+    admit::{sign_in_first, token},
+    answer::unkept,
+    auth,
+};
 use crate::app::App;
 
 #[derive(Serialize)]
@@ -28,9 +33,12 @@ struct Shown {
 pub(super) async fn show(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Some(subject) = caller.subject() else { return Ok(sign_in_first(&app, "/account")) };
-    let account = auth(&app)?.account(subject, Timestamp::now()).await.map_err(|error| unread(&error))?;
+    let (auth, now) = (auth(&app)?, Timestamp::now());
+    let client = client(auth, &headers, now);
+    let account = auth.account(subject, client.as_deref(), now).await.map_err(|error| unread(&error))?;
     Ok(unkept(Json(Shown { account, tier: caller.tier() }).into_response()))
 }
 
@@ -39,14 +47,22 @@ pub(super) async fn end_grant(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
     Path(id): Path<String>,
+    headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let Some(subject) = caller.subject() else { return Ok(sign_in_first(&app, "/account")) };
-    let ended = auth(&app)?.end_grant(subject, &id, Timestamp::now()).await;
+    let (auth, now) = (auth(&app)?, Timestamp::now());
+    let client = client(auth, &headers, now);
+    let ended = auth.end_grant(subject, client.as_deref(), &id, now).await;
     if ended.map_err(|error| unread(&error))? {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let message = "you allowed nothing of that id, or it is over; GET /account names what you did";
     Err(ApiError::new(ErrorCode::NotFound, message))
+}
+
+/// The program that asks for the person, if one does.
+fn client(auth: &Auth, headers: &HeaderMap, now: Timestamp) -> Option<String> {
+    auth.client_of(token(headers).ok().flatten()?, now)
 }
 
 fn unread(error: &DbError) -> ApiError {

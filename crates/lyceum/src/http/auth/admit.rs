@@ -89,7 +89,7 @@ fn resource_of(path: &str) -> &str {
 }
 
 /// The token of a request. It is sent in one header, and nowhere else.
-fn token(headers: &HeaderMap) -> Result<Option<&str>, NotAdmitted> {
+pub(super) fn token(headers: &HeaderMap) -> Result<Option<&str>, NotAdmitted> {
     let mut sent = headers.get_all(header::AUTHORIZATION).iter();
     match (sent.next(), sent.next()) {
         (None, _) => Ok(None),

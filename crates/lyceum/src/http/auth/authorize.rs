@@ -29,10 +29,12 @@ pub(super) async fn ask(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let auth = auth(&app)?;
-    let asked = match Params::parse(query.as_deref().unwrap_or_default()) {
-        Ok(params) => auth.ask(&params, held(auth, &headers), Timestamp::now()).await,
-        Err(error) => Err(Refused::Shown(Fault::InvalidRequest.because(error.to_string()))),
+    let params = match Params::parse(query.as_deref().unwrap_or_default()) {
+        Ok(params) => params,
+        Err(error) => return Ok(shown(&Fault::InvalidRequest.because(error.to_string()))),
     };
+    let asked = auth.ask(&params, held(auth, &headers), Timestamp::now()).await;
+    let is_vouched = params.get("client_id").is_some_and(|client| auth.vouches_for(client));
     Ok(match asked {
         Ok(begun) => {
             let mut response = page::ask(&app, auth, &begun, "", StatusCode::OK);
@@ -42,7 +44,14 @@ pub(super) async fn ask(
             response
         }
         Err(Refused::Shown(error)) => shown(&error),
-        Err(Refused::Sent(sent)) => to(StatusCode::FOUND, &sent.address(auth.issuer())),
+        Err(Refused::Sent(sent)) if is_vouched || sent.is_local() => {
+            to(StatusCode::FOUND, &sent.address(auth.issuer()))
+        }
+        // Anybody can register any site: people are not sent there by an address of ours unless they choose to.
+        Err(Refused::Sent(sent)) => {
+            let way_back = (sent.address(auth.issuer()), sent.shown_host());
+            page::fault_with_way_back(&sent.error.error_description, &way_back)
+        }
     })
 }
 

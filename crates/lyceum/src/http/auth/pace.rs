@@ -21,11 +21,13 @@ const REMEMBERED: usize = 10_000;
 pub(crate) struct Peer(pub(crate) IpAddr);
 
 impl Peer {
-    /// Whom a request is from: where it was passed on by a program on this machine, whoever that says.
+    /// Whom a request is from: where it was passed on by a program on this machine or in a network of our own, whoever
+    /// that says, last of all who said something.
     pub(crate) fn of(headers: &HeaderMap, connected: IpAddr) -> Self {
-        let said = headers.get("x-forwarded-for").and_then(|value| value.to_str().ok());
+        let said =
+            headers.get_all("x-forwarded-for").iter().next_back().and_then(|value| value.to_str().ok());
         let last = said.and_then(|said| said.rsplit(',').next()?.trim().parse().ok());
-        Self(last.filter(|_| connected.is_loopback()).unwrap_or(connected))
+        Self(last.filter(|_| is_near(connected)).unwrap_or(connected))
     }
 }
 
@@ -59,6 +61,13 @@ impl Pace {
     }
 }
 
+fn is_near(address: IpAddr) -> bool {
+    match address.to_canonical() {
+        IpAddr::V4(address) => address.is_loopback() || address.is_private(),
+        IpAddr::V6(address) => address.is_loopback() || address.is_unique_local(),
+    }
+}
+
 /// What stands for an address: of the sixth version a whole network is one person's.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -88,11 +97,13 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_on_this_machine_is_believed_and_no_other() {
+    fn a_proxy_nearby_is_believed_and_no_other() {
         let mut headers = HeaderMap::new();
-        headers.insert("x-forwarded-for", http::HeaderValue::from_static("1.1.1.1, 10.0.0.7"));
+        headers.append("x-forwarded-for", http::HeaderValue::from_static("2.2.2.2"));
+        headers.append("x-forwarded-for", http::HeaderValue::from_static("1.1.1.1, 10.0.0.7"));
         let of = |connected: [u8; 4]| Peer::of(&headers, IpAddr::from(connected)).0;
         assert_eq!(of([127, 0, 0, 1]), IpAddr::from([10, 0, 0, 7]));
+        assert_eq!(of([172, 17, 0, 2]), IpAddr::from([10, 0, 0, 7]));
         assert_eq!(of([8, 8, 8, 8]), IpAddr::from([8, 8, 8, 8]));
     }
 

@@ -38,6 +38,8 @@ struct SignInPage<'a> {
 #[template(path = "sign_in_fault.html")]
 struct FaultPage<'a> {
     message: &'a str,
+    /// An address and the host that it leads to.
+    way_back: Option<&'a (String, &'a str)>,
 }
 
 /// The page that asks.
@@ -76,7 +78,13 @@ fn waap(app: &App) -> Option<&Waap> {
 
 /// The page that says why a sign-in can't go on.
 pub(super) fn fault(message: &str, status: StatusCode) -> Response {
-    guarded(written(FaultPage { message }.render(), status), None, "")
+    guarded(written(FaultPage { message, way_back: None }.render(), status), None, "")
+}
+
+/// The same with a way back that the person may take, to an address and its host.
+pub(super) fn fault_with_way_back(message: &str, way_back: &(String, &str)) -> Response {
+    let page = FaultPage { message, way_back: Some(way_back) };
+    guarded(written(page.render(), StatusCode::BAD_REQUEST), None, "")
 }
 
 pub(super) async fn script() -> Response {

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::json;
 
 use super::{MEMBER, Stage, address, key, with_token};
-use crate::app::{Request, call, get};
+use crate::app::{Request, call, get, post};
 
 fn delete(path: &str) -> Request {
     let mut request = get(path);
@@ -47,6 +47,23 @@ async fn nobody_ends_what_somebody_else_allowed() {
     let path = format!("/account/grants/{}", account["grants"][0]["id"].as_str().unwrap());
     assert_eq!(stage.app.send(with_token(delete(&path), &other.access)).await.status, 404);
     assert_eq!(stage.app.send(with_token(info(), &owner.access)).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_program_sees_and_ends_only_what_it_was_allowed_itself() {
+    let mut stage = Stage::start().await;
+    let first = stage.sign_in(&key(1)).await;
+    let account = stage.app.send(with_token(get("/account"), &first.access)).await.json();
+    let path = format!("/account/grants/{}", account["grants"][0]["id"].as_str().unwrap());
+    let said = json!({ "client_name": "Another", "redirect_uris": [super::CALLBACK] });
+    let registered = stage.app.send(post("/register", said.to_string())).await.json();
+    stage.client = registered["client_id"].as_str().unwrap().to_owned();
+    let second = stage.sign_in(&key(1)).await;
+    let account = stage.app.send(with_token(get("/account"), &second.access)).await.json();
+    assert_eq!(account["grants"].as_array().unwrap().len(), 1);
+    assert_eq!(account["grants"][0]["clientName"], "Another");
+    assert_eq!(stage.app.send(with_token(delete(&path), &second.access)).await.status, 404);
+    assert_eq!(stage.app.send(with_token(info(), &first.access)).await.status, 200);
 }
 
 #[tokio::test]

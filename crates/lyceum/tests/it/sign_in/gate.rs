@@ -3,7 +3,7 @@
 use http::header;
 use serde_json::json;
 
-use super::{Stage, key, with_token};
+use super::{Stage, address, key, with_token};
 use crate::app::{call, get, modern, post};
 
 #[tokio::test]
@@ -101,14 +101,41 @@ async fn refusals_and_calls_that_write_are_in_the_record() {
         });
     })
     .await;
-    let refused = stage.app.send(call("refresh_sources", &json!({}))).await;
-    assert_eq!(refused.status, 401);
+    // Strangers leave nothing in it.
+    assert_eq!(stage.app.send(call("refresh_sources", &json!({}))).await.status, 401);
+    let somebody = stage.sign_in(&key(1)).await;
+    let refused = stage.app.send(with_token(call("refresh_sources", &json!({})), &somebody.access)).await;
+    assert_eq!(refused.status, 403);
     let done = stage.app.send(with_token(call("refresh_sources", &json!({})), token.reveal())).await;
     assert_eq!(done.status, 200, "{done:?}");
     let folder = stage.app.folder();
     stage.app.stop().await;
     let db = lyceum_store::Db::open(&folder.path().join("auth.db")).unwrap();
     let lines = db.read_here(|tx| lyceum_store::audit::after(tx, 0, 100)).unwrap();
-    let told: Vec<_> = lines.iter().map(|line| (line.kind.as_str(), line.subject.as_deref())).collect();
-    assert_eq!(told, [("refused", None), ("wrote", Some("key:ops"))], "{lines:?}");
+    let told: Vec<_> = lines.iter().map(|line| line.kind.as_str()).collect();
+    assert_eq!(told, ["sign_in", "grant", "refused", "wrote"], "{lines:?}");
+    let by = lines.iter().rev().take(2).map(|line| line.subject.clone().unwrap());
+    let by: Vec<String> = by.collect();
+    assert!(by[0].starts_with("key:ops#") && by[1] == address(&key(1)), "{by:?}");
+}
+
+#[tokio::test]
+async fn what_is_for_those_who_signed_in_is_kept_by_no_shared_cache() {
+    let open = Stage::of("public_url = \"https://mcp.example.org\"", |_| {}).await;
+    let answer = open.app.send(get("/api/v1/entries?limit=1")).await;
+    assert!(answer.header("cache-control").starts_with("public, max-age=300"), "{answer:?}");
+    let stage = Stage::with(|oauth| oauth.anonymous = false).await;
+    let tokens = stage.sign_in(&key(1)).await;
+    let answer = stage.app.send(with_token(get("/api/v1/entries?limit=1"), &tokens.access)).await;
+    assert_eq!(answer.header("cache-control"), "private, max-age=300");
+    assert_eq!(answer.header("vary"), "Authorization");
+    assert_eq!(answer.header("access-control-allow-origin"), "");
+}
+
+#[tokio::test]
+async fn by_rest_a_call_that_is_refused_says_where_to_sign_in_too() {
+    let stage = Stage::start().await;
+    let answer = stage.app.send(post("/api/v1/sources/kb/sync", "")).await;
+    assert_eq!(answer.status, 401, "{answer:?}");
+    assert!(answer.header("www-authenticate").contains("scope=\"sources:refresh\""));
 }

@@ -101,3 +101,19 @@ async fn over_tls_the_cookie_is_of_this_very_host() {
     assert!(cookie.starts_with("__Host-lyceum-sign-in=") && cookie.ends_with("; Secure"), "{cookie}");
     assert!(!cookie.contains("Domain"), "{cookie}");
 }
+
+#[tokio::test]
+async fn nobody_is_sent_to_a_site_by_an_address_of_ours_alone() {
+    let stage = Stage::start().await;
+    let said = serde_json::json!({ "redirect_uris": ["https://evil.example.org/x?y=1"] });
+    let registered = stage.app.send(post("/register", said.to_string())).await.json();
+    let client = registered["client_id"].as_str().unwrap();
+    let shown = stage.app.send(get(&format!("/authorize?client_id={client}"))).await;
+    assert_eq!((shown.status, shown.header("location")), (400, ""));
+    assert!(
+        shown.text().contains("<a href=\"https://evil.example.org/x?y=1&#38;error=invalid_request"),
+        "{}",
+        shown.text()
+    );
+    assert!(shown.text().contains("Tell evil.example.org that it did not work"));
+}

@@ -13,12 +13,15 @@ use crate::app::{Answer, Request, call, get};
 
 const ALICE: &str = "ghp_alice0123456789";
 const BOB: &str = "github_pat_bob_0123456789";
+/// What an application elsewhere got from its user.
+const GIVEN: &str = "gho_carol0123456789";
 
 /// A server that takes tokens of GitHub, and GitHub with two people, one of them in the team.
 async fn start() -> (Stage, TestGitHub) {
     let github = TestGitHub::start().await.unwrap();
     github.add_person(1, "alice", &[ALICE], &["acme/core"]);
     github.add_person(2, "bob", &[BOB], &[]);
+    github.add_person(3, "carol", &[GIVEN], &["acme/core"]);
     github.add_reader("gho_operator");
     let settings = GitHubSettings {
         web: github.url(),
@@ -133,4 +136,11 @@ async fn nothing_of_oauth_is_published() {
     ] {
         assert_eq!(stage.app.send(get(path)).await.status, 404, "{path}");
     }
+}
+
+#[tokio::test]
+async fn what_an_application_elsewhere_was_given_opens_only_what_is_public() {
+    let (stage, _github) = start().await;
+    assert_eq!(send(&stage, info(), &bearer(GIVEN)).await.status, 200);
+    assert_eq!(send(&stage, document(), &bearer(GIVEN)).await.status, 403);
 }
