@@ -93,6 +93,12 @@ impl Chain {
         self.id
     }
 
+    /// Whether it can be reached, and is the chain that it should be.
+    pub async fn reach(&self) -> Result<(), ChainError> {
+        self.is_right.get_or_try_init(|| self.check_id()).await?;
+        Ok(())
+    }
+
     /// Calls a contract, without changing anything.
     pub(crate) async fn call(&self, to: Address, data: Vec<u8>, at: Block) -> Result<Bytes, ChainError> {
         self.eth_call(json!({ "to": to.to_string(), "data": Bytes::from(data).to_string(), "gas": format!("{GAS:#x}") }), at).await
@@ -109,7 +115,7 @@ impl Chain {
     }
 
     async fn eth_call(&self, call: Value, at: Block) -> Result<Bytes, ChainError> {
-        self.is_right.get_or_try_init(|| self.check_id()).await?;
+        self.reach().await?;
         let block = match at {
             Block::Latest => "latest",
             Block::Safe => "safe",

@@ -14,7 +14,7 @@ use lyceum_store::documents::FileState;
 use serde::Deserialize;
 
 use crate::{
-    config::{Config, Overrides},
+    config::{AuthService, Config, Overrides},
     knowledge, skills,
 };
 
@@ -47,6 +47,7 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
     let runtime = tokio::runtime::Runtime::new()?;
     let mut healthy = runtime.block_on(knowledge(out, &config))?;
     writeln!(out, "search: {}", search(&config))?;
+    healthy &= runtime.block_on(sign_in(out, &config))?;
     match skills::service(&config, Audience::OnePerson)? {
         Some(skills) => healthy &= runtime.block_on(examine(out, &config, &skills))?,
         None => {
@@ -77,6 +78,27 @@ fn search(config: &Config) -> String {
         }
         Err(error) => format!("by words; {} can't be used: {error}", local.model),
     }
+}
+
+/// Who may call, and whether the chains that say so can be read.
+async fn sign_in(out: &mut impl Write, config: &Config) -> io::Result<bool> {
+    let AuthService::Gated(oauth) = &config.auth else {
+        writeln!(out, "sign-in: off; everyone who reaches the server may do everything")?;
+        return Ok(true);
+    };
+    let strangers = if oauth.anonymous { "what is public is open to strangers" } else { "everyone signs in" };
+    writeln!(out, "sign-in: on; {strangers}")?;
+    let mut healthy = true;
+    for chain in &oauth.chains {
+        match chain.reach().await {
+            Ok(()) => writeln!(out, "  chain {} answers", chain.id())?,
+            Err(error) => {
+                healthy = false;
+                writeln!(out, "  {error}")?;
+            }
+        }
+    }
+    Ok(healthy)
 }
 
 /// Brings the knowledge base up to date where nobody else does, and names each file that is not as it should be.
