@@ -132,7 +132,7 @@ impl Person<'_> {
 
     fn prove_by_wallet(&mut self, state: &str) -> Result<String> {
         let address = format!("0x{:040x}", 0x1000 + self.number);
-        let who = json!({ "stateId": state, "address": address, "chainId": 1 });
+        let who = json!({ "stateId": state, "address": address, "chainId": 10 });
         let given = self.send("`POST /siwe/nonce`", json_to("/siwe/nonce", &who), 200)?;
         let message = text_in(&given, "message")?;
         let signed = json!({ "stateId": state, "message": message, "signature": SIGNATURE });
