@@ -1,10 +1,12 @@
 //! Sign-in without doors: a client, a person with a key, and no chain that could be asked.
 
+mod clients;
 mod dice;
 mod documents;
 mod elsewhere;
 mod github;
 mod hats;
+mod keys;
 mod messages;
 mod oracle;
 mod redirects;

@@ -61,10 +61,10 @@ impl Auth {
             let owner = pats.owner(token, now).await?;
             let subject = Subject::GitHub(owner.id);
             // What a person gave to an application elsewhere proves who they are, not that they are here.
-            return match owner.is_personal {
-                true => self.caller(&subject, &Scopes::every(), now).await,
-                false => Ok(caller(&subject, Tier::Public, &Scopes::every())),
-            };
+            if !owner.is_personal {
+                return Ok(caller(&subject, Tier::Public, &Scopes::every()));
+            }
+            return self.caller(&subject, &Scopes::every(), now).await;
         };
         match token.kind() {
             Kind::Access => {

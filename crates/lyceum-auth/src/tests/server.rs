@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use base64::{Engine, engine::general_purpose::STANDARD};
 use futures::future::join_all;
 use lyceum_model::{Scope, Tier};
 
 use super::{Bench, CALLBACK, ISSUER, verifier};
 use crate::{
-    ApiKey, Credentials, Kind, NotAdmitted, Token,
+    Credentials, NotAdmitted,
     oauth::{
         Fault, Params,
         client::ClientMetadata,
@@ -17,7 +16,7 @@ use crate::{
 };
 
 /// What comes of a request with parameters changed: shown, or sent back to the client.
-async fn ask(bench: &Bench, query: &str) -> Result<(), (bool, Fault)> {
+pub(super) async fn ask(bench: &Bench, query: &str) -> Result<(), (bool, Fault)> {
     let params = Params::parse(query).unwrap();
     match bench.auth.ask(&params, None, bench.now).await {
         Ok(_) => Ok(()),
@@ -291,130 +290,6 @@ async fn a_token_that_is_taken_back_is_gone_and_no_other_client_can() {
 }
 
 #[tokio::test]
-async fn a_client_with_a_secret_proves_itself_in_its_own_way_only() {
-    let bench = Bench::new();
-    let said = ClientMetadata {
-        redirect_uris: vec![CALLBACK.to_owned()],
-        token_endpoint_auth_method: Some("client_secret_basic".to_owned()),
-        ..ClientMetadata::default()
-    };
-    let client = bench.auth.register(&said, bench.now).unwrap();
-    let (id, secret) = (client.client_id, client.client_secret.unwrap());
-    let check = async |basic: Option<String>, form: &str| {
-        let params = Params::parse(&format!("grant_type=refresh_token&refresh_token=x{form}")).unwrap();
-        let basic = basic.map(|basic| STANDARD.encode(basic));
-        let credentials = Credentials { basic: basic.as_deref() };
-        bench.auth.exchange(&params, credentials, bench.now).await.unwrap_err().error
-    };
-    // The refresh token is not good; that this is what is said means that the client is.
-    assert_eq!(check(Some(format!("{id}:{secret}")), "").await, Fault::InvalidGrant);
-    assert_eq!(check(Some(format!("{id}:wrong")), "").await, Fault::InvalidClient);
-    assert_eq!(check(Some(id.clone()), "").await, Fault::InvalidClient);
-    assert_eq!(check(None, &format!("&client_id={id}")).await, Fault::InvalidClient);
-    assert_eq!(check(None, &format!("&client_id={id}&client_secret={secret}")).await, Fault::InvalidClient);
-    assert_eq!(
-        check(Some(format!("{id}:{secret}")), &format!("&client_secret={secret}")).await,
-        Fault::InvalidClient
-    );
-    assert_eq!(check(Some(format!("{id}:{secret}")), "&client_id=other").await, Fault::InvalidClient);
-}
-
-#[tokio::test]
-async fn what_can_not_be_registered_is_refused() {
-    let bench = Bench::new();
-    let good = || ClientMetadata { redirect_uris: vec![CALLBACK.to_owned()], ..ClientMetadata::default() };
-    let texts = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
-    let table = [
-        (ClientMetadata::default(), Fault::InvalidRedirectUri),
-        (
-            ClientMetadata { redirect_uris: vec![CALLBACK.to_owned(); 11], ..good() },
-            Fault::InvalidRedirectUri,
-        ),
-        (
-            ClientMetadata { redirect_uris: vec!["javascript:alert(1)".to_owned()], ..good() },
-            Fault::InvalidRedirectUri,
-        ),
-        (
-            ClientMetadata { redirect_uris: vec!["http://app.example.org/".to_owned()], ..good() },
-            Fault::InvalidRedirectUri,
-        ),
-        (ClientMetadata { grant_types: texts(&["implicit"]), ..good() }, Fault::InvalidClientMetadata),
-        (ClientMetadata { response_types: texts(&["token"]), ..good() }, Fault::InvalidClientMetadata),
-        (
-            ClientMetadata { token_endpoint_auth_method: Some("private_key_jwt".to_owned()), ..good() },
-            Fault::InvalidClientMetadata,
-        ),
-        (ClientMetadata { jwks: Some(serde_json::json!({})), ..good() }, Fault::InvalidClientMetadata),
-        (
-            ClientMetadata {
-                redirect_uris: vec![format!("https://example.org/{}", "a".repeat(1000)); 10],
-                ..good()
-            },
-            Fault::InvalidClientMetadata,
-        ),
-    ];
-    for (said, fault) in table {
-        assert_eq!(bench.auth.register(&said, bench.now).unwrap_err().error, fault, "{said:?}");
-    }
-}
-
-#[tokio::test]
-async fn a_name_is_shown_without_what_could_deceive() {
-    let bench = Bench::new();
-    let named = |name: &str| {
-        let said = ClientMetadata {
-            redirect_uris: vec![CALLBACK.to_owned()],
-            client_name: Some(name.to_owned()),
-            ..ClientMetadata::default()
-        };
-        bench.auth.register(&said, bench.now).unwrap().client_name
-    };
-    assert_eq!(named("<script>alert(1)</script>").as_deref(), Some("<script>alert(1)</script>"));
-    assert_eq!(named("Good\u{202e}diputs\n\u{0}").as_deref(), Some("Gooddiputs"));
-    assert_eq!(named(&"n".repeat(10_000)).map(|name| name.len()), Some(80));
-    assert_eq!(named(" \u{200b} "), None);
-}
-
-#[tokio::test]
-async fn a_key_of_the_operator_opens_what_it_is_for_until_it_is_taken_out() {
-    let token = Token::random(Kind::Key).unwrap();
-    let api_key = ApiKey { name: "ci".to_owned(), hash: token.hash().0, tier: Tier::Member };
-    let bench = Bench::with(|settings| settings.keys.push(api_key));
-    let caller = bench.auth.admit(Some(token.reveal()), &format!("{ISSUER}/mcp"), bench.now).await.unwrap();
-    assert!(caller.subject().unwrap().starts_with("key:ci#"));
-    assert_eq!(caller.tier(), Tier::Member);
-    let other = Token::random(Kind::Key).unwrap();
-    assert!(!bench.is_admitted(other.reveal()).await);
-}
-
-#[tokio::test]
-async fn what_was_allowed_with_a_key_ends_with_the_key() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("auth.db");
-    let key = |hash: [u8; 32]| ApiKey { name: "ci".to_owned(), hash, tier: Tier::Member };
-    let first = Token::random(Kind::Key).unwrap();
-    let bench = Bench::at(&file, |settings| settings.keys.push(key(first.hash().0)));
-    let begun = bench.begin().await;
-    let sent = bench
-        .auth
-        .sign_in_with_key(&begun.state, Some(&begun.browser), first.reveal(), bench.now)
-        .await
-        .unwrap();
-    let code = sent.split("code=").nth(1).unwrap().split('&').next().unwrap();
-    let issued = bench.redeem(code).await.unwrap();
-    assert!(bench.is_admitted(issued.access.reveal()).await);
-    // Another key under the same name.
-    let other = Bench::at(&file, |settings| settings.keys.push(key([1; 32])));
-    assert!(!other.is_admitted(issued.access.reveal()).await);
-    let form = format!(
-        "grant_type=refresh_token&client_id={}&refresh_token={}",
-        bench.client,
-        issued.refresh.reveal()
-    );
-    assert_eq!(other.exchange(&form).await.unwrap_err().error, Fault::InvalidGrant);
-}
-
-#[tokio::test]
 async fn what_is_no_token_is_refused_and_no_token_is_for_the_operator_to_decide() {
     let bench = Bench::new();
     let refresh = bench.redeem(&bench.code().await).await.unwrap().refresh;
@@ -425,12 +300,4 @@ async fn what_is_no_token_is_refused_and_no_token_is_for_the_operator_to_decide(
     assert_eq!(bench.auth.admit(None, "", bench.now).await.unwrap().tier(), Tier::Public);
     let closed = Bench::with(|settings| settings.anonymous = false);
     assert_eq!(closed.auth.admit(None, "", closed.now).await.unwrap_err(), NotAdmitted::NoToken);
-}
-
-#[tokio::test]
-async fn a_client_that_another_deployment_registered_is_not_known() {
-    let bench = Bench::new();
-    let other = Bench::with(|settings| settings.key = crate::Key([9; 32]));
-    let query = bench.query("").replace(&bench.client, &other.client);
-    assert_eq!(ask(&bench, &query).await, Err((false, Fault::InvalidClient)));
 }
