@@ -4,7 +4,6 @@
 
 use std::{
     collections::HashSet,
-    convert::Infallible,
     future::pending,
     io,
     net::SocketAddr,
@@ -13,13 +12,11 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, Response, StatusCode, body::Incoming, header, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper::{Request, Response, StatusCode, body::Incoming, header};
 use serde_json::{Value, json};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    task::AbortHandle,
-};
+use tokio::{net::TcpListener, task::AbortHandle};
+
+use crate::serving::serve;
 
 /// The selector of `isWearerOfHat(address,uint256)`.
 const IS_WEARER: &str = "4352409a";
@@ -67,7 +64,9 @@ impl TestChain {
             was_shown_credentials: false,
         };
         let state = Arc::new(Mutex::new(state));
-        let running = tokio::spawn(serve(listener, state.clone())).abort_handle();
+        let seen = state.clone();
+        let answer = move |request| respond(request, seen.clone());
+        let running = tokio::spawn(serve(listener, answer)).abort_handle();
         Ok(Self { address, state, running })
     }
 
@@ -122,23 +121,7 @@ fn worn(account: &str, hat: &str) -> (String, String) {
     (plain(account), plain(hat))
 }
 
-async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(connection(stream, state.clone()));
-    }
-}
-
-async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
-    let answer = service_fn(move |request| respond(request, state.clone()));
-    // How a connection ended is seen by whoever asked.
-    let _ended =
-        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
-}
-
-async fn respond(
-    request: Request<Incoming>,
-    state: Arc<Mutex<State>>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Response<Full<Bytes>> {
     let headers = request.headers();
     let has_credentials = headers.contains_key(header::AUTHORIZATION) || headers.contains_key(header::COOKIE);
     let body = Limited::new(request.into_body(), 1024 * 1024).collect().await;
@@ -154,7 +137,7 @@ async fn respond(
         ChainAnswers::With(status) => {
             let mut response = Response::new(Full::default());
             *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
-            return Ok(response);
+            return response;
         }
         ChainAnswers::Garbage => "<html>busy</html>".to_owned(),
         ChainAnswers::Refusing => {
@@ -168,7 +151,7 @@ async fn respond(
                 .to_string()
         }
     };
-    Ok(Response::new(Full::from(text)))
+    Response::new(Full::from(text))
 }
 
 fn result(question: &Value, state: &State) -> Value {

@@ -4,7 +4,6 @@
 //! to be seen, and 200 with an error in it for a code that is not good.
 
 use std::{
-    convert::Infallible,
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -12,13 +11,11 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{Request, Response, StatusCode, body::Incoming, header, service::service_fn};
-use hyper_util::rt::TokioIo;
+use hyper::{Request, Response, StatusCode, body::Incoming, header};
 use serde_json::{Value, json};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    task::AbortHandle,
-};
+use tokio::{net::TcpListener, task::AbortHandle};
+
+use crate::serving::serve;
 
 /// GitHub on a port of its own; it ends when it is dropped.
 pub struct TestGitHub {
@@ -49,7 +46,9 @@ impl TestGitHub {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let state = Arc::new(Mutex::new(State::default()));
-        let running = tokio::spawn(serve(listener, state.clone())).abort_handle();
+        let seen = state.clone();
+        let answer = move |request| respond(request, seen.clone());
+        let running = tokio::spawn(serve(listener, answer)).abort_handle();
         Ok(Self { address, state, running })
     }
 
@@ -109,23 +108,7 @@ impl Drop for TestGitHub {
     }
 }
 
-async fn serve(listener: TcpListener, state: Arc<Mutex<State>>) {
-    while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(connection(stream, state.clone()));
-    }
-}
-
-async fn connection(stream: TcpStream, state: Arc<Mutex<State>>) {
-    let answer = service_fn(move |request| respond(request, state.clone()));
-    // How a connection ended is seen by whoever asked.
-    let _ended =
-        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
-}
-
-async fn respond(
-    request: Request<Incoming>,
-    state: Arc<Mutex<State>>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Response<Full<Bytes>> {
     let path = request.uri().path().to_owned();
     let token = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = token.and_then(|value| value.strip_prefix("Bearer ")).map(str::to_owned);
@@ -140,7 +123,7 @@ async fn respond(
     };
     let mut response = Response::new(Full::from(answer.to_string()));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
-    Ok(response)
+    response
 }
 
 impl State {

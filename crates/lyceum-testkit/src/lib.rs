@@ -7,6 +7,7 @@ mod git_server;
 mod github;
 mod letters;
 mod model_folder;
+mod serving;
 
 pub use chain::{ChainAnswers, TestChain};
 pub use dice::Dice;
