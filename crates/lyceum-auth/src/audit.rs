@@ -65,14 +65,18 @@ impl Event {
     }
 
     /// A call of a tool that writes.
-    pub fn wrote(subject: Option<&str>, tool: &str, outcome: &str) -> Self {
-        let subject = subject.map(str::to_owned);
+    pub fn wrote(subject: &str, tool: &str, outcome: &str) -> Self {
+        let subject = Some(subject.to_owned());
         Self { kind: "wrote", subject, client: None, detail: json!({ "tool": tool, "outcome": outcome }) }
     }
 
-    /// So much more happened than could be written down.
-    pub fn missed(count: u64) -> Self {
-        Self { kind: "missed", subject: None, client: None, detail: json!({ "events": count }) }
+    /// The same, saying how many events of the subject were left out before it.
+    #[must_use]
+    pub fn after_left_out(mut self, count: u64) -> Self {
+        if let (1.., Some(detail)) = (count, self.detail.as_object_mut()) {
+            detail.insert("leftOut".to_owned(), count.into());
+        }
+        self
     }
 
     /// Writes it down.

@@ -42,8 +42,9 @@ use admit::Checked;
 /// How many tokens are remembered between two requests; a full cache forgets some too early.
 const REMEMBERED: usize = 150_000;
 
-/// How long the record goes back.
+/// How far the audit log goes back, and how many rows it has at most.
 const RECORD_GOOD_FOR: SignedDuration = SignedDuration::from_hours(365 * 24);
+const MAX_AUDIT_ROWS: i64 = 1_000_000;
 
 /// How sign-in is set up.
 #[derive(Debug)]
@@ -196,16 +197,12 @@ impl Auth {
         self.0.db.write(move |tx| event.write(tx, now)).await
     }
 
-    /// Writes down what happened, each with its moment.
-    pub async fn record_all(&self, events: Vec<(Event, Timestamp)>) -> Result<(), DbError> {
-        self.0.db.write(move |tx| events.iter().try_for_each(|(event, at)| event.write(tx, *at))).await
-    }
-
     /// Takes away what is past its end.
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, DbError> {
         let before = now.saturating_sub(RECORD_GOOD_FOR).unwrap_or(now);
-        let sweep =
-            move |tx: &Tx<'_>| Ok(grants::sweep(tx, now)? + kept::sweep(tx, now)? + audit::trim(tx, before)?);
+        let sweep = move |tx: &Tx<'_>| {
+            Ok(grants::sweep(tx, now)? + kept::sweep(tx, now)? + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
+        };
         self.0.db.write(sweep).await
     }
 }

@@ -73,7 +73,24 @@ pub fn after(tx: &Tx<'_>, seq: i64, count: i64) -> Result<Vec<Line>, DbError> {
     )
 }
 
-/// Takes away lines from before that moment, and says how many those were.
-pub fn trim(tx: &Tx<'_>, before: Timestamp) -> Result<usize, DbError> {
-    tx.execute("DELETE FROM audit WHERE at < $1", [before.as_millisecond().into()])
+/// Deletes rows from before that moment, and the oldest beyond so many: first of what was refused, which strangers can cause,
+/// then of all. Says how many were deleted.
+pub fn trim(tx: &Tx<'_>, before: Timestamp, max_rows: i64) -> Result<usize, DbError> {
+    let expired = tx.execute("DELETE FROM audit WHERE at < $1", [before.as_millisecond().into()])?;
+    let count = tx.rows("SELECT count(*) FROM audit", [], |row| row.whole(0))?;
+    let excess = count.first().copied().unwrap_or(0) - max_rows;
+    if excess <= 0 {
+        return Ok(expired);
+    }
+    let refusals = tx.execute(
+        "DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE kind IN ('refused', 'sign_in_refused', 'denied') \
+         ORDER BY seq LIMIT $1)",
+        [excess.into()],
+    )?;
+    let excess = excess - i64::try_from(refusals).unwrap_or(i64::MAX);
+    let others = tx.execute(
+        "DELETE FROM audit WHERE seq IN (SELECT seq FROM audit ORDER BY seq LIMIT $1)",
+        [excess.max(0).into()],
+    )?;
+    Ok(expired + refusals + others)
 }

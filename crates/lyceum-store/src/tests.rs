@@ -1,5 +1,6 @@
 //! The database, through its front door.
 
+mod audit;
 mod durability;
 mod events;
 mod jobs;

@@ -3,6 +3,7 @@
 //!
 //! Nothing here knows HTTP, reads a clock or starts a task, so the same code can serve from a process or at the edge.
 
+mod audit;
 mod builtin;
 mod call;
 mod error;
@@ -19,8 +20,8 @@ mod schema;
 mod template;
 mod tool;
 mod view;
-mod witness;
 
+pub use audit::{AuditEvent, AuditSink, Recorded, WriteOutcome};
 pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};
 pub use error::{Error, RegistryError};
@@ -35,7 +36,6 @@ pub use resource::{Address, ResourceEntry, TemplateEntry};
 pub use schema::{InvalidSchema, schema_of};
 pub use tool::{Effect, Faults, Tool, ToolEntry, ToolSpec};
 pub use view::View;
-pub use witness::{Witness, Witnessed};
 
 #[cfg(test)]
 mod tests;

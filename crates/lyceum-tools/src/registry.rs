@@ -10,8 +10,8 @@ use std::{
 use lyceum_model::{Access, Domain};
 
 use crate::{
-    Change, ExtensionEntry, MethodEntry, PromptEntry, RegistryError, ResourceEntry, TemplateEntry, Tool,
-    ToolEntry, Witness,
+    AuditSink, Change, ExtensionEntry, MethodEntry, PromptEntry, RegistryError, ResourceEntry, TemplateEntry,
+    Tool, ToolEntry,
 };
 
 /// Everything that is offered, at one moment.
@@ -25,7 +25,7 @@ pub struct Registry {
     services: BTreeSet<Domain>,
     is_public: bool,
     has_public_content: bool,
-    pub(crate) witness: Option<Witness>,
+    pub(crate) audit: Option<AuditSink>,
 }
 
 impl Registry {
@@ -99,9 +99,9 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Has somebody told of refusals and of calls that write.
-    pub fn witness(mut self, witness: Witness) -> Self {
-        self.registry.witness = Some(witness);
+    /// Has refusals and calls that write recorded there.
+    pub fn audit(mut self, sink: AuditSink) -> Self {
+        self.registry.audit = Some(sink);
         self
     }
 

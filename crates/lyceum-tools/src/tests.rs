@@ -3,6 +3,7 @@
 //! Each test makes a registry in sight, puts a [`Client`] before it, and looks at the messages that come back.
 
 mod arguments;
+mod audit;
 mod changes;
 mod errors;
 mod extensions;

@@ -6,8 +6,10 @@ use futures::FutureExt;
 use lyceum_model::{Access, Caller, Domain};
 
 use crate::{
-    Call, CallContext, Denied, Effect, Error, ExtensionEntry, Faults, MethodEntry, Outcome, Page, PageFault,
-    PromptEntry, Registry, ResourceEntry, TemplateEntry, ToolEntry, Witnessed, gate,
+    AuditEvent, Call, CallContext, Denied, Effect, Error, ExtensionEntry, Faults, MethodEntry, Outcome, Page,
+    PageFault, PromptEntry, Registry, ResourceEntry, TemplateEntry, ToolEntry, WriteOutcome,
+    audit::WriteUnderWay,
+    gate,
     mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult, printable},
     prompt::PromptArguments,
     resource::Address,
@@ -108,21 +110,22 @@ impl View {
     ) -> Result<Outcome<CallToolResult>, Error> {
         let tool = self.tool(name).ok_or_else(|| Error::ToolNotFound { name: printable(name) })?;
         let spec = tool.spec();
-        gate::permit(&self.caller, &spec.access).inspect_err(|denied| {
-            self.tell(Witnessed::Refused { caller: &self.caller, tool: &spec.name, denied });
-        })?;
-        let result = contain(tool.run(Call::new(self.caller.clone(), context), arguments)).await;
-        if spec.effect != Effect::Reads {
-            let went_well = matches!(&result, Ok(Outcome::Done(result)) if result.is_error != Some(true));
-            self.tell(Witnessed::Wrote { caller: &self.caller, tool: &spec.name, went_well });
+        if let Err(denied) = gate::permit(&self.caller, &spec.access) {
+            if let Some(sink) = &self.registry.audit {
+                let (caller, tool, denied) = (&*self.caller, spec.name.as_str(), &denied);
+                sink.record(AuditEvent::Refused { caller, tool, denied }).await;
+            }
+            return Err(denied.into());
         }
+        let work = tool.run(Call::new(self.caller.clone(), context), arguments);
+        if spec.effect == Effect::Reads {
+            return contain(work).await;
+        }
+        let under_way =
+            WriteUnderWay { sink: self.registry.audit.as_ref(), caller: &self.caller, tool: &spec.name };
+        let result = contain(work).await;
+        under_way.finish(outcome_of(&result)).await;
         result
-    }
-
-    fn tell(&self, witnessed: Witnessed<'_>) {
-        if let Some(witness) = &self.registry.witness {
-            witness.tell(witnessed);
-        }
     }
 
     /// Reads a resource. What the caller may not read is not there.
@@ -220,6 +223,14 @@ impl View {
 
     fn shows(&self, access: &Access) -> bool {
         self.holds(access) && gate::permit(&self.caller, access).is_ok()
+    }
+}
+
+fn outcome_of(result: &Result<Outcome<CallToolResult>, Error>) -> WriteOutcome {
+    match result {
+        Ok(Outcome::Done(answer)) if answer.is_error != Some(true) => WriteOutcome::Done,
+        Ok(Outcome::NeedInput(_)) => WriteOutcome::InputRequired,
+        Ok(Outcome::Done(_)) | Err(_) => WriteOutcome::Failed,
     }
 }
 

@@ -1,10 +1,6 @@
 //! The application: one plain struct, built once, top to bottom, and cloned cheaply.
 
-use std::{
-    net::SocketAddr,
-    ops::Deref,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{net::SocketAddr, ops::Deref, sync::Arc};
 
 use lyceum_auth::Auth;
 use lyceum_content::{Catalog, Current, SourceStatus};
@@ -18,7 +14,7 @@ use lyceum_tools::{
 };
 
 use crate::{
-    auth::{self, Pending, Record},
+    auth::{self, AuditLog},
     config::{AuthService, Config},
     drain::Drain,
     http::{Openapi, Pace, RequestIds},
@@ -69,9 +65,8 @@ pub struct Parts {
     pub(crate) legacy: Legacy,
     /// Who is calling; without it everyone may do everything.
     pub(crate) auth: Option<Auth>,
-    /// What is written down of calls, and what waits for it until the start.
-    record: Option<Record>,
-    pending: Mutex<Option<Pending>>,
+    /// What is recorded of calls, where people are known.
+    audit: Option<AuditLog>,
     /// Who asked to sign in how often.
     pub(crate) pace: Pace,
     /// Who everyone is, without it.
@@ -98,7 +93,23 @@ struct Services {
     knowledge: Option<Arc<Knowledge>>,
     search: Option<Arc<Search>>,
     auth: Option<Auth>,
-    record: Option<Record>,
+    audit: Option<AuditLog>,
+}
+
+impl Services {
+    /// Their names.
+    fn domains(&self) -> Vec<Domain> {
+        let skills = self.skills.as_ref().map(|_| SKILLS);
+        let knowledge = self.knowledge.as_ref().map(|_| KNOWLEDGE);
+        [Some(SERVER), skills, knowledge].into_iter().flatten().collect()
+    }
+}
+
+/// What every part of the process stands on.
+#[derive(Default)]
+struct Foundation {
+    metrics: Metrics,
+    tasks: Tasks,
 }
 
 /// Why the application can't be built. The text is for whoever starts it.
@@ -154,25 +165,24 @@ impl App {
             knowledge::note(&catalog, knowledge.source_name(), &knowledge.state().borrow());
         }
         let search = search::service(&config);
-        let mut services = Services { skills, knowledge, search, auth: None, record: None };
-        let mut pending = None;
-        if let (Audience::Everyone, false) = (audience, config.auth.is_open()) {
-            let (record, events) = auth::record();
-            (services.record, pending) = (Some(record), Some(events));
-        }
-        let hub = Arc::new(Hub::new(registry(&catalog, &services)?));
+        let mut services = Services { skills, knowledge, search, auth: None, audit: None };
+        let foundation = Foundation::default();
         // Who started the program over stdio may do everything.
         if let Audience::Everyone = audience {
-            let registry = hub.registry();
-            services.auth =
-                auth::service(&config, &public_url(&config, addr), registry.services().map(Domain::as_str))?;
+            let domains = services.domains();
+            let names = domains.iter().map(Domain::as_str);
+            services.auth = auth::service(&config, &public_url(&config, addr), names)?;
+            let Foundation { metrics, tasks } = &foundation;
+            let log = |auth: &Auth| AuditLog::new(auth.clone(), tasks.clone(), metrics.audit());
+            services.audit = services.auth.as_ref().map(log);
         }
-        Ok(Self::assemble(config, addr, hub, catalog, services, pending))
+        let hub = Arc::new(Hub::new(registry(&catalog, &services)?));
+        Ok(Self::assemble(config, addr, hub, catalog, services, foundation))
     }
 
     /// The same doors before another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>, catalog: Arc<Current<Catalog>>) -> Self {
-        Self::assemble(config, addr, hub, catalog, Services::default(), None)
+        Self::assemble(config, addr, hub, catalog, Services::default(), Foundation::default())
     }
 
     /// Starts what works in the background. Needs the runtime, which building does not.
@@ -188,10 +198,6 @@ impl App {
         }
         if let Some(auth) = &self.auth {
             self.tasks.spawn(auth::keep_tidy(auth.clone()));
-            let pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner).take();
-            if let Some(pending) = pending {
-                self.tasks.spawn_to_its_end(pending.write(auth.clone(), self.tasks.stopping()));
-            }
         }
     }
 
@@ -202,7 +208,7 @@ impl App {
             knowledge: self.knowledge.clone(),
             search: self.search.clone(),
             auth: None,
-            record: self.record.clone(),
+            audit: self.audit.clone(),
         };
         registry(&self.catalog, &services)
     }
@@ -213,9 +219,10 @@ impl App {
         hub: Arc<Hub>,
         catalog: Arc<Current<Catalog>>,
         services: Services,
-        pending: Option<Pending>,
+        foundation: Foundation,
     ) -> Self {
-        let Services { skills, knowledge, search, auth, record } = services;
+        let Services { skills, knowledge, search, auth, audit } = services;
+        let Foundation { metrics, tasks } = foundation;
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
         let of_skills = skills.as_ref().map_or("", |_| SKILLS_INSTRUCTIONS);
         let of_knowledge = knowledge.as_ref().map_or("", |_| KNOWLEDGE_INSTRUCTIONS);
@@ -223,7 +230,6 @@ impl App {
         let identity = Identity { implementation, instructions };
         let mcp = Mcp::new(hub, identity, Seal::new(random_key()));
         let caller = Arc::new(Caller::trusted());
-        let (metrics, tasks) = (Metrics::new(), Tasks::default());
         let shared = Shared {
             mcp: mcp.clone(),
             metrics: metrics.clone(),
@@ -243,8 +249,7 @@ impl App {
             mcp,
             legacy,
             auth,
-            record,
-            pending: Mutex::new(pending),
+            audit,
             pace: Pace::default(),
             caller,
             metrics,
@@ -298,16 +303,15 @@ pub(crate) fn too_late() -> Error {
 
 /// Everything that is offered, named one by one.
 fn registry(catalog: &Arc<Current<Catalog>>, services: &Services) -> Result<Registry, RegistryError> {
-    let Services { skills, knowledge, search, auth: _, record } = services;
-    let services = [Some(SERVER), skills.as_ref().map(|_| SKILLS), knowledge.as_ref().map(|_| KNOWLEDGE)];
+    let Services { skills, knowledge, search, auth: _, audit } = services;
     let facts = Arc::new(ServerFacts {
         version: env!("CARGO_PKG_VERSION"),
-        services: services.into_iter().flatten().map(|service| service.to_string()).collect(),
+        services: services.domains().iter().map(ToString::to_string).collect(),
         catalog: catalog.clone(),
     });
     let mut builder = Registry::builder().tool::<ServerInfo>(&SERVER, &facts)?;
-    if let Some(record) = record {
-        builder = builder.witness(record.witness());
+    if let Some(audit) = audit {
+        builder = builder.audit(audit.sink());
     }
     if let Some(skills) = skills {
         builder = lyceum_skills::register(builder, &SKILLS, skills)?;

@@ -1,6 +1,6 @@
 //! Sign-in, made of the configuration: its database, its key, and what tokens are for.
 
-mod record;
+mod audit;
 
 use std::{
     io::{ErrorKind, Write},
@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use lyceum_auth::{Auth, Key, Settings};
 use lyceum_store::{Db, DbError};
 
-pub(crate) use record::{Pending, Record, record};
+pub(crate) use audit::AuditLog;
 
 use crate::{
     app::StartError,

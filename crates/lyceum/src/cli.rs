@@ -24,7 +24,7 @@ use crate::{
     telemetry,
 };
 
-pub use serve::{Listening, listen, until_stopped};
+pub use serve::{Listening, listen, serve_until, until_stopped};
 
 /// Turns Git repositories of knowledge into what AI assistants can use.
 #[derive(Parser)]

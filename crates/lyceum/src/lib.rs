@@ -19,5 +19,5 @@ mod tasks;
 mod telemetry;
 
 pub use app::{App, StartError};
-pub use cli::{Listening, listen, run, until_stopped};
+pub use cli::{Listening, listen, run, serve_until, until_stopped};
 pub use telemetry::{Logging, init as init_telemetry};

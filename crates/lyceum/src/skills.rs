@@ -52,7 +52,7 @@ pub(crate) fn start(app: &App, skills: &Arc<Skills>) {
     // Listening begins before anything can change.
     app.tasks.spawn(show(app.clone(), skills.clone(), skills.state()));
     app.tasks.spawn(skills.clone().keep_fresh(stop.clone()));
-    app.tasks.spawn_to_its_end(publish(skills.clone(), stop));
+    let _waited_for = app.tasks.spawn_to_its_end(publish(skills.clone(), stop));
 }
 
 async fn publish(skills: Arc<Skills>, stop: CancellationToken) {

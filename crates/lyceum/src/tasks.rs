@@ -2,6 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
+use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 /// The background tasks of this process. Cheap to clone.
@@ -23,9 +24,9 @@ impl Tasks {
         });
     }
 
-    /// Starts a task that ends by itself when it is told to stop, and is waited for.
-    pub(crate) fn spawn_to_its_end(&self, work: impl Future<Output = ()> + Send + 'static) {
-        self.tracker.spawn(work);
+    /// Starts a task that ends by itself, soon or when it is told to stop; the end waits for it.
+    pub(crate) fn spawn_to_its_end(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.tracker.spawn(work)
     }
 
     /// Is cancelled when the server is told to stop.

@@ -6,7 +6,7 @@ mod writer;
 
 use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitExt};
 
-pub(crate) use metrics::{Metrics, Operation};
+pub(crate) use metrics::{AuditMetrics, Disposition, Metrics, Operation};
 
 use crate::mcp;
 use log::JsonLines;

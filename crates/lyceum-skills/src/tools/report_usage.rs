@@ -9,6 +9,9 @@ use crate::{Skills, analytics::Event, service::find};
 /// The longest comment, in bytes.
 const LONGEST_COMMENT: usize = 4 * 1024;
 
+/// How many characters of it are logged.
+const LONGEST_LOGGED: usize = 200;
+
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct ReportUsage;
@@ -35,6 +38,14 @@ pub(crate) struct Output {
     message: String,
 }
 
+/// As much of a comment as a log line holds; all of it is in the usage events.
+fn opening(comment: &str) -> &str {
+    comment
+        .char_indices()
+        .nth(LONGEST_LOGGED)
+        .map_or(comment, |(end, _)| comment.get(..end).unwrap_or_default())
+}
+
 impl Tool for ReportUsage {
     const NAME: &'static str = "report_usage";
     const TITLE: &'static str = "Report usage";
@@ -55,7 +66,7 @@ impl Tool for ReportUsage {
         tracing::info!(
             skill.path = skill_path,
             useful = args.useful,
-            comment = args.comment,
+            comment = args.comment.as_deref().map(opening),
             "feedback on a skill"
         );
         let message = format!("Feedback recorded for {skill_path}");

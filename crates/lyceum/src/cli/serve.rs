@@ -46,10 +46,15 @@ pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()>
     });
     app.start();
     tracing::info!(addr = %listening.addr, url = app.public_url(), "listening");
-    http::serve(app.clone(), listening.listener, stop).await;
-    app.tasks.finish(TASKS_END_WITHIN).await;
+    serve_until(app, listening, stop).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Serves until `stop`: lets what is under way finish, then what works in the background.
+pub async fn serve_until(app: App, listening: Listening, stop: CancellationToken) {
+    http::serve(app.clone(), listening.listener, stop).await;
+    app.tasks.finish(TASKS_END_WITHIN).await;
 }
 
 #[tokio::main]

@@ -8,8 +8,9 @@ use std::{
 use http::Method;
 use lyceum_tools::View;
 use prometheus_client::{
-    encoding::{EncodeLabelSet, text::encode},
+    encoding::{EncodeLabelSet, EncodeLabelValue, text::encode},
     metrics::{
+        counter::Counter,
         family::Family,
         histogram::{Histogram, exponential_buckets},
     },
@@ -25,6 +26,35 @@ struct Inner {
     registry: Registry,
     requests: Family<RequestLabels, Histogram>,
     operations: Family<OperationLabels, Histogram>,
+    audit: AuditMetrics,
+}
+
+/// What became of events for the audit log. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AuditMetrics(Family<AuditLabels, Counter>);
+
+/// What became of an event for the audit log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
+pub(crate) enum Disposition {
+    /// It is on disk.
+    Recorded,
+    /// It was a stranger's, and is not recorded.
+    Anonymous,
+    /// It was one of too many of one subject; the next row says how many.
+    LeftOut,
+    /// It could not be written.
+    Failed,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct AuditLabels {
+    disposition: Disposition,
+}
+
+impl AuditMetrics {
+    pub(crate) fn count(&self, disposition: Disposition) {
+        self.0.get_or_create(&AuditLabels { disposition }).inc();
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -41,8 +71,8 @@ struct OperationLabels {
     error_type: &'static str,
 }
 
-impl Metrics {
-    pub(crate) fn new() -> Self {
+impl Default for Metrics {
+    fn default() -> Self {
         let mut registry = Registry::default();
         let requests = Family::new_with_constructor(histogram as fn() -> Histogram);
         let operations = Family::new_with_constructor(histogram as fn() -> Histogram);
@@ -50,7 +80,15 @@ impl Metrics {
         registry.register_with_unit("http_server_request_duration", help, unit, requests.clone());
         let (help, unit) = ("Duration of MCP operations", Unit::Seconds);
         registry.register_with_unit("mcp_server_operation_duration", help, unit, operations.clone());
-        Self(Arc::new(Inner { registry, requests, operations }))
+        let audit = AuditMetrics::default();
+        registry.register("lyceum_audit_events", "Events for the audit log", audit.0.clone());
+        Self(Arc::new(Inner { registry, requests, operations, audit }))
+    }
+}
+
+impl Metrics {
+    pub(crate) fn audit(&self) -> AuditMetrics {
+        self.0.audit.clone()
     }
 
     pub(crate) fn request(&self, method: &Method, path: &str, status: u16, elapsed: Duration) {

@@ -129,7 +129,7 @@ impl TestApp {
         let listening = lyceum::listen(&config).await.unwrap();
         let (addr, stop) = (listening.addr, CancellationToken::new());
         let app = build(config, addr);
-        let served = tokio::spawn(lyceum::http::serve(app, listening.listener, stop.clone()));
+        let served = tokio::spawn(lyceum::serve_until(app, listening, stop.clone()));
         Self { addr, stop, served, _folder: None }
     }
 

@@ -1,6 +1,7 @@
 //! Sign-in from start to end, over the wire: a client, a browser, a wallet, and a chain that can fail.
 
 mod account;
+mod audit;
 mod command;
 mod doors;
 mod flow;

@@ -1,0 +1,175 @@
+//! The audit log of calls: those that were refused to somebody known, and those of somebody known that write.
+//!
+//! A call is answered after its row is on disk. What strangers call is counted and not recorded, for they could fill a disk;
+//! what one person can add by calls that come to nothing is limited, and how many rows were left out is part of the next one.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use futures::FutureExt;
+use jiff::Timestamp;
+use lyceum_auth::{Auth, Event};
+use lyceum_model::{Caller, Tier};
+use lyceum_tools::{AuditEvent, AuditSink, Recorded, WriteOutcome};
+use quick_cache::sync::Cache;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinHandle,
+};
+
+use crate::{
+    tasks::Tasks,
+    telemetry::{AuditMetrics, Disposition},
+};
+
+/// How many rows may be on their way to the disk at once. Calls beyond wait for their turn.
+const MAX_UNDER_WAY: usize = 4096;
+
+/// How many rows one subject may add at once by calls that come to nothing, and how long it takes until one more may be.
+const ROW_BURST: u32 = 60;
+const ROW_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How many subjects are remembered.
+const MAX_SUBJECTS: usize = 10_000;
+
+/// The audit log of calls. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct AuditLog(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    auth: Auth,
+    tasks: Tasks,
+    metrics: AuditMetrics,
+    under_way: Arc<Semaphore>,
+    budgets: Cache<String, Arc<Mutex<Budget>>>,
+}
+
+impl AuditLog {
+    /// The log in the database of `auth`; the end of `tasks` waits for its rows.
+    pub(crate) fn new(auth: Auth, tasks: Tasks, metrics: AuditMetrics) -> Self {
+        let under_way = Arc::new(Semaphore::new(MAX_UNDER_WAY));
+        Self(Arc::new(Inner { auth, tasks, metrics, under_way, budgets: Cache::new(MAX_SUBJECTS) }))
+    }
+
+    /// Where the gate and the tools put their events.
+    pub(crate) fn sink(&self) -> AuditSink {
+        let log = self.clone();
+        AuditSink::new(move |event| log.record(event))
+    }
+
+    fn record(&self, event: AuditEvent<'_>) -> Recorded {
+        let (caller, is_limited) = match event {
+            AuditEvent::Refused { caller, .. } => (caller, true),
+            AuditEvent::Wrote { caller, outcome, .. } => (caller, is_limited(caller, outcome)),
+        };
+        let Some(subject) = caller.subject() else {
+            self.0.metrics.count(Disposition::Anonymous);
+            return futures::future::ready(()).boxed();
+        };
+        let mut left_out = 0;
+        if is_limited {
+            match self.budget(subject, Instant::now()) {
+                Ok(count) => left_out = count,
+                Err(LeftOut) => {
+                    self.0.metrics.count(Disposition::LeftOut);
+                    return futures::future::ready(()).boxed();
+                }
+            }
+        }
+        let event = match event {
+            AuditEvent::Refused { tool, denied, .. } => Event::refused(subject, tool, &denied.to_string()),
+            AuditEvent::Wrote { tool, outcome, .. } => Event::wrote(subject, tool, outcome.as_str()),
+        };
+        self.write(event.after_left_out(left_out))
+    }
+
+    /// Writes a row, whether or not the call is still there. Where too many are under way, the call waits for a turn first.
+    fn write(&self, event: Event) -> Recorded {
+        let (log, now) = (self.clone(), Timestamp::now());
+        if let Ok(turn) = self.0.under_way.clone().try_acquire_owned() {
+            return self.write_in_turn(event, now, turn).map(|_| ()).boxed();
+        }
+        async move {
+            if let Ok(turn) = log.0.under_way.clone().acquire_owned().await {
+                let _written = log.write_in_turn(event, now, turn).await;
+            }
+        }
+        .boxed()
+    }
+
+    fn write_in_turn(&self, event: Event, now: Timestamp, turn: OwnedSemaphorePermit) -> JoinHandle<()> {
+        let log = self.clone();
+        self.0.tasks.spawn_to_its_end(async move {
+            let disposition = match log.0.auth.record(event, now).await {
+                Ok(()) => Disposition::Recorded,
+                Err(error) => {
+                    tracing::error!(error.cause = %error, "could not write to the audit log");
+                    Disposition::Failed
+                }
+            };
+            log.0.metrics.count(disposition);
+            drop(turn);
+        })
+    }
+
+    /// Takes one row out of what the subject may add: how many were left out before it, or that this one is left out too.
+    fn budget(&self, subject: &str, now: Instant) -> Result<u64, LeftOut> {
+        let new = || Ok::<_, std::convert::Infallible>(Arc::new(Mutex::new(Budget::new(now))));
+        let Ok(budget) = self.0.budgets.get_or_insert_with(subject, new);
+        budget.lock().unwrap_or_else(PoisonError::into_inner).take(now)
+    }
+}
+
+/// Whether a call that writes came to nothing, or comes from somebody whom nobody vouches for: anybody can sign in.
+fn is_limited(caller: &Caller, outcome: WriteOutcome) -> bool {
+    caller.tier() == Tier::Public || outcome == WriteOutcome::Failed
+}
+
+/// A row is left out.
+#[derive(Debug, PartialEq, Eq)]
+struct LeftOut;
+
+/// What one subject may still add.
+#[derive(Debug)]
+struct Budget {
+    /// When nothing will be used up any more.
+    full_at: Instant,
+    left_out: u64,
+}
+
+impl Budget {
+    fn new(now: Instant) -> Self {
+        Self { full_at: now, left_out: 0 }
+    }
+
+    fn take(&mut self, now: Instant) -> Result<u64, LeftOut> {
+        let full_at = self.full_at.max(now) + ROW_INTERVAL;
+        if full_at > now + ROW_INTERVAL * ROW_BURST {
+            self.left_out += 1;
+            return Err(LeftOut);
+        }
+        self.full_at = full_at;
+        Ok(std::mem::take(&mut self.left_out))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_adds_so_many_rows_and_the_next_says_how_many_were_left_out() {
+        let now = Instant::now();
+        let mut budget = Budget::new(now);
+        for _ in 0..ROW_BURST {
+            assert_eq!(budget.take(now), Ok(0));
+        }
+        assert_eq!(budget.take(now), Err(LeftOut));
+        assert_eq!(budget.take(now), Err(LeftOut));
+        assert_eq!(budget.take(now + ROW_INTERVAL), Ok(2));
+        assert_eq!(budget.take(now + ROW_INTERVAL), Err(LeftOut));
+    }
+}
