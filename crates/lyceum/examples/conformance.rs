@@ -6,7 +6,7 @@ use std::{path::PathBuf, sync::Arc};
 use clap::Parser;
 use lyceum::{
     App,
-    config::{Config, Overrides},
+    config::{Config, Overrides, Purpose},
 };
 use lyceum_content::{Catalog, Current};
 
@@ -23,11 +23,10 @@ struct Args {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let config = Config::load(&Overrides {
-        listen: Some(args.listen),
-        data_dir: args.data_dir,
-        ..Overrides::default()
-    })?;
+    let config = Config::load(
+        &Overrides { listen: Some(args.listen), data_dir: args.data_dir, ..Overrides::default() },
+        Purpose::Serve,
+    )?;
     let _logging = lyceum::init_telemetry("info")?;
     let listening = lyceum::listen(&config).await?;
     let hub = lyceum_testkit::fixture_hub()?;

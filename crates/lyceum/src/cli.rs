@@ -19,7 +19,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use crate::{
-    config::{self, Config, Overrides},
+    config::{self, Config, ConfigFile, Faults, Overrides, Purpose},
     skills::SANDBOX_HELPER,
     telemetry,
 };
@@ -32,7 +32,7 @@ pub use serve::{Listening, listen, serve_until, until_stopped};
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// The configuration file [default: lyceum.toml, if it is there]
+    /// The configuration file [default: lyceum.toml of the working folder (not for stdio), else of ~/.config/lyceum]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// The folder for what must survive a restart
@@ -143,28 +143,37 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Doctor => doctor::doctor(&overrides),
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Key => key::key(),
-        Command::Audit { after } => audit::audit(&Config::load(&overrides)?, after),
+        Command::Audit { after } => audit::audit(&Config::load(&overrides, Purpose::Serve)?, after),
         Command::Grants { subject, end } => {
-            grants::grants(&Config::load(&overrides)?, subject.as_deref(), end.as_deref())
+            grants::grants(&Config::load(&overrides, Purpose::Serve)?, subject.as_deref(), end.as_deref())
         }
-        Command::Eval(options) => eval::eval(&Config::load(&overrides)?.or_example()?, &options),
-        Command::Embed { .. } => embed::embed(&Config::load(&overrides)?),
+        Command::Eval(options) => eval::eval(&load_once(&overrides)?.or_example()?, &options),
+        Command::Embed { .. } => embed::embed(&load_once(&overrides)?),
         Command::Schema => check::schema(),
-        Command::Sync => sync::sync(&Config::load(&overrides)?),
-        Command::Search(question) => search::search(&Config::load(&overrides)?.or_example()?, &question),
-        Command::Model(command) => model::model(&Config::load(&overrides)?, command),
-        Command::Reindex => reindex::reindex(&Config::load(&overrides)?.or_example()?),
+        Command::Sync => sync::sync(&load_once(&overrides)?),
+        Command::Search(question) => search::search(&load_once(&overrides)?.or_example()?, &question),
+        Command::Model(command) => model::model(&load_once(&overrides)?, command),
+        Command::Reindex => reindex::reindex(&load_once(&overrides)?.or_example()?),
         Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
-            let mut config = Config::load(&overrides)?.or_example()?;
+            let mut config = Config::load(&overrides, Purpose::Serve)?.or_example()?;
             config.search.fetch = true;
             let _logging = telemetry::init(&config::log_filter())?;
             serve::serve(config)
         }
         Command::Stdio => {
-            let config = Config::load(&overrides)?;
+            let config = Config::load(&overrides, Purpose::Stdio)?;
             let _logging = telemetry::init(&config::log_filter())?;
             serve::stdio(config)
         }
     }
+}
+
+/// The configuration of a command that works once. Whoever typed it is told where a file was found that nobody named.
+fn load_once(overrides: &Overrides) -> Result<Config, Faults> {
+    let config = Config::load(overrides, Purpose::Once)?;
+    if let Some(file @ (ConfigFile::WorkingFolder | ConfigFile::User(_))) = &config.file {
+        eprintln!("lyceum: the configuration is {file}");
+    }
+    Ok(config)
 }

@@ -7,6 +7,7 @@ mod check;
 mod document;
 mod environment;
 mod fault;
+mod file;
 mod knowledge;
 mod raw;
 mod schema;
@@ -28,6 +29,7 @@ use lyceum_source::{Secret, Token};
 pub use auth::{AuthService, Oauth, Waap};
 pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
+pub use file::{ConfigFile, Purpose, passes_over_working_folder};
 pub use raw::AuthMode;
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
@@ -41,6 +43,8 @@ const EXAMPLE: SourceName = SourceName::from_static("example");
 /// A configuration that can be used as it is.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// The file that it was read from, where there is one.
+    pub file: Option<ConfigFile>,
     /// Where to listen.
     pub listen: SocketAddr,
     /// What clients call the server, if not by the listen address: `https://mcp.example.org`, without a slash.
@@ -203,16 +207,12 @@ pub struct Overrides {
 }
 
 impl Config {
-    /// Loads the file that is named, else `lyceum.toml` of the working folder if it is there, else the defaults;
-    /// then the environment and the flags over it.
-    pub fn load(overrides: &Overrides) -> Result<Self, Faults> {
-        let named = overrides.config.clone().or_else(environment::config_file);
-        let document = match named {
-            Some(file) => read(&file)?,
-            None if Path::new("lyceum.toml").is_file() => read(Path::new("lyceum.toml"))?,
-            None => Document::empty(),
-        };
-        Self::of(document, environment::variable, overrides)
+    /// Loads the file that counts for that purpose, or the defaults where there is none; then the environment and the
+    /// flags over it.
+    pub fn load(overrides: &Overrides, purpose: Purpose) -> Result<Self, Faults> {
+        let file = ConfigFile::find(overrides, purpose);
+        let document = file.as_ref().map_or_else(|| Ok(Document::empty()), |file| file.read(purpose))?;
+        Ok(Self { file, ..Self::of(document, environment::variable, overrides)? })
     }
 
     /// What the file says, the environment over it, and the flags over both.
@@ -256,14 +256,6 @@ impl Config {
     pub fn from_text(file: &Path, text: &str) -> Result<Self, Faults> {
         check::check(&Document::parse(file, text).map_err(Faults)?, &|_| None)
     }
-}
-
-fn read(file: &Path) -> Result<Document, Faults> {
-    let text = std::fs::read_to_string(file).map_err(|error| {
-        let message = format!("can't be read: {error}; name another file with --config, or leave it out");
-        Faults(vec![Fault { place: Place::File(file.to_owned()), key: String::new(), message }])
-    })?;
-    Document::parse(file, &text).map_err(Faults)
 }
 
 #[cfg(test)]

@@ -5,21 +5,18 @@ use std::{io::Write, process::ExitCode};
 use lyceum_content::ontology::Ontology;
 
 use crate::{
-    config::{Config, Overrides, json_schema},
+    config::{Config, Overrides, Purpose, json_schema},
     http,
 };
 
 /// Says everything that is wrong, or that nothing is.
 pub(super) fn check(overrides: &Overrides) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
-    match Config::load(overrides) {
+    match Config::load(overrides, Purpose::Serve) {
         Ok(config) => {
-            let sources = config.sources.len();
-            writeln!(
-                out,
-                "the configuration is good: it listens on {}, with {sources} sources",
-                config.listen
-            )?;
+            let (sources, listen) = (config.sources.len(), config.listen);
+            let file = config.file.map(|file| format!(" ({file})")).unwrap_or_default();
+            writeln!(out, "the configuration{file} is good: it listens on {listen}, with {sources} sources")?;
             Ok(ExitCode::SUCCESS)
         }
         Err(faults) => {

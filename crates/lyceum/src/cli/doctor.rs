@@ -14,7 +14,7 @@ use lyceum_store::documents::FileState;
 use serde::Deserialize;
 
 use crate::{
-    config::{AuthService, Config, Overrides},
+    config::{AuthService, Config, Overrides, Purpose},
     knowledge, skills,
 };
 
@@ -36,14 +36,15 @@ pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
 
 fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> {
     writeln!(out, "lyceum {}", env!("CARGO_PKG_VERSION"))?;
-    let config = match Config::load(overrides) {
+    let config = match Config::load(overrides, Purpose::Once) {
         Ok(config) => config,
         Err(faults) => {
             writeln!(out, "configuration: {faults}")?;
             return Ok(ExitCode::FAILURE);
         }
     };
-    writeln!(out, "configuration: good; data in {}", config.data_dir.display())?;
+    let file = config.file.as_ref().map_or_else(|| "no file".to_owned(), ToString::to_string);
+    writeln!(out, "configuration: good ({file}); data in {}", config.data_dir.display())?;
     let runtime = tokio::runtime::Runtime::new()?;
     let mut healthy = runtime.block_on(knowledge(out, &config))?;
     writeln!(out, "search: {}", search(&config))?;

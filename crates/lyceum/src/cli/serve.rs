@@ -11,7 +11,12 @@ use anyhow::Context;
 use tokio::{net::TcpListener, signal};
 use tokio_util::sync::CancellationToken;
 
-use crate::{app::App, config::Config, http, mcp::serve_stdio};
+use crate::{
+    app::App,
+    config::{Config, passes_over_working_folder},
+    http,
+    mcp::serve_stdio,
+};
 
 /// How long background tasks may take to end.
 const TASKS_END_WITHIN: Duration = Duration::from_secs(5);
@@ -60,6 +65,9 @@ pub async fn serve_until(app: App, listening: Listening, stop: CancellationToken
 #[tokio::main]
 pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
     let listening = listen(&config).await?;
+    if let Some(file) = &config.file {
+        tracing::info!(config.file = %file, "configuration read");
+    }
     if config.auth.is_open() && !listening.addr.ip().is_loopback() {
         tracing::warn!(
             "everyone who can reach {} may do everything (auth.mode = \"open\"); put a gate before it, or listen on 127.0.0.1",
@@ -76,8 +84,16 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
     if !config.is_written {
         anyhow::bail!(
             "there is nothing to serve: set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git repository, \
-             or write a lyceum.toml and name it with --config"
+             or write a lyceum.toml and name it with --config{}",
+            if is_left_out(&config) {
+                "; stdio does not read the one of the working folder by itself"
+            } else {
+                ""
+            }
         );
+    }
+    if is_left_out(&config) {
+        tracing::info!("lyceum.toml of the working folder is not read; name it with --config if it is yours");
     }
     let app = App::for_one_person(config)?;
     let runtime = tokio::runtime::Runtime::new()?;
@@ -96,6 +112,11 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
     served.map(|()| ExitCode::SUCCESS)
 }
 
+/// Whether the working folder has a configuration that is not read, since others may have put it there.
+fn is_left_out(config: &Config) -> bool {
+    config.file.is_none() && passes_over_working_folder()
+}
+
 /// Says where to go next, to a person at a terminal.
 fn greet(app: &App) -> std::io::Result<()> {
     let mut out = std::io::stdout();
@@ -103,6 +124,9 @@ fn greet(app: &App) -> std::io::Result<()> {
         return Ok(());
     }
     let url = app.public_url();
+    if let Some(file) = &app.config.file {
+        writeln!(out, "The configuration is {file}.")?;
+    }
     writeln!(out, "lyceum is at {url}\n\nConnect a client to {url}/mcp, for example:\n")?;
     writeln!(out, "    claude mcp add --transport http lyceum {url}/mcp\n")
 }

@@ -31,6 +31,7 @@ pub(super) fn check(
     let raw = Raw::deserialize(&document.values);
     match (checker.faults.is_empty(), raw) {
         (true, Ok(raw)) => Ok(Config {
+            file: None,
             listen: checked.listen,
             public_url: checked.public_url,
             data_dir: checked.data_dir,
@@ -257,6 +258,15 @@ impl<'a> Checker<'a> {
 
     /// What is in a variable that the file names.
     pub(super) fn variable(&mut self, at: &str, name: &str) -> Option<String> {
+        if !self.document.may_name_secrets && self.document.place(at).is_in_file() {
+            self.fault(
+                at,
+                "no secret is read for a lyceum.toml of the working folder, which may have come with a checkout; \
+                 if it is yours, run the command again with --config lyceum.toml"
+                    .to_owned(),
+            );
+            return None;
+        }
         let value = (self.variable)(name);
         if value.is_none() {
             let key = at.rsplit('/').next().unwrap_or_default();

@@ -21,13 +21,21 @@ pub(super) struct Document {
     file: PathBuf,
     /// Whether the file is there.
     pub has_file: bool,
+    /// Whether the variables that the file names are read.
+    pub may_name_secrets: bool,
 }
 
 impl Document {
     /// Nothing yet: every key has its default.
     pub(super) fn empty() -> Self {
         let file = PathBuf::from("lyceum.toml");
-        Self { values: Value::Object(Map::new()), places: BTreeMap::new(), file, has_file: false }
+        Self {
+            values: Value::Object(Map::new()),
+            places: BTreeMap::new(),
+            file,
+            has_file: false,
+            may_name_secrets: true,
+        }
     }
 
     /// Reads TOML, with every syntax fault at once.
@@ -45,7 +53,13 @@ impl Document {
         }
         let mut reader = Reader { file, text, places: BTreeMap::new() };
         let values = reader.table(table.get_ref(), "");
-        Ok(Self { values, places: reader.places, file: file.to_owned(), has_file: true })
+        Ok(Self {
+            values,
+            places: reader.places,
+            file: file.to_owned(),
+            has_file: true,
+            may_name_secrets: true,
+        })
     }
 
     /// Sets one text of a table, over what the file says.

@@ -113,6 +113,19 @@ pub fn askpass_errand() -> Option<String> {
     env::var(lyceum_source::ASKPASS_VARIABLE).ok()
 }
 
+/// The platform's folder for configurations of this user.
+pub(super) fn user_config_dir() -> Option<PathBuf> {
+    let variable = |name: &str| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let base = if cfg!(windows) {
+        variable("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        variable("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        variable("XDG_CONFIG_HOME").or_else(|| variable("HOME").map(|home| home.join(".config")))
+    };
+    base.map(|base| base.join("lyceum"))
+}
+
 /// The platform's folder for data of this user; the working folder where there is none.
 pub(super) fn default_data_dir() -> PathBuf {
     let variable = |name: &str| variable(name).map(PathBuf::from);

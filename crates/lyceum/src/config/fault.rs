@@ -35,6 +35,16 @@ pub struct Fault {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 
+impl Place {
+    /// Whether it came from a file, not from the environment or a flag.
+    pub(super) fn is_in_file(&self) -> bool {
+        match self {
+            Self::Line { .. } | Self::File(_) => true,
+            Self::Variable(_) | Self::Flag(_) => false,
+        }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -20,3 +20,4 @@ mod shutdown;
 mod sign_in;
 mod skills;
 mod stdio;
+mod trust;

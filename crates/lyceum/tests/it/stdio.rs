@@ -42,8 +42,18 @@ impl Program {
     /// The same in a folder that may hold the data of an earlier one.
     pub(crate) fn at(folder: TempDir, config: &str, variables: &[(&str, &str)]) -> Self {
         std::fs::write(folder.path().join("lyceum.toml"), config).unwrap();
+        Self::started(folder, &["--config", "lyceum.toml"], variables)
+    }
+
+    /// The same in a folder whose `lyceum.toml`, if there is one, nobody names.
+    pub(crate) fn unnamed(folder: TempDir, variables: &[(&str, &str)]) -> Self {
+        Self::started(folder, &[], variables)
+    }
+
+    fn started(folder: TempDir, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let log = std::fs::File::create(folder.path().join("log.jsonl")).unwrap();
         let mut child = Command::new(env!("CARGO_BIN_EXE_lyceum"))
+            .args(flags)
             .args(["--data-dir", "data", "stdio"])
             .current_dir(folder.path())
             .env_clear()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::config::{Config, Faults, Overrides, document::Document};
+use crate::config::{Config, Faults, Overrides, Purpose, document::Document};
 
 /// What the file says with those variables and flags over it.
 fn load(variables: &[(&str, &str)], overrides: &Overrides) -> Result<Config, Faults> {
@@ -53,7 +53,7 @@ fn a_path_starts_where_it_was_written() {
 fn a_file_that_is_named_must_be_there() {
     let absent = Path::new("/absent/lyceum.toml");
     let overrides = Overrides { config: Some(absent.to_owned()), ..Overrides::default() };
-    insta::assert_snapshot!(Config::load(&overrides).unwrap_err(), @r"
+    insta::assert_snapshot!(Config::load(&overrides, Purpose::Serve).unwrap_err(), @r"
     the configuration has 1 fault
       /absent/lyceum.toml: can't be read: No such file or directory (os error 2); name another file with --config, or leave it out
     ");

@@ -26,7 +26,10 @@ pub(super) async fn lyceum(command: &str, config: &str, variables: &[(&str, &str
     if !config.is_empty() {
         std::fs::write(folder.path().join("lyceum.toml"), config).unwrap();
     }
+    // Over stdio, and where a file names secrets, it has to be named itself.
+    let named: &[&str] = if config.is_empty() { &[] } else { &["--config", "lyceum.toml"] };
     let running = Command::new(env!("CARGO_BIN_EXE_lyceum"))
+        .args(named)
         .arg(command)
         .current_dir(folder.path())
         .env_clear()
