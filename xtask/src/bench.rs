@@ -3,6 +3,7 @@
 mod auth;
 mod connection;
 mod figures;
+mod flood;
 mod http;
 mod line;
 mod machine;
@@ -31,6 +32,8 @@ pub(crate) enum Subject {
     Search(search::Options),
     /// Signing in, and what a token costs at each request.
     Auth(auth::Options),
+    /// Strangers do their worst while members work.
+    Flood(flood::Options),
     /// Bringing real repositories of documents in, and reading them over REST.
     Sync(sync::Options),
 }
@@ -42,6 +45,7 @@ pub(crate) fn run(repo: &Repo, subject: &Subject) -> Result<()> {
         Subject::Skills(options) => skills::run(repo, options),
         Subject::Search(options) => search::run(repo, options),
         Subject::Auth(options) => auth::run(repo, options),
+        Subject::Flood(options) => flood::run(repo, options),
         Subject::Sync(options) => sync::run(repo, options),
     }
 }

@@ -7,6 +7,7 @@
 )]
 
 mod bench;
+mod deny;
 mod exchange;
 mod packages;
 mod peers;
@@ -33,6 +34,8 @@ enum Command {
     Test(test::Options),
     /// Checks how the code is laid out, and prints the size of its files.
     Tidy,
+    /// Checks what we depend on: known holes, licences, origins, duplicates.
+    Deny,
     /// Meets the real clients and the conformance suite.
     Peers(peers::Options),
     /// Measures speed and memory.
@@ -54,6 +57,7 @@ fn run(repo: &Repo, command: &Command) -> Result<()> {
     match command {
         Command::Test(options) => test::run(repo, options),
         Command::Tidy => tidy::run(repo),
+        Command::Deny => deny::run(repo),
         Command::Peers(options) => peers::run(repo, options),
         Command::Bench(subject) => bench::run(repo, subject),
     }

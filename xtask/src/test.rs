@@ -1,10 +1,12 @@
-//! `cargo xtask test`: every check, in order of what fails fastest; it stops at the first failure.
+//! `cargo xtask test`: every check, in order of what fails fastest. It runs to the end, whatever fails, and then lists every
+//! step with its time and how it ended.
 
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::deny;
 use crate::packages::{self, BUBBLEWRAP};
 use crate::peers;
 use crate::process::command_line;
@@ -31,8 +33,9 @@ const STEPS: &[Step] = &[
     Step { name: "fmt", by_hand: "cargo fmt --all --check", run: command },
     Step { name: "clippy", by_hand: "cargo clippy --workspace --all-targets -- -D warnings", run: command },
     Step { name: "tidy", by_hand: "cargo xtask tidy", run: |repo, _| tidy::run(repo) },
-    Step { name: "nextest", by_hand: "cargo nextest run --workspace", run: nextest },
-    Step { name: "doc tests", by_hand: "cargo test --workspace --doc", run: command },
+    Step { name: "deny", by_hand: "cargo xtask deny", run: |repo, _| deny::run(repo) },
+    Step { name: "nextest", by_hand: "cargo nextest run --workspace --no-fail-fast", run: nextest },
+    Step { name: "doc tests", by_hand: "cargo test --workspace --doc --no-fail-fast", run: command },
 ];
 
 const PEERS: Step = Step { name: "peers", by_hand: "cargo xtask peers", run: |repo, _| peers::run_all(repo) };
@@ -40,34 +43,51 @@ const PEERS: Step = Step { name: "peers", by_hand: "cargo xtask peers", run: |re
 /// Runs the steps.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     let peers = (!options.quick).then_some(&PEERS);
-    let mut times = Vec::new();
+    let mut ended = Vec::new();
     for step in STEPS.iter().chain(peers) {
         println!("── {}: {}", step.name, step.by_hand);
         let started = Instant::now();
         let outcome = (step.run)(repo, step);
         let took = started.elapsed();
-        outcome.with_context(|| {
-            format!("{} failed after {}; run it by hand: {}", step.name, seconds(took), step.by_hand)
-        })?;
-        println!("── {}: passed in {}", step.name, seconds(took));
-        times.push((step.name, took));
+        match &outcome {
+            Ok(()) => println!("── {}: passed in {}", step.name, seconds(took)),
+            Err(error) => println!("── {}: FAILED after {}: {error:#}", step.name, seconds(took)),
+        }
+        ended.push(Ended { step, took, outcome });
     }
-    summarise(&times);
+    summarise(&ended);
     if options.quick {
         println!(
             "── the peers (real clients, conformance suite) were LEFT OUT by --quick; run them: {}",
             PEERS.by_hand
         );
     }
-    Ok(())
+    match ended.iter().filter(|step| step.outcome.is_err()).count() {
+        0 => Ok(()),
+        failed => bail!("{failed} of {} steps failed", ended.len()),
+    }
 }
 
-fn summarise(times: &[(&str, Duration)]) {
-    println!("── all passed:");
-    for (name, took) in times {
-        println!("   {name:<10} {:>9}", seconds(*took));
+/// A step that came to its end.
+struct Ended<'a> {
+    step: &'a Step,
+    took: Duration,
+    outcome: Result<()>,
+}
+
+/// Lists every step with its time, and for each that failed why and how to run it alone.
+fn summarise(ended: &[Ended<'_>]) {
+    println!("── summary:");
+    for Ended { step, took, outcome } in ended {
+        let word = if outcome.is_ok() { "passed" } else { "FAILED" };
+        println!("   {:<10} {:>9}  {word}", step.name, seconds(*took));
     }
-    println!("   {:<10} {:>9}", "together", seconds(times.iter().map(|(_, took)| *took).sum()));
+    println!("   {:<10} {:>9}", "together", seconds(ended.iter().map(|step| step.took).sum()));
+    for Ended { step, outcome, .. } in ended {
+        if let Err(error) = outcome {
+            println!("── {} failed: {error:#}\n   run it by hand: {}", step.name, step.by_hand);
+        }
+    }
 }
 
 /// Runs the step's own command line, its output going straight to the terminal.

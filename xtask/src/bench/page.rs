@@ -10,12 +10,14 @@ const EMPTY: &str = "# Benchmarks\n\nWritten by `cargo xtask bench … --write`;
     <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n\n\
     ## Sync\n\n<!-- bench:sync -->\n<!-- /bench:sync -->\n\n\
     ## Search\n\n<!-- bench:search -->\n<!-- /bench:search -->\n\n\
-    ## Sign-in\n\n<!-- bench:auth -->\n<!-- /bench:auth -->\n";
+    ## Sign-in\n\n<!-- bench:auth -->\n<!-- /bench:auth -->\n\n\
+    ## Flood\n\n<!-- bench:flood -->\n<!-- /bench:flood -->\n";
 
 /// The section of one benchmark.
 #[derive(Clone, Copy)]
 pub(super) enum Section {
     Auth,
+    Flood,
     Http,
     Search,
     Skills,
@@ -26,6 +28,7 @@ impl Section {
     fn markers(self) -> [&'static str; 2] {
         match self {
             Self::Auth => ["<!-- bench:auth -->", "<!-- /bench:auth -->"],
+            Self::Flood => ["<!-- bench:flood -->", "<!-- /bench:flood -->"],
             Self::Http => ["<!-- bench:http -->", "<!-- /bench:http -->"],
             Self::Search => ["<!-- bench:search -->", "<!-- /bench:search -->"],
             Self::Skills => ["<!-- bench:skills -->", "<!-- /bench:skills -->"],

@@ -1,0 +1,61 @@
+//! `cargo xtask deny`: known holes, licences, origins and duplicates of what we depend on, by `cargo deny`.
+//!
+//! The database of known holes is a Git repository on the Internet. Where it can't be reached the run goes on, and says
+//! that they were not looked for.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{Running, command_line};
+use crate::repo::Repo;
+
+/// The version that `deny.toml` is written for.
+const VERSION: &str = "0.20.2";
+
+/// For building it, once.
+const BUILT_WITHIN: Duration = Duration::from_secs(1800);
+
+/// For one check, and for getting the database.
+const CHECKED_WITHIN: Duration = Duration::from_secs(300);
+
+/// Runs every check.
+pub(crate) fn run(repo: &Repo) -> Result<()> {
+    let deny = ensure(repo)?;
+    check(repo, &deny, &["check", "--hide-inclusion-graph", "bans", "licenses", "sources"])?;
+    if check(repo, &deny, &["fetch", "db"]).is_err() {
+        println!("   known holes were NOT LOOKED FOR: the advisory database can't be reached");
+        return Ok(());
+    }
+    check(repo, &deny, &["--offline", "check", "--hide-inclusion-graph", "advisories"])
+}
+
+/// The program: built once into the target folder, for the machine may have none or another version.
+fn ensure(repo: &Repo) -> Result<PathBuf> {
+    let root = repo.path("target/tools").join(format!("cargo-deny-{VERSION}"));
+    let program = root.join("bin/cargo-deny");
+    if program.is_file() {
+        return Ok(program);
+    }
+    println!("   building cargo-deny {VERSION} into target/tools");
+    let mut install = repo.command("cargo");
+    install.args(["install", "--quiet", "--locked", "--debug", "cargo-deny", "--version", VERSION, "--root"]);
+    end_well(install.arg(&root), BUILT_WITHIN)?;
+    Ok(program)
+}
+
+fn check(repo: &Repo, deny: &Path, words: &[&str]) -> Result<()> {
+    let program = deny.to_str().context("the target folder has a name that is no text")?;
+    end_well(repo.command(program).args(["--log-level", "error"]).args(words), CHECKED_WITHIN)
+}
+
+fn end_well(command: &mut Command, limit: Duration) -> Result<()> {
+    let mut running = Running::start(command, Stdio::inherit(), Stdio::inherit())?;
+    match running.wait(limit)? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => bail!("`{}` ended with {status}", command_line(command)),
+        None => bail!("no end after {limit:?}: `{}`", command_line(command)),
+    }
+}
