@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::{Error, Finished, Level, Script, Setup, Unavailable, Wanted};
+use crate::{Error, Finished, Level, MemoryLimit, Script, Setup, Unavailable, Wanted};
 
 /// A level that was found to work here: elsewhere there is none.
 #[derive(Debug, Clone)]
@@ -21,6 +21,11 @@ impl Sandbox {
 
     /// The level.
     pub fn level(&self) -> Level {
+        match *self {}
+    }
+
+    /// How memory is limited.
+    pub fn memory_limit(&self) -> MemoryLimit {
         match *self {}
     }
 

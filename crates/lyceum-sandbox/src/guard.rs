@@ -4,12 +4,14 @@
 //! first message says which of the two it is. Standard output and error are the script's: nothing here writes to them.
 
 mod bubblewrap;
+mod cgroup;
 mod confine;
 mod file_rights;
 mod folder;
 mod namespaces;
 mod raw;
 mod rlimits;
+mod status;
 mod supervise;
 mod system_calls;
 mod system_paths;

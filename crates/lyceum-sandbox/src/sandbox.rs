@@ -7,7 +7,7 @@ mod self_test;
 use std::path::PathBuf;
 
 use crate::{
-    Error, Finished, Helper, Level, Script, Setup, Unavailable, Wanted,
+    Error, Finished, Helper, Level, MemoryLimit, Script, Setup, Unavailable, Wanted,
     order::order,
     wire::{Means, Rights},
 };
@@ -18,6 +18,7 @@ pub struct Sandbox {
     helper: Helper,
     base: PathBuf,
     means: Means,
+    memory: MemoryLimit,
 }
 
 /// One way to reach a level. For tests, which go through all of them; operators write [`Wanted`].
@@ -49,7 +50,7 @@ impl Sandbox {
         for variant in variants {
             match Self::try_variant(*variant, &setup).await {
                 Ok(sandbox) => {
-                    tracing::info!(level = %sandbox.level(), means = ?sandbox.means, "scripts run in a sandbox");
+                    tracing::info!(level = %sandbox.level(), means = ?sandbox.means, memory = %sandbox.memory, "scripts run in a sandbox");
                     return Ok(sandbox);
                 }
                 Err(reason) => {
@@ -75,6 +76,11 @@ impl Sandbox {
         self.means.level()
     }
 
+    /// How the memory of a run is limited here.
+    pub fn memory_limit(&self) -> MemoryLimit {
+        self.memory
+    }
+
     /// Runs a script and every process that it starts, to their end. Dropping the future ends them too.
     pub async fn run(&self, script: Script) -> Result<Finished, Error> {
         let order = order(&script, &self.means, &self.base)?;
@@ -89,8 +95,10 @@ impl Sandbox {
             Variant::Oldest => Means::Standard { namespaces: false, rights: Rights::First },
             Variant::None => Means::None,
         };
-        let sandbox = Self { helper: setup.helper.clone(), base: setup.base.clone(), means };
-        self_test::pass(&sandbox).await?;
+        // The test run says how memory is really limited.
+        let memory = MemoryLimit::None;
+        let mut sandbox = Self { helper: setup.helper.clone(), base: setup.base.clone(), means, memory };
+        sandbox.memory = self_test::pass(&sandbox).await?;
         Ok(sandbox)
     }
 }

@@ -98,6 +98,20 @@ pub struct Finished {
     pub stopped: Option<Stopped>,
     /// What held it back.
     pub level: Level,
+    /// How its memory was limited.
+    pub memory: MemoryLimit,
+}
+
+/// How the memory of all processes of a run together is limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MemoryLimit {
+    /// By the kernel, in a control group of the run's own.
+    Cgroup,
+    /// By the supervisor, which adds up what they use some 20 times a second.
+    Polling,
+    /// Not at all: nothing holds the script back.
+    None,
 }
 
 /// What was kept of a stream.
@@ -127,6 +141,16 @@ impl fmt::Display for Stopped {
             Self::Timeout => "timeout exceeded",
             Self::Memory => "memory limit exceeded",
             Self::Scratch => "scratch folder full",
+        })
+    }
+}
+
+impl fmt::Display for MemoryLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cgroup => "by a cgroup",
+            Self::Polling => "by polling",
+            Self::None => "not at all",
         })
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Level, Limits, Stopped};
+use crate::{Level, Limits, MemoryLimit, Stopped};
 
 /// The longest message, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
@@ -106,7 +106,7 @@ pub(crate) enum Word {
 /// What the supervisor tells the server at the end.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
-    Finished { exit_code: i32, stopped: Option<Stopped>, duration: Duration },
+    Finished { exit_code: i32, stopped: Option<Stopped>, duration: Duration, memory: MemoryLimit },
     Refused(String),
     NotStarted(String),
 }

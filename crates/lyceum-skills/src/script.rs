@@ -10,7 +10,7 @@ use std::{
 
 use lyceum_content::skill::Script;
 use lyceum_model::{ErrorCode, RelPath};
-use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, Sandbox, Wanted};
+use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, MemoryLimit, Sandbox, Wanted};
 use lyceum_tools::Error;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -93,6 +93,11 @@ impl Scripts {
     /// What scripts are kept in here, or why they can't be run.
     pub async fn level(&self) -> Result<Level, String> {
         self.sandbox().await.map(|sandbox| sandbox.level())
+    }
+
+    /// How the memory of a script is limited here, or why none can be run.
+    pub async fn memory_limit(&self) -> Result<MemoryLimit, String> {
+        self.sandbox().await.map(|sandbox| sandbox.memory_limit())
     }
 
     /// Runs a script and waits for its end. Dropping the future ends the script.

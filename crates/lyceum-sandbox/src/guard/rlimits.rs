@@ -4,7 +4,7 @@ use std::fs;
 
 use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
-use super::{Fault, doing, user::NOBODY};
+use super::{Fault, doing, status, user::NOBODY};
 use crate::wire::{Confinement, Means, User};
 
 /// Sets the limits of this process and of all that it starts, but for the address space.
@@ -59,11 +59,7 @@ fn threads_of(uid: u32) -> u64 {
 
 /// The threads of a process, by its status, if it runs as that user.
 fn threads_in(status: &str, uid: u32) -> u64 {
-    let value = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        line.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    match (value("Uid:"), value("Threads:")) {
+    match (status::number(status, "Uid:"), status::number(status, "Threads:")) {
         (Some(owner), Some(threads)) if owner == u64::from(uid) => threads,
         _ => 0,
     }

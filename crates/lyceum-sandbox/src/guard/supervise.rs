@@ -21,13 +21,16 @@ use io::Write as _;
 use rustix::process::{Pid, getpid, set_child_subreaper};
 
 use super::{
-    Fault, PATIENCE, doing,
+    Fault, PATIENCE,
+    cgroup::Group,
+    doing,
     folder::RunFolder,
     namespaces::{self, Scratch},
     tree,
     usage::Usage,
     user,
 };
+use crate::MemoryLimit;
 use crate::wire::{Confinement, Means, Message, Order, Report, Start, User, frame};
 use vigil::{Outcome, Vigil};
 use words::Words;
@@ -51,26 +54,46 @@ fn supervise(control: &mut UnixStream, order: Order) -> Result<Report, Fault> {
     }
     let user = user::choose(&order.means)?;
     let mut folder = RunFolder::make(&order.base, user)?;
-    let outcome = run(control, order, &mut folder, user);
+    let group = (order.means != Means::None).then(|| Group::make(&order.limits)).flatten();
+    let memory = match (&order.means, &group) {
+        (Means::None, _) => MemoryLimit::None,
+        (_, Some(_)) => MemoryLimit::Cgroup,
+        (_, None) => MemoryLimit::Polling,
+    };
+    let outcome = run(control, order, &mut folder, Containment { user, group: group.as_ref(), memory });
     // Whatever happened: nothing of the run may outlive it.
     if !tree::end_all(END) {
         // What is still there could have a hand in the removal.
         folder.leave_behind();
         return Err("some processes of the script could not be killed".to_owned());
     }
-    drop(folder);
+    drop((folder, group));
     Ok(match outcome? {
         Outcome::Refused(reason) => Report::Refused(reason),
         Outcome::NotStarted(reason) => Report::NotStarted(reason),
         Outcome::Abandoned => Report::Refused("the server hung up".to_owned()),
         Outcome::Ended { code, stopped, since } => {
-            Report::Finished { exit_code: code.into(), stopped, duration: since.elapsed() }
+            Report::Finished { exit_code: code.into(), stopped, duration: since.elapsed(), memory }
         }
     })
 }
 
+/// As whom a run runs, and by what its memory is limited.
+#[derive(Clone, Copy)]
+struct Containment<'a> {
+    user: User,
+    group: Option<&'a Group>,
+    memory: MemoryLimit,
+}
+
 /// Starts the run and watches it. Processes of it may be there afterwards.
-fn run(control: &mut UnixStream, order: Order, folder: &mut RunFolder, user: User) -> Result<Outcome, Fault> {
+fn run(
+    control: &mut UnixStream,
+    order: Order,
+    folder: &mut RunFolder,
+    held: Containment<'_>,
+) -> Result<Outcome, Fault> {
+    let Containment { user, group, memory } = held;
     folder.write(&order.files, control)?;
     if let User::Other(id) = user {
         give_streams_to(id).map_err(doing("could not give the script its streams"))?;
@@ -80,10 +103,11 @@ fn run(control: &mut UnixStream, order: Order, folder: &mut RunFolder, user: Use
         namespaces::enter(order.network, &scratch)?;
         folder.has_mount = true;
     }
-    let usage = Usage::of(&order.means, &folder.scratch, &order.limits);
+    let usage = Usage::of(&order.means, &folder.scratch, &order.limits, memory);
     let (limits, level) = (order.limits.clone(), order.means.level());
-    let (root, words) = start(confinement(order, folder, user)).map_err(doing("could not start a helper"))?;
-    Vigil { control, words, root, level, limits: &limits, usage }.keep()
+    let (root, words) =
+        start(confinement(order, folder, user), group).map_err(doing("could not start a helper"))?;
+    Vigil { control, words, root, level, limits: &limits, usage, group }.keep()
 }
 
 /// Lets the script open `/dev/stdout` and `/dev/stderr`, as some do.
@@ -124,8 +148,9 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
     }
 }
 
-/// Starts the process that confines itself: this program once more.
-fn start(confinement: Confinement) -> io::Result<(Pid, Words)> {
+/// Starts the process that confines itself: this program once more. It does nothing before it has its orders, so that
+/// all it ever starts is in the group.
+fn start(confinement: Confinement, group: Option<&Group>) -> io::Result<(Pid, Words)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let child = Command::new("/proc/self/exe")
         .args(env::args_os().skip(1))
@@ -134,6 +159,7 @@ fn start(confinement: Confinement) -> io::Result<(Pid, Words)> {
         .spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
+    group.map_or(Ok(()), |group| group.take_in(pid))?;
     ours.set_write_timeout(Some(PATIENCE))?;
     ours.write_all(&frame(&Message::Confine(Box::new(confinement)))?)?;
     Ok((pid, Words::new(ours)?))

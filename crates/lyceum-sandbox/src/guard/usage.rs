@@ -9,19 +9,19 @@ use std::{
 
 use rustix::{
     fs::{statfs, statvfs},
-    param::page_size,
     process::Pid,
 };
 
-use super::{namespaces::SCRATCH_ENTRIES, tree::descendants};
-use crate::{Limits, Stopped, wire::Means};
+use super::{namespaces::SCRATCH_ENTRIES, status, tree::descendants};
+use crate::{Limits, MemoryLimit, Stopped, wire::Means};
 
 /// The kind of a file system in memory.
 const TMPFS: i128 = 0x0102_1994;
 
 /// What is looked at.
 pub(super) struct Usage {
-    memory: u64,
+    /// Nothing where a control group limits it.
+    memory: Option<u64>,
     scratch: Scratch,
 }
 
@@ -37,7 +37,7 @@ enum Scratch {
 
 impl Usage {
     /// What nothing else limits, for runs by these means.
-    pub(super) fn of(means: &Means, scratch: &Path, limits: &Limits) -> Option<Self> {
+    pub(super) fn of(means: &Means, scratch: &Path, limits: &Limits, memory: MemoryLimit) -> Option<Self> {
         let scratch = match means {
             Means::None => return None,
             Means::Standard { namespaces: true, .. } => Scratch::Nothing,
@@ -46,13 +46,14 @@ impl Usage {
             }
             Means::Strict { .. } => Scratch::Entries(scratch.to_owned()),
         };
-        Some(Self { memory: limits.memory_bytes, scratch })
+        let memory = (memory == MemoryLimit::Polling).then_some(limits.memory_bytes);
+        Some(Self { memory, scratch })
     }
 
     /// What is used up by the processes below this one, if anything is.
     pub(super) fn over(&self, root: Pid) -> Option<Stopped> {
         let pids = descendants(root);
-        if pids.iter().map(|pid| memory(*pid)).sum::<u64>() > self.memory {
+        if self.memory.is_some_and(|most| pids.iter().map(|pid| memory(*pid)).sum::<u64>() > most) {
             return Some(Stopped::Memory);
         }
         let full = match &self.scratch {
@@ -69,12 +70,12 @@ impl Usage {
     }
 }
 
-/// What a process uses of memory that it does not share with a file.
+/// What a process uses of memory that is of no file: its own, and what it shares with others. What two processes share
+/// counts twice; a limit that errs must err to this side.
 fn memory(pid: Pid) -> u64 {
-    let text = fs::read_to_string(format!("/proc/{}/statm", pid.as_raw_pid())).unwrap_or_default();
-    let mut pages = text.split_whitespace().skip(1).map_while(|pages| pages.parse::<u64>().ok());
-    let (resident, of_files) = (pages.next().unwrap_or_default(), pages.next().unwrap_or_default());
-    resident.saturating_sub(of_files).saturating_mul(u64::try_from(page_size()).unwrap_or(4096))
+    let status = status::read(pid);
+    let kibibytes = |name: &str| status::number(&status, name).unwrap_or_default();
+    kibibytes("RssAnon:").saturating_add(kibibytes("RssShmem:")).saturating_mul(1024)
 }
 
 /// How many files are on the mount that a process sees at that path.

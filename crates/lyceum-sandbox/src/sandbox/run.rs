@@ -118,8 +118,8 @@ async fn end(child: &mut Child) {
 
 fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Result<Finished, Error> {
     match report {
-        Report::Finished { exit_code, stopped, duration } => {
-            Ok(Finished { exit_code, stdout, stderr, duration, stopped, level })
+        Report::Finished { exit_code, stopped, duration, memory } => {
+            Ok(Finished { exit_code, stdout, stderr, duration, stopped, level, memory })
         }
         Report::NotStarted(reason) => Err(Error::NotStarted(reason)),
         // Bubblewrap says on standard error what it could not do.

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use tokio::time::timeout;
 
 use super::Sandbox;
-use crate::{Cwd, Limits, Script, wire::Means};
+use crate::{Cwd, Limits, MemoryLimit, Script, wire::Means};
 
 /// Prints a line for each thing that worked and should not, and `end` when it got through.
 const SCRIPT: &str = include_str!("self_test.sh");
@@ -24,8 +24,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long all of it may take, also if the helper does not do what a helper does.
 const WHOLE: Duration = Duration::from_secs(15);
 
-/// Runs the script; the error says what is wrong with this sandbox.
-pub(super) async fn pass(sandbox: &Sandbox) -> Result<(), String> {
+/// Runs the script, and says how its memory was limited; the error says what is wrong with this sandbox.
+pub(super) async fn pass(sandbox: &Sandbox) -> Result<MemoryLimit, String> {
     let secret = secret(&sandbox.base)
         .map_err(|error| format!("no file can be made in {}: {error}", sandbox.base.display()))?;
     let Ok(finished) = timeout(WHOLE, sandbox.run(script(sandbox, secret.path())?)).await else {
@@ -36,7 +36,7 @@ pub(super) async fn pass(sandbox: &Sandbox) -> Result<(), String> {
         return Err(format!("the test of the sandbox was stopped: {reason}"));
     }
     match finished.stdout.text.trim_end().rsplit_once('\n').unwrap_or(("", finished.stdout.text.trim_end())) {
-        ("", "end") => Ok(()),
+        ("", "end") => Ok(finished.memory),
         (faults, "end") => Err(faults.lines().collect::<Vec<_>>().join(", ")),
         _ => Err(format!(
             "the test of the sandbox ended with exit code {}: {}",

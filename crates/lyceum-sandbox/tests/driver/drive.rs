@@ -38,7 +38,7 @@ fn drive() -> Result<(), Box<dyn std::error::Error>> {
     let setup = Setup {
         helper: Helper::this_program(vec!["helper".to_owned()]),
         base: request.base,
-        search: vec![PathBuf::from("/usr/bin")],
+        search: std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect(),
     };
     let file = RelPath::parse("script")?;
     let script = Script {

@@ -54,7 +54,7 @@ impl Stage {
         Setup {
             helper: Helper { program: PathBuf::from(driver()), args: vec!["helper".to_owned()] },
             base: self.path().to_owned(),
-            search: vec![PathBuf::from("/usr/bin")],
+            search: search(),
         }
     }
 
@@ -103,6 +103,11 @@ impl Stage {
             std::thread::sleep(Duration::from_millis(10));
         }
     }
+}
+
+/// Where `bwrap` is looked for.
+pub(crate) fn search() -> Vec<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
 }
 
 /// Whether a sandbox is missing because of the machine: it has no bubblewrap, or lets nobody make namespaces.

@@ -208,10 +208,15 @@ async fn examine_scripts(
         writeln!(out)?;
         return Ok(true);
     }
-    let level = skills.scripts().level().await;
-    match &level {
-        Ok(level) => writeln!(out, "; sandbox {level}")?,
-        Err(reason) => writeln!(out, "; they can't be run: {reason}")?,
+    let scripts = skills.scripts();
+    match (scripts.level().await, scripts.memory_limit().await) {
+        (Ok(level), Ok(memory)) => {
+            writeln!(out, "; sandbox {level}; memory limited {memory}")?;
+            Ok(true)
+        }
+        (Err(reason), _) | (_, Err(reason)) => {
+            writeln!(out, "; they can't be run: {reason}")?;
+            Ok(false)
+        }
     }
-    Ok(level.is_ok())
 }

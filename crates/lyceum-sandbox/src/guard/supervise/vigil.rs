@@ -11,7 +11,7 @@ use rustix::{
 };
 
 use super::{
-    super::{Fault, confine::code, doing, tree::signal_descendants, usage::Usage},
+    super::{Fault, cgroup::Group, confine::code, doing, tree::signal_descendants, usage::Usage},
     words::{Line, Words},
 };
 use crate::{Level, Limits, Stopped, wire::Word};
@@ -54,6 +54,8 @@ pub(super) struct Vigil<'a> {
     pub limits: &'a Limits,
     /// What is looked at, if anything is limited.
     pub usage: Option<Usage>,
+    /// What limits its memory, where the kernel does.
+    pub group: Option<&'a Group>,
 }
 
 /// Where the run is.
@@ -145,7 +147,11 @@ impl Vigil<'_> {
     fn ended(&self, phase: Phase, exit_code: Option<u8>) -> Outcome {
         let status = waitpid(Some(self.root), WaitOptions::empty());
         let own_code = status.ok().flatten().map_or(STOPPED, |(_, status)| code(status));
+        let out_of_memory = self.group.is_some_and(Group::was_out_of_memory);
         match (phase, self.level, exit_code) {
+            (Phase::Running { since } | Phase::Ending { since }, _, _) if out_of_memory => {
+                stopped(Stopped::Memory, since)
+            }
             (Phase::Setup, _, _) => Outcome::Refused("its first process ended at once".to_owned()),
             (Phase::Ending { since }, _, _) => stopped(Stopped::Timeout, since),
             // Bubblewrap says so if it came to start the script; its own exit code could be of its own failure.
