@@ -6,6 +6,7 @@
 pub mod analytics;
 mod library;
 mod refresh;
+mod runner;
 mod script;
 mod service;
 mod standard;

@@ -14,7 +14,7 @@ use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, MemoryLimit, Sandbox,
 use lyceum_tools::Error;
 use tokio::sync::{Mutex, Semaphore};
 
-use crate::{Library, service::invalid_path};
+use crate::{Library, runner, service::invalid_path};
 
 /// How many scripts run at once.
 const AT_ONCE: usize = 4;
@@ -24,6 +24,9 @@ const WAITING: usize = 16;
 
 /// How long one waits for its turn.
 const TURN_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long a call may take beside its script: until its turn, for the first test of the sandbox, and for its end.
+const BESIDE_SCRIPT: Duration = Duration::from_secs(120);
 
 /// The largest folder that is handed to a script, in bytes.
 const LARGEST_FOLDER: u64 = 64 * 1024 * 1024;
@@ -57,8 +60,6 @@ pub struct Setup {
     pub search_path: Vec<PathBuf>,
     /// The folder for scratch folders.
     pub temporary: PathBuf,
-    /// How long a script may take at most, so that its end can still be told.
-    pub longest: Duration,
 }
 
 /// What came of looking for a sandbox.
@@ -121,7 +122,7 @@ impl Scripts {
         {
             return found.clone();
         }
-        let Setup { wanted, helper, search_path, temporary, longest: _ } = self.setup.clone();
+        let Setup { wanted, helper, search_path, temporary } = self.setup.clone();
         let setup = lyceum_sandbox::Setup { helper, base: temporary, search: search_path };
         let found = Sandbox::find(wanted, setup).await.map_err(|unavailable| unavailable.to_string());
         *tried = Some(Tried { found: found.clone(), at: Instant::now() });
@@ -135,9 +136,9 @@ impl Scripts {
         level: Level,
     ) -> Result<lyceum_sandbox::Script, Error> {
         let settings = &library.settings.scripts;
-        let runner = self.runner(&request.runner)?;
+        let runner = runner::command(library, &request, &self.setup.search_path)?;
         let limits = Limits {
-            timeout: Duration::from_secs(settings.timeout_seconds).min(self.setup.longest),
+            timeout: Duration::from_secs(settings.timeout_seconds),
             output_bytes: settings.max_output_bytes,
             address_bytes: address_bytes(&runner),
             ..Limits::default()
@@ -146,7 +147,8 @@ impl Scripts {
             runner.first().map(Path::new).and_then(Path::parent).map(|folder| folder.display().to_string());
         let path = own.into_iter().chain([SYSTEM_PATH.to_owned()]).collect::<Vec<_>>().join(":");
         let cwd = cwd(request.cwd, level)?;
-        let readable = runner.first().map(|program| libraries_of(Path::new(program))).unwrap_or_default();
+        let readable =
+            runner.first().map(|program| runner::libraries_of(Path::new(program))).unwrap_or_default();
         let (library, folder) = (library.clone(), request.folder);
         let files = tokio::task::spawn_blocking(move || files(&library, folder.as_ref())).await;
         Ok(lyceum_sandbox::Script {
@@ -160,17 +162,6 @@ impl Scripts {
             limits,
             readable,
         })
-    }
-
-    /// `npx tsx` → the program by its absolute path, and its arguments.
-    fn runner(&self, command: &str) -> Result<Vec<String>, Error> {
-        let mut words = command.split_whitespace();
-        let name = words.next().unwrap_or_default();
-        let program = find_program(name, &self.setup.search_path).ok_or_else(|| Error::Failed {
-            code: ErrorCode::Unavailable,
-            message: format!("no runner: {name:?} is not on the server's PATH; install it, or name another in scripts.runners"),
-        })?;
-        Ok(std::iter::once(program.display().to_string()).chain(words.map(str::to_owned)).collect())
     }
 }
 
@@ -202,6 +193,11 @@ fn told(error: lyceum_sandbox::Error) -> Error {
         }
         other @ (Fault::Helper(_) | Fault::Lost) => Error::internal(other),
     }
+}
+
+/// How long a call may take whose script may take so long.
+pub(crate) fn deadline(timeout_seconds: u64) -> Duration {
+    Duration::from_secs(timeout_seconds).saturating_add(BESIDE_SCRIPT)
 }
 
 /// The required arguments that are not given.
@@ -239,41 +235,4 @@ fn files(library: &Library, folder: Option<&RelPath>) -> Result<Vec<(RelPath, Ve
         Some((file, bytes))
     });
     Ok(read.collect())
-}
-
-/// Looks a program up as a shell would.
-fn find_program(name: &str, search_path: &[PathBuf]) -> Option<PathBuf> {
-    if Path::new(name).is_absolute() {
-        return Some(PathBuf::from(name)).filter(|program| is_program(program));
-    }
-    if name.is_empty() || name.contains('/') {
-        return None;
-    }
-    let folders = search_path.iter().filter(|folder| folder.is_absolute());
-    folders.map(|folder| folder.join(name)).find(|program| is_program(program))
-}
-
-#[cfg(unix)]
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(file: &Path) -> bool {
-    file.is_file()
-}
-
-/// The libraries of a program that is not one of the system's: `~/.nvm/…/v24/bin/node` needs `~/.nvm/…/v24/lib`. Never
-/// more of where it is installed, for a repository may name the program.
-fn libraries_of(program: &Path) -> Vec<PathBuf> {
-    let installed = program.canonicalize().ok();
-    let home = installed
-        .as_deref()
-        .and_then(Path::parent)
-        .filter(|folder| folder.ends_with("bin"))
-        .and_then(Path::parent);
-    let own = |home: &&Path| !["/", "/usr"].iter().any(|system| *home == Path::new(system));
-    let folders = home.filter(own).map(|home| [home.join("lib"), home.join("lib64")]).into_iter().flatten();
-    folders.filter(|folder| folder.is_dir()).collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Tool`] is erased once, into a [`ToolEntry`]; the registry, the gate and the doors know only entries.
 
-use std::{fmt, future::Future, sync::Arc};
+use std::{fmt, future::Future, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use lyceum_model::{Access, Domain, Scope, Tier};
@@ -43,6 +43,11 @@ pub trait Tool: 'static {
     /// Completes the contract with what only the service knows, such as whose knowledge it is.
     fn contract(_service: &Self::Service, spec: ToolSpec) -> ToolSpec {
         spec
+    }
+
+    /// How long a call may take at most, where that is for the tool to say: then `limits.call_seconds` does not cut it.
+    fn deadline(_service: &Self::Service) -> Option<Duration> {
+        None
     }
 
     /// Does the work.
@@ -104,6 +109,7 @@ pub struct ToolEntry {
     check: ArgumentCheck,
     mirrored: Vec<MirroredArgument>,
     work: Work,
+    deadline: Box<dyn Fn() -> Option<Duration> + Send + Sync>,
 }
 
 impl ToolEntry {
@@ -119,7 +125,8 @@ impl ToolEntry {
             effect: T::EFFECT,
             faults: T::FAULTS,
         };
-        Self::new(T::contract(&service, spec), move |call, arguments| {
+        let timed = service.clone();
+        let entry = Self::new(T::contract(&service, spec), move |call, arguments| {
             let service = service.clone();
             async move {
                 let args = serde_json::from_value(Value::Object(arguments))
@@ -128,7 +135,8 @@ impl ToolEntry {
                 let output = serde_json::to_value(output).map_err(Error::internal)?;
                 Ok(Outcome::Done(CallToolResult::structured(output)))
             }
-        })
+        })?;
+        Ok(Self { deadline: Box::new(move || T::deadline(&timed)), ..entry })
     }
 
     /// A tool whose contract is only known at run time, or whose answer is more than one structure.
@@ -151,12 +159,18 @@ impl ToolEntry {
             check,
             mirrored,
             work: Box::new(move |call, arguments| Box::pin(work(call, arguments))),
+            deadline: Box::new(|| None),
         })
     }
 
     /// What the tool is.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
+    }
+
+    /// How long a call may take, if the tool itself says so.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        (self.deadline)()
     }
 
     pub(crate) fn wire(&self) -> &WireTool {

@@ -1,6 +1,6 @@
 //! The view: what one caller sees of one registry. Every door works through it.
 
-use std::{panic::AssertUnwindSafe, sync::Arc};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use lyceum_model::{Access, Caller, Domain};
@@ -84,6 +84,11 @@ impl View {
     /// How faults of that tool are told.
     pub fn faults_of(&self, name: &str) -> Faults {
         self.registry.tools.get(name).map_or(Faults::AsProtocolError, |tool| tool.spec().faults)
+    }
+
+    /// How long a call of that tool may take: what the tool itself says, or else the limit of every call.
+    pub fn deadline_of(&self, name: &str, usual: Duration) -> Duration {
+        self.tool(name).and_then(ToolEntry::deadline).map_or(usual, |own| own.max(usual))
     }
 
     /// Why this caller may not call the tool of that name, where there is one and they may not.

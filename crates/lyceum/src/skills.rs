@@ -1,6 +1,6 @@
 //! The skills service in this process: made of the configuration, kept fresh, and shown in registry and catalog.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use lyceum_content::{Catalog, Current, SourceState, SourceStatus, skill::SandboxChoice};
 use lyceum_model::SourceName;
@@ -21,9 +21,6 @@ use crate::{
 
 /// The argument that makes this program the helper of the sandbox.
 pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
-
-/// How much of a call's time is kept for the end of a script: it is asked to stop, then killed, then told.
-const TO_END: Duration = Duration::from_secs(7);
 
 /// Makes the service, if it is on, and lets it read what is here already.
 pub(crate) fn service(
@@ -108,6 +105,5 @@ fn setup(config: &Config, declared: &SkillsService) -> Setup {
         helper: Helper::this_program(vec![SANDBOX_HELPER.to_owned()]),
         search_path: config.machine.search_path.clone(),
         temporary: config.machine.temporary.clone(),
-        longest: config.limits.call.saturating_sub(TO_END).max(Duration::from_secs(1)),
     }
 }

@@ -1,6 +1,9 @@
 //! `run_script`: runs a script of a skill here, in the sandbox.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
 
 use lyceum_content::skill::Execution;
 use lyceum_model::{ErrorCode, RelPath, Tier};
@@ -12,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Library, Skills,
     analytics::Event,
-    script::{Request, missing},
+    script::{Request, deadline, missing},
     service::{find, invalid_path},
 };
 
@@ -73,6 +76,11 @@ impl Tool for RunScript {
     type Service = Skills;
     type Args = Args;
     type Output = Output;
+
+    fn deadline(skills: &Skills) -> Option<Duration> {
+        let library = skills.state().borrow().library.clone()?;
+        Some(deadline(library.settings.scripts.timeout_seconds))
+    }
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         let library = skills.library().await?;

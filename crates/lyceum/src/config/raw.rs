@@ -68,7 +68,7 @@ pub(super) struct Limits {
     /// How long a client may leave an answer unread before it is dropped, in seconds.
     #[schemars(range(min = 1, max = 3600), example = 30)]
     pub write_seconds: Option<u64>,
-    /// How long one call may work, in seconds.
+    /// How long one call may work, in seconds. A call of `run_script` may take `skills.scripts.timeout_seconds`.
     #[schemars(range(min = 1, max = 86_400), example = 120)]
     pub call_seconds: Option<u64>,
     /// How many connections may be open at once.

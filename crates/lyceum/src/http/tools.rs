@@ -14,7 +14,10 @@ use lyceum_tools::{CallContext, Error, Outcome, ToolEntry, View, mcp::JsonObject
 use serde::{Deserialize, Serialize};
 
 use super::{ApiError, challenge_denied, read_body};
-use crate::app::App;
+use crate::{
+    app::{App, too_late},
+    patience::within,
+};
 
 #[derive(Serialize)]
 struct ToolList<'a> {
@@ -62,8 +65,9 @@ pub(super) async fn call(
         call_body(&bytes).map_err(|error| invalid_body(&error))?
     };
     let view = View::of_all(app.mcp.hub().registry(), caller);
+    let limit = view.deadline_of(&name, app.config.limits.call);
     let work = view.call(&name, body.arguments, CallContext::default());
-    match app.within_limit(work).await {
+    match within(limit, work).await.unwrap_or_else(|_| Err(too_late())) {
         Ok(Outcome::Done(result)) => Ok(Json(result).into_response()),
         Ok(Outcome::NeedInput(_)) => {
             let message = "this tool asks questions while it works; call it over MCP";

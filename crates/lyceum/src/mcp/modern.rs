@@ -1,5 +1,7 @@
 //! The modern era over HTTP: one POST, one answer, as JSON or as a stream of events.
 
+use std::time::Duration;
+
 use axum::{
     body::Body,
     response::{IntoResponse, Response},
@@ -38,7 +40,7 @@ pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers
         name: look_up(headers, NAME),
         other: &|name| look_up(headers, name),
     };
-    let limit = app.config.limits.call;
+    let limit = deadline(&view, &request, app.config.limits.call);
     let reply = within(limit, app.mcp.answer(view, request, Some(&mirror))).await;
     match reply.unwrap_or_else(|_| Reply::One(Box::new(too_late(id.clone())))) {
         Reply::Refused(message) => json(app, status(&message, StatusCode::BAD_REQUEST), *message),
@@ -114,6 +116,14 @@ fn json(app: &App, status: StatusCode, message: Message) -> Response {
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
+}
+
+/// How long a request may take: a tool may say so itself.
+pub(super) fn deadline(view: &View, request: &Request, usual: Duration) -> Duration {
+    match (request.method.as_str(), request.name()) {
+        ("tools/call", Some(name)) => view.deadline_of(name, usual),
+        _ => usual,
+    }
 }
 
 /// The answer to a call that took too long.

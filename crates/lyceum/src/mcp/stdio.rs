@@ -176,7 +176,8 @@ impl Door {
         let key = request.id.clone();
         self.running.insert(key.clone(), stop.clone());
         let view = View::of_all(self.mcp.hub().registry(), self.caller.clone());
-        let (mcp, limit, mut output) = (self.mcp.clone(), self.limit, self.output.clone());
+        let limit = super::modern::deadline(&view, &request, self.limit);
+        let (mcp, mut output) = (self.mcp.clone(), self.output.clone());
         self.work.spawn(async move {
             let answering = answer(&mcp, view, request, limit, &mut output);
             tokio::select! {

@@ -92,6 +92,7 @@ impl Session {
     async fn perform<T, W>(
         &self,
         context: &RequestContext<RoleServer>,
+        limit: Duration,
         work: impl Fn(CallContext) -> W,
     ) -> Result<T, ErrorData>
     where
@@ -104,7 +105,7 @@ impl Session {
             let mut input = Input::default();
             for _ in 0..MOST_ROUNDS {
                 let call = CallContext { client: client.clone(), input, notices: notices.clone() };
-                let outcome = within(self.shared.limit, work(call)).await;
+                let outcome = within(limit, work(call)).await;
                 match outcome.unwrap_or_else(|_| Err(too_late())).map_err(|error| error_data(&error))? {
                     Outcome::Done(answer) => return Ok(answer),
                     Outcome::NeedInput(need) => {
@@ -190,8 +191,9 @@ impl ServerHandler for Session {
         let view = self.view(&context.extensions)?;
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
         let operation = self.shared.metrics.begin(&view, "tools/call", Some(&name));
-        let result =
-            self.perform(&context, |call| mcp::call_tool(&view, &name, arguments.clone(), call)).await;
+        let limit = view.deadline_of(&name, self.shared.limit);
+        let work = |call| mcp::call_tool(&view, &name, arguments.clone(), call);
+        let result = self.perform(&context, limit, work).await;
         let error_type = match &result {
             Err(_) => "protocol_error",
             Ok(result) if result.is_error == Some(true) => "tool_error",
@@ -225,7 +227,8 @@ impl ServerHandler for Session {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let view = self.view(&context.extensions)?;
-        let result = self.perform(&context, |call| mcp::read_resource(&view, &request.uri, call)).await;
+        let work = |call| mcp::read_resource(&view, &request.uri, call);
+        let result = self.perform(&context, self.shared.limit, work).await;
         let mut result = result.map_err(as_older)?;
         // Before 2026-07-28 nothing was said about keeping.
         (result.ttl_ms, result.cache_scope) = (None, None);
@@ -247,9 +250,8 @@ impl ServerHandler for Session {
     ) -> Result<GetPromptResponse, ErrorData> {
         let view = self.view(&context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
-        let result = self
-            .perform(&context, |call| mcp::get_prompt(&view, &request.name, arguments.clone(), call))
-            .await;
+        let work = |call| mcp::get_prompt(&view, &request.name, arguments.clone(), call);
+        let result = self.perform(&context, self.shared.limit, work).await;
         result.map(GetPromptResponse::from)
     }
 
@@ -317,7 +319,8 @@ impl ServerHandler for Session {
             Some(_) => return Err(ErrorData::invalid_params("params: must be an object", None)),
         };
         let work = async |call| mcp::perform(&view, &method, params.clone(), call).await.map(Outcome::Done);
-        self.perform(&context, work).await.map(|result| CustomResult::new(Value::Object(result)))
+        let result = self.perform(&context, self.shared.limit, work).await;
+        result.map(|result| CustomResult::new(Value::Object(result)))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {

@@ -172,6 +172,42 @@ async fn the_runner_is_that_of_the_extension() {
     program.finish().await;
 }
 
+/// A folder with one program, which any user may start.
+fn folder_with_program(name: &str, text: &str) -> tempfile::TempDir {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join(name);
+    fs::write(&program, text).unwrap();
+    for path in [folder.path(), &program] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    folder
+}
+
+#[tokio::test]
+async fn a_runner_that_would_have_to_be_fetched_is_named_at_once() {
+    let folder = folder(&[("say.ts", "console.log('of TypeScript')\n")]);
+    let programs = folder_with_program("npx", "#!/bin/sh\nsleep 300\n");
+    let path = programs.path().to_str().unwrap();
+    let mut program = Program::with(&[("SKILLS_DIR", folder.path().to_str().unwrap()), ("PATH", path)]);
+    let (code, text) = refused(&program.call("run_script", asked("say.ts", &json!({}))).await);
+    let expected = "no runner: `npx tsx` needs \"tsx\", which is not installed, and nothing is fetched for a script; run \
+        `npm install --global tsx` on the server, or name another runner in scripts.runners";
+    assert_eq!((code.as_str(), text.as_str()), ("UNAVAILABLE", expected));
+    program.finish().await;
+}
+
+#[tokio::test]
+async fn a_package_that_is_installed_needs_no_npx() {
+    let folder = folder(&[("say.ts", "of TypeScript\n")]);
+    let programs = folder_with_program("tsx", "#!/bin/sh\nexec cat \"$1\"\n");
+    let path = programs.path().to_str().unwrap();
+    let mut program = Program::with(&[("SKILLS_DIR", folder.path().to_str().unwrap()), ("PATH", path)]);
+    let answer = run(&mut program, asked("say.ts", &json!({}))).await;
+    assert_eq!(answer, ended("say.ts", 0, "of TypeScript\n", ""));
+    program.finish().await;
+}
+
 #[tokio::test]
 async fn an_inherited_script_runs_in_the_folder_of_the_skill_that_has_it() {
     let folder = Folder::of(&[

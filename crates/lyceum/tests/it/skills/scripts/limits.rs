@@ -5,6 +5,10 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{asked, ended, folder, run, start};
+use crate::{
+    skills::{command::Server, tables},
+    stdio::Program,
+};
 
 #[tokio::test]
 async fn a_script_that_takes_too_long_is_killed() {
@@ -79,4 +83,22 @@ async fn output_is_cut_at_the_limit_and_that_is_told() {
     let full = ended("full.sh", 0, &"o".repeat(2000), "");
     assert_eq!(run(&mut program, asked("full.sh", &json!({}))).await, full);
     program.finish().await;
+}
+
+/// S-8.4: `timeout_seconds` is how long a script may take; the limit of every other call does not shorten it.
+#[tokio::test]
+async fn a_script_may_take_its_own_time_out_whatever_other_calls_may_take() {
+    let folder = folder(&[("slow.sh", "sleep 2\necho done\n")]);
+    folder.write("config.yaml", "scripts: { timeout_seconds: 20 }");
+    let limits = "[limits]\ncall_seconds = 1\n";
+    let mut program = Program::of(limits, &[("SKILLS_DIR", folder.path().to_str().unwrap())]);
+    let answer = run(&mut program, asked("slow.sh", &json!({}))).await;
+    assert_eq!(answer, ended("slow.sh", 0, "done\n", ""));
+    program.finish().await;
+
+    let config = format!("{}[skills.scripts]\nenabled = true\n{limits}", tables(&folder));
+    let server = Server::start(&config).await;
+    let answer = server.call("run_script", &asked("slow.sh", &json!({}))).await.json();
+    assert_eq!(answer["structuredContent"]["stdout"], "done\n", "{answer}");
+    server.stop().await;
 }

@@ -1,0 +1,101 @@
+//! The runner of a script: the program that is started, found before anything runs.
+
+use std::path::{Path, PathBuf};
+
+use lyceum_model::{ErrorCode, RelPath};
+use lyceum_tools::Error;
+
+use crate::{Library, script::Request};
+
+/// `npx tsx` → the program by its absolute path, and its arguments.
+pub(crate) fn command(
+    library: &Library,
+    request: &Request,
+    search_path: &[PathBuf],
+) -> Result<Vec<String>, Error> {
+    let words: Vec<&str> = request.runner.split_whitespace().collect();
+    let (name, rest) = match words.split_first() {
+        Some((&"npx", rest)) => of_npx(library, request, rest, search_path)?,
+        Some((name, rest)) => (*name, rest),
+        None => ("", words.as_slice()),
+    };
+    let program = find_program(name, search_path).ok_or_else(|| {
+        unavailable(format!(
+            "no runner: {name:?} is not on the server's PATH; install it, or name another in scripts.runners"
+        ))
+    })?;
+    Ok(std::iter::once(program.display().to_string())
+        .chain(rest.iter().map(|word| (*word).to_owned()))
+        .collect())
+}
+
+/// `npx` fetches a package that is not installed, which a script without a network waits for in vain. So a package must
+/// be the skill's own, which `npx` finds, or a program on the `PATH`, which needs no `npx`.
+fn of_npx<'a>(
+    library: &Library,
+    request: &Request,
+    words: &'a [&'a str],
+    search_path: &[PathBuf],
+) -> Result<(&'a str, &'a [&'a str]), Error> {
+    let Some((package, rest)) = words.split_first().filter(|(word, _)| is_plain(word)) else {
+        return Ok(("npx", words));
+    };
+    let of_skill = RelPath::parse(&format!("node_modules/.bin/{package}")).ok();
+    let is_own = |(file, _): &(RelPath, u64)| Some(file) == of_skill.as_ref();
+    if library.files_below(request.folder.as_ref()).iter().any(is_own) {
+        return Ok(("npx", words));
+    }
+    if find_program(package, search_path).is_some() {
+        return Ok((package, rest));
+    }
+    Err(unavailable(format!(
+        "no runner: `npx {package}` needs {package:?}, which is not installed, and nothing is fetched for a script; run \
+         `npm install --global {package}` on the server, or name another runner in scripts.runners"
+    )))
+}
+
+/// Whether a word is the name of a program, and no option, version or scope of npm's.
+fn is_plain(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_alphanumeric()) && !word.contains(['@', '/'])
+}
+
+fn unavailable(message: String) -> Error {
+    Error::Failed { code: ErrorCode::Unavailable, message }
+}
+
+/// Looks a program up as a shell would.
+fn find_program(name: &str, search_path: &[PathBuf]) -> Option<PathBuf> {
+    if Path::new(name).is_absolute() {
+        return Some(PathBuf::from(name)).filter(|program| is_program(program));
+    }
+    if name.is_empty() || name.contains('/') {
+        return None;
+    }
+    let folders = search_path.iter().filter(|folder| folder.is_absolute());
+    folders.map(|folder| folder.join(name)).find(|program| is_program(program))
+}
+
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
+}
+
+/// The libraries of a program that is not one of the system's: `~/.nvm/…/v24/bin/node` needs `~/.nvm/…/v24/lib`. Never
+/// more of where it is installed, for a repository may name the program.
+pub(crate) fn libraries_of(program: &Path) -> Vec<PathBuf> {
+    let installed = program.canonicalize().ok();
+    let home = installed
+        .as_deref()
+        .and_then(Path::parent)
+        .filter(|folder| folder.ends_with("bin"))
+        .and_then(Path::parent);
+    let own = |home: &&Path| !["/", "/usr"].iter().any(|system| *home == Path::new(system));
+    let folders = home.filter(own).map(|home| [home.join("lib"), home.join("lib64")]).into_iter().flatten();
+    folders.filter(|folder| folder.is_dir()).collect()
+}
