@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use lyceum_model::{RIGHTS, Scope, Tier};
+use lyceum_model::{KNOWLEDGE_READ, MCP_READ, RIGHTS, Scope, Tier};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Asks for a refresh token. It is a word of the authorization server alone: no tool needs it.
@@ -37,6 +37,12 @@ impl Scopes {
     /// What is in both.
     pub fn and(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).cloned().collect())
+    }
+
+    /// The same and what follows from it: who may read whole documents may read what is open to everyone.
+    pub fn with_implied(&self) -> Self {
+        let implied = self.0.contains(&KNOWLEDGE_READ).then_some(MCP_READ);
+        Self(self.0.iter().cloned().chain(implied).collect())
     }
 
     /// Whether all of these are in the other.

@@ -6,13 +6,13 @@ mod research_topic;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use lyceum_model::{Domain, Tier};
+use lyceum_model::{Access, Domain};
 use lyceum_tools::{
     Error, Outcome, PromptEntry, RegistryBuilder, RegistryError,
     mcp::{GetPromptResult, PromptArgument, PromptMessage, Role, WirePrompt},
 };
 
-use crate::{Knowledge, register::access};
+use crate::Knowledge;
 
 /// Adds the prompts.
 pub(crate) fn register(
@@ -73,7 +73,7 @@ fn prompt(domain: &Domain, knowledge: &Arc<Knowledge>, prompt: &'static Prompt) 
     let arguments = prompt.arguments.iter().map(argument).collect();
     let wire = WirePrompt::new(prompt.name, Some(&description), Some(arguments)).with_title(prompt.title);
     let (written_for, completed_from) = (knowledge.clone(), knowledge.clone());
-    PromptEntry::new(access(domain, Tier::Public), wire, move |_, arguments| {
+    PromptEntry::new(Access::public(domain.clone()), wire, move |_, arguments| {
         let text = (prompt.write)(written_for.title(), &Given(arguments));
         let description = description.clone();
         async move {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lyceum_model::{Access, Domain, Tier};
+use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
 use crate::{Finder, Knowledge, prompts, resources, tools};
@@ -47,7 +47,7 @@ pub(crate) fn host(knowledge: &Knowledge) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// The terms of what belongs to the service.
-pub(crate) fn access(domain: &Domain, tier: Tier) -> Access {
-    Access { domain: domain.clone(), tier, scopes: Vec::new() }
+/// The terms of whole documents.
+pub(crate) fn for_members(domain: &Domain) -> Access {
+    Access::scoped(domain.clone(), Tier::Member, [KNOWLEDGE_READ])
 }

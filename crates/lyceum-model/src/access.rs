@@ -19,6 +19,17 @@ impl Access {
         Self { domain, tier: Tier::Public, scopes: Vec::new() }
     }
 
+    /// For a tier and those above it, with scopes that the person allowed the program.
+    pub fn scoped(domain: Domain, tier: Tier, scopes: impl IntoIterator<Item = Scope>) -> Self {
+        Self { domain, tier, scopes: scopes.into_iter().collect() }
+    }
+
+    /// Whether it is above `public` and names no scope: then every program of such a person could use it, whatever they
+    /// allowed it.
+    pub fn lacks_scope(&self) -> bool {
+        self.tier > Tier::Public && self.scopes.is_empty()
+    }
+
     /// Whether the answer is the same for every caller.
     pub fn is_public(&self) -> bool {
         self.tier == Tier::Public && self.scopes.is_empty()

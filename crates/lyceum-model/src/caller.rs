@@ -29,7 +29,8 @@ impl Caller {
         Self { subject: None, tier: Tier::Public, scopes: Scopes::Listed(BTreeSet::new()) }
     }
 
-    /// Someone known, with a tier and the scopes of the grant they came with.
+    /// Someone known: the tier is the person's, the scopes are those of the grant they came with. What is above `public` asks
+    /// for both.
     pub fn known(subject: impl Into<String>, tier: Tier, scopes: impl IntoIterator<Item = Scope>) -> Self {
         let scopes = Scopes::Listed(scopes.into_iter().collect());
         Self { subject: Some(subject.into()), tier, scopes }
@@ -48,6 +49,16 @@ impl Caller {
     /// How far the caller is trusted.
     pub fn tier(&self) -> Tier {
         self.tier
+    }
+
+    /// The scopes that were named one by one; none where the caller may do everything.
+    pub fn scopes(&self) -> impl Iterator<Item = &Scope> {
+        match &self.scopes {
+            Scopes::Every => None,
+            Scopes::Listed(scopes) => Some(scopes),
+        }
+        .into_iter()
+        .flatten()
     }
 
     /// Whether the caller holds that scope.

@@ -14,7 +14,7 @@ pub use access::Access;
 pub use caller::Caller;
 pub use error_code::ErrorCode;
 pub use rel_path::{InvalidPath, RelPath};
-pub use right::{RIGHTS, Right};
+pub use right::{KNOWLEDGE_READ, MCP_READ, RIGHTS, Right};
 pub use slug::{Domain, InvalidSlug, Scope, SourceName};
 pub use tier::Tier;
 

@@ -16,6 +16,12 @@ pub struct Right {
     pub allows: &'static str,
 }
 
+/// The least scope: what is open to everyone.
+pub const MCP_READ: Scope = Scope::from_static("mcp:read");
+
+/// Whole documents of the knowledge base.
+pub const KNOWLEDGE_READ: Scope = Scope::from_static("knowledge:read");
+
 /// Every scope there is.
 pub static RIGHTS: [Right; 4] = [
     right("mcp:read", Tier::Public, "Read and search what is open to everyone"),

@@ -1,6 +1,6 @@
 //! Why a call was refused or failed, and why a registry could not be built.
 
-use lyceum_model::{Domain, ErrorCode};
+use lyceum_model::{Domain, ErrorCode, Tier};
 
 use crate::{Denied, InvalidSchema, mcp::ClientCapabilities};
 
@@ -154,6 +154,18 @@ pub enum RegistryError {
     Scope {
         /// The name.
         scope: String,
+    },
+    /// Something above `public` names no scope, so that every program of such a person could use it.
+    #[error(
+        "the {kind} {name:?} is for the tier {tier} and names no scope; name the one that a person has to allow"
+    )]
+    NoScope {
+        /// Tool, prompt, resource, resource template, extension or method.
+        kind: &'static str,
+        /// Its name or address.
+        name: String,
+        /// Its tier.
+        tier: Tier,
     },
     /// An extension's id is not one that the specification allows.
     #[error(

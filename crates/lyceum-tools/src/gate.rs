@@ -2,7 +2,10 @@
 //!
 //! Listing and calling ask the same question, over MCP and REST alike.
 
-use lyceum_model::{Access, Caller, Scope, Tier};
+use lyceum_model::{Access, Caller, MCP_READ, Scope, Tier};
+
+/// What is open to everyone asks a token for this: a program does what it was allowed, and nothing else.
+static LEAST: [Scope; 1] = [MCP_READ];
 
 /// Why the gate stayed shut, with everything that is missing at once. The text is that of the knowledge base's document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -17,11 +20,16 @@ pub struct Denied {
 }
 
 /// Lets the caller through, or says all that is missing.
-pub(crate) fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
+pub fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
+    let is_open_to_a_token = access.is_public() && caller.subject().is_some();
+    let needed = if is_open_to_a_token { LEAST.as_slice() } else { &access.scopes };
     let tier = (caller.tier() < access.tier).then_some(access.tier);
-    let scopes: Vec<Scope> = access.scopes.iter().filter(|scope| !caller.has(scope)).cloned().collect();
-    let needed = || access.scopes.clone();
-    if tier.is_none() && scopes.is_empty() { Ok(()) } else { Err(Denied { tier, scopes, needed: needed() }) }
+    let scopes: Vec<Scope> = needed.iter().filter(|scope| !caller.has(scope)).cloned().collect();
+    if tier.is_none() && scopes.is_empty() {
+        Ok(())
+    } else {
+        Err(Denied { tier, scopes, needed: needed.to_vec() })
+    }
 }
 
 fn needs(tier: &Option<Tier>, scopes: &[Scope]) -> String {

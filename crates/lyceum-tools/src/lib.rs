@@ -26,7 +26,7 @@ pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};
 pub use error::{Error, RegistryError};
 pub use extension::{ExtensionEntry, MethodEntry};
-pub use gate::Denied;
+pub use gate::{Denied, permit};
 pub use hub::{Change, Hub};
 pub use input::{Input, NeedInput, Outcome};
 pub use page::{Page, PageFault};

@@ -113,6 +113,7 @@ impl RegistryBuilder {
     /// Adds a tool that was made at run time.
     pub fn tool_entry(mut self, tool: ToolEntry) -> Result<Self, RegistryError> {
         let name = tool.spec().name.clone();
+        named_scope("tool", &name, &tool.spec().access)?;
         if let Some(first) = self.registry.tools.get(&name) {
             return Err(duplicate("tool", name, &first.spec().access, &tool.spec().access));
         }
@@ -123,6 +124,7 @@ impl RegistryBuilder {
     /// Adds a resource.
     pub fn resource(mut self, resource: ResourceEntry) -> Result<Self, RegistryError> {
         let uri = resource.wire.uri.clone();
+        named_scope("resource", &uri, &resource.access)?;
         if let Some(first) = self.registry.resources.get(&uri) {
             return Err(duplicate("resource", uri, &first.access, &resource.access));
         }
@@ -133,6 +135,7 @@ impl RegistryBuilder {
     /// Adds a family of resources.
     pub fn template(mut self, template: TemplateEntry) -> Result<Self, RegistryError> {
         let uri = template.wire.uri_template.clone();
+        named_scope("resource template", &uri, &template.access)?;
         if let Some(first) = self.registry.templates.get(&uri) {
             return Err(duplicate("resource template", uri, &first.access, &template.access));
         }
@@ -143,6 +146,7 @@ impl RegistryBuilder {
     /// Adds a prompt.
     pub fn prompt(mut self, prompt: PromptEntry) -> Result<Self, RegistryError> {
         let name = prompt.wire.name.clone();
+        named_scope("prompt", &name, &prompt.access)?;
         if let Some(first) = self.registry.prompts.get(&name) {
             return Err(duplicate("prompt", name, &first.access, &prompt.access));
         }
@@ -153,12 +157,14 @@ impl RegistryBuilder {
     /// Adds an extension of the protocol with its methods.
     pub fn extension(mut self, extension: ExtensionEntry) -> Result<Self, RegistryError> {
         extension.check()?;
+        named_scope("extension", &extension.id, &extension.access)?;
         if let Some(first) = self.registry.extensions.get(&extension.id) {
             return Err(duplicate("extension", extension.id, &first.access, &extension.access));
         }
         let mut names: BTreeMap<&str, &Access> =
             self.registry.methods().map(|method| (method.name.as_str(), &method.access)).collect();
         for MethodEntry { name, access, .. } in &extension.methods {
+            named_scope("method", name, access)?;
             if let Some(first) = names.insert(name, access) {
                 return Err(duplicate("method", name.clone(), first, access));
             }
@@ -177,6 +183,14 @@ impl RegistryBuilder {
         self.registry.has_public_content = has_public_content;
         self.registry
     }
+}
+
+/// Whatever is above `public` names a scope, for a person's tier alone opens nothing to a program.
+fn named_scope(kind: &'static str, name: &str, access: &Access) -> Result<(), RegistryError> {
+    if access.lacks_scope() {
+        return Err(RegistryError::NoScope { kind, name: name.to_owned(), tier: access.tier });
+    }
+    Ok(())
 }
 
 fn duplicate(kind: &'static str, name: String, first: &Access, second: &Access) -> RegistryError {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
-use lyceum_model::{Caller, RIGHTS, Tier};
+use lyceum_model::{Caller, Tier};
 use lyceum_store::grants::{self, TokenKind};
 
 use super::Auth;
@@ -127,13 +127,9 @@ impl Auth {
     }
 }
 
-/// Somebody with a tier, by a grant of those scopes: never more than either.
+/// Somebody with a tier, by a grant of those scopes. The tier opens nothing by itself: whatever is above `public` names a
+/// scope, and the scopes are never more than the grant and the tier allow.
 fn caller(subject: &Subject, tier: Tier, granted: &Scopes) -> Caller {
-    let scopes = granted.and(&Scopes::of(tier));
-    let holds = |tier: Tier| {
-        RIGHTS.iter().any(|right| right.tier == tier && scopes.iter().any(|scope| *scope == right.scope))
-    };
-    let tiers = [Tier::Vibecoder, Tier::Member, Tier::Public];
-    let tier = tiers.into_iter().find(|tier| holds(*tier)).unwrap_or(Tier::Public);
+    let scopes = granted.with_implied().and(&Scopes::of(tier));
     Caller::known(subject.to_string(), tier, scopes.iter().cloned())
 }

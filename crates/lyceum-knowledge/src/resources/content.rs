@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use lyceum_content::knowledge::completions;
-use lyceum_model::{Domain, Tier};
+use lyceum_model::Domain;
 use lyceum_tools::{
     Address, Error, Outcome, RegistryError, TemplateEntry,
     mcp::{ReadResourceResult, ResourceTemplate, printable},
@@ -12,7 +12,7 @@ use lyceum_tools::{
 use super::{MARKDOWN, as_markdown};
 use crate::{
     Knowledge,
-    register::{access, host},
+    register::{for_members, host},
 };
 
 pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<TemplateEntry, RegistryError> {
@@ -26,9 +26,8 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
         ))
         .with_mime_type(MARKDOWN);
     let (read_from, completed_from) = (knowledge.clone(), knowledge.clone());
-    let entry = TemplateEntry::new(access(domain, Tier::Member), wire, move |_, address| {
-        read(read_from.clone(), address)
-    })?;
+    let entry =
+        TemplateEntry::new(for_members(domain), wire, move |_, address| read(read_from.clone(), address))?;
     Ok(entry.completed_by(move |variable, typed| complete(&completed_from, variable, typed)))
 }
 

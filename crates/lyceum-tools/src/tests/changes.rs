@@ -57,7 +57,7 @@ fn a_tool_that_reads_otherwise_is_a_change() {
 
 #[test]
 fn a_tool_that_others_may_use_is_a_change_for_them() {
-    let members = ToolSpec { access: access(Tier::Member, &[]), ..spec("a") };
+    let members = ToolSpec { access: access(Tier::Member, &["kb:read"]), ..spec("a") };
     check(super::tools([tool(spec("a"))]), super::tools([tool(members)]), &[Change::Tools]);
 }
 
@@ -146,7 +146,7 @@ async fn what_is_accepted_is_said_first_and_every_notice_names_its_subscription(
 
 #[tokio::test]
 async fn what_may_not_be_read_can_not_be_listened_to() {
-    let secret = resource(access(Tier::Member, &[]), "kb://secret");
+    let secret = resource(access(Tier::Member, &["kb:read"]), "kb://secret");
     let client = Client::of(Registry::builder().resource(secret).unwrap().build());
     let (_, mut messages) = listen(&client, json!({ "resourceSubscriptions": ["kb://secret"] })).await;
     client.hub().announce(Change::Resource("kb://secret".to_owned()));

@@ -104,14 +104,14 @@ async fn check_kept(beside: Access, scope: &str) {
 #[tokio::test]
 async fn a_method_that_says_so_is_kept_for_whom_the_view_allows() {
     check_kept(access(Tier::Public, &[]), "public").await;
-    check_kept(access(Tier::Member, &[]), "private").await;
+    check_kept(access(Tier::Member, &["kb:read"]), "private").await;
     let silent = open([echo(Access::public(SHELF), "echo/say")]).ask("echo/say", json!({})).await;
     assert_eq!((silent.get("ttlMs"), silent.get("cacheScope")), (None, None));
 }
 
 #[tokio::test]
 async fn an_extension_for_some_makes_every_list_private() {
-    let members = access(Tier::Member, &[]);
+    let members = access(Tier::Member, &["kb:read"]);
     let hidden = extension(members.clone(), "org.example/echo", []);
     let half = extension(Access::public(SHELF), "org.example/echo", [echo(members, "echo/say")]);
     for entry in [hidden, half] {
@@ -209,7 +209,7 @@ async fn seen(client: &Client) -> (Value, Value) {
 #[tokio::test]
 async fn an_extension_is_declared_to_those_who_may_use_it() {
     let declared = json!({ "org.example/echo": { "loud": true } });
-    let members = || access(Tier::Member, &[]);
+    let members = || access(Tier::Member, &["kb:read"]);
     let of = |extension_terms, method_terms| {
         let entry = extension(extension_terms, "org.example/echo", [echo(method_terms, "echo/say")]);
         Client::of(registry([entry]))

@@ -44,12 +44,23 @@ async fn check(caller: &Caller, access: &Access, missing: Option<&str>) {
 
 #[tokio::test]
 async fn a_tier_contains_the_ones_below_it() {
-    let members = access(Tier::Member, &[]);
+    let members = access(Tier::Member, &["kb:read"]);
     check(&Caller::anonymous(), &members, Some("member access")).await;
-    check(&alice(Tier::Public, &[]), &members, Some("member access")).await;
-    check(&alice(Tier::Member, &[]), &members, None).await;
-    check(&alice(Tier::Vibecoder, &[]), &members, None).await;
+    check(&alice(Tier::Public, &["kb:read"]), &members, Some("member access")).await;
+    check(&alice(Tier::Member, &["kb:read"]), &members, None).await;
+    check(&alice(Tier::Vibecoder, &["kb:read"]), &members, None).await;
     check(&Caller::trusted(), &members, None).await;
+}
+
+#[tokio::test]
+async fn s7_a_tier_opens_nothing_by_itself() {
+    let members = access(Tier::Member, &["kb:read"]);
+    check(&alice(Tier::Vibecoder, &["kb:write"]), &members, Some("the scope kb:read")).await;
+    let open = access(Tier::Public, &[]);
+    check(&Caller::anonymous(), &open, None).await;
+    check(&Caller::trusted(), &open, None).await;
+    check(&alice(Tier::Public, &["mcp:read"]), &open, None).await;
+    check(&alice(Tier::Vibecoder, &["kb:write"]), &open, Some("the scope mcp:read")).await;
 }
 
 #[tokio::test]
@@ -109,7 +120,7 @@ async fn a_refusal_is_told_as_the_tools_document_says() {
 #[tokio::test]
 async fn what_may_not_be_used_can_not_be_told_from_what_is_not_there() {
     let (guarded, empty) =
-        (Client::of(guarded(&access(Tier::Member, &[]))), Client::of(Registry::builder().build()));
+        (Client::of(guarded(&access(Tier::Member, &["kb:read"]))), Client::of(Registry::builder().build()));
     let argument = json!({ "name": "id", "value": "" });
     for (method, params) in [
         ("resources/read", json!({ "uri": "shelf://fixed" })),
@@ -146,7 +157,7 @@ async fn check_kept(terms: &[Access], scope: &str) {
 #[tokio::test]
 async fn a_list_that_depends_on_the_caller_is_not_kept_for_others() {
     let (open, members, scoped) =
-        (access(Tier::Public, &[]), access(Tier::Member, &[]), access(Tier::Public, &["kb:read"]));
+        (access(Tier::Public, &[]), access(Tier::Member, &["kb:read"]), access(Tier::Public, &["kb:read"]));
     check_kept(&[], "public").await;
     check_kept(std::slice::from_ref(&open), "public").await;
     check_kept(&[open.clone(), members], "private").await;
@@ -155,7 +166,9 @@ async fn a_list_that_depends_on_the_caller_is_not_kept_for_others() {
 
 #[tokio::test]
 async fn what_is_read_is_not_kept_at_all() {
-    for (access, scope) in [(access(Tier::Public, &[]), "public"), (access(Tier::Member, &[]), "private")] {
+    for (access, scope) in
+        [(access(Tier::Public, &[]), "public"), (access(Tier::Member, &["kb:read"]), "private")]
+    {
         let client = Client::of(guarded(&access)).called_by(Caller::trusted());
         let read = client.ask("resources/read", json!({ "uri": "shelf://fixed" })).await;
         assert_eq!((&read["cacheScope"], &read["ttlMs"]), (&json!(scope), &json!(0)));

@@ -2,7 +2,7 @@
 
 use std::error::Error as _;
 
-use lyceum_model::{Access, Domain};
+use lyceum_model::{Access, Domain, Tier};
 
 use super::{SHELF, family, prompt, resource, said, spec, tool};
 use crate::{Registry, RegistryError, ToolEntry, ToolSpec, mcp::WirePrompt};
@@ -96,4 +96,21 @@ fn a_tool_has_a_name_that_every_client_can_send() {
     check_name("a/b", false);
     check_name("straße", false);
     check_name("a\n", false);
+}
+
+#[test]
+fn s7_whatever_is_above_public_names_a_scope() {
+    let members = || Access::scoped(SHELF, Tier::Member, []);
+    let builder = Registry::builder;
+    let refused = [
+        builder().tool_entry(tool(ToolSpec { access: members(), ..spec("search") })),
+        builder().resource(resource(members(), "kb://a")),
+        builder().template(family(members(), "kb://{a}").unwrap()),
+        builder().prompt(prompt(members(), WirePrompt::new("greet", None::<&str>, None))),
+    ];
+    for refused in refused {
+        assert!(matches!(refused, Err(RegistryError::NoScope { .. })), "{refused:?}");
+    }
+    let refused = builder().tool_entry(tool(ToolSpec { access: members(), ..spec("search") }));
+    insta::assert_snapshot!(told(&refused.unwrap_err()), @r#"the tool "search" is for the tier member and names no scope; name the one that a person has to allow"#);
 }

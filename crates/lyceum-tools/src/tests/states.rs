@@ -26,7 +26,7 @@ fn client() -> Client {
 }
 
 fn known(subject: &str) -> Caller {
-    Caller::known(subject, Tier::Public, [])
+    Caller::known(subject, Tier::Public, Tier::Public.scopes())
 }
 
 /// The second round's parameters, with the state that the first left.

@@ -8,6 +8,7 @@ mod flow;
 mod gate;
 mod headers;
 mod pats;
+mod scopes;
 mod sessions;
 mod waap;
 
@@ -26,6 +27,9 @@ use crate::app::{Answer, Request, TestApp, get, post};
 
 const CALLBACK: &str = "http://127.0.0.1:4000/callback";
 const MEMBER: &str = "0000001e00030005000000000000000000000000000000000000000000000000";
+const VIBECODER: &str = "0000001e00030001000000000000000000000000000000000000000000000000";
+/// Every scope, as clients ask for what the metadata of the resource lists.
+const EVERYTHING: &str = "knowledge:read mcp:read skills:run sources:refresh";
 const VERIFIER: &str = "a-verifier-that-is-long-enough-for-the-rules-of-pkce";
 /// The S256 of the verifier.
 const CHALLENGE: &str = "dnaPHvIvW7lKCBMM3wFRkq2HMf5rO3N_xQjRi2v3JX8";
@@ -89,7 +93,10 @@ impl Stage {
                     10,
                     Hats {
                         contract: HATS_CONTRACT,
-                        hats: vec![(Hat::parse("30.3.5").unwrap(), Tier::Member)],
+                        hats: vec![
+                            (Hat::parse("30.3.5").unwrap(), Tier::Member),
+                            (Hat::parse("30.3.1").unwrap(), Tier::Vibecoder),
+                        ],
                     },
                 )),
                 names: None,
@@ -115,8 +122,14 @@ impl Stage {
         )
     }
 
+    /// A browser that was sent by a client which asks for everything.
     pub(super) async fn visit(&self) -> Visit {
-        let page = self.app.send(get(&self.query(""))).await;
+        self.visit_for(EVERYTHING).await
+    }
+
+    /// The same for other scopes.
+    pub(super) async fn visit_for(&self, scopes: &str) -> Visit {
+        let page = self.app.send(get(&self.query(&format!("&scope={}", encoded(scopes))))).await;
         assert_eq!(page.status, 200, "{page:?}");
         let state = page.text().split("name=\"stateId\" value=\"").nth(1).unwrap();
         let state = state.split('"').next().unwrap().to_owned();
@@ -141,8 +154,8 @@ impl Stage {
     }
 
     /// The code that a person with that key gets the client.
-    pub(super) async fn code(&self, key: &SigningKey) -> String {
-        let visit = self.visit().await;
+    pub(super) async fn code(&self, key: &SigningKey, scopes: &str) -> String {
+        let visit = self.visit_for(scopes).await;
         let signed = self.sign(&visit, key).await;
         let answer = self.verify(&visit, &signed).await;
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -155,7 +168,12 @@ impl Stage {
     }
 
     pub(super) async fn sign_in(&self, key: &SigningKey) -> Tokens {
-        let (code, client) = (self.code(key).await, &self.client);
+        self.sign_in_for(EVERYTHING, key).await
+    }
+
+    /// Signs in with a client that asks for those scopes.
+    pub(super) async fn sign_in_for(&self, scopes: &str, key: &SigningKey) -> Tokens {
+        let (code, client) = (self.code(key, scopes).await, &self.client);
         let form =
             format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier={VERIFIER}");
         tokens(&self.token(&form).await)

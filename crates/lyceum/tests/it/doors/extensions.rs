@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lyceum_model::{Access, Domain, Tier};
+use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
 use lyceum_testkit::letters;
 use lyceum_tools::{Hub, Registry, ToolSpec};
 use serde_json::{Value, json};
@@ -163,7 +163,7 @@ async fn what_another_service_offers_is_unknown_here() {
 
 #[tokio::test]
 async fn an_extension_for_some_keeps_results_from_shared_caches() {
-    let members = Access { tier: Tier::Member, ..Access::public(POST) };
+    let members = Access::scoped(POST, Tier::Member, [KNOWLEDGE_READ]);
     let app = TestApp::with(post_office(members), Settings::default()).await;
     let [modern, older] = both(&app, "letters/list", json!({})).await;
     assert_eq!(modern.result()["cacheScope"], "private");

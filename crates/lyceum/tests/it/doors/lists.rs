@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lyceum_model::{Access, Domain, Scope, Tier};
+use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Scope, Tier};
 use lyceum_tools::{
     Hub, Outcome, Registry, TemplateEntry, ToolEntry, ToolSpec,
     mcp::{ReadResourceResult, ResourceContents, ResourceTemplate},
@@ -96,7 +96,7 @@ async fn a_list_that_depends_on_the_caller_is_private() {
     let domain = || Domain::from_static("test");
     let scopes = vec![Scope::parse("kb:write").unwrap()];
     check_scope(Access::public(domain()), "public").await;
-    check_scope(Access { tier: Tier::Member, ..Access::public(domain()) }, "private").await;
+    check_scope(Access::scoped(domain(), Tier::Member, [KNOWLEDGE_READ]), "private").await;
     check_scope(Access { scopes, ..Access::public(domain()) }, "private").await;
 }
 
