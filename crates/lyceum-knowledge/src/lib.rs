@@ -35,7 +35,7 @@ pub use kept::Kept;
 pub use question::{Filters, Manner, SCRIPT, SKILL, USUAL, is_of_skills};
 pub use register::{document_uris, list_uris, register};
 pub use report::{Named, Report, Told};
-pub use service::{Knowledge, Links, OpenError, Options, State};
+pub use service::{Knowledge, Links, OpenError, Options, Readers, State};
 pub use sync::{Progress, SyncError};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::{Finder, Knowledge, prompts, resources, tools};
+use crate::{Finder, Knowledge, Readers, prompts, resources, tools};
 
 /// Adds everything that the service offers.
 pub fn register(
@@ -47,7 +47,17 @@ pub(crate) fn host(knowledge: &Knowledge) -> String {
     words.collect::<Vec<_>>().join("-")
 }
 
-/// The terms of whole documents.
+/// The terms of what gives whole documents to members alone.
 pub(crate) fn for_members(domain: &Domain) -> Access {
     Access::scoped(domain.clone(), Tier::Member, [KNOWLEDGE_READ])
+}
+
+impl Readers {
+    /// The terms of whole documents.
+    pub fn access(self, domain: &Domain) -> Access {
+        match self {
+            Self::Everyone => Access::public(domain.clone()),
+            Self::Members => for_members(domain),
+        }
+    }
 }

@@ -48,6 +48,8 @@ pub struct Options {
     pub poll: Duration,
     /// Who the knowledge base belongs to, as people read it, such as `SuperBenefit`.
     pub title: String,
+    /// Who may read whole documents.
+    pub readers: Readers,
     /// The folder for the database, the lock and, where they are on this machine, the objects.
     pub folder: PathBuf,
     /// Where the documents are kept.
@@ -59,6 +61,15 @@ impl Options {
     pub(crate) fn shelf(&self) -> Shelf {
         Shelf { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
     }
+}
+
+/// Who may read whole documents, wherever that is not a tool for members anyway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readers {
+    /// Everyone who may read what is public.
+    Everyone,
+    /// Members, by the scope `knowledge:read`.
+    Members,
 }
 
 /// How the web shows a file of a source: a text with `{commit}` and `{path}` in it, or nothing.

@@ -22,13 +22,24 @@ pub(crate) use search_lexicon::SearchLexicon;
 pub(crate) use search_with_documents::SearchWithDocuments;
 
 use crate::{
-    Knowledge,
+    Knowledge, Readers,
     question::{SCRIPT, SKILL},
 };
 
 /// A contract that says whose knowledge it is about.
 fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     spec.description = spec.description.replace("{title}", knowledge.title());
+    spec
+}
+
+/// A contract for members that does not pass for a secret, where others can read the same documents.
+fn for_members(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    match knowledge.options.readers {
+        Readers::Everyone => {
+            spec.description.push_str(" Published documents are open to everyone by the REST API.")
+        }
+        Readers::Members => {}
+    }
     spec
 }
 

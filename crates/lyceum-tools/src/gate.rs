@@ -9,7 +9,7 @@ static LEAST: [Scope; 1] = [MCP_READ];
 
 /// Why the gate stayed shut, with everything that is missing at once. The text is that of the knowledge base's document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Access denied. This tool requires {}.", needs(.tier, .scopes))]
+#[error("Access denied. This tool requires {}.", self.needs())]
 pub struct Denied {
     /// The tier that is needed, where the caller's is too low.
     pub tier: Option<Tier>,
@@ -17,6 +17,21 @@ pub struct Denied {
     pub scopes: Vec<Scope>,
     /// Every scope that is needed, missing or not: what a client asks a person for replaces what it had.
     pub needed: Vec<Scope>,
+}
+
+impl Denied {
+    /// What is missing, in words: `member access`, or the scopes by name.
+    pub fn needs(&self) -> String {
+        // Who has the tier can have its scopes.
+        if let Some(tier) = self.tier {
+            return format!("{tier} access");
+        }
+        match self.scopes.as_slice() {
+            [] => String::new(),
+            [one] => format!("the scope {one}"),
+            many => format!("the scopes {}", many.iter().map(Scope::as_str).collect::<Vec<_>>().join(", ")),
+        }
+    }
 }
 
 /// Lets the caller through, or says all that is missing.
@@ -30,17 +45,4 @@ pub fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
     } else {
         Err(Denied { tier, scopes, needed: needed.to_vec() })
     }
-}
-
-fn needs(tier: &Option<Tier>, scopes: &[Scope]) -> String {
-    // Who has the tier can have its scopes.
-    if let Some(tier) = tier {
-        return format!("{tier} access");
-    }
-    let scopes = match scopes {
-        [] => None,
-        [one] => Some(format!("the scope {one}")),
-        many => Some(format!("the scopes {}", many.iter().map(Scope::as_str).collect::<Vec<_>>().join(", "))),
-    };
-    scopes.unwrap_or_default()
 }

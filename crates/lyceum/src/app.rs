@@ -33,7 +33,7 @@ const SERVER: Domain = Domain::from_static("server");
 const SKILLS: Domain = Domain::from_static("skills");
 
 /// The service of the knowledge base.
-const KNOWLEDGE: Domain = Domain::from_static("knowledge");
+pub(crate) const KNOWLEDGE: Domain = Domain::from_static("knowledge");
 
 /// What a model should know before it uses the tools.
 const INSTRUCTIONS: &str = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \

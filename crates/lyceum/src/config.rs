@@ -30,7 +30,7 @@ pub use auth::{AuthService, Oauth, Waap};
 pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use file::{ConfigFile, Purpose, passes_over_working_folder};
-pub use raw::AuthMode;
+pub use raw::{AuthMode, KnowledgeApi};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 
@@ -97,6 +97,8 @@ pub struct KnowledgeService {
     pub rules: String,
     /// Folders and files that are left out.
     pub exclude: Vec<RelPath>,
+    /// Who may read whole documents by the REST API.
+    pub api: KnowledgeApi,
     /// Where documents are kept, where that is not the data folder.
     pub bucket: Option<Bucket>,
 }
@@ -236,10 +238,12 @@ impl Config {
     }
 
     /// Whether what is read is meant for everyone: a server that only this machine reaches is its owner's own, and where
-    /// everyone signs in it is for those who did. No page of another site may read from such a one, and no cache may share it.
+    /// everyone signs in, or members alone read, it is for those who did. No page of another site may read from such a one, and
+    /// no cache may share it.
     pub fn is_public(&self) -> bool {
         let asks_everyone = matches!(&self.auth, AuthService::Gated(oauth) if !oauth.anonymous);
-        !asks_everyone && (self.public_url.is_some() || !self.listen.ip().is_loopback())
+        let is_for_all = self.knowledge.as_ref().is_none_or(|service| service.api == KnowledgeApi::Public);
+        !asks_everyone && is_for_all && (self.public_url.is_some() || !self.listen.ip().is_loopback())
     }
 
     /// The same, serving the example where nobody said what to serve.

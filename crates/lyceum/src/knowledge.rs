@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
 
 use lyceum_content::{Catalog, Current, SourceState, SourceStatus};
-use lyceum_knowledge::{Knowledge, Links, Options, Shown, State};
+use lyceum_knowledge::{Knowledge, Links, Options, Readers, Shown, State};
 use lyceum_model::SourceName;
 use lyceum_source::file_links;
 use lyceum_store::{Objects, S3Settings, Secret};
@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use crate::{
     app::{App, StartError},
-    config::{Config, KnowledgeService, Location},
+    config::{Config, KnowledgeApi, KnowledgeService, Location},
     sources,
 };
 
@@ -32,6 +32,7 @@ pub(crate) fn service(config: &Config) -> Result<Option<Arc<Knowledge>>, StartEr
         links: links(declared),
         poll: poll(declared),
         title: declared.title.clone(),
+        readers: readers(declared.api),
         objects: objects(declared, &folder)?,
         folder,
     })?;
@@ -102,6 +103,14 @@ fn links(declared: &KnowledgeService) -> Links {
             Links(repository.web_url.clone().or_else(|| file_links(&repository.url)))
         }
         Location::Folder(_) | Location::Example => Links(None),
+    }
+}
+
+/// Who may read whole documents: where the REST API does not give them to everyone, nothing else does.
+pub(crate) fn readers(api: KnowledgeApi) -> Readers {
+    match api {
+        KnowledgeApi::Public => Readers::Everyone,
+        KnowledgeApi::Member | KnowledgeApi::Off => Readers::Members,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lyceum_content::knowledge::{completions, define};
-use lyceum_model::{Access, Domain};
+use lyceum_model::Domain;
 use lyceum_tools::{
     Address, Error, Outcome, RegistryError, TemplateEntry,
     mcp::{ReadResourceResult, ResourceTemplate, printable},
@@ -20,7 +20,7 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
         .with_description(format!("The definition of a term from the {} lexicon.", knowledge.title()))
         .with_mime_type(MARKDOWN);
     let (read_from, completed_from) = (knowledge.clone(), knowledge.clone());
-    let entry = TemplateEntry::new(Access::public(domain.clone()), wire, move |_, address| {
+    let entry = TemplateEntry::new(knowledge.options.readers.access(domain), wire, move |_, address| {
         read(read_from.clone(), address)
     })?;
     Ok(entry.completed_by(move |_, typed| {

@@ -19,7 +19,7 @@ use lyceum_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Finder, Knowledge, Links, Options, register};
+use crate::{Finder, Knowledge, Links, Options, Readers, register};
 
 pub(super) const DOMAIN: Domain = Domain::from_static("knowledge");
 
@@ -187,6 +187,7 @@ fn options(folder: &Path) -> Options {
         links: Links(Some("https://git.example.org/kb/{commit}/{path}".to_owned())),
         poll: Duration::from_secs(60),
         title: "SuperBenefit".to_owned(),
+        readers: Readers::Everyone,
         folder: folder.to_owned(),
         objects: Objects::memory(),
     }

@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::for_members;
 use crate::{Document, Knowledge};
 
 /// How many documents are suggested where none is found.
@@ -62,7 +63,7 @@ impl Tool for GetDocument {
         if let Some(property) = property {
             property.insert("enum".to_owned(), types.into());
         }
-        spec
+        for_members(knowledge, spec)
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Output, Error> {

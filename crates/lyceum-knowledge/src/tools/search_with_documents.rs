@@ -6,7 +6,7 @@ use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{named, with_types};
+use super::{for_members, named, with_types};
 use crate::{
     Document, Finder, Found, FoundAll,
     question::{Filters, Manner},
@@ -41,7 +41,8 @@ impl Tool for SearchWithDocuments {
     type Output = FoundAll;
 
     fn contract(finder: &Finder, spec: ToolSpec) -> ToolSpec {
-        with_types(&finder.knowledge, named(&finder.knowledge, spec))
+        let knowledge = &finder.knowledge;
+        with_types(knowledge, for_members(knowledge, named(knowledge, spec)))
     }
 
     async fn call(finder: &Finder, _: &Call, args: Args) -> Result<FoundAll, Error> {

@@ -6,7 +6,7 @@ use lyceum_model::RelPath;
 use serde_json::{Value, json};
 
 use super::{
-    Bucket, KnowledgeService, Location, Source,
+    Bucket, KnowledgeApi, KnowledgeService, Location, Source,
     check::{Checker, is_plain},
     document::Document,
     environment,
@@ -54,7 +54,8 @@ pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
     })?;
     let title = "Ferry Street".to_owned();
     let rules = Ontology::STANDARD.to_owned();
-    Ok(KnowledgeService { source, title, ontology, rules, exclude: Vec::new(), bucket: None })
+    let api = KnowledgeApi::default();
+    Ok(KnowledgeService { source, title, ontology, rules, exclude: Vec::new(), api, bucket: None })
 }
 
 /// What the table declares, with every fault that the schema can't see.
@@ -98,7 +99,21 @@ pub(super) fn service(checker: &mut Checker<'_>, sources: &[Source]) -> Option<K
         Location::Folder(_) | Location::Example => None,
     });
     let rules = format!("{text}\n{by_default}\n{exclude:?}\n{web_url:?}");
-    Some(KnowledgeService { source: source?, title, ontology, rules, exclude, bucket })
+    let api = api(checker);
+    Some(KnowledgeService { source: source?, title, ontology, rules, exclude, api, bucket })
+}
+
+fn api(checker: &mut Checker<'_>) -> KnowledgeApi {
+    let at = "/knowledge/api";
+    let written = checker.document.values.pointer(at).cloned();
+    let api = written.and_then(|api| serde_json::from_value(api).ok()).unwrap_or_default();
+    let is_open = matches!(checker.text("/auth/mode"), None | Some("open"));
+    if api == KnowledgeApi::Member && is_open {
+        let message =
+            "it has no effect, for everyone may do everything; write [auth] with a mode, or leave it out";
+        checker.fault(at, message.to_owned());
+    }
+    api
 }
 
 /// The ontology and its text.

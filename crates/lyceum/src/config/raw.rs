@@ -139,10 +139,27 @@ pub(super) struct Knowledge {
     #[serde(default)]
     #[schemars(example = ["templates"])]
     pub exclude: Vec<String>,
+    /// Who may read whole documents by the REST API. Default: public.
+    #[serde(default)]
+    #[schemars(with = "KnowledgeApi", example = &"public")]
+    pub api: Option<KnowledgeApi>,
     /// Where documents are kept, where that is not the data folder: an S3-compatible object store.
     #[serde(default)]
     #[schemars(with = "Bucket")]
     pub bucket: Option<Bucket>,
+}
+
+/// Who may read whole documents by the REST API.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KnowledgeApi {
+    /// Everyone who may read what is public. The tier `member` keeps no published document secret then.
+    #[default]
+    Public,
+    /// Members alone, by the scope `knowledge:read`: with lists, search and `/llms.txt`.
+    Member,
+    /// Nobody: there is no REST API. Members read by MCP.
+    Off,
 }
 
 /// The table `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.

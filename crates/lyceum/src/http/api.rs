@@ -1,7 +1,7 @@
 //! The public REST API below `/api/v1`, and `/llms.txt`: reading the knowledge base without an MCP client.
 //!
 //! One table makes the routes and their description, so that none can be without the other. Reads are for any page and
-//! any cache; what is not published is not in the catalog, and so not here.
+//! any cache, unless `[knowledge] api` keeps them for members; what is not published is not in the catalog, and so not here.
 
 mod accept;
 mod cached;
@@ -23,12 +23,16 @@ use axum::{
     routing::{any, on},
 };
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use lyceum_knowledge::{Knowledge, Shown};
-use lyceum_model::ErrorCode;
+use lyceum_knowledge::{Knowledge, Readers, Shown};
+use lyceum_model::{Caller, ErrorCode};
 
-use super::ApiError;
-use crate::app::App;
-use endpoint::Endpoint;
+use super::{ApiError, challenge_denied};
+use crate::{
+    app::{App, KNOWLEDGE},
+    config::KnowledgeApi,
+    knowledge::readers,
+};
+use endpoint::{Audience, Endpoint};
 
 pub(crate) use openapi::Openapi;
 pub use openapi::openapi;
@@ -48,22 +52,64 @@ const AGAIN_AFTER: u64 = 5;
 
 /// The routes; without a knowledge base, the way to one.
 pub(super) fn routes(app: &App) -> Router<App> {
-    let mounted = match &app.knowledge {
-        Some(_) => ENDPOINTS.iter().fold(Router::new(), |router, one| {
-            let handler = one.handler;
-            let route = on(one.verb.filter(), async move |State(app): State<App>, request: Request| {
-                handler(app, request).await.unwrap_or_else(ApiError::into_response)
-            });
-            router.route(one.path, route)
-        }),
-        None => Router::new().route(llms::PATH, any(nothing)),
+    let api = app.knowledge.as_ref().map(|_| api(app));
+    let is_there = |one: &&Endpoint| match api {
+        Some(KnowledgeApi::Public | KnowledgeApi::Member) => true,
+        Some(KnowledgeApi::Off) => one.audience == Audience::OfTool,
+        None => false,
     };
-    let others = ["/api/v1", "/api/v1/", "/api/v1/{*path}"];
-    others.into_iter().fold(mounted, |router, path| router.route(path, any(nothing)))
+    let mounted: Vec<&Endpoint> = ENDPOINTS.iter().filter(is_there).collect();
+    let has = |path: &str| mounted.iter().any(|one| one.path == path);
+    let others = ["/api/v1", "/api/v1/", "/api/v1/{*path}", llms::PATH];
+    let others = others.into_iter().filter(|path| !has(path));
+    let router = others.fold(Router::new(), |router, path| router.route(path, any(nothing)));
+    mounted.iter().fold(router, |router, one| {
+        let (handler, audience) = (one.handler, one.audience);
+        let route = on(one.verb.filter(), async move |State(app): State<App>, request: Request| {
+            if let Err(refusal) = permit(&app, audience, &request) {
+                return *refusal;
+            }
+            handler(app, request).await.unwrap_or_else(ApiError::into_response)
+        });
+        router.route(one.path, route)
+    })
+}
+
+/// Who may read documents here.
+fn api(app: &App) -> KnowledgeApi {
+    app.config.knowledge.as_ref().map(|service| service.api).unwrap_or_default()
+}
+
+/// Asks the gate whether the caller may use an endpoint.
+fn permit(app: &App, audience: Audience, request: &Request) -> Result<(), Box<Response>> {
+    let access = match audience {
+        Audience::OfTool => return Ok(()),
+        Audience::Public => Readers::Everyone.access(&KNOWLEDGE),
+        Audience::Readers => readers(api(app)).access(&KNOWLEDGE),
+    };
+    let caller = caller_of(request);
+    lyceum_tools::permit(&caller, &access).map_err(|denied| {
+        let message = format!("Access denied. The API requires {}.", denied.needs());
+        let details = lyceum_tools::Error::from(denied.clone()).details();
+        let told = ApiError { details, ..ApiError::new(ErrorCode::ScopeMissing, message) };
+        let mut response = told.into_response();
+        challenge_denied(app, &mut response, "/mcp", &caller, &denied);
+        Box::new(response)
+    })
+}
+
+/// Who sends a request, as the edge found out.
+fn caller_of(request: &Request) -> Arc<Caller> {
+    let caller = request.extensions().get::<Arc<Caller>>().cloned();
+    caller.unwrap_or_else(|| Caller::anonymous().into())
 }
 
 async fn nothing(State(app): State<App>) -> ApiError {
     match knowledge(&app) {
+        Ok(_) if api(&app) == KnowledgeApi::Off => {
+            let message = "the REST API is off here (knowledge.api); read the knowledge base by MCP, at /mcp";
+            ApiError::new(ErrorCode::NotFound, message)
+        }
         Ok(_) => {
             let message = "there is nothing at this path; GET /api/v1/openapi.json tells what there is";
             ApiError::new(ErrorCode::NotFound, message)

@@ -5,14 +5,14 @@ use std::{collections::BTreeMap, fmt::Write};
 use axum::extract::State;
 use lyceum_knowledge::Knowledge;
 
-use crate::app::App;
+use crate::{app::App, config::KnowledgeApi};
 
 /// Plain text until the web pages move in; a person and a model can both read it.
 pub(super) async fn page(State(app): State<App>) -> String {
     let url = app.public_url();
     let registry = app.mcp.hub().registry();
     let services: Vec<&str> = registry.services().map(lyceum_model::Domain::as_str).collect();
-    let knowledge = app.knowledge.as_ref().map(|knowledge| about(&url, knowledge)).unwrap_or_default();
+    let knowledge = app.knowledge.as_ref().map(|knowledge| about(&app, &url, knowledge)).unwrap_or_default();
     format!(
         "lyceum {version}\n\n\
          MCP endpoint   {url}/mcp\n\
@@ -26,7 +26,7 @@ pub(super) async fn page(State(app): State<App>) -> String {
 }
 
 /// What is in the knowledge base, how fresh it is, and how to read it without an MCP client.
-fn about(url: &str, knowledge: &Knowledge) -> String {
+fn about(app: &App, url: &str, knowledge: &Knowledge) -> String {
     let (shown, title) = (knowledge.shown(), knowledge.title());
     let (Some(commit), Some(synced_at)) = (&shown.version, shown.synced_at) else {
         return format!(
@@ -45,6 +45,9 @@ fn about(url: &str, knowledge: &Knowledge) -> String {
     for (content_type, count) in by_type {
         // Writing to a string can't fail.
         let _written = writeln!(text, "  {count:>6}  {content_type}");
+    }
+    if app.config.knowledge.as_ref().is_some_and(|service| service.api != KnowledgeApi::Public) {
+        return text;
     }
     let _written = write!(
         text,

@@ -8,6 +8,7 @@ mod flow;
 mod gate;
 mod headers;
 mod pats;
+mod readers;
 mod scopes;
 mod sessions;
 mod waap;
@@ -17,7 +18,7 @@ use std::{fmt::Write, sync::Arc};
 use alloy_primitives::{Address, Signature, eip191_hash_message, hex};
 use http::{HeaderValue, header};
 use k256::ecdsa::SigningKey;
-use lyceum::config::{AuthMode, AuthService, Oauth};
+use lyceum::config::{AuthMode, AuthService, KnowledgeApi, Oauth};
 use lyceum_auth::{Chain, Guard, HATS_CONTRACT, Hat, Hats, ROLES_GOOD_FOR};
 use lyceum_model::Tier;
 use lyceum_testkit::TestChain;
@@ -61,12 +62,15 @@ impl Stage {
     }
 
     pub(super) async fn with(change: impl FnOnce(&mut Oauth)) -> Self {
-        let mut stage = Self::unregistered(change).await;
+        Self::unregistered(change).await.registered().await
+    }
+
+    async fn registered(mut self) -> Self {
         let said = json!({ "client_name": "Test client", "redirect_uris": [CALLBACK] });
-        let registered = stage.app.send(post("/register", said.to_string())).await;
+        let registered = self.app.send(post("/register", said.to_string())).await;
         assert_eq!(registered.status, 201, "{registered:?}");
-        stage.client = registered.json()["client_id"].as_str().unwrap().to_owned();
-        stage
+        self.client = registered.json()["client_id"].as_str().unwrap().to_owned();
+        self
     }
 
     /// The same without a client.
@@ -76,6 +80,15 @@ impl Stage {
 
     /// The same with lines of `[server]`.
     pub(super) async fn of(server: &str, change: impl FnOnce(&mut Oauth)) -> Self {
+        Self::made(server, KnowledgeApi::Public, change).await
+    }
+
+    /// The same with a client, where those may read by the REST API.
+    pub(super) async fn read_by(api: KnowledgeApi, change: impl FnOnce(&mut Oauth)) -> Self {
+        Self::made("", api, change).await.registered().await
+    }
+
+    async fn made(server: &str, api: KnowledgeApi, change: impl FnOnce(&mut Oauth)) -> Self {
         let chain = TestChain::start(10).await.unwrap();
         let url = chain.url();
         let example = concat!(env!("CARGO_MANIFEST_DIR"), "/example");
@@ -106,6 +119,9 @@ impl Stage {
                 guard: Guard::default(),
             };
             change(&mut oauth);
+            if let Some(knowledge) = &mut config.knowledge {
+                knowledge.api = api;
+            }
             config.auth = AuthService::Gated(Box::new(oauth));
         })
         .await;

@@ -19,6 +19,8 @@ pub(super) struct Endpoint {
     pub verb: Verb,
     /// Where it is, with parameters in braces.
     pub path: &'static str,
+    /// Whom it is for.
+    pub audience: Audience,
     /// What answers.
     pub handler: Handler,
     /// Its name in programs that are made from the description.
@@ -37,6 +39,17 @@ pub(super) struct Endpoint {
     pub links: &'static [Link],
     /// How it refuses, besides what any request can meet.
     pub refusals: &'static [(ErrorCode, &'static str)],
+}
+
+/// Whom an endpoint is for; the gate decides by it before the handler runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Everyone who may read what is public: it tells nothing of what is in a document.
+    Public,
+    /// Whoever may read documents here, as `[knowledge] api` says.
+    Readers,
+    /// Whoever may call the tool behind it, which asks the gate itself.
+    OfTool,
 }
 
 /// A form of an answer.

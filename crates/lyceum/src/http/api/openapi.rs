@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ENDPOINTS, cached,
-    endpoint::{Endpoint, Form, Link, Verb, inline, named},
+    endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
 };
 use crate::{
     app::App,
@@ -25,14 +25,16 @@ use crate::{
 const KIND: &str = "application/json";
 
 /// What any request can meet.
-const ALWAYS: [(ErrorCode, &str); 3] = [
+const ALWAYS: [(ErrorCode, &str); 4] = [
+    (ErrorCode::Unauthorized, "The server asks who is calling; `WWW-Authenticate` says where to sign in."),
     (ErrorCode::Forbidden, "The server is not known by the name in `Host`."),
     (ErrorCode::InternalError, "A fault of the server."),
     (ErrorCode::Unavailable, "The server can't answer now, such as before the first sync; try again later."),
 ];
 
 const ABOUT: &str = "The published documents of a knowledge base that is kept in Git, each with the commit it comes \
-    from. Reading needs no sign-in; on a server that is meant for everyone, any web page may read. HEAD is answered like \
+    from. Reading needs no sign-in unless the operator keeps it for members (`knowledge.api`), who send a token with \
+    the scope `knowledge:read`; on a server that is meant for everyone, any web page may read. HEAD is answered like \
     GET, without the body; any other method with 405 and `Allow`. Answers have an `ETag`: send it back in \
     `If-None-Match`, and what did not change is answered with 304. Errors are \
     `{ error: { code, message, details?, retry_after? } }`; programs match on `code`.";
@@ -40,6 +42,7 @@ const ABOUT: &str = "The published documents of a knowledge base that is kept in
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/openapi.json",
+    audience: Audience::Public,
     handler: |app, request| Box::pin(read(app, request)),
     id: "openapi",
     summary: "This description",

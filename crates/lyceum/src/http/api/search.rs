@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 
 use super::{
     cached::{self, Tag},
-    endpoint::{Endpoint, Form, Link, Verb, inline, named},
+    endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
     openapi::SearchTypeName,
     query::{MOST_TAGS, add_tags, not_text, number, once, pairs, said},
 };
@@ -17,6 +17,7 @@ use crate::{app::App, http::ApiError};
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/search",
+    audience: Audience::Readers,
     handler: |app, request| Box::pin(search(app, request)),
     id: "search",
     summary: "Search documents",

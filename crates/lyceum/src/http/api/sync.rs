@@ -1,7 +1,5 @@
 //! `POST /api/v1/sources/{name}/sync`: the tool `refresh_sources`, for an operator with `curl`. The gate decides.
 
-use std::sync::Arc;
-
 use axum::{
     Json,
     extract::Request,
@@ -9,7 +7,7 @@ use axum::{
 };
 use http::{HeaderValue, header};
 use lyceum_knowledge::Report;
-use lyceum_model::{Caller, ErrorCode};
+use lyceum_model::ErrorCode;
 use lyceum_tools::{
     CallContext, Error, Outcome, View,
     mcp::{CallToolResult, JsonObject},
@@ -17,7 +15,7 @@ use lyceum_tools::{
 use schemars::JsonSchema;
 
 use super::{
-    endpoint::{Endpoint, Form, Verb, inline, named},
+    endpoint::{Audience, Endpoint, Form, Verb, inline, named},
     query::unescaped,
 };
 use crate::{
@@ -31,6 +29,7 @@ const TOOL: &str = "refresh_sources";
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Post,
     path: "/api/v1/sources/{name}/sync",
+    audience: Audience::OfTool,
     handler: |app, request| Box::pin(refresh(app, request)),
     id: "syncSource",
     summary: "Bring a source up to date now",
@@ -60,8 +59,7 @@ struct Named {
 async fn refresh(app: App, request: Request) -> Result<Response, ApiError> {
     let rest = request.uri().path().strip_prefix(super::OPERATOR).unwrap_or_default();
     let name = &*unescaped(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
-    let caller = request.extensions().get::<Arc<Caller>>().cloned();
-    let view = View::of_all(app.mcp.hub().registry(), caller.unwrap_or_else(|| Caller::anonymous().into()));
+    let view = View::of_all(app.mcp.hub().registry(), super::caller_of(&request));
     let arguments = JsonObject::from_iter([("source".to_owned(), name.into())]);
     let work = view.call(TOOL, arguments, CallContext::default());
     let outcome = match app.within_limit(work).await {

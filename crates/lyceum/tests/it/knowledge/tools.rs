@@ -136,7 +136,7 @@ async fn each_tool_is_described_as_in_its_document() {
         [
             "get_document",
             "member",
-            "Get the full content of a document by its contentType and ID. Requires member access.",
+            "Get the full content of a document by its contentType and ID. Requires member access. Published documents are open to everyone by the REST API.",
             [["contentType", "string", "Content type of the document"], ["id", "string", "Document ID"]],
             ["contentType", "id"]
         ],
@@ -165,7 +165,7 @@ async fn each_tool_is_described_as_in_its_document() {
         [
             "search_with_documents",
             "member",
-            "Search SuperBenefit and return full document content for results. Requires member access.",
+            "Search SuperBenefit and return full document content for results. Requires member access. Published documents are open to everyone by the REST API.",
             [["filters", null, "What may be found"], ["query", "string", "Search query"]],
             ["query"]
         ],
