@@ -237,6 +237,14 @@ impl Config {
         check::check(&document, &variable)
     }
 
+    /// What an operator should know of the configuration, though it is no fault.
+    pub fn warnings(&self) -> Vec<&'static str> {
+        match &self.auth {
+            AuthService::Open => Vec::new(),
+            AuthService::Gated(oauth) => oauth.warnings(),
+        }
+    }
+
     /// Whether what is read is meant for everyone: a server that only this machine reaches is its owner's own, and where
     /// everyone signs in, or members alone read, it is for those who did. No page of another site may read from such a one, and
     /// no cache may share it.

@@ -53,6 +53,9 @@ const CONFIG = `
 [auth]
 mode = "oauth"
 
+[auth.hats]
+tiers = { "30.3.5" = "member" }
+
 [[auth.api_key]]
 name = "browser"
 tier = "member"

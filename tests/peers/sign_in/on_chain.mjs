@@ -67,7 +67,8 @@ function keyed(url) {
 async function serve(name, line, env) {
   const own = join(folder, name);
   await mkdir(own, { recursive: true });
-  const config = `[auth]\nmode = "oauth"\n${line}`;
+  const hats = '[auth.hats]\ntiers = { "30.3.1" = "vibecoder", "30.3.5" = "member" }';
+  const config = `[auth]\nmode = "oauth"\n${line}\n\n${hats}`;
   // Whatever can be logged is: no level may tell a secret.
   const server = await startLyceum({ folder: own, config, env: { ...env, LYCEUM_LOG: 'trace' } });
   ends.push(server.stop);

@@ -15,8 +15,11 @@ pub(super) fn check(overrides: &Overrides) -> anyhow::Result<ExitCode> {
     match Config::load(overrides, Purpose::Serve) {
         Ok(config) => {
             let (sources, listen) = (config.sources.len(), config.listen);
-            let file = config.file.map(|file| format!(" ({file})")).unwrap_or_default();
+            let file = config.file.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
             writeln!(out, "the configuration{file} is good: it listens on {listen}, with {sources} sources")?;
+            for warning in config.warnings() {
+                writeln!(out, "warning: {warning}")?;
+            }
             Ok(ExitCode::SUCCESS)
         }
         Err(faults) => {

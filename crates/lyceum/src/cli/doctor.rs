@@ -89,6 +89,9 @@ async fn sign_in(out: &mut impl Write, config: &Config) -> io::Result<bool> {
     };
     let strangers = if oauth.anonymous { "what is public is open to strangers" } else { "everyone signs in" };
     writeln!(out, "sign-in: on; {strangers}")?;
+    for warning in oauth.warnings() {
+        writeln!(out, "  warning  {warning}")?;
+    }
     let mut healthy = true;
     for chain in &oauth.chains {
         match chain.reach().await {

@@ -74,6 +74,9 @@ pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
             listening.addr
         );
     }
+    for warning in config.warnings() {
+        tracing::warn!("{warning}");
+    }
     let app = App::new(config, listening.addr)?;
     greet(&app)?;
     until_stopped(app, listening).await?;

@@ -74,6 +74,18 @@ pub struct Waap {
 }
 
 impl Oauth {
+    /// What an operator should know of it, though it is no fault.
+    pub fn warnings(&self) -> Vec<&'static str> {
+        let has_hats = self.hats.as_ref().is_some_and(|(_, hats)| !hats.hats.is_empty());
+        let mut warnings = Vec::new();
+        if !self.chains.is_empty() && !has_hats {
+            warnings.push(
+                "everyone who signs in with a wallet is public; name the hats that make a tier with [auth.hats] tiers",
+            );
+        }
+        warnings
+    }
+
     /// Whether people sign in at a page.
     pub fn has_sign_in(&self) -> bool {
         self.mode == AuthMode::Oauth

@@ -10,9 +10,8 @@ use super::super::check::Checker;
 /// The chains there are where none is named, and the variables of their addresses.
 const CHAINS: [(u64, &str); 2] = [(1, "MAINNET_RPC_URL"), (10, "OPTIMISM_RPC_URL")];
 
-/// The chain of the hats, and the hats, where none are named.
+/// The chain of the hats, where none is named. Which hats make which tier has no default: they are somebody's organisation.
 const HATS_CHAIN: u64 = 10;
-const HATS: [(&str, Tier); 2] = [("30.3.1", Tier::Vibecoder), ("30.3.5", Tier::Member)];
 
 pub(super) fn chains(checker: &mut Checker<'_>) -> Vec<Arc<Chain>> {
     let named: Vec<(String, u64, String)> = checker
@@ -36,10 +35,6 @@ pub(super) fn chains(checker: &mut Checker<'_>) -> Vec<Arc<Chain>> {
                 chains.extend(chain(checker, "/auth/chain", id, name, &url));
             }
         }
-        if !chains.is_empty() && !chains.iter().any(|chain| chain.id() == HATS_CHAIN) {
-            let message = "without it nobody has a role: OPTIMISM_RPC_URL holds the address of the chain of the hats; set it, or name the chains with [[auth.chain]]";
-            checker.fault("/auth/mode", message.to_owned());
-        }
     }
     chains
 }
@@ -54,6 +49,8 @@ fn chain(checker: &mut Checker<'_>, at: &str, id: u64, name: &str, url: &str) ->
     }
 }
 
+/// The hats that are named. Without any everyone is public; contracts sign in on the usual chain of hats all the same, so
+/// that hats can be named later.
 pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(u64, Hats)> {
     let table = checker.document.values.pointer("/auth/hats");
     let is_written = table.is_some();
@@ -73,8 +70,10 @@ pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(
     let named: Vec<(String, Tier)> = named
         .filter_map(|(hat, tier)| Some((hat.clone(), serde_json::from_value(tier.clone()).ok()?)))
         .collect();
-    let usual = || HATS.map(|(hat, tier)| (hat.to_owned(), tier)).to_vec();
-    let named = if named.is_empty() { usual() } else { named };
+    if is_written && named.is_empty() {
+        let message = "it gives nobody a tier; write for example tiers = { \"30.3.5\" = \"member\" } with hats of your organisation";
+        checker.fault("/auth/hats", message.to_owned());
+    }
     let mut hats = Vec::new();
     for (text, tier) in named {
         match Hat::parse(&text) {

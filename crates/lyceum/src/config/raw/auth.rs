@@ -80,7 +80,7 @@ pub(in crate::config) struct AuthHats {
     /// The contract. Default: that of Hats Protocol.
     #[schemars(example = &"0x3bc1A0Ad72417f2d411118085256fC53CBdDd137")]
     pub contract: Option<String>,
-    /// Each hat and the tier of whoever wears it. Default: 30.3.1 for vibecoders, 30.3.5 for members.
+    /// Each hat and the tier of whoever wears it. Without any, everyone who signs in with a wallet is public.
     #[schemars(example = serde_json::json!({ "30.3.1": "vibecoder", "30.3.5": "member" }))]
     pub tiers: std::collections::BTreeMap<String, Tier>,
 }

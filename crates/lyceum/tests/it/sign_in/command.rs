@@ -49,15 +49,30 @@ async fn the_doctor_names_the_chain_that_can_not_be_read() {
     let variables = [("MAINNET_RPC_URL", one.url()), ("OPTIMISM_RPC_URL", ten.url())];
     let (code, said) = lyceum(folder.path(), &["doctor"], &variables).await;
     assert_eq!(code, Some(0), "{said}");
-    assert!(
-        said.contains(
-            "sign-in: on; what is public is open to strangers\n  chain 1 answers\n  chain 10 answers\n"
-        ),
-        "{said}"
-    );
+    assert!(said.contains("sign-in: on; what is public is open to strangers\n"), "{said}");
+    assert!(said.contains("  chain 1 answers\n  chain 10 answers\n"), "{said}");
     ten.become_chain(5);
     let (code, said) = lyceum(folder.path(), &["doctor"], &variables).await;
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("chain 10 can't be read now: its address leads to chain 5"), "{said}");
     assert!(!said.contains("secret-key-of-the-provider"), "{said}");
+}
+
+#[tokio::test]
+async fn s9_where_no_hat_is_named_everyone_is_public_and_the_operator_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, ten) = (folder.path().join("lyceum.toml"), TestChain::start(10).await.unwrap());
+    let variables = [("OPTIMISM_RPC_URL", ten.url())];
+    let told = "everyone who signs in with a wallet is public; name the hats that make a tier with [auth.hats] tiers";
+    fs::write(&file, "[auth]\nmode = \"oauth\"\n").unwrap();
+    for command in ["check", "doctor"] {
+        let (code, said) = lyceum(folder.path(), &[command], &variables).await;
+        assert_eq!((code, said.contains(told)), (Some(0), true), "{command}: {said}");
+    }
+    fs::write(&file, "[auth]\nmode = \"oauth\"\n[auth.hats]\ntiers = { \"30.3.5\" = \"member\" }\n").unwrap();
+    let (code, said) = lyceum(folder.path(), &["check"], &variables).await;
+    assert_eq!((code, said.contains(told)), (Some(0), false), "{said}");
+    fs::write(&file, "[auth]\nmode = \"oauth\"\n[auth.hats]\nchain = 10\n").unwrap();
+    let (code, said) = lyceum(folder.path(), &["check"], &variables).await;
+    assert_eq!((code, said.contains("auth.hats: it gives nobody a tier")), (Some(1), true), "{said}");
 }
