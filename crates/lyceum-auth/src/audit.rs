@@ -19,12 +19,10 @@ pub struct Event {
 
 impl Event {
     /// A person proved who they are, and allowed a program what is in the grant.
-    pub(crate) fn signed_in(grant: &Grant, way: &str) -> Self {
-        Self::of_grant(
-            "sign_in",
-            grant,
-            json!({ "way": way, "scopes": grant.scopes, "resource": grant.resource }),
-        )
+    pub(crate) fn signed_in(grant: &Grant, given: &str, way: &str) -> Self {
+        let detail =
+            json!({ "way": way, "scopes": given, "allowed": grant.scopes, "resource": grant.resource });
+        Self::of_grant("sign_in", grant, detail)
     }
 
     /// Somebody did not prove who they are.
@@ -39,8 +37,8 @@ impl Event {
     }
 
     /// A program got its first tokens.
-    pub(crate) fn granted(grant: &Grant) -> Self {
-        Self::of_grant("grant", grant, json!({ "scopes": grant.scopes, "resource": grant.resource }))
+    pub(crate) fn granted(grant: &Grant, given: &str) -> Self {
+        Self::of_grant("grant", grant, json!({ "scopes": given, "resource": grant.resource }))
     }
 
     /// A code came a second time.

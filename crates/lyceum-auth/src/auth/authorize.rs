@@ -291,21 +291,23 @@ impl Auth {
             client: sign_in.asked.client.clone(),
             client_name: sign_in.asked.client_name.clone(),
             resource: sign_in.asked.resource.clone(),
-            scopes: sign_in.asked.scopes.and(&Scopes::of(tier)).to_string(),
+            // What the person agreed to, whatever they may do now: each token is cut to the tier of its moment.
+            scopes: sign_in.asked.scopes.to_string(),
             facts: serde_json::to_string(&profile).unwrap_or_default(),
             created: now,
             expires: now.saturating_add(GRANT_GOOD_FOR).unwrap_or(now),
         };
+        let given = sign_in.asked.scopes.and(&Scopes::of(tier)).to_string();
         let (terms, hash) = (CodeTerms::of(&sign_in.asked), code.hash().0);
         let is_first = self.0.db.write(move |tx| {
             let is_first = first_time(tx, &grant.id, nonce.as_deref(), now)?;
             if is_first {
                 let expires = now.saturating_add(CODE_GOOD_FOR).unwrap_or(now);
-                let (scopes, facts) = (&grant.scopes, &terms);
+                let (scopes, facts) = (&given, &terms);
                 let token = NewToken { hash: &hash, kind: TokenKind::Code, scopes, facts, expires };
                 grants::open(tx, &grant)?;
                 grants::give(tx, &grant.id, token)?;
-                Event::signed_in(&grant, way).write(tx, now)?;
+                Event::signed_in(&grant, &given, way).write(tx, now)?;
             }
             Ok(is_first)
         });

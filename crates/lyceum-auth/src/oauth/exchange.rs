@@ -118,9 +118,8 @@ impl Exchange {
         let (Ok(access), Ok(refresh)) = (Token::random(Kind::Access), Token::random(Kind::Refresh)) else {
             return Err(DbError::Closed);
         };
-        let scopes = scopes(&kept.grant.scopes);
-        let issued = give(tx, &kept, access, refresh, scopes, now)?;
-        Ok((Ok(issued), Some(Event::granted(&kept.grant))))
+        let issued = give(tx, &kept, access, refresh, scopes(&kept.scopes), now)?;
+        Ok((Ok(issued), Some(Event::granted(&kept.grant, &kept.scopes))))
     }
 
     /// Whose grant a refresh token belongs to, where it could be exchanged as things are.
@@ -148,10 +147,15 @@ impl Exchange {
             Ok(wanted) => wanted,
             Err(error) => return Ok((Err(error), None)),
         };
+        let given = wanted.and(most);
+        if self.scopes.is_some() && given.is_empty() {
+            let error = Fault::InvalidScope.because("more than the person may do now; ask for less");
+            return Ok((Err(error), None));
+        }
         let access = Token::after(Kind::Access, &self.token, &key.0);
         let refresh = Token::after(Kind::Refresh, &self.token, &key.0);
         if grants::use_up(tx, &hash, now)? {
-            let issued = give(tx, &kept, access, refresh, wanted.and(most), now)?;
+            let issued = give(tx, &kept, access, refresh, given, now)?;
             return Ok((Ok(issued), None));
         }
         if let Some(issued) = again(tx, &kept, access, refresh, now)? {

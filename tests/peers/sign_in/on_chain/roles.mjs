@@ -36,13 +36,16 @@ export async function roles({ that }, world, { url }, brief) {
     assert.equal(scopes(tokens), PUBLIC);
     await isRefused(url, tokens);
   });
-  await that('a hat that is given later counts from the next sign-in on', async () => {
-    const before = await signIn({ url, account: late });
+  await that('a hat that is given later counts from the next refresh on, for what the person allowed', async () => {
+    const [all, less] = [await signIn({ url, account: late }), await signIn({ url, account: late, scope: PUBLIC })];
+    assert.equal(scopes(all), PUBLIC);
     await world.hat(late.address, '30.3.5');
-    const renewed = await refreshed(before);
-    assert.equal(scopes(renewed), PUBLIC);
-    await isRefused(url, renewed);
-    await reads(url, await signIn({ url, account: late }));
+    const renewed = await refreshed(all);
+    assert.equal(scopes(renewed), MEMBER);
+    await reads(url, renewed);
+    const still = await refreshed(less);
+    assert.equal(scopes(still), PUBLIC);
+    await isRefused(url, still);
   });
   await that('a hat that is turned off is gone at the next refresh, for older tokens too, and comes back', async () => {
     const before = await signIn({ url, account: member });

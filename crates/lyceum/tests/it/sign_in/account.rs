@@ -29,7 +29,7 @@ async fn somebody_sees_what_they_allowed_and_ends_it() {
     let grants = account["grants"].as_array().unwrap();
     assert_eq!(grants.len(), 2);
     assert_eq!(grants[0]["clientName"], "Test client");
-    assert_eq!(grants[0]["scope"], "knowledge:read mcp:read");
+    assert_eq!(grants[0]["scope"], super::EVERYTHING);
     // The newest comes first.
     let path = format!("/account/grants/{}", grants[0]["id"].as_str().unwrap());
     assert_eq!(stage.app.send(with_token(delete(&path), &first.access)).await.status, 204);

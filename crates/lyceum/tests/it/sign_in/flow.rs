@@ -50,11 +50,12 @@ async fn a_hat_that_is_given_or_taken_counts_at_the_next_refresh() {
     let stage = Stage::start().await;
     let first = stage.sign_in(&key(1)).await;
     assert_eq!(stage.app.send(with_token(wanted(), &first.access)).await.status, 403);
-    // What was allowed at the sign-in is not more by it: the person has to be asked.
+    // The person agreed to more than they had; what they did not agree to does not come by it.
+    let less = stage.sign_in_for("mcp:read", &key(1)).await;
     stage.chain.put_on(&address(&key(1)), MEMBER);
-    let second = tokens(&stage.refresh(&first.refresh).await);
-    assert_eq!(second.scope, "mcp:read");
-    let member = stage.sign_in(&key(1)).await;
+    let member = tokens(&stage.refresh(&first.refresh).await);
+    assert_eq!(member.scope, "knowledge:read mcp:read");
+    assert_eq!(tokens(&stage.refresh(&less.refresh).await).scope, "mcp:read");
     assert_eq!(stage.app.send(with_token(wanted(), &member.access)).await.status, 200);
     stage.chain.take_off(&address(&key(1)), MEMBER);
     let after = tokens(&stage.refresh(&member.refresh).await);
