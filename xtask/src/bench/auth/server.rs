@@ -38,7 +38,9 @@ pub(super) fn start(lyceum: &Path, scratch: &Scratch, mode: Mode<'_>) -> Result<
     let (name, key) = match mode {
         Mode::Open => ("open", String::new()),
         Mode::Oauth { .. } => {
-            ("oauth", format!("\n[[auth.api_key]]\nname = \"bench\"\ntier = \"member\"\nkey_env = {KEY:?}\n"))
+            let hats = "[auth.hats]\ntiers = { \"30.3.1\" = \"vibecoder\", \"30.3.5\" = \"member\" }";
+            let key = format!("[[auth.api_key]]\nname = \"bench\"\ntier = \"member\"\nkey_env = {KEY:?}");
+            ("oauth", format!("\n{hats}\n\n{key}\n"))
         }
     };
     let addr = free_address()?;
