@@ -15,7 +15,7 @@ use quick_cache::sync::Cache;
 
 pub use account::{Account, Allowed, end_grants};
 pub use admit::NotAdmitted;
-pub use authorize::{SignInFault, Signature};
+pub use authorize::{SignInFault, Signature, Visitor};
 pub use exchange::Credentials;
 
 use crate::{
@@ -131,7 +131,7 @@ impl Auth {
         let tiers = settings.keys.iter().map(|key| (key.subject(), key.tier)).collect();
         let domain = settings.issuer.split_once("://").map_or("", |(_, domain)| domain).to_owned();
         let pats = settings.github.clone().filter(|_| settings.takes_pats);
-        let pats = pats.map(|github| Pats::new(github, settings.roles_good_for));
+        let pats = pats.map(|github| Pats::new(github, settings.roles_good_for, settings.key.clone()));
         let place = Place { domain, uri: settings.issuer.clone(), chains: chains.keys().copied().collect() };
         Self(Arc::new(Inner {
             db,

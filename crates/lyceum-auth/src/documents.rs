@@ -1,6 +1,11 @@
 //! Clients whose id is the address of a document about them (client-id metadata documents).
+//!
+//! Anybody can name an address, also one that answers slowly. So a document is fetched once for all who wait for it, what
+//! was refused is not fetched again for a minute, one visitor has few turns, and who is known goes on while there is none.
 
 use std::{
+    collections::HashMap,
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -9,6 +14,7 @@ use jiff::{SignedDuration, Timestamp};
 use quick_cache::sync::Cache;
 use reqwest::{Url, header::CONTENT_TYPE};
 use serde::Deserialize;
+use tokio::{sync::watch, time::timeout};
 
 use crate::{
     guard::{Ask, Guard, Unfetched},
@@ -17,33 +23,45 @@ use crate::{
         Fault, OauthError,
         client::{Client, ClientMetadata, Proof, check_capabilities, redirects_of, shown_name},
     },
+    turns::{Share, Turns},
 };
 
 /// How long a document may take, and how large it may be.
 const LONGEST: Duration = Duration::from_secs(10);
 const LARGEST: usize = 5 * 1024;
 
-/// How long a document is taken as it was.
+/// How long a document is taken as it was, and how long a refusal is.
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(1);
+const REFUSED_FOR: SignedDuration = SignedDuration::from_mins(1);
 
-/// How many documents are remembered, and how many are fetched at once: of all hosts, and of one.
+/// How long somebody waits for a document that is being fetched for somebody else: as long as that may take.
+const TOGETHER_FOR: Duration = Duration::from_secs(30);
+
+/// How many documents are remembered, and how many are fetched at once: of all hosts, of one, and for one visitor.
 const REMEMBERED: usize = 1000;
 const AT_ONCE: usize = 32;
 const OF_ONE_HOST: usize = 2;
+const FOR_ONE_ADDRESS: usize = 4;
 
 /// Documents about clients.
 #[derive(Debug)]
 pub(crate) struct Documents {
     guard: Guard,
     known: Cache<String, Arc<Known>>,
-    /// The hosts that are being asked, each as often as it is.
-    asked: Mutex<Vec<String>>,
+    refused: Cache<String, (OauthError, Timestamp)>,
+    turns: Turns,
+    /// What is being fetched, and how it ends.
+    under_way: Mutex<HashMap<String, watch::Receiver<Option<Fetched>>>>,
 }
 
-/// One document that is being fetched.
-struct Turn<'d> {
-    asked: &'d Mutex<Vec<String>>,
-    host: String,
+/// What came of a document, for all who wait for it.
+type Fetched = Result<Client, OauthError>;
+
+/// A document that this call fetches for all who wait.
+struct Fetching<'d> {
+    documents: &'d Documents,
+    id: String,
+    done: watch::Sender<Option<Fetched>>,
 }
 
 /// Why there is no client.
@@ -73,25 +91,64 @@ pub(crate) fn is_document(id: &str) -> bool {
 
 impl Documents {
     pub(crate) fn new(guard: Guard) -> Self {
-        Self { guard, known: Cache::new(REMEMBERED), asked: Mutex::default() }
+        let (known, refused) = (Cache::new(REMEMBERED), Cache::new(REMEMBERED));
+        Self { guard, known, refused, turns: Turns::default(), under_way: Mutex::default() }
     }
 
-    /// The client that a document is about.
-    pub(crate) async fn client(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
+    /// The client that a document is about, for a visitor from an address.
+    pub(crate) async fn client(&self, id: &str, from: Option<IpAddr>, now: Timestamp) -> Fetched {
         let known = self.known.get(id);
         if let Some(known) = known.as_ref().filter(|known| known.until > now) {
             return Ok(known.client.clone());
+        }
+        if let Some((error, until)) = self.refused.get(id)
+            && until > now
+        {
+            return Err(error);
         }
         let url = address(id).ok_or_else(|| {
             let text = "client_id: the address of a client document is https with a path, and nothing else";
             Fault::InvalidClient.because(text)
         })?;
-        let _turn = self.turn(&url).ok_or_else(|| {
-            Fault::TemporarilyUnavailable.because("other client documents are being fetched; try again")
-        })?;
-        let client = match (self.fetch(id, &url).await, known) {
+        match self.begin(id) {
+            Ok(fetching) => {
+                let fetched = self.renewed(id, &url, from, known, now).await;
+                fetching.done.send_replace(Some(fetched.clone()));
+                fetched
+            }
+            // Who is known does not wait for somebody else's fetch.
+            Err(mut under_way) => match known {
+                Some(known) => Ok(known.client.clone()),
+                None => {
+                    let ended = timeout(TOGETHER_FOR, under_way.wait_for(Option::is_some)).await;
+                    let ended = ended.ok().and_then(Result::ok).and_then(|ended| ended.clone());
+                    ended.unwrap_or_else(|| Err(no_turn()))
+                }
+            },
+        }
+    }
+
+    /// The document as it is now; where it can't be had, as it was.
+    async fn renewed(
+        &self,
+        id: &str,
+        url: &Url,
+        from: Option<IpAddr>,
+        known: Option<Arc<Known>>,
+        now: Timestamp,
+    ) -> Fetched {
+        let host = Share::Host(url.host_str().unwrap_or_default().to_owned());
+        let visitor = from.map(|from| (Share::Address(from), FOR_ONE_ADDRESS));
+        let Some(_turn) = self.turns.take(AT_ONCE, [(host, OF_ONE_HOST)].into_iter().chain(visitor)) else {
+            return known.map(|known| known.client.clone()).ok_or_else(no_turn);
+        };
+        let client = match (self.fetch(id, url).await, known) {
             (Ok(client), _) => client,
-            (Err(Unread::Refused(error)), _) => return Err(error),
+            (Err(Unread::Refused(error)), _) => {
+                let until = now.saturating_add(REFUSED_FOR).unwrap_or(now);
+                self.refused.insert(id.to_owned(), (error.clone(), until));
+                return Err(error);
+            }
             // Who is known from before is not sent away because a site is down.
             (Err(Unread::Away(_)), Some(known)) => return Ok(known.client.clone()),
             (Err(Unread::Away(why)), None) => {
@@ -103,16 +160,15 @@ impl Documents {
         Ok(client)
     }
 
-    /// Takes a turn, if there is one left. So one host that answers slowly does not keep the others waiting.
-    fn turn(&self, url: &Url) -> Option<Turn<'_>> {
-        let host = url.host_str().unwrap_or_default().to_owned();
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_free =
-            asked.len() < AT_ONCE && asked.iter().filter(|other| **other == host).count() < OF_ONE_HOST;
-        is_free.then(|| {
-            asked.push(host.clone());
-            Turn { asked: &self.asked, host }
-        })
+    /// Begins to fetch a document, or says how to wait for whoever does already.
+    fn begin(&self, id: &str) -> Result<Fetching<'_>, watch::Receiver<Option<Fetched>>> {
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(other) = under_way.get(id) {
+            return Err(other.clone());
+        }
+        let (done, ended) = watch::channel(None);
+        under_way.insert(id.to_owned(), ended);
+        Ok(Fetching { documents: self, id: id.to_owned(), done })
     }
 
     async fn fetch(&self, id: &str, url: &Url) -> Result<Client, Unread> {
@@ -136,13 +192,15 @@ impl Documents {
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for Fetching<'_> {
     fn drop(&mut self) {
-        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = asked.iter().position(|host| *host == self.host) {
-            asked.swap_remove(place);
-        }
+        let mut under_way = self.documents.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        under_way.remove(&self.id);
     }
+}
+
+fn no_turn() -> OauthError {
+    Fault::TemporarilyUnavailable.because("other client documents are being fetched; try again in a moment")
 }
 
 /// Reads a document about the client with that id.

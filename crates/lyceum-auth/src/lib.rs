@@ -22,12 +22,14 @@ mod signin;
 mod siwe;
 mod subject;
 mod token;
+mod turns;
 mod wallet;
 
 pub use alloy_primitives::Address;
 pub use audit::Event;
 pub use auth::{
-    Account, Allowed, ApiKey, Auth, Credentials, NotAdmitted, Settings, SignInFault, Signature, end_grants,
+    Account, Allowed, ApiKey, Auth, Credentials, NotAdmitted, Settings, SignInFault, Signature, Visitor,
+    end_grants,
 };
 pub use chain::{BadChain, Chain, ChainError};
 pub use ens::{Profile, RESOLVER as ENS_RESOLVER};

@@ -1,7 +1,10 @@
 //! Personal access tokens of GitHub as proof of who somebody is, for servers that are set up so.
 //!
 //! Such a token is asked about once, at GitHub, and is neither kept nor written down: what is remembered for a while is
-//! the hash of it and whose it is.
+//! a keyed hash of it and whose it is, or that it is nobody's. Anybody can make tokens up, so one address has few turns at
+//! asking, and some turns are kept for tokens that were good before.
+
+use std::net::IpAddr;
 
 use base64::{
     Engine,
@@ -10,12 +13,12 @@ use base64::{
 };
 use jiff::{SignedDuration, Timestamp};
 use quick_cache::sync::Cache;
-use sha2::{Digest, Sha256};
-use tokio::sync::Semaphore;
 
 use crate::{
     auth::NotAdmitted,
     github::{GitHub, Owner},
+    seal::{Key, Purpose},
+    turns::{Share, Turns},
 };
 
 /// How the tokens begin that a person made, and those that an application was given by them. Those of installations
@@ -26,9 +29,16 @@ const GIVEN: &str = "gho_";
 /// The longest token.
 const LONGEST: usize = 255;
 
-/// How many tokens are remembered, and how many are asked about at the same time.
+/// How many tokens are remembered: those that are good, and those that are nobody's.
 const REMEMBERED: usize = 10_000;
+
+/// How long it is remembered that a token is nobody's.
+const BAD_FOR: SignedDuration = SignedDuration::from_secs(60);
+
+/// How many tokens are asked about at the same time: of all, of those that were never good, and of those from one address.
 const AT_ONCE: usize = 16;
+const NEW_AT_ONCE: usize = 12;
+const OF_ONE_ADDRESS: usize = 4;
 
 /// How it is sent: RFC 4648 section 5, with `=` at the end or without.
 const ENCODING: GeneralPurpose = GeneralPurpose::new(
@@ -41,8 +51,22 @@ const ENCODING: GeneralPurpose = GeneralPurpose::new(
 pub(crate) struct Pats {
     github: GitHub,
     good_for: SignedDuration,
+    key: Key,
     known: Cache<[u8; 32], (u64, Timestamp)>,
-    places: Semaphore,
+    bad: Cache<[u8; 32], Timestamp>,
+    turns: Turns,
+}
+
+/// What is remembered of a token.
+enum Remembered {
+    /// Whose it is.
+    Good(u64),
+    /// That it was somebody's; it must be asked about again.
+    Stale,
+    /// That it is nobody's.
+    Bad,
+    /// Nothing.
+    Nothing,
 }
 
 /// Whose a token is.
@@ -55,39 +79,66 @@ pub(crate) struct PatOwner {
 }
 
 impl Pats {
-    pub(crate) fn new(github: GitHub, good_for: SignedDuration) -> Self {
-        Self { github, good_for, known: Cache::new(REMEMBERED), places: Semaphore::new(AT_ONCE) }
+    pub(crate) fn new(github: GitHub, good_for: SignedDuration, key: Key) -> Self {
+        let (known, bad) = (Cache::new(REMEMBERED), Cache::new(REMEMBERED));
+        Self { github, good_for, key, known, bad, turns: Turns::default() }
     }
 
-    /// Whose that is.
-    pub(crate) async fn owner(&self, sent: &str, now: Timestamp) -> Result<PatOwner, NotAdmitted> {
+    /// Whose that is, for a request from an address.
+    pub(crate) async fn owner(
+        &self,
+        sent: &str,
+        from: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<PatOwner, NotAdmitted> {
         let token = decoded(sent).ok_or(NotAdmitted::BadToken)?;
         let is_personal = !token.starts_with(GIVEN);
-        self.id_of(&token, now).await.map(|id| PatOwner { id, is_personal })
+        self.id_of(&token, from, now).await.map(|id| PatOwner { id, is_personal })
     }
 
-    async fn id_of(&self, token: &str, now: Timestamp) -> Result<u64, NotAdmitted> {
-        let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        match self.known.get(&hash) {
-            Some((id, asked)) if now.duration_since(asked) < self.good_for => return Ok(id),
-            Some(_) => {
-                self.known.remove(&hash);
-            }
-            None => {}
-        }
-        // Anybody can send what looks like a token; so only so many are asked about at once, and none waits in line.
-        let _place = self.places.try_acquire().map_err(|_| NotAdmitted::Unavailable)?;
+    /// Whether GitHub would be asked about it for the first time: what anybody can cause.
+    pub(crate) fn is_new(&self, sent: &str, now: Timestamp) -> bool {
+        let hash = decoded(sent).map(|token| self.hash(&token));
+        hash.is_some_and(|hash| matches!(self.remembered(&hash, now), Remembered::Nothing))
+    }
+
+    async fn id_of(&self, token: &str, from: Option<IpAddr>, now: Timestamp) -> Result<u64, NotAdmitted> {
+        let hash = self.hash(token);
+        let (most, share) = match self.remembered(&hash, now) {
+            Remembered::Good(id) => return Ok(id),
+            Remembered::Bad => return Err(NotAdmitted::BadToken),
+            Remembered::Stale => (AT_ONCE, None),
+            Remembered::Nothing => (NEW_AT_ONCE, from.map(|from| (Share::Address(from), OF_ONE_ADDRESS))),
+        };
+        let _turn = self.turns.take(most, share).ok_or(NotAdmitted::Unavailable)?;
         match self.github.owner(token).await {
             Ok(Owner::Person(id)) => {
                 self.known.insert(hash, (id, now));
                 Ok(id)
             }
-            Ok(Owner::Nobody) => Err(NotAdmitted::BadToken),
+            Ok(Owner::Nobody) => {
+                self.known.remove(&hash);
+                self.bad.insert(hash, now);
+                Err(NotAdmitted::BadToken)
+            }
             Err(error) => {
                 tracing::warn!(error.cause = %error, "a token of GitHub can't be checked");
                 Err(NotAdmitted::Unavailable)
             }
         }
+    }
+
+    fn remembered(&self, hash: &[u8; 32], now: Timestamp) -> Remembered {
+        match (self.known.get(hash), self.bad.get(hash)) {
+            (Some((id, asked)), _) if now.duration_since(asked) < self.good_for => Remembered::Good(id),
+            (Some(_), _) => Remembered::Stale,
+            (None, Some(asked)) if now.duration_since(asked) < BAD_FOR => Remembered::Bad,
+            (None, _) => Remembered::Nothing,
+        }
+    }
+
+    fn hash(&self, token: &str) -> [u8; 32] {
+        self.key.code(Purpose::Pat, token.as_bytes())
     }
 }
 

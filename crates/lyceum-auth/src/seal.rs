@@ -25,6 +25,8 @@ pub(crate) enum Purpose {
     Nonce,
     /// The session of an older client.
     Session,
+    /// A token of GitHub, as it is remembered.
+    Pat,
 }
 
 /// The key of this deployment, for all that it seals and derives. Shows nothing of itself.
@@ -55,6 +57,7 @@ impl Purpose {
             Self::ClientSecret => b"client-secret",
             Self::Nonce => b"nonce",
             Self::Session => b"session",
+            Self::Pat => b"pat",
         }
     }
 }

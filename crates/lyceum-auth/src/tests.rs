@@ -9,6 +9,7 @@ mod hats;
 mod keys;
 mod messages;
 mod oracle;
+mod pats;
 mod redirects;
 mod server;
 mod signing_in;
@@ -24,7 +25,7 @@ use lyceum_store::Db;
 use tempfile::TempDir;
 
 use crate::{
-    Auth, Begun, Chain, Credentials, Guard, Key, ROLES_GOOD_FOR, Settings, Signature as Signed,
+    Auth, Begun, Chain, Credentials, Guard, Key, ROLES_GOOD_FOR, Settings, Signature as Signed, Visitor,
     oauth::{OauthError, Params, client::ClientMetadata, exchange::Issued},
 };
 
@@ -96,8 +97,10 @@ impl Bench {
     }
 
     async fn begin(&self) -> Begun {
-        let params = Params::parse(&self.query("")).unwrap();
-        self.auth.ask(&params, None, self.now).await.unwrap()
+        let params =
+            Params::parse(&self.query("&scope=mcp:read%20knowledge:read%20skills:run%20sources:refresh"))
+                .unwrap();
+        self.auth.ask(&params, Visitor::default(), self.now).await.unwrap()
     }
 
     /// What the page sends for a person with that key.

@@ -3,7 +3,7 @@
 //! A token that was good a moment ago is not looked up again; who it belongs to and what they may do now is found out
 //! each time. What this process takes back is forgotten at once, what another one does within seconds.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::{Caller, Tier};
@@ -53,12 +53,30 @@ impl Auth {
         resource: &str,
         now: Timestamp,
     ) -> Result<Caller, NotAdmitted> {
+        self.admit_from(None, token, resource, now).await
+    }
+
+    /// Whether another server would have to be asked about a token that nobody has shown before. Anybody can make such
+    /// tokens up, so a door counts these.
+    pub fn is_new(&self, token: &str, now: Timestamp) -> bool {
+        let pats = self.0.pats.as_ref().filter(|_| Token::parse(token).is_none());
+        pats.is_some_and(|pats| pats.is_new(token, now))
+    }
+
+    /// The same, where it is known which address the request came from.
+    pub async fn admit_from(
+        &self,
+        from: Option<IpAddr>,
+        token: Option<&str>,
+        resource: &str,
+        now: Timestamp,
+    ) -> Result<Caller, NotAdmitted> {
         let Some(token) = token else {
             return if self.0.anonymous { Ok(Caller::anonymous()) } else { Err(NotAdmitted::NoToken) };
         };
         let Some(token) = Token::parse(token) else {
             let pats = self.0.pats.as_ref().ok_or(NotAdmitted::BadToken)?;
-            let owner = pats.owner(token, now).await?;
+            let owner = pats.owner(token, from, now).await?;
             let subject = Subject::GitHub(owner.id);
             // What a person gave to an application elsewhere proves who they are, not that they are here.
             if !owner.is_personal {

@@ -1,6 +1,6 @@
 //! From the request of a client to the code that it gets: asking the person, and checking who they are.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use alloy_primitives::{Address, hex};
 use jiff::Timestamp;
@@ -37,6 +37,15 @@ const NAMES_WAIT: Duration = Duration::from_secs(5);
 
 /// Sign-ins that are at GitHub.
 const AT_GITHUB: Namespace = Namespace { name: "at-github", seconds: Some(10 * 60) };
+
+/// Who opens the page.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Visitor<'a> {
+    /// What the browser holds from an earlier visit.
+    pub browser: Option<&'a str>,
+    /// The address that it comes from, where that is known.
+    pub address: Option<IpAddr>,
+}
 
 /// What a page sends when the person has signed.
 #[derive(Debug, Clone, Deserialize)]
@@ -80,21 +89,16 @@ pub enum SignInFault {
 
 impl Auth {
     /// Reads the request of a client, and begins to ask the person.
-    pub async fn ask(
-        &self,
-        params: &Params,
-        browser: Option<&str>,
-        now: Timestamp,
-    ) -> Result<Begun, Refused> {
+    pub async fn ask(&self, params: &Params, visitor: Visitor<'_>, now: Timestamp) -> Result<Begun, Refused> {
         let client = match params.need("client_id") {
-            Ok(id) => self.client(id, now).await,
+            Ok(id) => self.client(id, visitor.address, now).await,
             Err(error) => Err(error),
         };
         let client = client.map_err(Refused::Shown)?;
         let asked = Asked::read(params, &client, &self.0.resources)?;
         let no_randomness =
             |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
-        SignIn::begin(&self.0.key, asked, browser, now).map_err(no_randomness)
+        SignIn::begin(&self.0.key, asked, visitor.browser, now).map_err(no_randomness)
     }
 
     /// Registers a client.
@@ -103,10 +107,10 @@ impl Auth {
     }
 
     /// The client with that id, and where it may send people.
-    async fn client(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
+    async fn client(&self, id: &str, from: Option<IpAddr>, now: Timestamp) -> Result<Client, OauthError> {
         let client = self.client_by_id(id, now)?;
         let is_known = !client.redirects.is_empty();
-        if is_known { Ok(client) } else { self.0.documents.client(id, now).await }
+        if is_known { Ok(client) } else { self.0.documents.client(id, from, now).await }
     }
 
     /// The client with that id. What is in a document does not matter once the person has agreed: its client has no secret,

@@ -1,15 +1,21 @@
 //! Clients that are known by a document.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    net::IpAddr,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
+use futures::FutureExt;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpListener,
+    net::{TcpListener, TcpStream},
+    task::JoinHandle,
 };
 
 use super::{Bench, CALLBACK};
 use crate::{
-    Guard,
+    Guard, Visitor,
     oauth::{Fault, Params, request::Refused},
 };
 
@@ -64,8 +70,13 @@ impl Site {
 }
 
 async fn asked(bench: &Bench, id: &str) -> Result<Option<String>, Fault> {
+    asked_from(bench, id, None).await
+}
+
+async fn asked_from(bench: &Bench, id: &str, from: Option<u8>) -> Result<Option<String>, Fault> {
     let query = bench.query("").replace(&bench.client, id);
-    match bench.auth.ask(&Params::parse(&query).unwrap(), None, bench.now).await {
+    let visitor = Visitor { address: from.map(|last| IpAddr::from([10, 0, 0, last])), browser: None };
+    match bench.auth.ask(&Params::parse(&query).unwrap(), visitor, bench.now).await {
         Ok(begun) => Ok(begun.sign_in.asked.client_name),
         Err(Refused::Shown(error)) => Err(error.error),
         Err(Refused::Sent(sent)) => panic!("sent back: {sent:?}"),
@@ -83,7 +94,7 @@ async fn a_client_is_what_its_document_says() {
 #[tokio::test]
 async fn a_document_that_is_not_one_is_refused_and_asked_for_again() {
     let site = Site::start().await;
-    let bench = site.bench();
+    let mut bench = site.bench();
     let good = site.good();
     let table = [
         ("application/json", good.replace("/client.json", "/other.json")),
@@ -103,6 +114,7 @@ async fn a_document_that_is_not_one_is_refused_and_asked_for_again() {
     for (kind, body) in table {
         site.says(kind, &body);
         assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient), "{kind} {body}");
+        bench.later(60);
     }
     site.says("application/json", &good);
     assert!(asked(&bench, &site.id).await.is_ok());
@@ -158,4 +170,115 @@ async fn who_is_known_goes_on_while_the_site_of_their_document_is_down() {
     assert_eq!(bench.exchange(&form).await.unwrap_err().error, Fault::InvalidGrant);
     site.says("application/json", "[]");
     assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
+}
+
+/// A host that takes connections, and says nothing until somebody says it for it.
+struct Silent {
+    listener: TcpListener,
+    host: String,
+}
+
+impl Silent {
+    async fn at(last: u8) -> Self {
+        let listener = TcpListener::bind((IpAddr::from([127, 0, 0, last]), 0)).await.unwrap();
+        let host = listener.local_addr().unwrap().to_string();
+        Self { listener, host }
+    }
+
+    fn id(&self, number: usize) -> String {
+        format!("http://{}/{number}.json", self.host)
+    }
+
+    /// Waits until it is asked.
+    async fn asked(&self) -> TcpStream {
+        let asked = tokio::time::timeout(Duration::from_secs(20), self.listener.accept()).await;
+        asked.unwrap().unwrap().0
+    }
+}
+
+fn bench_with<'h>(hosts: impl Iterator<Item = &'h String>) -> Bench {
+    let trusted = hosts.cloned().collect();
+    Bench::with(|settings| settings.guard = Guard { trusted })
+}
+
+/// Asks for a client while the test goes on, from an address.
+fn asking(bench: &Arc<Bench>, id: String, from: Option<u8>) -> JoinHandle<Result<Option<String>, Fault>> {
+    let bench = bench.clone();
+    tokio::spawn(async move { asked_from(&bench, &id, from).await })
+}
+
+#[tokio::test]
+async fn s11_who_is_known_goes_on_while_slow_hosts_have_every_turn() {
+    let site = Site::start().await;
+    let mut silent = Vec::new();
+    for last in 2..18 {
+        silent.push(Silent::at(last).await);
+    }
+    let mut bench = bench_with(silent.iter().map(|host| &host.host).chain([&site.host]));
+    site.says("application/json", &site.good());
+    assert!(asked(&bench, &site.id).await.is_ok());
+    bench.later(61 * 60);
+    let bench = Arc::new(bench);
+    let mut held = Vec::new();
+    for host in &silent {
+        for number in 0..2 {
+            let task = asking(&bench, host.id(number), None);
+            held.push((task, host.asked().await));
+        }
+    }
+    assert_eq!(held.len(), 32);
+    assert_eq!(asked(&bench, &site.id).await, Ok(Some("By document".to_owned())));
+    let unknown = site.id.replace("client.json", "other.json");
+    assert_eq!(asked(&bench, &unknown).await, Err(Fault::TemporarilyUnavailable));
+    held.iter().for_each(|(task, _)| task.abort());
+}
+
+#[tokio::test]
+async fn s11_one_visitor_has_four_turns() {
+    let site = Site::start().await;
+    site.says("application/json", &site.good());
+    let mut silent = Vec::new();
+    for last in 2..6 {
+        silent.push(Silent::at(last).await);
+    }
+    let bench = Arc::new(bench_with(silent.iter().map(|host| &host.host).chain([&site.host])));
+    let mut held = Vec::new();
+    for host in &silent {
+        let task = asking(&bench, host.id(0), Some(1));
+        held.push((task, host.asked().await));
+    }
+    assert_eq!(asked_from(&bench, &site.id, Some(1)).await, Err(Fault::TemporarilyUnavailable));
+    assert!(asked_from(&bench, &site.id, Some(2)).await.is_ok());
+    held.iter().for_each(|(task, _)| task.abort());
+}
+
+#[tokio::test]
+async fn s11_a_document_is_fetched_once_for_all_who_wait() {
+    let silent = Silent::at(2).await;
+    let bench = Arc::new(bench_with([&silent.host].into_iter()));
+    let id = silent.id(0);
+    let tasks: Vec<_> = (0..10).map(|_| asking(&bench, id.clone(), None)).collect();
+    let mut stream = silent.asked().await;
+    let body = format!("{{\"client_id\":\"{id}\",\"redirect_uris\":[\"{CALLBACK}\"]}}");
+    let length = body.len();
+    let head =
+        format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
+    stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+    for task in tasks {
+        assert_eq!(task.await.unwrap(), Ok(None));
+    }
+    assert!(silent.listener.accept().now_or_never().is_none(), "it was asked a second time");
+}
+
+#[tokio::test]
+async fn s11_what_was_refused_is_not_fetched_again_for_a_minute() {
+    let site = Site::start().await;
+    let mut bench = site.bench();
+    site.says("application/json", "[]");
+    assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
+    site.says("application/json", &site.good());
+    bench.later(59);
+    assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
+    bench.later(1);
+    assert!(asked(&bench, &site.id).await.is_ok());
 }

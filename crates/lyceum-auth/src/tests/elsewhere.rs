@@ -40,6 +40,8 @@ pub(super) enum Answer {
     Says(u16, String),
     /// Nothing at all, for as long as anybody waits.
     Silence,
+    /// Nothing yet, while others go on at the usual pace.
+    Waits,
 }
 
 impl Answer {
@@ -91,6 +93,7 @@ async fn answer(stream: TcpStream, asked: Arc<Mutex<Vec<Asked>>>, says: Arc<Mute
             );
             let _written = stream.write_all(text.as_bytes()).await;
         }
+        Answer::Waits => pending::<()>().await,
         Answer::Silence => {
             // From here on time passes as fast as it can, so nobody waits for it.
             tokio::time::pause();

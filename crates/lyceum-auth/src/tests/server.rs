@@ -7,7 +7,7 @@ use lyceum_model::{Scope, Tier};
 
 use super::{Bench, CALLBACK, ISSUER, verifier};
 use crate::{
-    Credentials, NotAdmitted,
+    Credentials, NotAdmitted, Visitor,
     oauth::{
         Fault, Params,
         client::ClientMetadata,
@@ -18,7 +18,7 @@ use crate::{
 /// What comes of a request with parameters changed: shown, or sent back to the client.
 pub(super) async fn ask(bench: &Bench, query: &str) -> Result<(), (bool, Fault)> {
     let params = Params::parse(query).unwrap();
-    match bench.auth.ask(&params, None, bench.now).await {
+    match bench.auth.ask(&params, Visitor::default(), bench.now).await {
         Ok(_) => Ok(()),
         Err(Refused::Shown(error)) => Err((false, error.error)),
         Err(Refused::Sent(SentBack { error, .. })) => Err((true, error.error)),
@@ -78,7 +78,8 @@ async fn a_refusal_that_is_sent_back_says_who_refuses_and_carries_the_state_as_i
     let bench = Bench::new();
     let query =
         bench.query("").replace("state=s1", "state=%F0%9F%A6%89%20%26%3D%2B").replace("S256", "plain");
-    let Err(Refused::Sent(sent)) = bench.auth.ask(&Params::parse(&query).unwrap(), None, bench.now).await
+    let Err(Refused::Sent(sent)) =
+        bench.auth.ask(&Params::parse(&query).unwrap(), Visitor::default(), bench.now).await
     else {
         panic!("it was not sent back");
     };

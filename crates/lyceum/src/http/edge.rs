@@ -41,7 +41,7 @@ pub async fn handle(
             StatusCode::NO_CONTENT.into_response()
         }
         Ok(()) => {
-            let work = AssertUnwindSafe(route(log.app.clone(), router, request)).catch_unwind();
+            let work = AssertUnwindSafe(route(log.app.clone(), router, peer, request)).catch_unwind();
             work.await.unwrap_or_else(|_| panicked(&log.path))
         }
     };
@@ -62,13 +62,17 @@ pub async fn handle(
 }
 
 /// Sends a request to its endpoint, together with who sends it.
-async fn route(app: App, mut router: Router, mut request: Request<Body>) -> Response {
+async fn route(app: App, mut router: Router, peer: IpAddr, mut request: Request<Body>) -> Response {
     let caller = match &app.auth {
         None => app.caller.clone(),
-        Some(auth) => match auth::admit(&app, auth, request.uri().path(), request.headers()).await {
-            Ok(caller) => Arc::new(caller),
-            Err(refusal) => return refusal,
-        },
+        Some(auth) => {
+            let peer = auth::Peer::of(request.headers(), peer);
+            request.extensions_mut().insert(peer);
+            match auth::admit(&app, auth, peer, request.uri().path(), request.headers()).await {
+                Ok(caller) => Arc::new(caller),
+                Err(refusal) => return refusal,
+            }
+        }
     };
     // Most requests are for the one URL, and the router would cost a tenth of such a request.
     if request.uri().path() == "/mcp" {

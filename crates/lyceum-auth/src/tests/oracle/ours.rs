@@ -5,7 +5,7 @@ use lyceum_model::Tier;
 
 use super::{Came, Deed, ONLY_REDIRECT, REDIRECTS, Side};
 use crate::{
-    ApiKey, Auth, Credentials, Kind, Token,
+    ApiKey, Auth, Credentials, Kind, Token, Visitor,
     oauth::{
         OauthError, Params,
         client::ClientMetadata,
@@ -67,7 +67,7 @@ impl Ours {
     async fn authorize(&self, query: &str) -> Came {
         let Bench { auth, now, .. } = &self.side.server;
         let params = Params::parse(query).unwrap();
-        let begun = match auth.ask(&params, None, *now).await {
+        let begun = match auth.ask(&params, Visitor::default(), *now).await {
             Ok(begun) => begun,
             Err(Refused::Shown(error)) => return Came::Other(format!("shown {}", error.error)),
             Err(Refused::Sent(SentBack { error, .. })) => {

@@ -1,5 +1,7 @@
 //! Who sends a request, and how a client is told what is missing.
 
+use std::time::Instant;
+
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
@@ -7,25 +9,36 @@ use lyceum_auth::{Auth, NotAdmitted};
 use lyceum_model::{Caller, ErrorCode, Tier};
 use lyceum_tools::Denied;
 
-use super::{super::ApiError, RESOURCE};
+use super::{super::ApiError, Peer, RESOURCE};
 use crate::{app::App, mcp};
 
 /// The caller of a request, or the answer to one that is not let in.
 pub(crate) async fn admit(
     app: &App,
     auth: &Auth,
+    peer: Peer,
     path: &str,
     headers: &HeaderMap,
 ) -> Result<Caller, Response> {
     if !is_gated(path) {
         return Ok(Caller::anonymous());
     }
-    let resource = format!("{}{}", auth.issuer(), resource_of(path));
-    let admitted = match token(headers) {
-        Ok(token) => auth.admit(token, &resource, Timestamp::now()).await,
-        Err(error) => Err(error),
-    };
+    let token = token(headers).map_err(|refused| refusal(app, path, refused))?;
+    let (resource, now) = (format!("{}{}", auth.issuer(), resource_of(path)), Timestamp::now());
+    if token.is_some_and(|token| auth.is_new(token, now)) {
+        app.pace.count(peer, Instant::now()).map_err(|seconds| {
+            let message = "too many tokens that are not known come from this address; try again later";
+            let told = ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds);
+            answer(path, told)
+        })?;
+    }
+    let admitted = auth.admit_from(Some(peer.network()), token, &resource, now).await;
     admitted.map_err(|refused| refusal(app, path, refused))
+}
+
+/// An error in the words of the endpoint that was meant.
+fn answer(path: &str, told: ApiError) -> Response {
+    if path.ends_with("/mcp") { mcp::refusal(&told) } else { told.into_response() }
 }
 
 /// The answer to a request that only somebody known may send.
@@ -43,7 +56,7 @@ fn refusal(app: &App, path: &str, refused: NotAdmitted) -> Response {
     if code == ErrorCode::Unavailable {
         told = told.retry_after(5);
     }
-    let mut response = if path.ends_with("/mcp") { mcp::refusal(&told) } else { told.into_response() };
+    let mut response = answer(path, told);
     if code == ErrorCode::Unauthorized {
         // All of them: what is not asked for at the sign-in is not listed after it, and so it is never asked for.
         let scopes: Vec<String> = Tier::Vibecoder.scopes().map(|scope| scope.to_string()).collect();

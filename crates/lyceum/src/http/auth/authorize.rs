@@ -1,6 +1,7 @@
 //! `/authorize`: what a client asks for is shown to the person, and the person decides.
 
 use axum::{
+    Extension,
     body::Body,
     extract::{RawQuery, State},
     response::{IntoResponse, Response},
@@ -8,12 +9,13 @@ use axum::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use lyceum_auth::{
-    Auth, SignInFault,
+    Auth, SignInFault, Visitor,
     oauth::{Fault, OauthError, Params, request::Refused},
 };
 
 use super::{
     super::{ApiError, body::read_body_of},
+    Peer,
     answer::{cookie, held, sign_in_fault, unkept},
     auth, page,
 };
@@ -26,6 +28,7 @@ const LARGEST: usize = 64 * 1024;
 pub(super) async fn ask(
     State(app): State<App>,
     RawQuery(query): RawQuery,
+    Extension(peer): Extension<Peer>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let auth = auth(&app)?;
@@ -33,7 +36,8 @@ pub(super) async fn ask(
         Ok(params) => params,
         Err(error) => return Ok(shown(&Fault::InvalidRequest.because(error.to_string()))),
     };
-    let asked = auth.ask(&params, held(auth, &headers), Timestamp::now()).await;
+    let visitor = Visitor { browser: held(auth, &headers), address: Some(peer.network()) };
+    let asked = auth.ask(&params, visitor, Timestamp::now()).await;
     let is_vouched = params.get("client_id").is_some_and(|client| auth.vouches_for(client));
     Ok(match asked {
         Ok(begun) => {

@@ -31,6 +31,13 @@ impl Peer {
     }
 }
 
+impl Peer {
+    /// What stands for the address: of the sixth version a whole network is one person's.
+    pub(crate) fn network(self) -> IpAddr {
+        network(self.0)
+    }
+}
+
 /// Who asked how often.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {

@@ -108,12 +108,12 @@ async fn two_people_have_each_their_own_tier() {
 #[tokio::test]
 async fn a_token_that_github_does_not_know_is_refused_each_time() {
     let (stage, github) = start().await;
-    for _ in 0..2 {
+    for _ in 0..200 {
         let answer = send(&stage, info(), &bearer("ghp_made_up")).await;
         assert_eq!(answer.status, 401);
         assert!(!answer.text().contains("ghp_"));
     }
-    assert_eq!(github.tokens_of("/user"), ["ghp_made_up", "ghp_made_up"]);
+    assert_eq!(github.tokens_of("/user"), ["ghp_made_up"]);
 }
 
 #[tokio::test]
@@ -143,4 +143,24 @@ async fn what_an_application_elsewhere_was_given_opens_only_what_is_public() {
     let (stage, _github) = start().await;
     assert_eq!(send(&stage, info(), &bearer(GIVEN)).await.status, 200);
     assert_eq!(send(&stage, document(), &bearer(GIVEN)).await.status, 403);
+}
+
+#[tokio::test]
+async fn s10_made_up_tokens_are_slowed_down_and_people_are_not() {
+    let (stage, github) = start().await;
+    assert_eq!(send(&stage, info(), &bearer(ALICE)).await.status, 200);
+    let mut refused = None;
+    for number in 0..200 {
+        let answer = send(&stage, info(), &bearer(format!("ghp_made_up_{number}"))).await;
+        if answer.status == 429 {
+            refused = Some(answer);
+            break;
+        }
+        assert_eq!(answer.status, 401);
+    }
+    let refused = refused.unwrap();
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1, "{refused:?}");
+    assert!(github.tokens_of("/user").len() < 100);
+    // Who was let in before goes on, from the same address too.
+    assert_eq!(send(&stage, info(), &bearer(ALICE)).await.status, 200);
 }

@@ -1,0 +1,121 @@
+//! Tokens of GitHub that somebody made up, against a server that answers as GitHub does, or not at all.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
+use lyceum_model::Caller;
+use serde_json::json;
+
+use super::{
+    Bench, ISSUER,
+    elsewhere::{Answer, Asked, Elsewhere},
+};
+use crate::{GitHub, GitHubSettings, NotAdmitted};
+
+const GOOD: &str = "ghp_good";
+const EARLIER: &str = "ghp_earlier";
+
+/// GitHub, which takes its time with tokens that it does not know.
+fn slow(asked: &Asked) -> Answer {
+    match asked.headers.get("authorization").map(String::as_str) {
+        Some("Bearer ghp_good") => Answer::json(&json!({ "id": 1, "login": "ana" })),
+        Some("Bearer ghp_earlier") => Answer::json(&json!({ "id": 2, "login": "ben" })),
+        _ => Answer::Waits,
+    }
+}
+
+/// The same, at once.
+fn quick(asked: &Asked) -> Answer {
+    match slow(asked) {
+        Answer::Waits => Answer::Says(401, "{\"message\":\"Bad credentials\"}".to_owned()),
+        answer => answer,
+    }
+}
+
+fn bench(github: &Elsewhere) -> Arc<Bench> {
+    let (web, api) = (github.url.clone(), github.url.clone());
+    let settings = GitHubSettings {
+        web,
+        api,
+        client_id: String::new(),
+        client_secret: String::new(),
+        token: None,
+        tiers: Vec::new(),
+    };
+    Arc::new(Bench::with(|bench| {
+        bench.github = Some(GitHub::new(settings).unwrap());
+        bench.takes_pats = true;
+    }))
+}
+
+async fn admit(bench: &Bench, from: u8, token: &str) -> Result<Caller, NotAdmitted> {
+    let from = Some(IpAddr::from([10, 0, 0, from]));
+    let token = URL_SAFE_NO_PAD.encode(token);
+    bench.auth.admit_from(from, Some(&token), &format!("{ISSUER}/mcp"), bench.now).await
+}
+
+/// Waits until GitHub was asked about so many.
+async fn asked(github: &Elsewhere, count: usize) {
+    let mut seen = 0;
+    let all = async {
+        while seen < count {
+            seen += github.asked().len();
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), all).await.unwrap();
+}
+
+#[tokio::test]
+async fn s10_a_token_that_is_nobodys_is_asked_about_once_in_a_minute() {
+    let github = Elsewhere::start(quick).await;
+    let mut bench = Arc::into_inner(bench(&github)).unwrap();
+    for _ in 0..20 {
+        assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), NotAdmitted::BadToken);
+    }
+    assert_eq!(github.asked().len(), 1);
+    let sent = URL_SAFE_NO_PAD.encode("ghp_made_up");
+    assert!(!bench.auth.is_new(&sent, bench.now) && bench.auth.is_new("Z2hwX25ldw", bench.now));
+    bench.later(61);
+    assert!(bench.auth.is_new(&sent, bench.now));
+    assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), NotAdmitted::BadToken);
+    assert_eq!(github.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn s10_made_up_tokens_of_one_address_keep_nobody_else_out() {
+    let github = Elsewhere::start(slow).await;
+    let bench = bench(&github);
+    let flood: Vec<_> = (0..16)
+        .map(|number| {
+            let bench = bench.clone();
+            tokio::spawn(async move { admit(&bench, 1, &format!("ghp_made_up_{number}")).await })
+        })
+        .collect();
+    asked(&github, 4).await;
+    let good = admit(&bench, 2, GOOD).await;
+    assert!(good.is_ok(), "{good:?}");
+    assert_eq!(github.asked().len(), 1, "one address has four turns");
+    flood.iter().for_each(tokio::task::JoinHandle::abort);
+}
+
+#[tokio::test]
+async fn s10_whoever_was_let_in_before_has_a_place_whatever_strangers_send() {
+    let github = Elsewhere::start(slow).await;
+    let mut bench = Arc::into_inner(bench(&github)).unwrap();
+    assert!(admit(&bench, 1, EARLIER).await.is_ok());
+    bench.later(301);
+    let bench = Arc::new(bench);
+    github.asked();
+    let flood: Vec<_> = (0..60)
+        .map(|number| {
+            let bench = bench.clone();
+            tokio::spawn(async move { admit(&bench, number, &format!("ghp_made_up_{number}")).await })
+        })
+        .collect();
+    asked(&github, 12).await;
+    assert_eq!(admit(&bench, 200, GOOD).await.unwrap_err(), NotAdmitted::Unavailable);
+    let earlier = admit(&bench, 1, EARLIER).await;
+    assert!(earlier.is_ok(), "{earlier:?}");
+    flood.iter().for_each(tokio::task::JoinHandle::abort);
+}
