@@ -1,5 +1,6 @@
 //! What is written down of sign-ins, grants, refusals and calls that write. Who, by which program, what; never a secret.
 
+use alloy_primitives::hex;
 use jiff::Timestamp;
 use lyceum_store::{
     DbError, Tx,
@@ -7,6 +8,10 @@ use lyceum_store::{
     grants::Grant,
 };
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+/// How many characters of a client's id are written down.
+const LONGEST_CLIENT: usize = 64;
 
 /// Something that is to be written down.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,13 +32,13 @@ impl Event {
 
     /// Somebody did not prove who they are.
     pub(crate) fn sign_in_refused(subject: Option<String>, client: &str, why: &str) -> Self {
-        let client = Some(client.to_owned());
+        let client = Some(cut(client));
         Self { kind: "sign_in_refused", subject, client, detail: json!({ "why": why }) }
     }
 
     /// A person said no to a program.
     pub(crate) fn denied(client: &str) -> Self {
-        Self { kind: "denied", subject: None, client: Some(client.to_owned()), detail: json!({}) }
+        Self { kind: "denied", subject: None, client: Some(cut(client)), detail: json!({}) }
     }
 
     /// A program got its first tokens.
@@ -93,6 +98,14 @@ impl Event {
         if let Some(detail) = detail.as_object_mut() {
             detail.insert("grant".to_owned(), grant.id.clone().into());
         }
-        Self { kind, subject: Some(grant.subject.clone()), client: Some(grant.client.clone()), detail }
+        Self { kind, subject: Some(grant.subject.clone()), client: Some(cut(&grant.client)), detail }
     }
+}
+
+/// The id of a client as it is written down. One that registered has up to 4096 characters: the first of them and a hash
+/// tell it from others as well.
+fn cut(client: &str) -> String {
+    let Some((end, _)) = client.char_indices().nth(LONGEST_CLIENT) else { return client.to_owned() };
+    let hash = hex::encode(Sha256::digest(client.as_bytes()).first_chunk::<4>().unwrap_or(&[0; 4]));
+    format!("{}…{hash}", client.get(..end).unwrap_or_default())
 }

@@ -10,6 +10,7 @@ mod keys;
 mod messages;
 mod oracle;
 mod pats;
+mod record;
 mod redirects;
 mod server;
 mod signing_in;

@@ -135,7 +135,7 @@ impl Auth {
         now: Timestamp,
     ) -> Result<String, SignInFault> {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
-        self.record(Event::denied(&sign_in.asked.client), now).await?;
+        self.end_denied(&sign_in, now).await?;
         let error = Fault::AccessDenied.because("the person said no");
         Ok(sign_in.asked.refused(&self.0.issuer, error))
     }
@@ -158,7 +158,9 @@ impl Auth {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
         let key = Token::parse(key.trim()).and_then(|key| self.0.keys.get(&key.hash().0));
         let Some(key) = key else {
-            self.record(Event::sign_in_refused(None, &sign_in.asked.client, "key"), now).await?;
+            let event = Event::sign_in_refused(None, &sign_in.asked.client, "key");
+            let id = sign_in.id;
+            self.0.db.write(move |tx| record_refusal(tx, &id, &event, now)).await?;
             return Err(SignInFault::NotSigned);
         };
         self.grant(sign_in, &key.subject(), Profile::default(), "key", None, now).await
@@ -193,13 +195,15 @@ impl Auth {
         let sign_in = SignIn::open(&self.0.key, &state, browser, now)?;
         let github = self.0.github.as_ref().ok_or(Lost::Unknown)?;
         let Some(code) = code else {
-            self.record(Event::denied(&sign_in.asked.client), now).await?;
+            self.end_denied(&sign_in, now).await?;
             let error = Fault::AccessDenied.because("the person said no at GitHub");
             return Ok(sign_in.asked.refused(&self.0.issuer, error));
         };
         let person = github.person(code, &self.github_callback()).await.map_err(SignInFault::Unavailable)?;
         let Some(person) = person else {
-            self.record(Event::sign_in_refused(None, &sign_in.asked.client, "github"), now).await?;
+            let event = Event::sign_in_refused(None, &sign_in.asked.client, "github");
+            let id = sign_in.id;
+            self.0.db.write(move |tx| record_refusal(tx, &id, &event, now)).await?;
             return Err(SignInFault::NotSigned);
         };
         let profile = Profile { name: None, avatar: person.avatar_url, github: Some(person.login) };
@@ -271,10 +275,23 @@ impl Auth {
         let event = Event::sign_in_refused(account, &sign_in.asked.client, "signature");
         let write = self.0.db.write(move |tx| {
             siwe::use_up(tx, &message.nonce, now)?;
-            event.write(tx, now)
+            record_refusal(tx, &sign_in.id, &event, now)
         });
         write.await?;
         Err(SignInFault::NotSigned)
+    }
+
+    /// Ends a sign-in that the person said no to. It can't be gone on with, nor said no to again.
+    async fn end_denied(&self, sign_in: &SignIn, now: Timestamp) -> Result<(), SignInFault> {
+        let (id, event) = (sign_in.id.clone(), Event::denied(&sign_in.asked.client));
+        let is_first = self.0.db.write(move |tx| {
+            let is_first = siwe::use_up(tx, &id, now)?;
+            if is_first {
+                event.write(tx, now)?;
+            }
+            Ok(is_first)
+        });
+        if is_first.await? { Ok(()) } else { Err(SignInFault::Used) }
     }
 
     /// Writes down what a person allowed, and makes the code for it.
@@ -325,4 +342,9 @@ impl Auth {
 /// Whether neither the sign-in nor the nonce was used before; from now on both are.
 fn first_time(tx: &Tx<'_>, id: &str, nonce: Option<&str>, now: Timestamp) -> Result<bool, DbError> {
     Ok(siwe::use_up(tx, id, now)? && nonce.map_or(Ok(true), |nonce| siwe::use_up(tx, nonce, now))?)
+}
+
+/// Writes down that somebody did not prove who they are: once for each sign-in, so that nobody fills a disk by trying.
+fn record_refusal(tx: &Tx<'_>, id: &str, event: &Event, now: Timestamp) -> Result<(), DbError> {
+    if siwe::use_up(tx, &format!("refused {id}"), now)? { event.write(tx, now) } else { Ok(()) }
 }
