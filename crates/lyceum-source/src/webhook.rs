@@ -6,6 +6,7 @@ use std::fmt;
 
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
+use serde_json::Value;
 use sha2::Sha256;
 
 /// What both sides know, and what a signature is made with.
@@ -72,7 +73,14 @@ pub struct Pushed {
 impl Push {
     /// Reads a push.
     pub fn parse(body: &[u8]) -> Result<Self, String> {
-        serde_json::from_slice(body).map_err(|error| error.to_string())
+        let value: Value = serde_json::from_slice(body).map_err(|_| "it is not JSON".to_owned())?;
+        let is_text = |at: &str| value.pointer(at).is_some_and(Value::is_string);
+        for (at, field) in [("/ref", "ref"), ("/repository/full_name", "repository.full_name")] {
+            if !is_text(at) {
+                return Err(format!("{field} must be a string"));
+            }
+        }
+        Self::deserialize(value).map_err(|_| "repository.clone_url and ssh_url must be strings".to_owned())
     }
 
     /// The branch that moved, if it is one.

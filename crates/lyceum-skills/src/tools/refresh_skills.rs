@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use lyceum_content::skill::Finding;
 use lyceum_model::Tier;
 use lyceum_source::Kind;
-use lyceum_tools::{Call, Effect, Error, Tool};
+use lyceum_tools::{Call, Effect, Error, Faults, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,7 @@ impl Tool for RefreshSkills {
         instead of waiting for the next regular refresh. Use it after a skill was changed.";
     const TIER: Tier = Tier::Vibecoder;
     const SCOPES: &'static [&'static str] = &["sources:refresh"];
+    const FAULTS: Faults = Faults::InResultUnlessDenied;
     const EFFECT: Effect = Effect::Writes;
 
     type Service = Skills;

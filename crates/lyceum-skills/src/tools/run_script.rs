@@ -8,7 +8,7 @@ use std::{
 use lyceum_content::skill::Execution;
 use lyceum_model::{ErrorCode, RelPath, Tier};
 use lyceum_sandbox::{Finished, Stopped};
-use lyceum_tools::{Call, Effect, Error, Tool};
+use lyceum_tools::{Call, Effect, Error, Faults, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,7 @@ impl Tool for RunScript {
         get_asset and run yourself.";
     const TIER: Tier = Tier::Vibecoder;
     const SCOPES: &'static [&'static str] = &["skills:run"];
+    const FAULTS: Faults = Faults::InResultUnlessDenied;
     const EFFECT: Effect = Effect::Destroys;
 
     type Service = Skills;

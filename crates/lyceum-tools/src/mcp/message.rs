@@ -17,6 +17,7 @@ use serde_json::Value;
 
 pub use params::Meta;
 
+use crate::read_fields;
 use params::Params;
 
 /// A message from a client.
@@ -125,7 +126,7 @@ impl Request {
 
     /// The parameters as the method's own type.
     pub(crate) fn take_params<T: DeserializeOwned>(&mut self) -> Result<T, ErrorData> {
-        T::deserialize(Value::Object(std::mem::take(&mut self.params)))
-            .map_err(|error| ErrorData::invalid_params(format!("params: {error}"), None))
+        read_fields(Value::Object(std::mem::take(&mut self.params)))
+            .map_err(|fault| ErrorData::invalid_params(format!("params.{fault}"), None))
     }
 }

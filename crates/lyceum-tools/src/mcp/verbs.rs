@@ -52,7 +52,7 @@ pub async fn call_tool(
     context: CallContext,
 ) -> Result<Outcome<CallToolResult>, Error> {
     match view.call(name, arguments, context).await {
-        Err(error) if is_for_the_model(&error) && view.faults_of(name) == Faults::InResult => {
+        Err(error) if is_for_the_model(&error, view.faults_of(name)) => {
             Ok(Outcome::Done(failed_result(&error)))
         }
         outcome => outcome,
@@ -60,8 +60,13 @@ pub async fn call_tool(
 }
 
 /// A client that can't do what is needed is told so by the protocol, and a name that is not there has no document.
-fn is_for_the_model(error: &Error) -> bool {
-    error.code() != ErrorCode::ToolNotFound && !matches!(error, Error::ClientCannot { .. })
+fn is_for_the_model(error: &Error, faults: Faults) -> bool {
+    let in_result = match faults {
+        Faults::InResult => true,
+        Faults::InResultUnlessDenied => !matches!(error, Error::Denied(_)),
+        Faults::AsProtocolError => false,
+    };
+    in_result && error.code() != ErrorCode::ToolNotFound && !matches!(error, Error::ClientCannot { .. })
 }
 
 /// `resources/read`.

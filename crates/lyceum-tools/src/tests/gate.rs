@@ -117,6 +117,19 @@ async fn a_refusal_is_told_as_the_tools_document_says() {
     "#);
 }
 
+/// The gateway's document, decision 5: "Normalize all failures to MCP-compatible JSON-RPC error envelopes with stable
+/// error.data.error_code values: … SCOPE_MISSING …".
+#[tokio::test]
+async fn g5_a_tool_of_the_gateway_that_tells_the_model_of_failures_is_denied_by_the_protocol() {
+    let terms = access(Tier::Vibecoder, &["skills:run"]);
+    let run = ToolSpec { faults: Faults::InResultUnlessDenied, access: terms, ..spec("run") };
+    let client = Client::of(super::tools([tool(run)]));
+    let denied = client.ask("tools/call", json!({ "name": "run" })).await;
+    assert_eq!(denied["error"]["data"]["error_code"], "SCOPE_MISSING", "{denied}");
+    let trusted = client.called_by(Caller::trusted());
+    assert_eq!(trusted.call("run", json!({})).await, "done");
+}
+
 #[tokio::test]
 async fn what_may_not_be_used_can_not_be_told_from_what_is_not_there() {
     let (guarded, empty) =

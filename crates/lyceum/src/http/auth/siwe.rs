@@ -10,6 +10,7 @@ use http::HeaderMap;
 use jiff::Timestamp;
 use lyceum_auth::{Auth, Signature};
 use lyceum_model::ErrorCode;
+use lyceum_tools::{FieldFault, read_object};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
@@ -85,7 +86,8 @@ fn new_nonce(auth: &Auth) -> Result<String, ApiError> {
 
 async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, ApiError> {
     let bytes = read_body_of(headers, body, LARGEST, app.config.limits.read).await?;
-    serde_json::from_slice(&bytes).map_err(|error| {
-        ApiError::new(ErrorCode::ValidationError, format!("the body is not what is asked for: {error}"))
+    read_object(&bytes).map_err(|FieldFault { field, message }| match field.as_str() {
+        "" => ApiError::new(ErrorCode::ValidationError, format!("the body: {message}")),
+        field => ApiError::invalid(field, message),
     })
 }

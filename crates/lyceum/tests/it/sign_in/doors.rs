@@ -115,3 +115,29 @@ async fn whoever_registers_without_end_is_told_to_wait() {
     assert!(answer.header("retry-after").parse::<u64>().unwrap() >= 1);
     assert_eq!(stage.app.send(get("/tools")).await.status, 200);
 }
+
+/// The document, 10: errors say what is wrong to whoever called, and nothing of what is inside.
+#[tokio::test]
+async fn k10_a_body_that_is_wrong_is_told_by_its_field_and_not_by_our_types() {
+    let stage = Stage::start().await;
+    let good = json!({ "stateId": "s", "address": "a", "chainId": "x" }).to_string();
+    for (path, body, message) in [
+        ("/siwe/nonce", "1", "the body: it must be a JSON object"),
+        ("/siwe/nonce", "nonsense", "the body: it is not JSON"),
+        ("/siwe/nonce", "{}", "stateId: is missing"),
+        ("/siwe/nonce", good.as_str(), "chainId: must be a whole number"),
+        ("/siwe/verify", "[]", "the body: it must be a JSON object"),
+        ("/siwe/verify", "{\"message\":1}", "message: must be a string"),
+    ] {
+        let answer = stage.app.send(post(path, body.to_owned())).await;
+        assert_eq!(
+            (answer.status, answer.json()["error"]["message"].as_str()),
+            (400, Some(message)),
+            "{path} {body}"
+        );
+    }
+    let wrong = json!({ "ref": { "type": "ref/prompt", "name": 1 }, "argument": 2 });
+    let answer = stage.app.send(crate::app::modern("completion/complete", &wrong)).await;
+    let said = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(said.starts_with("params.") && !said.contains("struct") && !said.contains("Info"), "{said}");
+}
