@@ -1,8 +1,9 @@
 //! Starting the `git` program: the only place of this crate where a process starts.
 //!
-//! It runs in a process group of its own, asks nobody, runs no hook, ends in time, and what it writes comes back
-//! without secrets. Dropping the future ends the whole group.
+//! It runs in a process group of its own, sees only the variables that it needs, asks nobody, runs no hook, ends in
+//! time, and what it writes comes back without secrets. Dropping the future ends the whole group.
 
+mod environment;
 mod group;
 mod said;
 
@@ -67,35 +68,6 @@ const SETTINGS: &[&str] = &[
 /// The protocols that a repository may be fetched with.
 const PROTOCOLS: &str = "https:http:ssh:git:file";
 
-/// Variables that would point git at another repository, at other settings, or make it write down what it sends.
-const NOT_INHERITED: &[&str] = &[
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_CONFIG",
-    "GIT_CURL_VERBOSE",
-    "GIT_DEFAULT_HASH",
-    "GIT_DEFAULT_REF_FORMAT",
-    "GIT_DIR",
-    "GIT_GRAFT_FILE",
-    "GIT_IMPLICIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_NAMESPACE",
-    "GIT_NO_REPLACE_OBJECTS",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_PREFIX",
-    "GIT_REPLACE_REF_BASE",
-    "GIT_SHALLOW_FILE",
-    "GIT_TEMPLATE_DIR",
-    "GIT_TRACE",
-    "GIT_TRACE2",
-    "GIT_TRACE2_EVENT",
-    "GIT_TRACE2_PERF",
-    "GIT_TRACE_CURL",
-    "GIT_TRACE_PACKET",
-    "GIT_TRACE_SETUP",
-    "GIT_WORK_TREE",
-];
-
 /// One call of git.
 pub(crate) struct Order<'a> {
     /// The program.
@@ -148,10 +120,9 @@ fn command(order: &Order<'_>) -> io::Result<Command> {
     for setting in SETTINGS {
         command.args(["-c", setting]);
     }
-    for variable in NOT_INHERITED {
-        command.env_remove(variable);
-    }
     command
+        .env_clear()
+        .envs(environment::inherited())
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_ALLOW_PROTOCOL", PROTOCOLS)
         .env("LC_ALL", "C")

@@ -140,3 +140,37 @@ async fn settings_that_could_do_harm_do_not() {
     let error = home.refresh(&machine, &[&server.url("nothing.git")], &variables).await.unwrap_err();
     assert!(error.starts_with("the repository was not found"), "{error}");
 }
+
+/// "Clean: command lines, `.git/config`, files, logs, scripts": the environment too (invariant 8).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn skills_4_no_secret_of_the_server_is_in_the_environment_of_git() {
+    let server = server_with_one_file().await;
+    server.require_token("t0ken");
+    let (machine, home) = (Machine::new(), Home::new(|_| String::new()));
+    let real = which("git");
+    let script = format!("cat /proc/$$/environ >>\"$HOME/environ\"; exec {} \"$@\"", real.display());
+    let first = home.program("git", &script).parent().unwrap().display().to_string();
+    let path = format!("{first}:{}", std::env::var("PATH").unwrap());
+    let variables = [
+        ("PATH", path.as_str()),
+        ("GITHUB_TOKEN", "t0ken"),
+        ("LYCEUM_AUTH_SECRET", "s3cret"),
+        ("no_proxy", "127.0.0.1"),
+        ("SSH_AUTH_SOCK", "/run/agent"),
+    ];
+    for _ in 0..2 {
+        home.refresh(&machine, &[&server.url("kb.git"), "t0ken"], &variables).await.unwrap();
+    }
+    let seen = fs::read_to_string(home.0.path().join("environ")).unwrap();
+    for secret in ["t0ken", "s3cret", "GITHUB_TOKEN"] {
+        assert!(!seen.contains(secret), "{secret} is in {seen:?}");
+    }
+    for needed in ["no_proxy=127.0.0.1", "SSH_AUTH_SOCK=/run/agent", "HOME=", "GIT_ASKPASS="] {
+        assert!(seen.contains(needed), "{needed} is not in {seen:?}");
+    }
+}
+
+fn which(program: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|file| file.is_file()).unwrap()
+}

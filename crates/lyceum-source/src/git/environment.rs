@@ -1,0 +1,83 @@
+//! What git and its children see of the environment: what they need to reach a server, and nothing else.
+//!
+//! The server's own secrets are in variables too (tokens, keys, signing secrets), and a credential helper, an ssh
+//! wrapper or another user who may read `/proc` would see them. So variables are named that pass, not those that don't.
+
+use std::ffi::OsString;
+
+/// Variables that are passed on.
+const NAMES: &[&str] = &[
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LD_LIBRARY_PATH",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    // Proxies: curl knows them in lower case, and most of them in upper case.
+    "ALL_PROXY",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "NO_PROXY",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    // Certificates.
+    "CURL_CA_BUNDLE",
+    "NIX_SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    // Git itself: where its parts and its settings are, and how it reaches servers.
+    "GIT_ASKPASS",
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_PROXY_COMMAND",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    // Credential helpers: keyrings, password stores, and the settings of their programs.
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "GH_CONFIG_DIR",
+    "GNUPGHOME",
+    "GPG_TTY",
+    "PASSWORD_STORE_DIR",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+];
+
+/// What the names of further variables begin with.
+const PREFIXES: &[&str] = &[
+    "GCM_",
+    "GIT_CONFIG_KEY_",
+    "GIT_CONFIG_VALUE_",
+    "GIT_HTTP_",
+    "GIT_PROXY_SSL_",
+    "GIT_SSL_",
+    "KRB5",
+    "LC_",
+    "SSH_",
+    "VSCODE_GIT_",
+    "XDG_",
+];
+
+/// The variables of this process that git gets.
+pub(super) fn inherited() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited))
+}
+
+fn is_inherited(name: &str) -> bool {
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests;
