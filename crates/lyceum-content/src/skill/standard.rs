@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::tokens::tokenize;
+use super::tokens;
 
 /// How many files a skill may have to be served by the skills extension.
 pub const MOST_FILES: usize = 512;
@@ -79,9 +79,9 @@ pub(super) fn standard(fields: &Map<String, Value>, folder: Option<&str>) -> Sta
 
 /// Keywords for a skill that declares none: the words of its name, then the first of its description.
 pub(super) fn keywords(name: &str, description: &str) -> Vec<String> {
-    let mut words = tokenize(&name.replace('-', " "));
+    let mut words = tokens::words(&name.replace('-', " "));
     words.extend(
-        tokenize(description)
+        tokens::words(description)
             .into_iter()
             .filter(|word| word.chars().count() > 2 && !FILLERS.contains(&word.as_str())),
     );

@@ -13,29 +13,67 @@ const STOP_WORDS: &str = "a an the and or but nor if then else so as at by for f
     sont suis es sommes êtes été être ai as avons avez ont avoir fait faire faut veux veut peux peut dois doit très \
     aussi comme si tout tous toute toutes même mêmes autre autres alors ainsi afin";
 
+/// The apostrophe of a keyboard, and those of print.
+const APOSTROPHES: [char; 3] = ['\'', '’', 'ʼ'];
+
 /// What French words shorten to before an apostrophe.
 const ELISIONS: [&str; 9] = ["l", "d", "j", "m", "t", "s", "n", "c", "qu"];
 
-/// The words of a text that count: lower case, without punctuation, each once, in their order.
+/// What English words end with after an apostrophe, where a stop word comes before it: `I'm`, `they've`, `that's`.
+const CONTRACTIONS: [&str; 7] = ["d", "ll", "m", "re", "s", "t", "ve"];
+
+/// The tokens of a task: lower case, punctuation removed, hyphens kept, stop words left out, each once, in their order.
 ///
-/// Punctuation becomes a space, so that `auth/jwt` is found by its parts; hyphens stay.
+/// Where punctuation separates words, each of them is a token too: `auth/jwt` is `authjwt`, `auth` and `jwt`.
 pub(super) fn tokenize(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
-    let mut seen = std::collections::HashSet::new();
-    lower
-        .split_whitespace()
-        .map(without_elision)
-        .flat_map(|word| word.split(|c: char| !(c.is_alphanumeric() || c == '-' || c == '_')))
-        .map(|word| word.trim_matches('-'))
-        .filter(|word| !word.is_empty() && !is_stop_word(word))
-        .filter(|word| seen.insert(*word))
-        .map(str::to_owned)
-        .collect()
+    each_once(text, |word| {
+        let parts: Vec<&str> = parts(word).filter(|part| !is_stop_word(part)).collect();
+        let joined = word.split(is_separator).collect::<String>();
+        // An abbreviation has no words in it: `C.I.` is `ci`.
+        let is_abbreviation = word.contains('.') && word.split('.').all(|part| part.chars().count() <= 1);
+        let whole = (is_abbreviation || !parts.is_empty()).then(|| joined.trim_matches('-').to_owned());
+        let parts = parts.into_iter().filter(|_| !is_abbreviation).map(str::to_owned);
+        whole.into_iter().chain(parts).collect()
+    })
 }
 
-/// `l'authentification` → `authentification`.
-fn without_elision(word: &str) -> &str {
-    word.split_once(['\'', '’']).filter(|(short, _)| ELISIONS.contains(short)).map_or(word, |(_, rest)| rest)
+/// The words of a text that count, without those that only come of removing what stands between two.
+pub(super) fn words(text: &str) -> Vec<String> {
+    each_once(text, |word| parts(word).map(str::to_owned).collect())
+}
+
+fn each_once(text: &str, tokens_of: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let mut seen = std::collections::HashSet::new();
+    let tokens = lower.split_whitespace().flat_map(|word| tokens_of(&without_apostrophes(word)));
+    tokens.filter(|token| !is_stop_word(token)).filter(|token| seen.insert(token.clone())).collect()
+}
+
+fn parts(word: &str) -> impl Iterator<Item = &str> {
+    word.split(is_separator).map(|part| part.trim_matches('-')).filter(|part| !part.is_empty())
+}
+
+fn is_separator(c: char) -> bool {
+    !(c.is_alphanumeric() || c == '-' || c == '_')
+}
+
+/// An apostrophe between letters belongs to the word: `don't` is `dont`, and part of no other word. What is before it in
+/// French is left out: `l'authentification` is `authentification`.
+fn without_apostrophes(word: &str) -> String {
+    let word = word.trim_matches(is_separator_but_dot);
+    let Some((before, after)) = word.split_once(APOSTROPHES) else { return word.to_owned() };
+    let ends = after.find(is_separator).and_then(|at| after.get(..at)).unwrap_or(after);
+    if CONTRACTIONS.contains(&ends) && (is_stop_word(before) || (ends == "t" && before.ends_with('n'))) {
+        // `aren't` is as much of a stop word as `are`, and must not be found in `parent`.
+        return without_apostrophes(after.get(ends.len()..).unwrap_or_default());
+    }
+    let word = if ELISIONS.contains(&before) { after } else { word };
+    word.replace(APOSTROPHES, "")
+}
+
+/// A dot may be the last of an abbreviation.
+fn is_separator_but_dot(c: char) -> bool {
+    is_separator(c) && c != '.'
 }
 
 fn is_stop_word(word: &str) -> bool {

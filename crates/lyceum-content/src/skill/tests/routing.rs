@@ -18,9 +18,42 @@ fn a_task_becomes_the_words_that_count() {
     );
     check_tokens("Créer un composant pour l'authentification", &["créer", "composant", "authentification"]);
     check_tokens("react, REACT & React!", &["react"]);
-    check_tokens("server-side auth/jwt", &["server-side", "auth", "jwt"]);
+    check_tokens("server-side auth/jwt", &["server-side", "authjwt", "auth", "jwt"]);
     check_tokens("le la les un une de du et ou en", &[]);
     check_tokens("  \n\t ", &[]);
+}
+
+/// "Remove punctuation (keep hyphens)", then "split on whitespace".
+#[test]
+fn skills_1_punctuation_is_removed_and_does_not_make_other_words() {
+    for (text, tokens) in [
+        ("I don't know", &["know"][..]),
+        ("won't isn't aren’t can't don't/won't", &[]),
+        ("I'm sure they've tests", &["sure", "tests"]),
+        ("what's React's state?", &["reacts", "state"]),
+        ("rock'n'roll", &["rocknroll"]),
+        ("l'UI d'accueil", &["ui", "accueil"]),
+        ("'quoted' “words”", &["quoted", "words"]),
+        ("C.I.", &["ci"]),
+        ("next.js", &["nextjs", "next", "js"]),
+        ("CI/CD", &["cicd", "ci", "cd"]),
+        ("and/or", &[]),
+        ("deploy.", &["deploy"]),
+        ("--dry-run, now!", &["dry-run"]),
+        ("snake_case(value)", &["snake_casevalue", "snake_case", "value"]),
+    ] {
+        check_tokens(text, tokens);
+    }
+    for (text, keyword) in
+        [("I don't know", "abandon"), ("I won't", "wonder"), ("it isn't", "disney"), ("aren't", "parent")]
+    {
+        check_match(text, keyword, false);
+    }
+    for (text, keyword) in
+        [("run C.I. for us", "ci"), ("a next.js app", "nextjs"), ("a next.js app", "next.js"), ("l'UI", "ui")]
+    {
+        check_match(text, keyword, true);
+    }
 }
 
 #[track_caller]
