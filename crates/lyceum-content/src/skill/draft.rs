@@ -56,6 +56,8 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
+    /// It is no part of the source: hidden, ignored, an editor's back-up.
+    Ignored,
     /// It is served, but not as the author may have meant.
     Warning,
     /// It is not served.
@@ -72,10 +74,8 @@ pub fn read(candidate: &Candidate, bytes: &[u8]) -> (Option<Draft>, Vec<Finding>
         );
     match draft {
         Ok(draft) => (Some(draft), findings),
-        Err(reason) => {
-            findings.push(finding(Severity::Skipped, reason));
-            (None, findings)
-        }
+        // What else is said of it is said of a skill that is served.
+        Err(reason) => (None, vec![finding(Severity::Skipped, reason)]),
     }
 }
 
@@ -113,7 +113,11 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
             (path, keywords, Some(standard), false)
         }
     };
-    let description = description.ok_or("description: is missing or empty")?;
+    let description = description.ok_or_else(|| {
+        let is_no_text = |fault: &&String| fault.starts_with("description: is not text");
+        let fault = standard.as_ref().and_then(|standard| standard.faults.iter().find(is_no_text).cloned());
+        fault.unwrap_or_else(|| "description: is missing or empty".to_owned())
+    })?;
     let Declared { inherit, priority, assets, scripts } = declared::declared(fields, warn);
     let inherit = inherit.unwrap_or(inherits);
     let body = without_empty_edges(parts.body);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::frontmatter::yaml_value;
 
@@ -235,8 +235,8 @@ impl Overlay {
         overlay
     }
 
-    /// Reads the `config.yaml` of a source. Each table that can't be used is left out and told, the others count; where
-    /// that is the one of the scripts, none is run, for it may have said so.
+    /// Reads the `config.yaml` of a source. Each key that can't be used is left out and told, the others count. The
+    /// scripts are stricter: where one of their keys can't be used, none is run, for it may have said so.
     pub fn from_yaml(text: &str) -> (Self, Vec<String>) {
         let fields = match yaml_value::<Value>(text) {
             Ok(Value::Object(fields)) => fields,
@@ -254,11 +254,11 @@ impl Overlay {
         let mut warnings = Vec::new();
         for (name, table) in fields {
             let read = match name.as_str() {
-                "matching" => take(table).map(|table| overlay.matching = table),
-                "refresh" => take(table).map(|table| overlay.refresh = table),
+                "matching" => take_each(&name, table, &mut warnings).map(|table| overlay.matching = table),
+                "refresh" => take_each(&name, table, &mut warnings).map(|table| overlay.refresh = table),
                 "scripts" => take(table).map(|table| overlay.scripts = table),
-                "assets" => take(table).map(|table| overlay.assets = table),
-                "analytics" => take(table).map(|table| overlay.analytics = table),
+                "assets" => take_each(&name, table, &mut warnings).map(|table| overlay.assets = table),
+                "analytics" => take_each(&name, table, &mut warnings).map(|table| overlay.analytics = table),
                 _ => Err("there is no such table".to_owned()),
             };
             match read {
@@ -312,6 +312,22 @@ fn take<T: serde::de::DeserializeOwned + Default>(table: Value) -> Result<T, Str
     } else {
         serde_json::from_value(table).map_err(|error| error.to_string())
     }
+}
+
+/// Reads a table key by key, so that one that can't be used costs only itself.
+fn take_each<T: serde::de::DeserializeOwned + Default>(
+    name: &str,
+    table: Value,
+    warnings: &mut Vec<String>,
+) -> Result<T, String> {
+    let Value::Object(fields) = table else { return take(table) };
+    let mut is_fine = |(key, value): &(String, Value)| {
+        let alone = Map::from_iter([(key.clone(), value.clone())]);
+        let read = take::<T>(Value::Object(alone));
+        warnings.extend(read.as_ref().err().map(|error| format!("{name}.{key}: {error}; it has no effect")));
+        read.is_ok()
+    };
+    take(Value::Object(fields.into_iter().filter(&mut is_fine).collect()))
 }
 
 impl Settings {

@@ -190,6 +190,7 @@ fn describe(out: &mut impl Write, library: &Library) -> io::Result<()> {
         let word = match finding.severity {
             Severity::Warning => "warning",
             Severity::Skipped => "skipped",
+            Severity::Ignored => "ignored",
         };
         writeln!(out, "  {word}  {}: {}", finding.file, finding.message)?;
     }

@@ -181,6 +181,36 @@ fn what_is_wrong_in_the_settings_is_told_and_the_rest_counts() {
     assert_eq!(Overlay::from_yaml(""), (Overlay::default(), vec![]));
 }
 
+/// "Loaded from the skills content root (merged over defaults)".
+#[test]
+fn skills_5_a_key_of_the_settings_that_can_not_be_used_costs_only_itself() {
+    let (overlay, warnings) = Overlay::from_yaml(
+        "matching: { min_score: high, max_result: 1, max_results: 5 }\nassets: { max_size_bytes: 9, colour: red }\n\
+         refresh: { interval_minutes: soon, enabled: false }\n",
+    );
+    let settings = Settings::default().overlaid(&overlay);
+    assert_eq!((settings.matching.min_score, settings.matching.max_results), (0.2, 5));
+    assert_eq!((settings.assets.max_size_bytes, settings.refresh.enabled), (9, false));
+    assert!(settings.scripts.enabled);
+    for key in
+        ["matching.min_score: ", "matching.max_result: ", "assets.colour: ", "refresh.interval_minutes: "]
+    {
+        assert!(warnings.iter().any(|warning| warning.starts_with(key)), "{key} is not in {warnings:?}");
+    }
+    assert_eq!(warnings.len(), 4, "{warnings:?}");
+    let (overlay, warnings) =
+        Overlay::from_yaml("matching: 5\nscripts: { timeout_seconds: 5, colour: red }\n");
+    assert_eq!((overlay.matching.min_score, overlay.scripts.enabled), (None, Some(false)));
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+}
+
+#[test]
+fn skills_7_a_standard_skill_without_a_description_is_skipped_and_nothing_says_that_it_is_served() {
+    let index = index(&[("pdf/SKILL.md", "---\nname: pdf\n---\n# PDF\n")]);
+    assert!(index.skills().is_empty());
+    assert_eq!(findings(&index), ["pdf/SKILL.md: description: is missing or empty"]);
+}
+
 #[test]
 fn a_file_that_is_no_skill_has_no_resource_folder() {
     let index = index(&[("docs.md", "# Only text"), ("docs/inner.md", &document("inner"))]);
