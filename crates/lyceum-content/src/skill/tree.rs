@@ -26,14 +26,36 @@ pub struct SkillNode {
     pub script_count: usize,
     /// The skills below it.
     pub children: Vec<SkillNode>,
-    /// How many skills below it are left out, for there are too many; a path shows them.
+    /// How many skills below it are left out, for there are too many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omitted: Option<usize>,
+    /// How to see those that are left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more: Option<String>,
 }
 
 impl SkillNode {
-    /// The same tree with at most so many nodes: what is nearest to the top, and the number of those left out.
-    pub fn cut(self, most: usize) -> Self {
+    /// The same tree without its first children, and with at most so many nodes: what is nearest to the top. What is left
+    /// out is counted, with the call that shows it.
+    pub fn page(mut self, offset: usize, most: usize) -> Self {
+        self.children.drain(..offset.min(self.children.len()));
+        let mut page = self.cut(most);
+        page.say_more(offset);
+        page
+    }
+
+    /// Says how to see what is left out below each node; so many children of this one come before those that are here.
+    fn say_more(&mut self, before: usize) {
+        if self.omitted.is_some() {
+            let offset = before + self.children.len();
+            let path =
+                if self.path.is_empty() { String::new() } else { format!("path {:?} and ", self.path) };
+            self.more = Some(format!("call list_skills with {path}offset {offset}"));
+        }
+        self.children.iter_mut().for_each(|child| child.say_more(0));
+    }
+
+    fn cut(self, most: usize) -> Self {
         let mut levels = Vec::new();
         self.count(0, &mut levels);
         let mut left = most;
@@ -135,6 +157,7 @@ fn node(skill: &Skill) -> SkillNode {
         script_count: skill.scripts.len(),
         children: Vec::new(),
         omitted: None,
+        more: None,
     }
 }
 
@@ -148,5 +171,6 @@ fn folder(path: &str) -> SkillNode {
         script_count: 0,
         children: Vec::new(),
         omitted: None,
+        more: None,
     }
 }

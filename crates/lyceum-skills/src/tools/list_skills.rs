@@ -22,13 +22,18 @@ pub(crate) struct Args {
     /// Sub-tree filter, such as "ui" or "api/_index".
     #[serde(default)]
     path: Option<String>,
+    /// How many children of that node to pass over, as `more` of an earlier answer says.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    offset: Option<usize>,
 }
 
 impl Tool for ListSkills {
     const NAME: &'static str = "list_skills";
     const TITLE: &'static str = "List skills";
     const DESCRIPTION: &'static str = "Shows the tree of skills with their descriptions and keywords; with path, one \
-        part of it. Use it to see what there is. To work on a task, call get_skill.";
+        part of it. Where there are too many, a node says in more how to see the rest. Use it to see what there is. To \
+        work on a task, call get_skill.";
 
     type Service = Skills;
     type Args = Args;
@@ -36,13 +41,15 @@ impl Tool for ListSkills {
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<SkillNode, Error> {
         let library = skills.library().await?;
+        let offset = args.offset.unwrap_or_default();
         let Some(path) = args.path.filter(|path| !path.trim_matches('/').is_empty()) else {
-            return Ok(library.index.tree().cut(MOST_NODES));
+            return Ok(library.index.tree().page(offset, MOST_NODES));
         };
         RelPath::parse(path.trim_matches('/')).map_err(|error| invalid_path("path", &error))?;
-        library.index.subtree_at(&path).map(|node| node.cut(MOST_NODES)).ok_or_else(|| Error::Failed {
+        let node = library.index.subtree_at(&path).ok_or_else(|| Error::Failed {
             code: ErrorCode::NotFound,
             message: format!("no skill is at or below {path:?}; leave path out to see the whole tree"),
-        })
+        })?;
+        Ok(node.page(offset, MOST_NODES))
     }
 }

@@ -182,7 +182,7 @@ fn a_folder_without_a_skill_of_its_own_can_be_browsed() {
 fn a_tree_that_is_too_large_keeps_what_is_nearest_to_the_top() {
     let index = example_index();
     let cut = |most| {
-        let node = index.tree().cut(most);
+        let node = index.tree().page(0, most);
         let names: Vec<String> = node.children.iter().map(|child| child.path.clone()).collect();
         (names, node.omitted, node.children.last().and_then(|child| child.omitted))
     };
@@ -190,4 +190,25 @@ fn a_tree_that_is_too_large_keeps_what_is_nearest_to_the_top() {
     assert_eq!(cut(3), (vec!["no-inherit".to_owned(), "ui/_index".to_owned()], None, Some(2)));
     assert_eq!(cut(2), (vec!["no-inherit".to_owned()], Some(3), None));
     assert_eq!(cut(1), (vec![], Some(4), None));
+}
+
+/// Every skill can be reached, however many there are: by a path, and page by page.
+#[test]
+fn what_a_large_tree_leaves_out_can_be_seen_with_the_call_that_it_names() {
+    let files: Vec<String> = (10..35).map(|at| format!("s{at}.md")).collect();
+    let text = document("word");
+    let index = index(&files.iter().map(|file| (file.as_str(), text.as_str())).collect::<Vec<_>>());
+    let (mut seen, mut offset) = (Vec::new(), 0);
+    loop {
+        let page = index.tree().page(offset, 11);
+        assert_eq!(page.omitted.unwrap_or_default(), 25 - offset - page.children.len());
+        seen.extend(page.children.iter().map(|child| format!("{}.md", child.path)));
+        let Some(more) = page.more else { break };
+        assert_eq!(more, format!("call list_skills with offset {}", seen.len()));
+        offset = seen.len();
+    }
+    assert_eq!(seen, files);
+    let nested = example_index().tree().page(0, 3);
+    let more = nested.children.last().and_then(|child| child.more.clone());
+    assert_eq!(more.as_deref(), Some("call list_skills with path \"ui/_index\" and offset 0"));
 }
