@@ -75,7 +75,8 @@ fn default(ontology: &Ontology, content_type: &str, field: &str) -> bool {
     ontology.get(content_type).is_some_and(|one| one.default_of(field))
 }
 
-/// The type that the frontmatter names, if documents can be of it; else that of the path.
+/// The type that the frontmatter names, else that of the path. Where it names one that gathers others, the type of the path
+/// counts if it is one of those, for it says more; else the one that was named.
 fn content_type(
     ontology: &Ontology,
     path: &RelPath,
@@ -91,7 +92,10 @@ fn content_type(
                 let below: Vec<&str> = (ontology.with_children(name).filter(|one| !one.parent_only))
                     .map(|one| one.name.as_str())
                     .collect();
-                (by_path(), fault(format!("{name:?} only gathers others; write one of {}", below.join(", "))))
+                let by_path = ontology.type_of_path(path);
+                let closest = if ontology.is_a(by_path, name) { by_path } else { name };
+                let message = format!("{name:?} gathers others; write one of {}", below.join(", "));
+                (closest.to_owned(), fault(message))
             }
             None => {
                 let names: Vec<&str> =

@@ -3,6 +3,7 @@
 //! It is data: the default is a file in this folder, and a deployment can bring its own.
 
 mod check;
+mod dates;
 mod definition;
 mod describe;
 
@@ -10,8 +11,8 @@ use std::collections::BTreeMap;
 
 use lyceum_model::RelPath;
 
-pub use check::moment;
 pub use check::{FieldFault, check};
+pub use dates::moment;
 use definition::{FieldDefinition, Written};
 pub use definition::{FieldKind, OntologyFault};
 pub use describe::{DescribedField, DescribedType, Description};

@@ -35,10 +35,13 @@ fn the_folder_decides_unless_the_frontmatter_says_otherwise() {
     check(
         "artifacts/patterns/a.md",
         &format!("{GOOD}\ntype: data"),
-        "pattern",
+        "data",
         Unpublished,
-        &["type: \"data\" only gathers others; write one of gathering, group, person, place, project"],
+        &["type: \"data\" gathers others; write one of gathering, group, person, place, project"],
     );
+    let told = "type: \"resource\" gathers others; write one of pattern, playbook, practice, primitive, protocol, question";
+    check("artifacts/patterns/a.md", &format!("{GOOD}\ntype: resource"), "pattern", Unpublished, &[told]);
+    check("notes/a.md", &format!("{GOOD}\ntype: resource"), "resource", Unpublished, &[told]);
 }
 
 #[test]
@@ -75,6 +78,12 @@ fn what_breaks_the_schema_is_told_with_what_to_write() {
     check("notes/a.md", "title: T", "file", &["date: is missing; write date: 2026-01-31"]);
     check("notes/a.md", "title: T\ndate: soon", "file", &["date: is not a date; write date: 2026-01-31"]);
     check("notes/a.md", "title: T\ndate: 2024-01-15 10:30", "file", &[]);
+    check(
+        "notes/a.md",
+        "title: T\ndate: February 1, 2024",
+        "file",
+        &["date: is not in the standard form; write 2024-02-01"],
+    );
     check("notes/a.md", "title: 5\ndate: 2024-01-15", "file", &["title: is not text; put it in quotes"]);
     check(
         "notes/a.md",

@@ -3,11 +3,11 @@
 //! Real documents are messy. What can be read as it was meant is read so and told (a single text where a list should
 //! be); what can't is told, and the document is kept as it is.
 
-use jiff::{Timestamp, civil::Date};
 use serde_json::{Map, Value};
 
 use super::{
     ContentType,
+    dates::{self, moment},
     definition::{FieldDefinition, FieldKind},
 };
 
@@ -78,7 +78,16 @@ fn read(definition: &FieldDefinition, value: &Value) -> Read {
             Value::Bool(_) => Read::Fits,
             _ => Read::Wrong("is neither true nor false".to_owned()),
         },
-        FieldKind::Date => fits(value.as_str().is_some_and(|text| moment(text).is_some()), "is not a date"),
+        FieldKind::Date => match value.as_str() {
+            Some(text) if moment(text).is_some() => Read::Fits,
+            text => match text.and_then(dates::standard_form) {
+                Some(form) => {
+                    let message = format!("is not in the standard form; write {form}");
+                    Read::Mended(Value::String(form), message)
+                }
+                None => Read::Wrong("is not a date".to_owned()),
+            },
+        },
         FieldKind::Url => fits(value.as_str().is_some_and(is_url), "is not an address of the web"),
         FieldKind::Email => fits(value.as_str().is_some_and(is_email), "is not an e-mail address"),
         FieldKind::Choice => {
@@ -94,23 +103,6 @@ fn read(definition: &FieldDefinition, value: &Value) -> Read {
 
 fn fits(fits: bool, message: &str) -> Read {
     if fits { Read::Fits } else { Read::Wrong(message.to_owned()) }
-}
-
-/// A day or a moment, as people write them: `2024-01-15`, `2024-01-15 10:00`, `2024-01-15T10:00:00Z`.
-pub fn moment(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    let midnight = |date: Date| {
-        date.at(0, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
-    };
-    let civil = |text: &str| text.parse::<jiff::civil::DateTime>().ok();
-    text.parse::<Timestamp>()
-        .ok()
-        .or_else(|| {
-            civil(text)
-                .and_then(|time| time.to_zoned(jiff::tz::TimeZone::UTC).ok())
-                .map(|zoned| zoned.timestamp())
-        })
-        .or_else(|| text.parse::<Date>().ok().and_then(midnight))
 }
 
 /// Scheme, host and what follows; enough to tell an address from a text.
