@@ -198,6 +198,13 @@ impl<'a> Checker<'a> {
         let repository =
             self.text(&format!("{at}/url")).map(|url| Location::Repository(self.repository(at, url)));
         let folder = self.text(&format!("{at}/path")).map(|path| Location::Folder(self.path(path)));
+        if repository.is_none() {
+            // A folder needs neither, but who names a variable means it to be set.
+            for key in ["token_env", "webhook_secret_env"] {
+                let at = format!("{at}/{key}");
+                let _unused = self.text(&at).and_then(|name| self.variable(&at, name));
+            }
+        }
         Some(Source { name: name?, location: repository.or(folder)? })
     }
 

@@ -98,6 +98,15 @@ fn a_webhook_needs_its_secret() {
 }
 
 #[test]
+fn a_folder_that_names_a_variable_needs_it_too() {
+    let document = |key: &str| format!("[[source]]\nname = \"f\"\npath = \".\"\n{key} = \"UNSET\"\n");
+    for key in ["webhook_secret_env", "token_env"] {
+        let faults = Config::from_text(Path::new("lyceum.toml"), &document(key)).unwrap_err().to_string();
+        assert!(faults.contains(key) && faults.contains("the variable UNSET is not set"), "{faults}");
+    }
+}
+
+#[test]
 fn without_anything_the_example_is_served() {
     let nothing = || Config::of(Document::empty(), |_| None, &Overrides::default()).unwrap();
     let config = nothing().or_example().unwrap();
