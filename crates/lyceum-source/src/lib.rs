@@ -32,7 +32,7 @@ pub use stamp::Stamp;
 pub use token::{InvalidToken, Token};
 pub use watch::{Change, Watch, watch};
 pub use web::{file_links, in_address};
-pub use webhook::{Push, Secret, is_signed};
+pub use webhook::{Excerpt, Push, Secret, SignatureCheck};
 
 /// The most files that a source may have.
 const MOST_FILES: usize = 200_000;

@@ -18,7 +18,7 @@ use std::{
 };
 
 use crate::{
-    Error, Fault, Snapshot, Token,
+    Error, Fault, ReadError, Snapshot, Token,
     git::{self, Order},
     source::blocking,
 };
@@ -29,6 +29,9 @@ pub(crate) use origin::Origin;
 use place::{Place, State};
 use tree::Head;
 pub(crate) use tree::TreeFiles;
+
+/// The largest file that is read into memory to find out whether a clone is damaged.
+const LARGEST_CHECKED: u64 = 16 * 1024 * 1024;
 
 /// A branch of a Git repository. Cheap to clone.
 #[derive(Clone)]
@@ -76,6 +79,13 @@ struct Inner {
     limits: Limits,
     /// The last snapshot: the same commit is not listed twice.
     last: Mutex<Option<Snapshot>>,
+}
+
+/// What of a clone was read and is not damaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    Everything,
+    SmallFiles,
 }
 
 impl Settings {
@@ -230,7 +240,10 @@ impl Repository {
             Err(error @ Error::Git { fault: Fault::Other, .. }) => {
                 // Either git says why, or the clone can't be read at all.
                 let inner = self.0.clone();
-                blocking("look at the clone", move || inner.check()).await?;
+                let checked = blocking("look at the clone", move || inner.check()).await?;
+                if checked == Checked::SmallFiles {
+                    self.verify_packs(lock).await?;
+                }
                 return Err(error);
             }
             fetched => fetched?,
@@ -248,6 +261,20 @@ impl Repository {
             self.tidy(lock).await;
         }
         Ok(after)
+    }
+
+    /// Has git read the packs, large files piece by piece.
+    async fn verify_packs(&self, lock: &Lock) -> Result<(), Error> {
+        let inner = self.0.clone();
+        let packs = blocking("look at the packs", move || inner.place.packs()).await?;
+        let options = ["-c", "core.bigFileThreshold=16m", "verify-pack", "--"];
+        let mut arguments = self.in_clone(&options);
+        arguments.extend(packs.iter().map(|pack| pack.as_os_str()));
+        match self.git(lock, &arguments, self.0.limits.fetch).await {
+            Err(Error::Git { said, .. }) => Err(Error::Damaged(said.into())),
+            // What took too long is not known to be damaged.
+            _ => Ok(()),
+        }
     }
 
     /// Packs what many fetches left, where there is much of it. A snapshot of an earlier commit stays readable for
@@ -298,14 +325,19 @@ impl Inner {
         Ok(Some(snapshot))
     }
 
-    /// Reads all of the commit that is here, whatever is known of it.
-    fn check(&self) -> Result<(), Error> {
-        let Some(head) = self.head()? else { return Ok(()) };
+    /// Reads all of the commit that is here, whatever is known of it, but for files that are too large for memory.
+    fn check(&self) -> Result<Checked, Error> {
+        let Some(head) = self.head()? else { return Ok(Checked::Everything) };
         let snapshot = head.list(None)?;
+        let mut checked = Checked::Everything;
         for file in snapshot.files().keys() {
-            snapshot.read(file, u64::MAX).map_err(|error| Error::Damaged(error.into()))?;
+            match snapshot.read(file, LARGEST_CHECKED) {
+                Ok(_) => {}
+                Err(ReadError::TooLarge { .. }) => checked = Checked::SmallFiles,
+                Err(error) => return Err(Error::Damaged(error.into())),
+            }
         }
-        Ok(())
+        Ok(checked)
     }
 
     fn remember(&self, snapshot: Option<Snapshot>) {

@@ -2,8 +2,11 @@
 //!
 //! What it says is only taken as "this may have moved"; what changed is found in the repository itself.
 
+mod excerpt;
+
 use std::fmt;
 
+pub use excerpt::Excerpt;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::Deserialize;
 use serde_json::Value;
@@ -27,14 +30,29 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Whether a body was signed with the secret: `X-Hub-Signature-256`, HMAC-SHA256 in hex after `sha256=`. Takes the same
-/// time wherever the first wrong digit is.
-pub fn is_signed(secret: &Secret, body: &[u8], signature: &str) -> bool {
-    let Some(digits) = signature.trim().strip_prefix("sha256=") else { return false };
-    let Some(sent) = bytes_of(digits) else { return false };
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.0.as_bytes()) else { return false };
-    mac.update(body);
-    mac.verify_slice(&sent).is_ok()
+/// Checks a signature while the body arrives: `X-Hub-Signature-256`, HMAC-SHA256 in hex after `sha256=`.
+pub struct SignatureCheck {
+    mac: Hmac<Sha256>,
+    sent: Vec<u8>,
+}
+
+impl SignatureCheck {
+    /// A check of what the header says; nothing where it can't be a signature.
+    pub fn new(secret: &Secret, signature: &str) -> Option<Self> {
+        let sent = bytes_of(signature.trim().strip_prefix("sha256=")?)?;
+        let mac = Hmac::<Sha256>::new_from_slice(secret.0.as_bytes()).ok()?;
+        Some(Self { mac, sent })
+    }
+
+    /// Takes the next part of the body.
+    pub fn update(&mut self, part: &[u8]) {
+        self.mac.update(part);
+    }
+
+    /// Whether the body was signed with the secret. Takes the same time wherever the first wrong digit is.
+    pub fn is_signed(self) -> bool {
+        self.mac.verify_slice(&self.sent).is_ok()
+    }
 }
 
 fn bytes_of(digits: &str) -> Option<Vec<u8>> {

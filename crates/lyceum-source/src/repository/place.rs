@@ -67,6 +67,14 @@ impl Place {
         if is_clone { Ok(State::Clone) } else { Err(Error::Occupied) }
     }
 
+    /// The indexes of the clone's packs.
+    pub(super) fn packs(&self) -> Result<Vec<PathBuf>, Error> {
+        let folder = self.folder.join("objects/pack");
+        let entries = fs::read_dir(folder).map_err(Error::io("look at the packs"))?;
+        let files = entries.flatten().map(|entry| entry.path());
+        Ok(files.filter(|file| file.extension().is_some_and(|end| end == "idx")).collect())
+    }
+
     /// A new name for a clone that is being made.
     pub(super) fn unfinished(&self) -> Unfinished {
         Unfinished(self.other("new"))

@@ -150,19 +150,46 @@ async fn a_bit_that_flips_in_a_pack_never_changes_what_is_served() {
     assert!(noticed > length / 6, "{noticed} of {}", length / 3);
 }
 
-#[tokio::test]
-async fn a_pack_that_news_can_t_be_built_on_is_fetched_again() {
-    let machine = Machine::new();
-    let (server, kb, repository) = cloned(&machine).await;
-    // Nothing that can be packed: of two versions the difference is sent.
+/// Lines that can't be packed: of two versions the difference is sent.
+fn unpackable(lines: usize) -> String {
     let mut text = String::new();
     let mut dice = 88_172_645_463_325_252_u64;
-    for _ in 0..2000 {
+    for _ in 0..lines {
         dice ^= dice << 13;
         dice ^= dice >> 7;
         dice ^= dice << 17;
         text.push_str(&format!("{dice:x}\n"));
     }
+    text
+}
+
+/// Files that are not read into memory are checked too.
+#[tokio::test]
+async fn s17_a_damaged_pack_of_a_large_file_is_fetched_again() {
+    let machine = Machine::new();
+    let (server, kb, repository) = cloned(&machine).await;
+    let text = unpackable(1_100_000);
+    assert!(text.len() > 16 * 1024 * 1024);
+    kb.write("large.bin", &text).unwrap();
+    kb.commit().unwrap();
+    fs::remove_dir_all(machine.place()).unwrap();
+    repository.refresh().await.unwrap();
+    change(&pack(&machine), |bytes| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x55;
+    });
+    kb.write("large.bin", format!("{text}and one more")).unwrap();
+    kb.commit().unwrap();
+    let snapshot = machine.repository(&server.url("kb.git")).refresh().await.unwrap();
+    let bytes = snapshot.read(&super::path("large.bin"), 1 << 30).unwrap();
+    assert!(bytes.ends_with(b"and one more"));
+}
+
+#[tokio::test]
+async fn a_pack_that_news_can_t_be_built_on_is_fetched_again() {
+    let machine = Machine::new();
+    let (server, kb, repository) = cloned(&machine).await;
+    let text = unpackable(2000);
     kb.write("a.md", &text).unwrap();
     kb.commit().unwrap();
     repository.refresh().await.unwrap();

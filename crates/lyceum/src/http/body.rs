@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::{BoxError, body::Body};
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -17,22 +17,55 @@ pub(crate) async fn read_body(headers: &HeaderMap, body: Body, limits: &Limits) 
 }
 
 /// Reads a body of at most so many bytes, in so much time.
-pub(super) async fn read_body_of(
+async fn read_body_of(
     headers: &HeaderMap,
     body: Body,
     most: usize,
     within_time: Duration,
 ) -> Result<Bytes, ApiError> {
+    refuse_larger(headers, most)?;
+    let collected = Limited::new(body, most).collect();
+    Ok(in_time(within_time, most, collected).await?.to_bytes())
+}
+
+/// Hands the parts of a body on as they arrive, and keeps none: at most so many bytes, in so much time.
+pub(super) async fn read_parts(
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    within_time: Duration,
+    mut take: impl FnMut(&[u8]),
+) -> Result<(), ApiError> {
+    refuse_larger(headers, most)?;
+    let mut body = Limited::new(body, most);
+    let reading = async {
+        while let Some(frame) = body.frame().await {
+            if let Some(part) = frame?.data_ref() {
+                take(part);
+            }
+        }
+        Ok(())
+    };
+    in_time(within_time, most, reading).await
+}
+
+/// Refuses a body that says it is too large.
+fn refuse_larger(headers: &HeaderMap, most: usize) -> Result<(), ApiError> {
     let said =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if said.is_some_and(|length| length > most) {
-        return Err(too_large(most));
-    }
-    match within(within_time, Limited::new(body, most).collect()).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+    if said.is_some_and(|length| length > most) { Err(too_large(most)) } else { Ok(()) }
+}
+
+async fn in_time<T>(
+    limit: Duration,
+    most: usize,
+    reading: impl Future<Output = Result<T, BoxError>>,
+) -> Result<T, ApiError> {
+    match within(limit, reading).await {
+        Ok(Ok(read)) => Ok(read),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(most)),
         Ok(Err(_)) => Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole")),
-        Err(_) => Err(too_slow(within_time)),
+        Err(_) => Err(too_slow(limit)),
     }
 }
 

@@ -1,4 +1,7 @@
 //! `POST /webhooks/github`: news of a push. It is acknowledged once it is on disk, and not before.
+//!
+//! Nobody knows who sends a body before its last byte, so that none of it is kept: signatures are checked while it arrives,
+//! and a slow sender costs no more than its connection.
 
 use axum::{
     Json,
@@ -9,24 +12,17 @@ use axum::{
 use http::{HeaderMap, StatusCode};
 use lyceum_knowledge::Delivery;
 use lyceum_model::ErrorCode;
-use lyceum_source::{Push, is_signed};
+use lyceum_source::{Excerpt, SignatureCheck};
 use serde_json::json;
-use tokio::sync::Semaphore;
 
-use super::{ApiError, body::read_body_of};
+use super::{ApiError, body::read_parts};
 use crate::{
     app::App,
     config::{Location, Repository},
-    patience::within,
 };
 
 /// The largest body that the server of a repository sends.
 const LARGEST: usize = 25 * 1024 * 1024;
-
-/// How many bodies may be on their way at once.
-const AT_ONCE: usize = 8;
-
-static BODIES: Semaphore = Semaphore::const_new(AT_ONCE);
 
 /// The longest delivery id that is taken.
 const LONGEST_ID: usize = 128;
@@ -38,20 +34,21 @@ pub(super) async fn github(
 ) -> Result<Response, ApiError> {
     let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let signature = header("x-hub-signature-256").unwrap_or_default();
+    let check = |one: &Repository| SignatureCheck::new(one.webhook_secret.as_ref()?, signature);
+    let mut checks: Vec<_> = repositories(&app).filter_map(|one| Some((one, check(one)?))).collect();
     // Whoever can't have signed it need not send it.
-    let is_expected = repositories(&app).any(|one| one.webhook_secret.is_some());
-    if !is_expected || !signature.starts_with("sha256=") {
+    if checks.is_empty() {
         return Err(ApiError::new(ErrorCode::Forbidden, "Invalid signature"));
     }
-    let Ok(Ok(_place)) = within(app.config.limits.read, BODIES.acquire()).await else {
-        let message = "too many deliveries at once; deliver it again";
-        return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(5));
-    };
-    let body = read_body_of(&headers, body, LARGEST, app.config.limits.read).await?;
-    // Nothing of the body is looked at before it is known who sent it.
-    let signed: Vec<&Repository> = repositories(&app)
-        .filter(|one| one.webhook_secret.as_ref().is_some_and(|secret| is_signed(secret, &body, signature)))
-        .collect();
+    let mut excerpt = Excerpt::default();
+    read_parts(&headers, body, LARGEST, app.config.limits.read, |part| {
+        checks.iter_mut().for_each(|(_, check)| check.update(part));
+        excerpt.update(part);
+    })
+    .await?;
+    // Nothing is understood of the body before it is known who sent it.
+    let signed = checks.into_iter().filter_map(|(one, check)| check.is_signed().then_some(one));
+    let signed: Vec<&Repository> = signed.collect();
     if signed.is_empty() {
         return Err(ApiError::new(ErrorCode::Forbidden, "Invalid signature"));
     }
@@ -60,7 +57,7 @@ pub(super) async fn github(
         Some("ping") => return Ok(Json(json!({ "status": "ok", "message": "pong" })).into_response()),
         Some(_) => return Ok(ignored("not a push")),
     }
-    let push = Push::parse(&body).map_err(|error| {
+    let push = excerpt.finish().map_err(|error| {
         let message = format!("the body is not a push: {error}; choose application/json as content type");
         ApiError::new(ErrorCode::ValidationError, message)
     })?;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 use lyceum_testkit::{Outcome, signature};
 use serde_json::{Value, json};
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use super::stage::{Program, SECRET, Stage, published};
 use crate::app::{Answer, Request, call, modern, post};
@@ -155,7 +156,7 @@ async fn what_can_not_be_a_push_is_refused() {
     let head = format!(
         "POST /webhooks/github HTTP/1.1\r\nHost: {}\r\n{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         program.addr,
-        "X-Hub-Signature-256: sha256=00",
+        format!("X-Hub-Signature-256: sha256={}", "0".repeat(64)),
         25 * 1024 * 1024 + 1
     );
     let refused = program.raw(head.as_bytes()).await;
@@ -269,4 +270,28 @@ async fn who_knows_of_an_address_by_another_name_is_heard_too() {
     .await;
     assert_eq!(send(&program, delivery("push", "1", push)).await.json(), json!({ "status": "ok" }));
     program.shows(&commit).await;
+}
+
+/// "503, which GitHub does not repeat": whoever sends slowly holds up nobody else.
+#[tokio::test]
+async fn s17_slow_senders_do_not_lock_out_a_delivery() {
+    let stage = Stage::new().await;
+    let program = stage.started().await;
+    stage.kb.publish().await.unwrap();
+    let push = last_push(&stage, |_| ()).await;
+    let head = format!(
+        "POST /webhooks/github HTTP/1.1\r\nHost: {}\r\nX-Hub-Signature-256: sha256={}\r\nContent-Length: 1000000\r\n\r\n{{",
+        program.addr,
+        "0".repeat(64)
+    );
+    let mut slow = Vec::new();
+    for _ in 0..20 {
+        let mut connection = TcpStream::connect(&program.addr).await.unwrap();
+        connection.write_all(head.as_bytes()).await.unwrap();
+        slow.push(connection);
+    }
+    let started = Instant::now();
+    let accepted = send(&program, delivery("push", "behind slow ones", push)).await;
+    assert_eq!((accepted.status, accepted.json()), (200, json!({ "status": "ok" })));
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
