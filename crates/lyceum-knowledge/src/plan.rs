@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use lyceum_model::RelPath;
-use lyceum_source::{FileMeta, Problem, Reason, Snapshot};
+use lyceum_source::{Extent, FileMeta, Problem, Reason, Snapshot};
 use lyceum_store::documents::{FileRow, FileState};
 
 /// What has to be read and forgotten.
@@ -43,7 +43,7 @@ pub(crate) fn plan(known: &BTreeMap<String, FileRow>, snapshot: &Snapshot, now: 
         .filter(|(path, meta)| !is_known(path, meta))
         .map(|(path, _)| path.clone())
         .collect();
-    let left_out: BTreeMap<&str, FileRow> = left_out(snapshot).collect();
+    let left_out: BTreeMap<String, FileRow> = skipped(snapshot).collect();
     let is_there = |path: &str| {
         left_out.contains_key(path)
             || RelPath::parse(path)
@@ -74,23 +74,32 @@ fn out_of_reach(row: &FileRow) -> FileRow {
     }
 }
 
-/// The documents that the source holds and a snapshot can't take, as files that are skipped.
-fn left_out(snapshot: &Snapshot) -> impl Iterator<Item = (&str, FileRow)> {
-    let documents = snapshot.problems().iter().filter(|problem| {
-        problem.path.rsplit_once('.').is_some_and(|(_, extension)| extension.eq_ignore_ascii_case("md"))
-    });
-    documents.map(|problem| {
+/// What the source holds and a snapshot can't take: documents, and folders, in which there may be some. The path of a
+/// folder ends with `/`.
+pub fn left_out(snapshot: &Snapshot) -> impl Iterator<Item = (String, &Reason)> {
+    snapshot.problems().iter().filter_map(|problem| match problem.extent {
+        Extent::Folder => Some((format!("{}/", problem.path), &problem.reason)),
+        Extent::File => {
+            let (_, extension) = problem.path.rsplit_once('.')?;
+            extension.eq_ignore_ascii_case("md").then(|| (problem.path.clone(), &problem.reason))
+        }
+    })
+}
+
+/// The same as files that are skipped.
+fn skipped(snapshot: &Snapshot) -> impl Iterator<Item = (String, FileRow)> {
+    left_out(snapshot).map(|(path, reason)| {
         let row = FileRow {
-            path: problem.path.clone(),
+            path: path.clone(),
             stamp: None,
             digest: None,
             content_type: String::new(),
             state: FileState::Skipped,
-            reason: Some(problem.reason.to_string()),
+            reason: Some(reason.to_string()),
             faults: None,
             attempts: 0,
             due: None,
         };
-        (problem.path.as_str(), row)
+        (path, row)
     })
 }

@@ -23,7 +23,7 @@ use serde_json::json;
 use crate::document::hash;
 
 /// The largest document.
-const LARGEST: u64 = 8 * 1024 * 1024;
+pub const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// How a file that can't be read is tried again: five times, after 30 seconds and then twice as long each time.
 pub(crate) const RETRIES: Retries = Retries { limit: 5, first: Duration::from_secs(30) };
@@ -133,12 +133,18 @@ impl Reader<'_> {
     }
 
     fn excluded(&self, path: &RelPath) -> Option<String> {
-        if path.as_str().split('/').any(|part| part.starts_with('.')) {
-            return Some("it is hidden: its name or that of a folder begins with a dot".to_owned());
+        if let Some(reason) = hidden(path) {
+            return Some(reason.to_owned());
         }
         let below = self.exclude.iter().find(|folder| *folder == path || path.below(folder).is_some())?;
         Some(format!("it is below {below}, which knowledge.exclude names"))
     }
+}
+
+/// Why a document is hidden, where it is.
+pub fn hidden(path: &RelPath) -> Option<&'static str> {
+    let is_hidden = path.as_str().split('/').any(|part| part.starts_with('.'));
+    is_hidden.then_some("it is hidden: its name or that of a folder begins with a dot")
 }
 
 /// Why a file has no text.

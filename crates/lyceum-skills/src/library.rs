@@ -53,14 +53,14 @@ impl Library {
         self.in_source(file).is_some_and(|path| self.snapshot.files().contains_key(&path))
     }
 
-    /// Whether a link that leaves the source stands in the way to a file.
-    pub(crate) fn leads_out(&self, file: &RelPath) -> bool {
-        let Some(path) = self.in_source(file) else { return false };
+    /// Why a file of the skills' folder, or a folder that it is in, is no part of the snapshot, where that is known.
+    pub(crate) fn left_out(&self, file: &RelPath) -> Option<&Reason> {
+        let path = self.in_source(file)?;
         let stands_before = |problem: &str| {
             path.as_str().strip_prefix(problem).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        let mut links = self.snapshot.problems().iter().filter(|problem| problem.reason == Reason::Leaves);
-        links.any(|problem| stands_before(&problem.path))
+        let problem = self.snapshot.problems().iter().find(|problem| stands_before(&problem.path))?;
+        Some(&problem.reason)
     }
 
     /// Where a file of the skills' folder is in the source.

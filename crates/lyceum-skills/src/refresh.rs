@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use lyceum_content::skill::Finding;
+use lyceum_content::skill::{Finding, Severity};
 use lyceum_model::SourceName;
 use lyceum_source::{Change, Source, Watch};
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
@@ -209,7 +209,8 @@ const FINDINGS_IN_LOG: usize = 20;
 /// Logs what is served, and what authors would want to know that was not so before.
 fn log_library(library: &Library, before: Option<&Library>, name: &SourceName) {
     let known: HashSet<&Finding> = before.map(Library::findings).unwrap_or_default().iter().collect();
-    let mut news = library.findings().iter().filter(|finding| !known.contains(finding));
+    let is_news = |finding: &&Finding| finding.severity > Severity::Ignored && !known.contains(finding);
+    let mut news = library.findings().iter().filter(is_news);
     for finding in news.by_ref().take(FINDINGS_IN_LOG) {
         tracing::warn!(source.name = %name, file = finding.file, severity = ?finding.severity, "{}", finding.message);
     }

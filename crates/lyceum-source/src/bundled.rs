@@ -35,7 +35,7 @@ impl Bundled {
                     listed.insert(path.clone(), meta(&content));
                     bytes.insert(path, content);
                 }
-                Err(invalid) => problems.push(Problem::new(path.as_bytes(), Reason::NotAPath(invalid))),
+                Err(invalid) => problems.push(Problem::of_file(path.as_bytes(), Reason::NotAPath(invalid))),
             }
         }
         Self { snapshot: Snapshot::of_bundle(listed, problems, BundledFiles { bytes }) }

@@ -1,6 +1,9 @@
 //! A folder of this machine as a source.
 
 mod beneath;
+mod chain;
+mod exclusion;
+mod ignore;
 mod mark;
 mod walk;
 
@@ -19,15 +22,16 @@ use rustix::{
 };
 
 use crate::{Error, ReadError, Snapshot};
+pub(crate) use exclusion::{is_closed, is_passed_over};
 pub(crate) use mark::FileMark;
-pub(crate) use walk::is_passed_over;
 
 /// How much room is made for a file before any of it was read.
 const MOST_ROOM: u64 = 8 * 1024 * 1024;
 
 /// A folder of this machine.
 ///
-/// Links that stay inside it are followed; `.git` and `node_modules` are passed over.
+/// Links that stay inside it are followed; `.git` and `node_modules` are passed over. Hidden names, editors' back-ups
+/// and what `.gitignore` files name are left out: a folder holds what nobody would commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
     /// Where it is.

@@ -24,7 +24,7 @@ pub use bundled::Bundled;
 pub use error::{Error, ReadError};
 pub use folder::Folder;
 pub use git::{Fault, Said};
-pub use problem::{Problem, Reason};
+pub use problem::{Extent, Problem, Reason};
 pub use repository::{Limits, Repository, Settings};
 pub use snapshot::{FileMeta, Snapshot};
 pub use source::{Kind, Source};
@@ -36,6 +36,9 @@ pub use webhook::{Excerpt, Push, Secret, SignatureCheck};
 
 /// The most files that a source may have.
 const MOST_FILES: usize = 200_000;
+
+/// The longest path of a folder that is looked into, in bytes. What is longer than a path of ours is told file by file.
+const LONGEST_WALK: usize = 4096;
 
 #[cfg(test)]
 mod tests;

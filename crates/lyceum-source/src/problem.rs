@@ -9,8 +9,19 @@ use lyceum_model::InvalidPath;
 pub struct Problem {
     /// Where it is, from the source on, with what can't be printed escaped.
     pub path: String,
+    /// How much was left out.
+    pub extent: Extent,
     /// Why it was left out.
     pub reason: Reason,
+}
+
+/// How much was left out of a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// One file, or a link.
+    File,
+    /// A folder, with all that may be in it.
+    Folder,
 }
 
 /// Why something was left out of a snapshot.
@@ -40,15 +51,54 @@ pub enum Reason {
     /// A pointer to content that is kept with Git LFS.
     #[error("its content is kept with Git LFS, which is not fetched")]
     LargeFileStorage,
+    /// A hidden name in a folder of this machine.
+    #[error("it is hidden: its name begins with a dot")]
+    Hidden,
+    /// A file right in a folder of an agent, such as `.claude/settings.local.json`.
+    #[error("it is right in a hidden folder, of which only the folders are served")]
+    AgentSettings,
+    /// What a `.gitignore` names in a folder of this machine; the line and its file.
+    #[error("it is ignored: {0}")]
+    Ignored(String),
+    /// What an editor left.
+    #[error("it is an editor's back-up")]
+    Backup,
+}
+
+impl Reason {
+    /// Whether it was left out because of a rule, so that nothing is wrong with it.
+    pub fn is_deliberate(&self) -> bool {
+        match self {
+            Self::Hidden | Self::AgentSettings | Self::Ignored(_) | Self::Backup => true,
+            Self::Leaves
+            | Self::LinkToFolder
+            | Self::NotText
+            | Self::NotAPath(_)
+            | Self::Special
+            | Self::Unreadable(_)
+            | Self::Submodule
+            | Self::LargeFileStorage => false,
+        }
+    }
 }
 
 impl Problem {
-    pub(crate) fn new(path: &[u8], reason: Reason) -> Self {
+    /// A file that was left out.
+    pub(crate) fn of_file(path: &[u8], reason: Reason) -> Self {
+        Self::new(path, Extent::File, reason)
+    }
+
+    /// A folder that was left out.
+    pub(crate) fn of_folder(path: &[u8], reason: Reason) -> Self {
+        Self::new(path, Extent::Folder, reason)
+    }
+
+    fn new(path: &[u8], extent: Extent, reason: Reason) -> Self {
         let mut text = String::with_capacity(path.len());
         for c in String::from_utf8_lossy(path).chars() {
             if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
         }
-        Self { path: text, reason }
+        Self { path: text, extent, reason }
     }
 }
 

@@ -19,7 +19,11 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::{Error, folder::is_passed_over, source::blocking};
+use crate::{
+    Error,
+    folder::{is_closed, is_passed_over},
+    source::blocking,
+};
 
 /// Changes come in bursts: this long without one ends a burst.
 const QUIET: Duration = Duration::from_millis(50);
@@ -135,9 +139,12 @@ impl Watch {
         if folders.is_empty() || !ONE_BY_ONE {
             return Ok(());
         }
+        let root = self.root.clone();
         let watcher = self.watcher.clone();
         blocking("watch new folders", move || {
-            folders.iter().try_for_each(|folder| add_below(&watcher, folder))
+            // Whatever the root is called, somebody chose it.
+            let mut open = folders.iter().filter(|folder| **folder == root || !is_closed_folder(folder));
+            open.try_for_each(|folder| add_below(&watcher, folder))
         })
         .await
     }
@@ -212,7 +219,9 @@ fn matters(root: &Path, event: &Event) -> bool {
     };
     let is_outside = |path: &PathBuf| {
         let below = path.strip_prefix(root).unwrap_or(path);
-        below.components().any(|part| is_passed_over(part.as_os_str().as_encoded_bytes()))
+        let mut folders = below.components().map(|part| part.as_os_str().as_encoded_bytes());
+        let name = folders.next_back();
+        folders.any(is_closed) || name.is_some_and(is_passed_over)
     };
     let is_inside = event.paths.is_empty() || !event.paths.iter().all(is_outside);
     is_inside && !is_read
@@ -227,7 +236,7 @@ fn add_below(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Result<(), E
     let mut ahead = vec![folder.to_owned()];
     while let Some(folder) = ahead.pop() {
         let is_real = fs::symlink_metadata(&folder).is_ok_and(|folder| folder.is_dir());
-        if !is_real || folder.file_name().is_some_and(|name| is_passed_over(name.as_encoded_bytes())) {
+        if !is_real {
             continue;
         }
         match watcher.watch(&folder, RecursiveMode::NonRecursive) {
@@ -236,9 +245,14 @@ fn add_below(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Result<(), E
         }
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        ahead.extend(folders.map(|entry| entry.path()));
+        ahead.extend(folders.map(|entry| entry.path()).filter(|folder| !is_closed_folder(folder)));
     }
     Ok(())
+}
+
+/// Whether nothing below a folder is a part of a source, by its name.
+fn is_closed_folder(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| is_closed(name.as_encoded_bytes()))
 }
 
 fn failed(error: notify::Error) -> Error {

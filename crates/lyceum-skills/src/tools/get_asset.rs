@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lyceum_content::skill::{is_binary, mime_type};
 use lyceum_model::{ErrorCode, RelPath};
-use lyceum_source::ReadError;
+use lyceum_source::{ReadError, Reason};
 use lyceum_tools::{Call, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,7 +68,9 @@ impl Tool for GetAsset {
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         let library = skills.library().await?;
         let skill = find(&library, &args.skill_path)?;
-        let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;
+        // As it may be declared: both are the same file.
+        let name = args.file.strip_prefix("./").unwrap_or(&args.file);
+        let file = RelPath::parse(name).map_err(|error| invalid_path("file", &error))?;
         let found = library.index.find_file(skill, &file).ok_or_else(|| Error::Failed {
             code: ErrorCode::NotFound,
             message: format!(
@@ -139,7 +141,17 @@ impl Library {
         if self.has(place) {
             return None;
         }
-        Some(if self.leads_out(place) { leaves(file) } else { missing(file) })
+        Some(match self.left_out(place) {
+            Some(Reason::Leaves) => leaves(file),
+            Some(reason) => Error::Failed {
+                code: ErrorCode::NotFound,
+                message: format!(
+                    "{:?} is declared but left out of the skills' folder: {reason}",
+                    file.as_str()
+                ),
+            },
+            None => missing(file),
+        })
     }
 }
 

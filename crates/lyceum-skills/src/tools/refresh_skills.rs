@@ -1,7 +1,7 @@
 //! `refresh_skills`: asks the source for news at once.
 
 use jiff::Timestamp;
-use lyceum_content::skill::Finding;
+use lyceum_content::skill::{Finding, Severity};
 use lyceum_model::Tier;
 use lyceum_source::Kind;
 use lyceum_tools::{Call, Effect, Error, Faults, Tool};
@@ -121,10 +121,12 @@ impl Tool for RefreshSkills {
 }
 
 fn described(library: &Library) -> Output {
+    // What is hidden is the business of whoever keeps the folder.
+    let findings = library.findings().iter().filter(|finding| finding.severity > Severity::Ignored);
     Output {
         success: true,
         skills_reindexed: Some(library.index.skills().len() as u64),
-        findings: library.findings().iter().take(MOST_FINDINGS).cloned().collect(),
+        findings: findings.take(MOST_FINDINGS).cloned().collect(),
         ..Output::default()
     }
 }

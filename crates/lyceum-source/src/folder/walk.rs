@@ -25,8 +25,14 @@ use rustix::{
     io::Errno,
 };
 
-use super::{beneath, mark::FileMark};
-use crate::{Error, FileMeta, MOST_FILES, Problem, Reason, Snapshot, Stamp, stamp::Mark};
+use super::{
+    beneath,
+    chain::Chain,
+    exclusion::{Kind, Verdict, by_name, is_passed_over},
+    ignore::{self, Rules},
+    mark::FileMark,
+};
+use crate::{Error, FileMeta, LONGEST_WALK, MOST_FILES, Problem, Reason, Snapshot, Stamp, stamp::Mark};
 
 /// How many folders are visited for each file that a source may have, empty ones and those found twice included.
 const MOST_FOLDERS: usize = MOST_FILES;
@@ -49,19 +55,22 @@ struct Stop {
     real: String,
     /// The real paths of the folders above it in the listing, where one was entered through a link.
     above: Option<Arc<Chain>>,
+    /// What the `.gitignore` files above it name.
+    rules: Option<Arc<Rules>>,
 }
 
-/// The real paths of the folders above, nearest first.
-struct Chain {
-    real: String,
-    next: Option<Arc<Chain>>,
-}
+/// What the `.gitignore` files name in a folder, or why the folder is left out.
+type FolderRules = Result<Option<Arc<Rules>>, Reason>;
 
 struct Walk<'a> {
     root: &'a OwnedFd,
     root_path: &'a Path,
     /// The root without links; known once a link was met.
     real_root: Option<PathBuf>,
+    /// What the `.gitignore` files above the root name.
+    rules_above: Option<Arc<Rules>>,
+    /// What they name in folders that were reached other than from the one above.
+    known_rules: HashMap<String, FolderRules>,
     now: i64,
     stops: Vec<Stop>,
     /// How many folders were visited by all who share in the walk.
@@ -71,15 +80,11 @@ struct Walk<'a> {
     through_links: HashMap<RelPath, String>,
 }
 
-/// Whether something of that name is no part of a source.
-pub(crate) fn is_passed_over(name: &[u8]) -> bool {
-    name.eq_ignore_ascii_case(b".git") || name == b"node_modules"
-}
-
 /// Lists everything below the root, which was opened at that path, on all cores.
 pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Found, Error> {
-    let mut walk = Walk::new(root, root_path);
-    walk.stops.push(Stop { listed: String::new(), real: String::new(), above: None });
+    let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
+    let rules = walk.rules_above.clone();
+    walk.stops.push(Stop { listed: String::new(), real: String::new(), above: None, rules });
     while walk.stops.len() < WORTH_SHARING
         && let Some(stop) = walk.stops.pop()
     {
@@ -99,10 +104,14 @@ pub(super) fn walk_again(
     before: &Snapshot,
     places: &[PathBuf],
 ) -> Result<Option<Found>, Error> {
-    let mut walk = Walk::new(root, root_path);
+    let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
     let (mut files, mut problems) = (before.files().clone(), before.problems().to_vec());
     let places: Option<BTreeSet<&str>> = places.iter().map(|place| place.to_str()).collect();
     let Some(mut places) = places else { return Ok(None) };
+    // Other rules may leave out other files, wherever they are.
+    if places.iter().any(|place| place.rsplit('/').next() == Some(ignore::NAME)) {
+        return Ok(None);
+    }
     places.retain(|place| !place.split('/').any(|part| is_passed_over(part.as_bytes())));
     for place in places {
         let gone: Vec<RelPath> = files
@@ -124,8 +133,11 @@ pub(super) fn walk_again(
         );
         match (opened, CString::new(name)) {
             (Ok(at), Ok(name)) => {
-                let stop = Stop { listed: folder.to_owned(), real: folder.to_owned(), above: None };
-                walk.entry(&stop, at.as_fd(), &name, FileType::Unknown);
+                // Nothing below a folder that is left out is looked at.
+                let Ok(rules) = walk.rules_of(folder) else { continue };
+                let stop =
+                    Stop { listed: folder.to_owned(), real: folder.to_owned(), above: None, rules: None };
+                walk.entry(&stop, rules.as_ref(), at.as_fd(), &name, FileType::Unknown);
             }
             (Err(Errno::NOENT), _) => {}
             _ => return Ok(None),
@@ -144,12 +156,14 @@ fn is_at(path: &str, place: &str) -> bool {
 }
 
 impl<'a> Walk<'a> {
-    fn new(root: &'a OwnedFd, root_path: &'a Path) -> Self {
+    fn new(root: &'a OwnedFd, root_path: &'a Path, rules_above: Option<Arc<Rules>>) -> Self {
         let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self {
             root,
             root_path,
             real_root: None,
+            rules_above,
+            known_rules: HashMap::new(),
             now: i64::try_from(since_1970.as_nanos()).unwrap_or_default(),
             stops: Vec::new(),
             folders: Arc::default(),
@@ -170,7 +184,10 @@ impl<'a> Walk<'a> {
     fn visit_shared(&mut self) -> Result<(), Error> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let mut shares: Vec<Self> = Vec::new();
-        let share = || Self { folders: self.folders.clone(), ..Self::new(self.root, self.root_path) };
+        let share = || {
+            let share = Self::new(self.root, self.root_path, self.rules_above.clone());
+            Self { folders: self.folders.clone(), ..share }
+        };
         shares.resize_with(cores, share);
         for (number, stop) in std::mem::take(&mut self.stops).into_iter().enumerate() {
             if let Some(share) = shares.get_mut(number % cores) {
@@ -218,17 +235,23 @@ impl<'a> Walk<'a> {
             Ok(entries) => entries,
             Err(errno) => return self.unreadable(stop, errno),
         };
+        let at = entries.fd().map_err(|errno| Error::io("read the folder")(errno.into()))?;
+        let rules = Rules::of_folder(at, &stop.real, stop.rules.clone()).unwrap_or_else(|why| {
+            let path = join(&stop.listed, ignore::NAME);
+            self.problems.push(Problem::of_file(path.as_bytes(), Reason::Unreadable(why)));
+            stop.rules.clone()
+        });
         while let Some(entry) = entries.read() {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(errno) => return self.unreadable(stop, errno),
             };
             let name = entry.file_name();
-            if matches!(name.to_bytes(), b"." | b"..") || is_passed_over(name.to_bytes()) {
+            if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
             }
             let at = entries.fd().map_err(|errno| Error::io("read the folder")(errno.into()))?;
-            self.entry(stop, at, name, entry.file_type());
+            self.entry(stop, rules.as_ref(), at, name, entry.file_type());
             if self.files.len() + self.problems.len() > MOST_FILES
                 || folders + self.stops.len() > MOST_FOLDERS
             {
@@ -250,44 +273,63 @@ impl<'a> Walk<'a> {
         }
         if !is_gone(errno) {
             let reason = Reason::Unreadable(source.kind().to_string());
-            self.problems.push(Problem::new(stop.listed.as_bytes(), reason));
+            self.problems.push(Problem::of_folder(stop.listed.as_bytes(), reason));
         }
         Ok(())
     }
 
-    fn entry(&mut self, stop: &Stop, at: BorrowedFd<'_>, name: &CStr, kind: FileType) {
-        let Ok(text) = name.to_str() else {
-            let path = join(&stop.listed, &name.to_string_lossy());
-            return self.problems.push(Problem::new(path.as_bytes(), Reason::NotText));
-        };
-        let listed = join(&stop.listed, text);
-        let path = match RelPath::parse(&listed) {
-            Ok(path) => path,
-            Err(invalid) => {
-                return self.problems.push(Problem::new(listed.as_bytes(), Reason::NotAPath(invalid)));
-            }
-        };
-        let kind = match kind {
-            // Some file systems do not say; and a file has to be looked at anyway.
+    fn entry(
+        &mut self,
+        stop: &Stop,
+        rules: Option<&Arc<Rules>>,
+        at: BorrowedFd<'_>,
+        name: &CStr,
+        kind: FileType,
+    ) {
+        // Some file systems do not say; and a file has to be looked at anyway.
+        let (kind, stat) = match kind {
             FileType::Unknown | FileType::RegularFile => match statat(at, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
-                    let moved = stop.real != stop.listed;
-                    return self.file(path, moved.then(|| join(&stop.real, text)), &stat);
-                }
-                Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                Ok(stat) => (FileType::from_raw_mode(stat.st_mode), Some(stat)),
                 Err(_gone) => return,
             },
-            kind => kind,
+            kind => (kind, None),
         };
-        match kind {
-            FileType::Directory => self.folder(stop, listed, join(&stop.real, text)),
-            FileType::Symlink => self.link(stop, path, &join(&stop.real, text)),
-            _ => self.problems.push(Problem::new(listed.as_bytes(), Reason::Special)),
+        let Ok(text) = name.to_str() else {
+            let path = join(&stop.listed, &name.to_string_lossy());
+            return self.leave_out(&path, of_type(kind), Reason::NotText);
+        };
+        let (listed, real) = (join(&stop.listed, text), join(&stop.real, text));
+        if kind == FileType::Symlink {
+            return self.link(stop, rules, listed, &real);
+        }
+        match verdict(&real, of_type(kind), rules) {
+            Verdict::Taken => {}
+            Verdict::PassedOver => return,
+            Verdict::LeftOut(reason) => return self.leave_out(&listed, of_type(kind), reason),
+        }
+        match (kind, stat) {
+            (FileType::RegularFile, Some(stat)) => {
+                let elsewhere = (stop.real != stop.listed).then_some(real);
+                self.file(listed, elsewhere, &stat);
+            }
+            (FileType::Directory, _) => self.folder(stop, rules, listed, real),
+            _ => self.leave_out(&listed, Kind::File, Reason::Special),
         }
     }
 
+    fn leave_out(&mut self, listed: &str, kind: Kind, reason: Reason) {
+        self.problems.push(match kind {
+            Kind::File => Problem::of_file(listed.as_bytes(), reason),
+            Kind::Folder => Problem::of_folder(listed.as_bytes(), reason),
+        });
+    }
+
     /// Takes a file that is really somewhere else, or right where it is listed.
-    fn file(&mut self, path: RelPath, elsewhere: Option<String>, stat: &Stat) {
+    fn file(&mut self, listed: String, elsewhere: Option<String>, stat: &Stat) {
+        let path = match RelPath::parse(&listed) {
+            Ok(path) => path,
+            Err(invalid) => return self.leave_out(&listed, Kind::File, Reason::NotAPath(invalid)),
+        };
         let mark = FileMark::new(stat, self.now);
         if let Some(real) = elsewhere {
             self.through_links.insert(path.clone(), real);
@@ -295,31 +337,84 @@ impl<'a> Walk<'a> {
         self.files.push((path, FileMeta { size: mark.size(), stamp: Stamp(Mark::File(mark)) }));
     }
 
-    fn folder(&mut self, stop: &Stop, listed: String, real: String) {
+    /// Goes on in a folder. Where its own path is none of ours, each of its files is left out by itself.
+    fn folder(&mut self, stop: &Stop, rules: Option<&Arc<Rules>>, listed: String, real: String) {
         // Without a link above, what is listed is what is there, and no folder is in itself.
         let above = stop.above.as_ref().map(|above| Chain::put(stop.real.clone(), Some(above.clone())));
         if above.as_ref().is_some_and(|above| above.holds(&real)) {
-            return self.problems.push(Problem::new(listed.as_bytes(), Reason::Leaves));
+            return self.leave_out(&listed, Kind::Folder, Reason::Leaves);
         }
-        self.stops.push(Stop { listed, real, above });
+        match RelPath::parse(&listed) {
+            Err(invalid) if listed.len() > LONGEST_WALK => {
+                self.leave_out(&listed, Kind::Folder, Reason::NotAPath(invalid));
+            }
+            _ => self.stops.push(Stop { listed, real, above, rules: rules.cloned() }),
+        }
     }
 
-    fn link(&mut self, stop: &Stop, path: RelPath, link: &str) {
-        let Some((real, stat)) = self.resolve(link) else {
-            return self.problems.push(Problem::new(path.as_str().as_bytes(), Reason::Leaves));
+    fn link(&mut self, stop: &Stop, rules: Option<&Arc<Rules>>, listed: String, link: &str) {
+        let target = self.resolve(link);
+        let kind = target.as_ref().map_or(Kind::File, |(_, stat)| of_type(file_type(stat)));
+        // To Git a link is a file, whatever it leads to.
+        let ignored = rules.and_then(|rules| rules.line_for(link, Kind::File)).map(Reason::Ignored);
+        match (verdict(link, kind, None), ignored) {
+            (Verdict::PassedOver, _) => return,
+            (Verdict::LeftOut(reason), _) | (Verdict::Taken, Some(reason)) => {
+                return self.leave_out(&listed, kind, reason);
+            }
+            (Verdict::Taken, None) => {}
+        }
+        let Some((real, stat)) = target else {
+            return self.leave_out(&listed, Kind::File, Reason::Leaves);
         };
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => self.file(path, Some(real), &stat),
+        // What is left out where it is can't be had through a link either.
+        let rules = match self.rules_of(real.rsplit_once('/').map_or("", |(folder, _)| folder)) {
+            Ok(rules) => rules,
+            Err(reason) => return self.leave_out(&listed, kind, reason),
+        };
+        if let Verdict::LeftOut(reason) = verdict(&real, kind, rules.as_ref()) {
+            return self.leave_out(&listed, kind, reason);
+        }
+        match file_type(&stat) {
+            FileType::RegularFile => self.file(listed, Some(real), &stat),
             FileType::Directory => {
                 let above = stop.above.clone().or_else(|| Chain::of_parents(&stop.real));
                 let above = Chain::put(stop.real.clone(), above);
                 if above.holds(&real) {
-                    return self.problems.push(Problem::new(path.as_str().as_bytes(), Reason::Leaves));
+                    return self.leave_out(&listed, kind, Reason::Leaves);
                 }
-                self.stops.push(Stop { listed: path.to_string(), real, above: Some(above) });
+                self.stops.push(Stop { listed, real, above: Some(above), rules });
             }
-            _ => self.problems.push(Problem::new(path.as_str().as_bytes(), Reason::Special)),
+            _ => self.leave_out(&listed, kind, Reason::Special),
         }
+    }
+
+    /// What the `.gitignore` files name in a real folder, found from the root on.
+    fn rules_of(&mut self, real: &str) -> FolderRules {
+        if let Some(known) = self.known_rules.get(real) {
+            return known.clone();
+        }
+        let found = self.find_rules(real);
+        self.known_rules.insert(real.to_owned(), found.clone());
+        found
+    }
+
+    fn find_rules(&mut self, real: &str) -> FolderRules {
+        let above = match real.rsplit_once('/') {
+            Some((folder, _)) => self.rules_of(folder)?,
+            None if real.is_empty() => self.rules_above.clone(),
+            None => self.rules_of("")?,
+        };
+        if !real.is_empty()
+            && let Verdict::LeftOut(reason) = verdict(real, Kind::Folder, above.as_ref())
+        {
+            return Err(reason);
+        }
+        let place = if real.is_empty() { "." } else { real };
+        let opened = beneath::open(self.root, place, OFlags::RDONLY | OFlags::DIRECTORY);
+        // One that can't be read is told where its folder is visited.
+        let rules = opened.ok().and_then(|at| Rules::of_folder(at, real, above.clone()).ok());
+        Ok(rules.unwrap_or(above))
     }
 
     /// Where a link leads to, from the root on and without links; nothing if that is no part of the source.
@@ -341,28 +436,24 @@ impl<'a> Walk<'a> {
     }
 }
 
-impl Chain {
-    fn put(real: String, next: Option<Arc<Self>>) -> Arc<Self> {
-        Arc::new(Self { real, next })
+/// What the name of something and the rules of its folder say about it.
+fn verdict(real: &str, kind: Kind, rules: Option<&Arc<Rules>>) -> Verdict {
+    let (folder, name) = real.rsplit_once('/').unwrap_or(("", real));
+    let folder = folder.rsplit_once('/').map_or(folder, |(_, name)| name);
+    match by_name(folder, name, kind) {
+        Verdict::Taken => {}
+        verdict => return verdict,
     }
+    let line = rules.and_then(|rules| rules.line_for(real, kind));
+    line.map_or(Verdict::Taken, |line| Verdict::LeftOut(Reason::Ignored(line)))
+}
 
-    /// The folders above a real path, up to the root.
-    fn of_parents(real: &str) -> Option<Arc<Self>> {
-        let parents = real.match_indices('/').filter_map(|(at, _)| real.get(..at));
-        let root = (!real.is_empty()).then_some("");
-        root.into_iter().chain(parents).fold(None, |next, parent| Some(Self::put(parent.to_owned(), next)))
-    }
+fn of_type(kind: FileType) -> Kind {
+    if kind == FileType::Directory { Kind::Folder } else { Kind::File }
+}
 
-    fn holds(&self, real: &str) -> bool {
-        let mut at = Some(self);
-        while let Some(chain) = at {
-            if chain.real == real {
-                return true;
-            }
-            at = chain.next.as_deref();
-        }
-        false
-    }
+fn file_type(stat: &Stat) -> FileType {
+    FileType::from_raw_mode(stat.st_mode)
 }
 
 /// Whether something was removed or replaced while it was being listed.

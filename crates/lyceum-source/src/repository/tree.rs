@@ -12,8 +12,8 @@ use gix::{ObjectId, ThreadSafeRepository, objs::tree::EntryKind};
 use lyceum_model::RelPath;
 
 use crate::{
-    Error, FileMeta, MOST_FILES, Problem, ReadError, Reason, Snapshot, Stamp, folder::is_passed_over,
-    stamp::Mark,
+    Error, FileMeta, LONGEST_WALK, MOST_FILES, Problem, ReadError, Reason, Snapshot, Stamp,
+    folder::is_passed_over, stamp::Mark,
 };
 use links::Links;
 
@@ -113,7 +113,7 @@ struct Listing<'a> {
 impl Listing<'_> {
     fn walk(&mut self, commit: ObjectId) -> Result<(), Error> {
         let tree = self.repository.find_commit(commit).and_then(|commit| commit.tree()).map_err(damaged)?;
-        let mut folders = vec![(String::new(), tree.id)];
+        let mut folders = vec![(Vec::new(), tree.id)];
         let mut seen = 0;
         while let Some((folder, id)) = folders.pop() {
             let tree = self.repository.find_tree(id).map_err(damaged)?;
@@ -127,31 +127,39 @@ impl Listing<'_> {
                 if seen > MOST_FILES {
                     return Err(Error::TooManyFiles { most: MOST_FILES });
                 }
-                let Some(path) = self.path(&folder, entry.filename) else { continue };
-                let id = entry.oid.to_owned();
-                match entry.mode.kind() {
-                    EntryKind::Tree => folders.push((path.to_string(), id)),
+                let (path, id) = (joined(&folder, entry.filename), entry.oid.to_owned());
+                let kind = entry.mode.kind();
+                // Where the path of a folder is none of ours, each of its files is left out by itself.
+                if kind == EntryKind::Tree && path.len() <= LONGEST_WALK {
+                    folders.push((path, id));
+                    continue;
+                }
+                let Some(path) = self.path(&path, kind) else { continue };
+                match kind {
+                    EntryKind::Tree => {}
                     EntryKind::Blob | EntryKind::BlobExecutable => self.file(path, id)?,
                     EntryKind::Link => self.link(path, id)?,
-                    EntryKind::Commit => self.leave_out(&path, Reason::Submodule),
+                    EntryKind::Commit => {
+                        let path = path.as_str().as_bytes();
+                        self.problems.push(Problem::of_folder(path, Reason::Submodule));
+                    }
                 }
             }
         }
         Ok(())
     }
 
-    fn path(&mut self, folder: &str, name: &[u8]) -> Option<RelPath> {
-        let joined =
-            |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-        let Ok(text) = std::str::from_utf8(name) else {
-            let path = joined(&String::from_utf8_lossy(name));
-            self.problems.push(Problem::new(path.as_bytes(), Reason::NotText));
-            return None;
+    /// The path of something that is taken; nothing where it has none of ours.
+    fn path(&mut self, path: &[u8], kind: EntryKind) -> Option<RelPath> {
+        let parsed = match std::str::from_utf8(path) {
+            Ok(text) => RelPath::parse(text).map_err(Reason::NotAPath),
+            Err(_) => Err(Reason::NotText),
         };
-        let text = joined(text);
-        RelPath::parse(&text)
-            .map_err(|invalid| self.problems.push(Problem::new(text.as_bytes(), Reason::NotAPath(invalid))))
-            .ok()
+        let problem = match kind {
+            EntryKind::Tree | EntryKind::Commit => Problem::of_folder,
+            EntryKind::Blob | EntryKind::BlobExecutable | EntryKind::Link => Problem::of_file,
+        };
+        parsed.map_err(|reason| self.problems.push(problem(path, reason))).ok()
     }
 
     fn file(&mut self, path: RelPath, id: ObjectId) -> Result<(), Error> {
@@ -183,7 +191,7 @@ impl Listing<'_> {
     }
 
     fn leave_out(&mut self, path: &RelPath, reason: Reason) {
-        self.problems.push(Problem::new(path.as_str().as_bytes(), reason));
+        self.problems.push(Problem::of_file(path.as_str().as_bytes(), reason));
     }
 
     /// Follows the links, now that all files are known.
@@ -193,12 +201,16 @@ impl Listing<'_> {
         for (path, found) in resolved {
             match found {
                 Ok(file) => drop(files.insert(path, file)),
-                Err(reason) => self.problems.push(Problem::new(path.as_str().as_bytes(), reason)),
+                Err(reason) => self.problems.push(Problem::of_file(path.as_str().as_bytes(), reason)),
             }
         }
         self.problems.sort_by(|one, other| one.path.cmp(&other.path));
         Ok((files, self.problems))
     }
+}
+
+fn joined(folder: &[u8], name: &[u8]) -> Vec<u8> {
+    if folder.is_empty() { name.to_vec() } else { [folder, b"/", name].concat() }
 }
 
 fn damaged(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {

@@ -55,9 +55,9 @@ fn check_links(links: &[(&str, &str)], listed: &[&str], out: &[&str]) {
 
 #[test]
 fn files_are_listed_with_their_sizes_and_can_be_read() {
-    let folder = folder(&["SKILL.md", "a/b/c.md", "ü/„quoted“ \"name\".md", "empty/", ".hidden/x"]);
+    let folder = folder(&["SKILL.md", "a/b/c.md", "ü/„quoted“ \"name\".md", "empty/"]);
     let snapshot = snapshot(&folder);
-    assert_eq!(names(&snapshot), [".hidden/x", "SKILL.md", "a/b/c.md", "ü/„quoted“ \"name\".md"]);
+    assert_eq!(names(&snapshot), ["SKILL.md", "a/b/c.md", "ü/„quoted“ \"name\".md"]);
     assert_eq!(snapshot.files()["SKILL.md"].size, 8);
     assert_eq!(read(&snapshot, "ü/„quoted“ \"name\".md"), "ü/„quoted“ \"name\".md");
     assert!(snapshot.problems().is_empty());
@@ -72,9 +72,85 @@ fn the_repository_itself_and_installed_packages_are_passed_over() {
         "sub/.git",
         "node_modules/x/y.md",
         "a/node_modules/z.md",
-        "a/.github/b.md",
+        "a/.github/skills/b.md",
     ]);
-    assert_eq!(names(&snapshot(&folder)), ["a.md", "a/.github/b.md"]);
+    let snapshot = snapshot(&folder);
+    assert_eq!(names(&snapshot), ["a.md", "a/.github/skills/b.md"]);
+    assert!(snapshot.problems().is_empty());
+}
+
+#[test]
+fn s14_what_nobody_would_commit_is_left_out_with_the_reason() {
+    let folder = folder(&[
+        "s/SKILL.md",
+        "s/.env",
+        "s/.env.example",
+        "s/.aws/credentials",
+        "s/SKILL.md~",
+        "s/keys/server.pem",
+        "s/keys/public.pem",
+        "s/dist/bundle.js",
+        "s/.DS_Store",
+        ".claude/skills/pdf/SKILL.md",
+        ".claude/settings.local.json",
+        ".claude-plugin/marketplace.json",
+    ]);
+    write(folder.path(), ".gitignore", "*.pem\n");
+    write(folder.path(), "s/.gitignore", "!public.pem\ndist/\n");
+    let snapshot = snapshot(&folder);
+    let taken = [
+        ".claude-plugin/marketplace.json",
+        ".claude/skills/pdf/SKILL.md",
+        "s/.env.example",
+        "s/SKILL.md",
+        "s/keys/public.pem",
+    ];
+    assert_eq!(names(&snapshot), taken);
+    let shown: Vec<_> = snapshot.problems().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        [
+            ".claude/settings.local.json: it is right in a hidden folder, of which only the folders are served",
+            "s/.aws: it is hidden: its name begins with a dot",
+            "s/.env: it is hidden: its name begins with a dot",
+            "s/SKILL.md~: it is an editor's back-up",
+            "s/dist: it is ignored: dist/ in s/.gitignore",
+            "s/keys/server.pem: it is ignored: *.pem in .gitignore",
+        ]
+    );
+    assert!(matches!(snapshot.read(&path("s/.env"), MOST), Err(ReadError::Missing)));
+}
+
+#[test]
+fn a_link_does_not_show_what_is_left_out_where_it_is() {
+    let folder =
+        folder(&["s/SKILL.md", ".env", ".venv/lib/x.py", "keys/a.pem", ".claude/skills/pdf/SKILL.md"]);
+    write(folder.path(), ".gitignore", "/keys/\n/s/local\n");
+    for (link, target) in [
+        ("s/env.txt", "../.env"),
+        ("s/lib", "../.venv/lib"),
+        ("s/a.txt", "../keys/a.pem"),
+        ("s/local", "SKILL.md"),
+        ("skills", ".claude/skills"),
+    ] {
+        symlink(target, folder.path().join(link)).unwrap();
+    }
+    let snapshot = snapshot(&folder);
+    assert_eq!(names(&snapshot), [".claude/skills/pdf/SKILL.md", "s/SKILL.md", "skills/pdf/SKILL.md"]);
+    let out = left_out(&snapshot);
+    assert_eq!(out.len(), 7, "{out:?}");
+}
+
+#[test]
+fn knowledge_9_each_file_below_a_path_that_is_too_long_is_left_out_by_itself() {
+    let deep = ["d".repeat(200), "e".repeat(200), "f".repeat(200)].join("/");
+    let folder = folder(&["a.md"]);
+    let place = [deep.as_str(), deep.as_str(), "x.md"].join("/");
+    write(folder.path(), &place, "x");
+    let snapshot = snapshot(&folder);
+    assert_eq!(names(&snapshot), ["a.md"]);
+    let paths: Vec<&str> = snapshot.problems().iter().map(|problem| problem.path.as_str()).collect();
+    assert_eq!(paths, [place]);
 }
 
 #[test]
@@ -141,15 +217,16 @@ fn names_that_are_no_paths_of_ours_are_left_out_and_shown_safely() {
     fs::write(folder.path().join(OsStr::from_bytes(b"latin-\xe4.md")), "x").unwrap();
     fs::create_dir(folder.path().join(OsStr::from_bytes(b"d-\xff"))).unwrap();
     let snapshot = snapshot(&folder);
-    assert_eq!(names(&snapshot), ["dots/.. /x.md", "good.md"]);
+    assert_eq!(names(&snapshot), ["good.md"]);
     let shown: Vec<_> = snapshot.problems().iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,
         [
-            r#"%2e%2e: "%2e%2e" is not a path that stays in its folder: it is percent-encoded; write it plainly"#,
+            r#"%2e%2e/x.md: "%2e%2e/x.md" is not a path that stays in its folder: it is percent-encoded; write it plainly"#,
             r#"back\slash.md: "back\\slash.md" is not a path that stays in its folder: write / between its parts"#,
             "d-\u{fffd}: the name is not UTF-8",
-            r#"esc\u{1b}[31m: "esc\u{1b}[31m" is not a path that stays in its folder: it has a control character"#,
+            "dots/.. : it is hidden: its name begins with a dot",
+            r#"esc\u{1b}[31m/x.md: "esc\u{1b}[31m/x.md" is not a path that stays in its folder: it has a control character"#,
             "latin-\u{fffd}.md: the name is not UTF-8",
             r#"line\nbreak.md: "line\nbreak.md" is not a path that stays in its folder: it has a control character"#,
         ]
@@ -352,6 +429,13 @@ fn looking_again_at_some_places_finds_what_looking_at_everything_does() {
     });
     check_again(&["a/link.md"], |root| symlink("b/one.md", root.join("a/link.md")).unwrap());
     check_again(&["gone/er"], |_| {});
+    check_again(&[".gitignore"], |root| write(root, ".gitignore", "b.md\n"));
+    check_again(&["a/b/.gitignore"], |root| write(root, "a/b/.gitignore", "*\n"));
+    check_again(&["a/.env", "a/b/x.md~", ".venv", ".venv/lib/x.md"], |root| {
+        write(root, "a/.env", "x");
+        write(root, "a/b/x.md~", "x");
+        write(root, ".venv/lib/x.md", "x");
+    });
     check_again(&["a/\u{1}.md"], |root| write(root, "a/\u{1}.md", "x"));
 }
 

@@ -83,7 +83,7 @@ async fn folders_that_come_later_are_watched_too() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reading_and_what_is_passed_over_is_no_news() {
     let folder = TempDir::new().unwrap();
-    for file in ["a/one.md", ".git/index", "node_modules/x/y.js"] {
+    for file in ["a/one.md", ".git/index", "node_modules/x/y.js", ".venv/lib/z.py"] {
         write(folder.path(), file);
     }
     let mut watch = watch(folder.path()).unwrap();
@@ -92,6 +92,7 @@ async fn reading_and_what_is_passed_over_is_no_news() {
     write(folder.path(), ".git/index");
     write(folder.path(), ".git/objects/12/34");
     write(folder.path(), "node_modules/x/y.js");
+    write(folder.path(), ".venv/lib/z.py");
     silence(&mut watch).await;
     write(folder.path(), "a/node_modules/new.js");
     let _folder_was_made_in_a_watched_one = timeout(WHILE, watch.changed()).await;

@@ -47,3 +47,20 @@ fn types_of_ones_own_can_be_given() {
     write(folder.path(), "types.toml", "[[type]]\nname = \"recipe\"\n");
     assert_eq!(lint(folder.path(), &["kb", "--ontology", "types.toml"]), (Some(1), String::new()));
 }
+
+/// The server skips what is hidden, and so does lint.
+#[test]
+fn what_is_hidden_is_skipped_as_the_server_skips_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = "---\ntitle: T\ndate: 2024-01-15\npublish: true\n---\n";
+    for name in ["notes/a.md", ".obsidian/b.md", ".github/docs/c.md", "notes/.d.md", "notes/ignored.md"] {
+        write(folder.path(), name, good);
+    }
+    write(folder.path(), ".gitignore", "ignored.md\n");
+    let expected = ".github/docs/c.md: it is hidden: its name or that of a folder begins with a dot\n\
+        .obsidian/: it is hidden: its name begins with a dot\n\
+        notes/.d.md: it is hidden: its name begins with a dot\n\
+        notes/ignored.md: it is ignored: ignored.md in .gitignore\n\
+        5 documents: 1 published, 4 skipped; 0 with faults\n";
+    assert_eq!(lint(folder.path(), &[]), (Some(0), expected.to_owned()));
+}

@@ -162,3 +162,32 @@ async fn one_megabyte_is_the_limit_unless_it_is_written() {
     check_refused(&app, "get_asset", arguments, "PAYLOAD_TOO_LARGE", text).await;
     app.stop().await;
 }
+
+/// "Relative file path within the resource directory": as it is declared, `./` or not.
+#[tokio::test]
+async fn skills_6_a_file_can_be_had_by_the_name_that_it_is_declared_with() {
+    let text = "---\nkeywords: [a]\ndescription: d\nassets:\n  - file: ./dot.txt\n---\n";
+    let folder = Folder::of(&[("a.md", text), ("a/dot.txt", "x")]);
+    let app = serving(&folder, "").await;
+    for file in ["./dot.txt", "dot.txt"] {
+        let answer = ask(&app, "get_asset", json!({ "skill_path": "a", "file": file })).await;
+        assert_eq!((&answer["content"], &answer["file"]), (&json!("x"), &json!("dot.txt")));
+    }
+    app.stop().await;
+}
+
+#[tokio::test]
+async fn a_declared_file_that_is_left_out_says_why() {
+    let text = "---\nkeywords: [a]\ndescription: d\nassets: [.env]\n---\n";
+    let folder = Folder::of(&[("a.md", text), ("a/.env", "x")]);
+    let app = serving(&folder, "").await;
+    check_refused(
+        &app,
+        "get_asset",
+        json!({ "skill_path": "a", "file": ".env" }),
+        "NOT_FOUND",
+        "\".env\" is declared but left out of the skills' folder: it is hidden: its name begins with a dot",
+    )
+    .await;
+    app.stop().await;
+}

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Folder, ask, folder::standard, repository::Repository, serving};
+use super::{Folder, ask, command::lyceum, folder::standard, repository::Repository, serving, tables};
 use crate::app::{TestApp, modern};
 
 /// The addresses of the skills that the extension lists.
@@ -28,8 +28,7 @@ async fn a_skill_that_breaks_the_standard_is_kept_from_the_shelf_and_served_by_t
         .iter()
         .map(|one| (one["file"].as_str().unwrap(), one["severity"].as_str().unwrap()))
         .collect();
-    let expected =
-        [("silent/SKILL.md", "skipped"), ("silent/SKILL.md", "warning"), ("wrong/SKILL.md", "warning")];
+    let expected = [("silent/SKILL.md", "skipped"), ("wrong/SKILL.md", "warning")];
     assert_eq!(told, expected, "{findings}");
     app.stop().await;
 }
@@ -84,8 +83,43 @@ async fn repositories_are_served_as_people_lay_them_out() {
         ("plugins/office/skills/docx/SKILL.md", &*docx),
         ("skills/pdf/SKILL.md", &*pdf),
     ];
-    let shelf_of = ["skill://plugins/office/skills/docx/SKILL.md", "skill://skills/pdf/SKILL.md"];
-    check_layout(&marketplace, &shelf_of).await;
+    check_layout(&marketplace, &["skill://pdf/SKILL.md"]).await;
+    let plugins =
+        [(".claude-plugin/marketplace.json", "{}"), ("plugins/office/skills/docx/SKILL.md", &*docx)];
+    check_layout(&plugins, &["skill://plugins/office/skills/docx/SKILL.md"]).await;
     let alone = [("SKILL.md", &*pdf), ("forms.md", "# Forms")];
     check_layout(&alone, &["skill://pdf/SKILL.md"]).await;
+}
+
+/// What a stranger can read of a folder is what its author would commit.
+#[tokio::test]
+async fn s14_secrets_beside_a_skill_are_not_resources() {
+    let folder = Folder::of(&[
+        ("s/SKILL.md", &standard("s", "Good.")),
+        ("s/.env", "TOKEN=s3cret\n"),
+        ("s/.aws/credentials", "s3cret\n"),
+        ("s/server.pem", "s3cret\n"),
+        (".gitignore", "*.pem\n"),
+        (".claude/skills/pdf/SKILL.md", &standard("pdf", "PDF.")),
+        (".claude/settings.local.json", "{}"),
+    ]);
+    let app = serving(&folder, "").await;
+    assert_eq!(shelf(&app).await, ["skill://.claude/skills/pdf/SKILL.md", "skill://s/SKILL.md"]);
+    for file in ["s/.env", "s/.aws/credentials", "s/server.pem"] {
+        let read = modern("resources/read", &json!({ "uri": format!("skill://{file}") }));
+        let answer = app.send(read).await.message();
+        assert!(answer.get("error").is_some() && !answer.to_string().contains("s3cret"), "{file}: {answer}");
+    }
+    // Names of hidden files are for whoever keeps the folder.
+    assert_eq!(ask(&app, "refresh_skills", json!({})).await.get("findings"), None);
+    app.stop().await;
+    let doctor = lyceum("doctor", &tables(&folder), &[]).await;
+    for line in [
+        "  ignored  s/.env: it is hidden: its name begins with a dot\n",
+        "  ignored  s/.aws: it is hidden: its name begins with a dot\n",
+        "  ignored  s/server.pem: it is ignored: *.pem in .gitignore\n",
+        "  ignored  .claude/settings.local.json: it is right in a hidden folder",
+    ] {
+        assert!(doctor.out.contains(line), "{line} is not in {}", doctor.out);
+    }
 }

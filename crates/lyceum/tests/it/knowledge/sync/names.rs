@@ -51,7 +51,9 @@ async fn names_that_are_too_long_lose_nothing() {
     let longest = "é".repeat(126);
     let deep = format!("{}{}", ["d".repeat(200).as_str(); 5].join("/"), "d".repeat(9));
     let deeper = ["e".repeat(200).as_str(); 6].join("/");
-    for name in [&long, &other, &longest, &deep, &deeper] {
+    // The path of its folder is longer than that of a file may be.
+    let deepest = format!("{}/x", ["f".repeat(200).as_str(); 6].join("/"));
+    for name in [&long, &other, &longest, &deep, &deeper, &deepest] {
         kb.write(format!("notes/{name}.md"), published("Long", "text")).unwrap();
     }
     let shelf = check(&stage, &program).await;
@@ -61,6 +63,8 @@ async fn names_that_are_too_long_lose_nothing() {
     let listed = listed(&stage);
     assert!(listed[&format!("notes/{deep}.md")].contains("it is longer than 1024 bytes"), "{listed:?}");
     assert!(listed[&format!("notes/{deeper}.md")].contains("it is too long"), "{listed:?}");
+    assert!(listed[&format!("notes/{deepest}.md")].contains("it is too long"), "{listed:?}");
+    assert_eq!(listed.len(), 3, "every file is accounted for: {listed:?}");
 }
 
 #[tokio::test]

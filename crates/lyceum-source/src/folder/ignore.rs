@@ -1,0 +1,162 @@
+//! What `.gitignore` files name, read as Git reads them: the nearest file counts first, and its last line that fits.
+
+use std::{
+    fs::File,
+    io::Read,
+    os::fd::{AsFd, OwnedFd},
+    path::Path,
+    sync::Arc,
+};
+
+use gix::glob::{Pattern, pattern::Case, wildmatch::Mode};
+use rustix::{
+    fs::{FileType, OFlags, fstat, openat},
+    io::Errno,
+};
+
+use super::exclusion::Kind;
+
+/// The name of the file.
+pub(super) const NAME: &str = ".gitignore";
+
+/// The largest such file that is read.
+const LARGEST: u64 = 256 * 1024;
+
+/// The rules of one file, and of those in the folders above it.
+#[derive(Debug)]
+pub(super) struct Rules {
+    place: Place,
+    patterns: Vec<Pattern>,
+    above: Option<Arc<Self>>,
+}
+
+/// Where a file of rules is.
+#[derive(Debug)]
+enum Place {
+    /// In the source: the real path of its folder, empty for the root.
+    Inside(String),
+    /// Above it: the path from its folder to the root of the source.
+    Above(String),
+}
+
+impl Rules {
+    /// Adds the rules of a folder of the source, if it has some. Fails where they can't be read.
+    pub(super) fn of_folder(
+        folder: impl AsFd,
+        real: &str,
+        above: Option<Arc<Self>>,
+    ) -> Result<Option<Arc<Self>>, String> {
+        // No link is followed, as Git follows none here either.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = match openat(folder, NAME, flags, rustix::fs::Mode::empty()) {
+            Ok(file) => file,
+            Err(Errno::NOENT | Errno::LOOP) => return Ok(above),
+            Err(errno) => return Err(std::io::Error::from(errno).kind().to_string()),
+        };
+        let patterns = parse(&read(file)?);
+        Ok(add(Place::Inside(real.to_owned()), patterns, above))
+    }
+
+    /// The rules above the root of a source, where that is a part of a working copy.
+    ///
+    /// A file that names the root itself, or a folder that it is in, has no say: somebody chose to serve it.
+    pub(super) fn above_root(root: &Path) -> Option<Arc<Self>> {
+        let root = root.canonicalize().ok()?;
+        let is_top = |folder: &&Path| folder.join(".git").exists();
+        let top = root.ancestors().find(is_top)?;
+        let mut folders: Vec<&Path> =
+            root.ancestors().skip(1).take_while(|folder| folder.starts_with(top)).collect();
+        folders.reverse();
+        folders.into_iter().fold(None, |above, folder| {
+            let way = root.strip_prefix(folder).ok().and_then(Path::to_str);
+            let text = File::open(folder.join(NAME)).ok().and_then(|file| read(file.into()).ok());
+            let (Some(way), Some(text)) = (way, text) else { return above };
+            let patterns = parse(&text);
+            let parts = way.match_indices('/').filter_map(|(at, _)| way.get(..at)).chain([way]);
+            let names_root =
+                |path| decision(&patterns, path, Kind::Folder).is_some_and(|one| !one.is_negative());
+            if parts.into_iter().any(names_root) {
+                return above;
+            }
+            add(Place::Above(way.to_owned()), patterns, above)
+        })
+    }
+
+    /// The line that names something at a real path, and the file that it is in; nothing if it is not named.
+    pub(super) fn line_for(&self, real: &str, kind: Kind) -> Option<String> {
+        let mut at = Some(self);
+        while let Some(rules) = at {
+            let path = match &rules.place {
+                Place::Inside(folder) if folder.is_empty() => Some(real.to_owned()),
+                Place::Inside(folder) => {
+                    real.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned)
+                }
+                Place::Above(way) => Some(format!("{way}/{real}")),
+            };
+            if let Some(pattern) = path.and_then(|path| decision(&rules.patterns, &path, kind)) {
+                return (!pattern.is_negative()).then(|| format!("{pattern} in {}", rules.place.file()));
+            }
+            at = rules.above.as_deref();
+        }
+        None
+    }
+}
+
+impl Place {
+    fn file(&self) -> String {
+        match self {
+            Self::Inside(folder) if folder.is_empty() => NAME.to_owned(),
+            Self::Inside(folder) => format!("{folder}/{NAME}"),
+            Self::Above(way) => format!("{}{NAME}", "../".repeat(way.split('/').count())),
+        }
+    }
+}
+
+fn add(place: Place, patterns: Vec<Pattern>, above: Option<Arc<Rules>>) -> Option<Arc<Rules>> {
+    if patterns.is_empty() { above } else { Some(Arc::new(Rules { place, patterns, above })) }
+}
+
+/// The last pattern that fits.
+fn decision<'a>(patterns: &'a [Pattern], path: &str, kind: Kind) -> Option<&'a Pattern> {
+    let name = path.rfind('/').map(|at| at + 1);
+    patterns.iter().rev().find(|pattern| {
+        let is_folder = Some(kind == Kind::Folder);
+        pattern.matches_repo_relative_path(
+            path.into(),
+            name,
+            is_folder,
+            Case::Sensitive,
+            Mode::NO_MATCH_SLASH_LITERAL,
+        )
+    })
+}
+
+fn read(file: OwnedFd) -> Result<Vec<u8>, String> {
+    let is_file =
+        fstat(&file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+    if !is_file {
+        return Ok(Vec::new());
+    }
+    let mut text = Vec::new();
+    let read = File::from(file).take(LARGEST + 1).read_to_end(&mut text);
+    read.map_err(|error| error.kind().to_string())?;
+    if text.len() as u64 > LARGEST { Err(format!("{NAME} is larger than 256 KiB")) } else { Ok(text) }
+}
+
+fn parse(text: &[u8]) -> Vec<Pattern> {
+    let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
+    let lines = text.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines = lines.filter(|line| !line.starts_with(b"#")).map(without_trailing_spaces);
+    lines.filter_map(Pattern::from_bytes).collect()
+}
+
+/// Spaces at the end don't count, unless there is a backslash before them.
+fn without_trailing_spaces(mut line: &[u8]) -> &[u8] {
+    while let Some(shorter) = line.strip_suffix(b" ").filter(|shorter| !shorter.ends_with(b"\\")) {
+        line = shorter;
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;
