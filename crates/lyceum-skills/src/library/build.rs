@@ -48,7 +48,8 @@ pub(crate) enum Beside {
 /// Whom a server works for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// The one person who started it: the `config.yaml` of their skills may turn scripts and analytics on.
+    /// The one person who started it: the `config.yaml` of their skills may turn scripts on, and that of a folder of
+    /// theirs analytics.
     OnePerson,
     /// Everyone who reaches it: only whoever runs the server may.
     Everyone,
@@ -93,7 +94,7 @@ impl Librarian {
         let (settings, mut findings) = settings(&snapshot, root.as_ref(), beside, rules);
         findings.extend(snapshot.problems().iter().map(|problem| Finding {
             file: problem.path.clone(),
-            severity: Severity::Skipped,
+            severity: if problem.reason.is_deliberate() { Severity::Ignored } else { Severity::Skipped },
             message: problem.reason.to_string(),
         }));
         findings.extend(outside(&snapshot, root.as_ref(), rules));
@@ -188,18 +189,15 @@ fn reading(
     }
 }
 
-/// The folder of the skills: as written; else, in a repository, `skills/` where there is one, but all of a plugin
-/// marketplace, which has skills in many folders.
+/// The folder of the skills: as written; else, in a repository, `skills/` where there is one.
 fn root(snapshot: &Snapshot, written: Option<&RelPath>) -> Option<RelPath> {
     // A folder on disk is named by whoever means it; a commit is what a repository has.
     if written.is_some() || snapshot.commit().is_none() {
         return written.cloned();
     }
-    let files = snapshot.files();
-    let is_marketplace = files.contains_key(".claude-plugin/marketplace.json");
     let folder = RelPath::parse("skills").ok()?;
-    let has_folder = files_below(files, Some(&folder)).next().is_some();
-    (has_folder && !is_marketplace).then_some(folder)
+    let has_folder = files_below(snapshot.files(), Some(&folder)).next().is_some();
+    has_folder.then_some(folder)
 }
 
 /// Skills of the standard that lie outside of the folder that was found by itself: they are not served, and nobody said so.
@@ -244,13 +242,30 @@ fn settings(
         }
     };
     let mut settings = Settings::default();
-    if rules.audience == Audience::Everyone {
-        settings.scripts.enabled = false;
-        warnings.extend(without_switches(&mut overlay));
+    // What is fetched was written by others: it does not say where the tasks of this person are sent.
+    let is_fetched = snapshot.commit().is_some();
+    match rules.audience {
+        Audience::Everyone => {
+            settings.scripts.enabled = false;
+            warnings.extend(without_switches(&mut overlay));
+        }
+        Audience::OnePerson if is_fetched => warnings.extend(without_endpoints(&mut overlay)),
+        Audience::OnePerson => {}
     }
     let finding = |message| Finding { file: "config.yaml".to_owned(), severity: Severity::Warning, message };
     let settings = settings.overlaid(&overlay).overlaid(&rules.overlay);
     (settings, warnings.into_iter().map(finding).collect())
+}
+
+/// Takes out where usage events are sent to; turning them off stays.
+fn without_endpoints(overlay: &mut Overlay) -> Option<String> {
+    let AnalyticsOverlay { enabled, endpoint } = std::mem::take(&mut overlay.analytics);
+    overlay.analytics.enabled = enabled.filter(|enabled| !enabled);
+    (enabled == Some(true) || endpoint.is_some_and(|endpoint| !endpoint.is_empty())).then(|| {
+        "analytics: a repository can't turn it on or name its endpoint; set ANALYTICS_ENDPOINT, or write \
+         [skills.analytics] in lyceum.toml"
+            .to_owned()
+    })
 }
 
 /// Takes out what a repository may not decide for a server that many use: it can turn scripts off and make limits

@@ -8,7 +8,7 @@ use lyceum_source::{Bundled, Repository, Settings, Source};
 use lyceum_testkit::{Answers, GitServer, TestRepository};
 use tokio_util::sync::CancellationToken;
 
-use super::{document, rules, standard};
+use super::{document, findings, rules, standard};
 use crate::{Audience, Options, Scripts, Setup, Skills, analytics::Tracker, refresh::Refreshed};
 
 fn service(url: &str, folder: &Path) -> Skills {
@@ -107,10 +107,7 @@ async fn the_folder_of_a_repository_is_found_by_itself() {
     ];
     let plain = [("docx/SKILL.md", standard("docx"))];
     for (files, expected) in [
-        (
-            marketplace.map(|(name, text)| (name, text.to_owned())).to_vec(),
-            vec!["plugins/p/skills/pdf", "skills/docx"],
-        ),
+        (marketplace.map(|(name, text)| (name, text.to_owned())).to_vec(), vec!["docx"]),
         (plain.to_vec(), vec!["docx"]),
     ] {
         let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
@@ -120,6 +117,39 @@ async fn the_folder_of_a_repository_is_found_by_itself() {
         skills.refresh_in_turn().await;
         assert_eq!(paths(&skills), expected);
     }
+}
+
+/// A marketplace is about plugins; where the skills are is said by `skills/`.
+#[tokio::test]
+async fn skills_3_a_marketplace_file_does_not_move_the_root_of_a_repository() {
+    let (auth, root, pdf) = (document("auth"), document("global"), standard("pdf"));
+    let (server, _repository) = published(&[
+        (".claude-plugin/marketplace.json", "{}"),
+        ("skills/ui/auth.md", &auth),
+        ("skills/_root.md", &root),
+        ("skills/pdf/SKILL.md", &pdf),
+    ])
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let skills = service(&server.url("skills.git"), folder.path());
+    skills.refresh_in_turn().await;
+    assert_eq!(paths(&skills), ["_root", "pdf", "ui/auth"]);
+}
+
+/// What is fetched was written by others.
+#[tokio::test]
+async fn s16_a_fetched_repository_does_not_say_where_events_are_sent() {
+    let yaml = "analytics: { enabled: true, endpoint: \"http://10.0.0.1/\" }\nmatching: { max_results: 7 }\n";
+    let (server, _repository) =
+        published(&[("skills/config.yaml", yaml), ("skills/a.md", &document("a"))]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let skills = service(&server.url("skills.git"), folder.path());
+    skills.refresh_in_turn().await;
+    let library = skills.state().borrow().library.clone().unwrap();
+    assert!(!library.settings.analytics.enabled && library.settings.analytics.endpoint.is_empty());
+    assert_eq!((library.settings.matching.max_results, library.settings.scripts.enabled), (7, true));
+    let told = findings(&library);
+    assert!(told[0].starts_with("config.yaml: analytics: a repository can't turn it on"), "{told:?}");
 }
 
 #[tokio::test]
