@@ -4,6 +4,7 @@
 //! Nothing here knows HTTP, reads a clock or starts a task, so the same code can serve from a process or at the edge.
 
 mod audit;
+mod budget;
 mod builtin;
 mod call;
 mod error;
@@ -23,6 +24,7 @@ mod tool;
 mod view;
 
 pub use audit::{AuditEvent, AuditSink, Recorded, WriteOutcome};
+pub use budget::{BudgetSpent, ByteBudget, HeldBytes};
 pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};
 pub use error::{Error, RegistryError};

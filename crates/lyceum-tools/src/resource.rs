@@ -14,6 +14,7 @@ use crate::{
 type Read = Box<
     dyn Fn(Call, Address) -> BoxFuture<'static, Result<Outcome<ReadResourceResult>, Error>> + Send + Sync,
 >;
+type Exists = Box<dyn Fn(&Address) -> bool + Send + Sync>;
 type Complete = Box<dyn Fn(&str, &str) -> Vec<String> + Send + Sync>;
 
 /// The address that is read, with the values of the template's variables where it came through one.
@@ -38,6 +39,7 @@ pub struct TemplateEntry {
     pub(crate) wire: ResourceTemplate,
     pub(crate) template: Template,
     read: Read,
+    exists: Option<Exists>,
     complete: Option<Complete>,
 }
 
@@ -70,7 +72,20 @@ impl TemplateEntry {
         let template = Template::parse(&wire.uri_template)
             .ok_or_else(|| RegistryError::Template { template: wire.uri_template.clone() })?;
         let read: Read = Box::new(move |call, address| Box::pin(read(call, address)));
-        Ok(Self { access, wire, template, read, complete: None })
+        Ok(Self { access, wire, template, read, exists: None, complete: None })
+    }
+
+    /// Adds how to tell whether there is anything under an address; without it there is under each that fits.
+    pub fn existing_by(mut self, exists: impl Fn(&Address) -> bool + Send + Sync + 'static) -> Self {
+        self.exists = Some(Box::new(exists));
+        self
+    }
+
+    /// Whether there is anything under that address.
+    pub(crate) fn has(&self, uri: &str) -> bool {
+        let Some(variables) = self.template.matches(uri) else { return false };
+        let address = Address { uri: uri.to_owned(), variables };
+        self.exists.as_ref().is_none_or(|exists| exists(&address))
     }
 
     /// Adds completion of the variables: given a variable's name and what is typed so far, what it could be.

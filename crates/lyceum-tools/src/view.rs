@@ -214,8 +214,8 @@ impl View {
             return false;
         }
         let fixed = self.registry.resources.get(uri).is_some_and(|entry| self.shows(&entry.access));
-        let fits = |entry: &TemplateEntry| self.shows(&entry.access) && entry.template.matches(uri).is_some();
-        fixed || self.registry.templates.values().any(fits)
+        let has = |entry: &TemplateEntry| self.shows(&entry.access) && entry.has(uri);
+        fixed || self.registry.templates.values().any(has)
     }
 
     fn prompt_entry(&self, name: &str) -> Option<&PromptEntry> {

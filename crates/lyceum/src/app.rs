@@ -9,7 +9,7 @@ use lyceum_model::{Caller, Domain, ErrorCode};
 use lyceum_search::Search;
 use lyceum_skills::{Audience, Skills};
 use lyceum_tools::{
-    Error, Hub, Registry, RegistryError, ServerFacts, ServerInfo,
+    ByteBudget, Error, Hub, Registry, RegistryError, ServerFacts, ServerInfo,
     mcp::{Identity, Implementation, Mcp, Seal},
 };
 
@@ -17,7 +17,7 @@ use crate::{
     auth::{self, AuditLog},
     config::{AuthService, Config},
     drain::Drain,
-    http::{Openapi, Pace, RequestIds},
+    http::{Openapi, RateLimit, RequestIds},
     knowledge,
     mcp::{Legacy, Shared},
     patience::within,
@@ -67,8 +67,9 @@ pub struct Parts {
     pub(crate) auth: Option<Auth>,
     /// What is recorded of calls, where people are known.
     audit: Option<AuditLog>,
-    /// Who asked to sign in how often.
-    pub(crate) pace: Pace,
+    /// How often one address may sign in, and open a session.
+    pub(crate) sign_in_rate: RateLimit,
+    pub(crate) session_rate: RateLimit,
     /// Who everyone is, without it.
     pub(crate) caller: Arc<Caller>,
     pub(crate) metrics: Metrics,
@@ -228,7 +229,8 @@ impl App {
         let of_knowledge = knowledge.as_ref().map_or("", |_| KNOWLEDGE_INSTRUCTIONS);
         let instructions = [INSTRUCTIONS, of_skills, of_knowledge].concat();
         let identity = Identity { implementation, instructions };
-        let mcp = Mcp::new(hub, identity, Seal::new(random_key()));
+        let budget = ByteBudget::new(config.limits.buffer_bytes);
+        let mcp = Mcp::new(hub, identity, Seal::new(random_key())).within(budget);
         let caller = Arc::new(Caller::trusted());
         let shared = Shared {
             mcp: mcp.clone(),
@@ -250,7 +252,8 @@ impl App {
             legacy,
             auth,
             audit,
-            pace: Pace::default(),
+            sign_in_rate: RateLimit::of_sign_ins(),
+            session_rate: RateLimit::of_sessions(),
             caller,
             metrics,
             drain,

@@ -34,7 +34,7 @@ pub use raw::{AuthMode, KnowledgeApi};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 
-use crate::http::{HostRule, Origin};
+use crate::http::{HostRule, Origin, TrustedProxies};
 use document::Document;
 
 /// The name of the example as a source.
@@ -55,6 +55,8 @@ pub struct Config {
     pub allowed_origins: Vec<Origin>,
     /// The names that the server may be called by.
     pub hosts: HostRule,
+    /// The reverse proxies whose `X-Forwarded-For` is believed.
+    pub trusted_proxies: TrustedProxies,
     /// How much of everything is allowed.
     pub limits: Limits,
     /// Who may call.
@@ -144,6 +146,10 @@ pub struct Limits {
     pub call: Duration,
     /// How many connections may be open at once.
     pub connections: usize,
+    /// How many of them one client address may have.
+    pub connections_per_address: usize,
+    /// How many bytes of bodies and subscriptions are held for all clients together.
+    pub buffer_bytes: usize,
     /// How many sessions of older clients are held in memory.
     pub sessions: usize,
     /// How long an idle session stays in memory.

@@ -3,12 +3,15 @@
 mod api;
 mod auth;
 mod body;
+mod client_addr;
+mod connections;
 mod edge;
 mod error;
 mod health;
 mod host;
 mod log;
 mod origin;
+mod rate_limit;
 mod root;
 mod router;
 mod serve;
@@ -16,17 +19,20 @@ mod tools;
 mod webhook;
 
 pub use api::openapi;
-pub use edge::handle;
+pub use client_addr::{Cidr, TrustedProxies};
+use edge::handle;
 pub use host::HostRule;
 pub use origin::Origin;
 pub use router::router;
 pub use serve::serve;
 
 pub(crate) use api::Openapi;
-pub(crate) use auth::{Pace, challenge_denied};
-pub(crate) use body::read_body;
+pub(crate) use auth::challenge_denied;
+pub(crate) use body::{RequestBody, read_body};
+pub(crate) use client_addr::ClientAddr;
 pub(crate) use error::ApiError;
 pub(crate) use log::RequestIds;
+pub(crate) use rate_limit::RateLimit;
 pub(crate) use tools::failed_call;
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod session;
 mod sse;
 mod stdio;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Instant};
 
 use axum::{
     Extension, Json,
@@ -32,7 +32,7 @@ pub(crate) use stdio::serve_stdio;
 
 use crate::{
     app::App,
-    http::{ApiError, challenge_denied, read_body},
+    http::{ApiError, ClientAddr, RequestBody, challenge_denied, read_body},
 };
 
 /// Log directives for the library behind older sessions: it reports each normal end of a stream as an error.
@@ -46,19 +46,26 @@ const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 #[derive(Debug, Clone)]
 pub(crate) struct Entrance {
     caller: Arc<Caller>,
+    client: ClientAddr,
     service: Option<Domain>,
 }
 
 /// `/mcp`: every service.
-pub(crate) async fn endpoint(app: App, caller: Arc<Caller>, request: Request<Body>) -> Response {
+pub(crate) async fn endpoint(
+    app: App,
+    caller: Arc<Caller>,
+    client: ClientAddr,
+    request: Request<Body>,
+) -> Response {
     let view = View::of_all(app.mcp.hub().registry(), caller.clone());
-    answer(app, view, Entrance { caller, service: None }, request).await
+    answer(app, view, Entrance { caller, client, service: None }, request).await
 }
 
 /// `/{service}/mcp`: one service alone.
 pub(crate) async fn service_endpoint(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
+    Extension(client): Extension<ClientAddr>,
     Path(service): Path<String>,
     request: Request<Body>,
 ) -> Response {
@@ -68,7 +75,7 @@ pub(crate) async fn service_endpoint(
         let message = "no service of this name is on; GET /health names them";
         return refusal(&ApiError::new(ErrorCode::NotFound, message));
     };
-    answer(app, view, Entrance { caller, service: domain }, request).await
+    answer(app, view, Entrance { caller, client, service: domain }, request).await
 }
 
 async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<Body>) -> Response {
@@ -88,6 +95,9 @@ async fn answer_anyone(app: App, view: View, entrance: Entrance, mut request: Re
         Method::POST => Box::pin(post(app, view, entrance, request)).await,
         // The stream and the end of a session; without a session there is neither.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
+            if let Err(refusal) = session::owner::enter(&app, &entrance.caller, request.headers()).await {
+                return *refusal;
+            }
             let ends = request.method() == Method::DELETE;
             request.extensions_mut().insert(entrance);
             let mut response = app.legacy.handle(request).await;
@@ -112,8 +122,8 @@ async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) 
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
         return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal { error, id: None });
     }
-    let bytes = match read_body(&parts.headers, body, &app.config.limits).await {
-        Ok(bytes) => bytes,
+    let RequestBody { bytes, held: _held } = match read_body(&app, &parts.headers, body).await {
+        Ok(body) => body,
         Err(error) => return refusal(&error),
     };
     let incoming = match Incoming::parse(&bytes) {
@@ -138,15 +148,12 @@ async fn answer_message(
     app: App,
     view: View,
     entrance: Entrance,
-    mut parts: Parts,
+    parts: Parts,
     bytes: Bytes,
     incoming: Incoming,
 ) -> Response {
     match era(&parts.headers, &incoming) {
-        Era::Legacy => {
-            parts.extensions.insert(entrance);
-            older(app, parts, bytes, incoming).await
-        }
+        Era::Legacy => older(app, entrance, parts, bytes, incoming).await,
         Era::Modern => match incoming {
             Incoming::Request(request) => modern::answer(&app, view, request, &parts.headers).await,
             Incoming::Notification { .. } => StatusCode::ACCEPTED.into_response(),
@@ -160,7 +167,7 @@ async fn answer_message(
 }
 
 /// Hands a message of an older era to its session.
-async fn older(app: App, parts: Parts, bytes: Bytes, incoming: Incoming) -> Response {
+async fn older(app: App, entrance: Entrance, mut parts: Parts, bytes: Bytes, incoming: Incoming) -> Response {
     let opens = matches!(&incoming, Incoming::Request(request) if request.method == "initialize");
     if !opens && !parts.headers.contains_key(SESSION_ID) {
         let text = format!(
@@ -175,6 +182,15 @@ async fn older(app: App, parts: Parts, bytes: Bytes, incoming: Incoming) -> Resp
             Refusal { error: ErrorData::invalid_request(text, None), id },
         );
     }
+    if parts.headers.contains_key(SESSION_ID) {
+        if let Err(refusal) = session::owner::enter(&app, &entrance.caller, &parts.headers).await {
+            return *refusal;
+        }
+    } else if let Err(seconds) = app.session_rate.count(entrance.client, Instant::now()) {
+        let message = "too many sessions are opened from this address; try again later";
+        return refusal(&ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds));
+    }
+    parts.extensions.insert(entrance);
     let session = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
     match (session, incoming) {
         (Some(session), Incoming::Request(request)) if request.method == "tools/call" => {

@@ -25,16 +25,25 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
             knowledge.title()
         ))
         .with_mime_type(MARKDOWN);
-    let (read_from, completed_from) = (knowledge.clone(), knowledge.clone());
+    let (read_from, completed_from, looked_up_in) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
     let entry =
         TemplateEntry::new(for_members(domain), wire, move |_, address| read(read_from.clone(), address))?;
+    let entry = entry.existing_by(move |address| {
+        let (content_type, id) = content_type_and_id(address);
+        looked_up_in.shown().catalog.get(content_type, id).is_some()
+    });
     Ok(entry.completed_by(move |variable, typed| complete(&completed_from, variable, typed)))
+}
+
+fn content_type_and_id(address: &Address) -> (&str, &str) {
+    let variable = |name: &str| address.variables.get(name).map_or("", String::as_str);
+    (variable("contentType"), variable("id"))
 }
 
 async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<ReadResourceResult>, Error> {
     let shown = knowledge.ready().await?;
-    let variable = |name: &str| address.variables.get(name).map_or("", String::as_str);
-    let entry = shown.catalog.get(variable("contentType"), variable("id"));
+    let (content_type, id) = content_type_and_id(&address);
+    let entry = shown.catalog.get(content_type, id);
     let entry = entry.ok_or_else(|| Error::ResourceNotFound { uri: printable(&address.uri) })?;
     let document = knowledge.document(entry).await?;
     as_markdown(&document, address.uri).map(Outcome::Done)

@@ -1,6 +1,6 @@
 //! `mcp://{host}/lexicon/{term}`: every term of the lexicon by its name.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use lyceum_content::knowledge::{completions, define};
 use lyceum_model::Domain;
@@ -19,21 +19,29 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
         .with_title("Term of the lexicon")
         .with_description(format!("The definition of a term from the {} lexicon.", knowledge.title()))
         .with_mime_type(MARKDOWN);
-    let (read_from, completed_from) = (knowledge.clone(), knowledge.clone());
+    let (read_from, completed_from, looked_up_in) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
     let entry = TemplateEntry::new(knowledge.options.readers.access(domain), wire, move |_, address| {
         read(read_from.clone(), address)
     })?;
+    let entry = entry.existing_by(move |address| {
+        name_of(address).is_some_and(|name| define(&looked_up_in.shown().catalog, &name).is_some())
+    });
     Ok(entry.completed_by(move |_, typed| {
         let shown = completed_from.shown();
         completions(term::titles(&shown.catalog), typed)
     }))
 }
 
+/// The name of the term; nothing where it is not UTF-8.
+fn name_of(address: &Address) -> Option<Cow<'_, str>> {
+    let name = address.variables.get("term").map_or("", String::as_str);
+    percent_decode_str(name).decode_utf8().ok()
+}
+
 async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<ReadResourceResult>, Error> {
     let shown = knowledge.ready().await?;
     let unknown = || Error::ResourceNotFound { uri: printable(&address.uri) };
-    let name = address.variables.get("term").map_or("", String::as_str);
-    let name = percent_decode_str(name).decode_utf8().map_err(|_| unknown())?;
+    let name = name_of(&address).ok_or_else(unknown)?;
     let entry = define(&shown.catalog, &name).ok_or_else(unknown)?;
     let document = knowledge.document(entry).await?;
     as_markdown(&document, address.uri).map(Outcome::Done)

@@ -37,10 +37,18 @@ pub(super) fn register(
     let wire = ResourceTemplate::new("skill://{+path}", "skill-file")
         .with_title("File of a skill")
         .with_description("A file of a skill, such as skill://pdf/SKILL.md. skills/list names them all.");
-    let skills = skills.clone();
+    let (read_from, looked_up_in) = (skills.clone(), skills.clone());
     let template =
-        TemplateEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri))?;
-    builder.template(template)
+        TemplateEntry::new(access.clone(), wire, move |_, address| read(read_from.clone(), address.uri))?;
+    builder.template(template.existing_by(move |address| exists(&looked_up_in, &address.uri)))
+}
+
+/// Whether a file is on the shelf at this moment.
+fn exists(skills: &Skills, uri: &str) -> bool {
+    let state = skills.state();
+    let state = state.borrow();
+    let library = state.library.as_ref();
+    library.zip(address::path_of(uri)).is_some_and(|(library, path)| library.shelf.files.contains_key(&path))
 }
 
 /// A file as a resource; a `SKILL.md` has the name and description of its skill.

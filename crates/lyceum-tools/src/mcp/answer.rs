@@ -49,7 +49,10 @@ impl Mcp {
         match request.take_params::<SubscriptionsListenRequestParams>() {
             Ok(params) => {
                 let wanted = params.notifications.supported_by(&self.capabilities(view));
-                Reply::Stream(listen::listen(&self.hub, view, wanted, request.id))
+                match listen::listen(self, view, wanted, request.id.clone()) {
+                    Ok(messages) => Reply::Stream(messages),
+                    Err(error) => Reply::One(Box::new(message(Err(error_data(&error)), request.id))),
+                }
             }
             Err(error) => Reply::refused(error, Some(request.id)),
         }

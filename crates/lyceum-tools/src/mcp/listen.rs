@@ -1,6 +1,6 @@
 //! `subscriptions/listen`: one long answer that tells of changes, in the modern era.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use futures::{
     StreamExt,
@@ -17,11 +17,12 @@ use tokio::sync::{
     watch,
 };
 
-use super::Message;
-use crate::{Change, Hub, View};
+use super::{Mcp, Message};
+use crate::{Change, Error, HeldBytes, Hub, View};
 
-/// How many addresses one subscription may name.
-const MOST_ADDRESSES: usize = 1_000;
+/// How many addresses one subscription may name, and how many bytes they may be together.
+const MAX_ADDRESSES: usize = 1_000;
+const MAX_ADDRESS_BYTES: usize = 64 * 1024;
 
 /// A subscription under way.
 struct Listening {
@@ -30,25 +31,42 @@ struct Listening {
     changes: broadcast::Receiver<Change>,
     closing: watch::Receiver<bool>,
     wanted: SubscriptionFilter,
+    /// What the addresses take of the budget.
+    _held: HeldBytes,
     id: RequestId,
     waiting: Vec<Message>,
 }
 
 /// Acknowledges what is accepted, then tells of each such change until the client leaves or the server stops.
 pub(crate) fn listen(
-    hub: &Arc<Hub>,
+    mcp: &Mcp,
     view: &View,
     mut wanted: SubscriptionFilter,
     id: RequestId,
-) -> BoxStream<'static, Message> {
+) -> Result<BoxStream<'static, Message>, Error> {
+    let mut held = mcp.budget().hold();
     if let Some(addresses) = &mut wanted.resource_subscriptions {
-        addresses.truncate(MOST_ADDRESSES);
-        addresses.retain(|uri| view.has_resource(uri));
+        held.grow(accept(addresses, view))?;
     }
+    let hub = mcp.hub();
     let acknowledged = acknowledgement(&wanted, &id);
     let (changes, closing) = (hub.changes(), hub.closing());
-    let listening = Listening { _hub: hub.clone(), changes, closing, wanted, id, waiting: Vec::new() };
-    stream::once(async { acknowledged }).chain(stream::unfold(Some(listening), next)).boxed()
+    let listening =
+        Listening { _hub: hub.clone(), changes, closing, wanted, _held: held, id, waiting: Vec::new() };
+    Ok(stream::once(async { acknowledged }).chain(stream::unfold(Some(listening), next)).boxed())
+}
+
+/// Keeps the addresses that there are, each once, as many as may be; returns their size.
+fn accept(addresses: &mut Vec<String>, view: &View) -> usize {
+    let (mut accepted, mut bytes) = (HashSet::new(), 0);
+    addresses.retain(|uri| {
+        let fits = accepted.len() < MAX_ADDRESSES && bytes + uri.len() <= MAX_ADDRESS_BYTES;
+        let is_new = fits && view.has_resource(uri) && accepted.insert(uri.clone());
+        bytes += if is_new { uri.len() } else { 0 };
+        is_new
+    });
+    addresses.shrink_to_fit();
+    bytes
 }
 
 async fn next(state: Option<Listening>) -> Option<(Message, Option<Listening>)> {

@@ -8,7 +8,7 @@ use rmcp::model::{
 };
 
 use super::{Message, SUPPORTED_VERSIONS, Seal, encode::Stamp};
-use crate::{Hub, View};
+use crate::{ByteBudget, Hub, View};
 
 /// Who the server is.
 #[derive(Debug, Clone)]
@@ -26,13 +26,26 @@ pub struct Mcp {
     pub(crate) identity: Arc<Identity>,
     stamp: Arc<Stamp>,
     pub(crate) seal: Seal,
+    budget: ByteBudget,
 }
 
 impl Mcp {
     /// Speaks for `hub` under that name.
     pub fn new(hub: Arc<Hub>, identity: Identity, seal: Seal) -> Self {
         let server_info = serde_json::to_value(&identity.implementation).unwrap_or_default();
-        Self { hub, identity: Arc::new(identity), stamp: Arc::new(Stamp::new(server_info)), seal }
+        let (identity, stamp) = (Arc::new(identity), Arc::new(Stamp::new(server_info)));
+        Self { hub, identity, stamp, seal, budget: ByteBudget::new(usize::MAX) }
+    }
+
+    /// Bounds what is held for all clients together: their subscriptions, and whatever else a door counts.
+    pub fn within(mut self, budget: ByteBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// What is held for all clients together.
+    pub fn budget(&self) -> &ByteBudget {
+        &self.budget
     }
 
     /// The hub it speaks for.

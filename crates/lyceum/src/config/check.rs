@@ -17,7 +17,7 @@ use super::{
     raw::{self, Raw},
     schema, search, skills,
 };
-use crate::http::{HostRule, Origin};
+use crate::http::{Cidr, HostRule, Origin, TrustedProxies};
 
 /// The address that is used when none is written.
 const DEFAULT_LISTEN: &str = "127.0.0.1:8787";
@@ -37,6 +37,7 @@ pub(super) fn check(
             data_dir: checked.data_dir,
             allowed_origins: checked.allowed_origins,
             hosts: checked.hosts,
+            trusted_proxies: checked.trusted_proxies,
             limits: limits(&raw.limits),
             auth: checked.auth,
             skills: raw.skills.zip(checked.skills).map(|(raw, place)| skills::service(raw, place)),
@@ -65,6 +66,7 @@ struct Checked {
     data_dir: PathBuf,
     allowed_origins: Vec<Origin>,
     hosts: HostRule,
+    trusted_proxies: TrustedProxies,
     sources: Vec<Source>,
     skills: Option<skills::Place>,
     knowledge: Option<KnowledgeService>,
@@ -87,7 +89,8 @@ impl<'a> Checker<'a> {
         let hosts = self.hosts(listen, public_url.as_deref());
         let data_dir = self.text("/server/data_dir");
         let data_dir = data_dir.map_or_else(environment::default_data_dir, |folder| self.path(folder));
-        let (allowed_origins, sources) = (self.origins(), self.sources());
+        let (allowed_origins, trusted_proxies) = (self.origins(), self.proxies());
+        let sources = self.sources();
         let skills = skills::place(self, &sources);
         let knowledge = knowledge::service(self, &sources);
         let search = search::service(self, &data_dir);
@@ -98,6 +101,7 @@ impl<'a> Checker<'a> {
             data_dir,
             allowed_origins,
             hosts,
+            trusted_proxies,
             sources,
             skills,
             knowledge,
@@ -174,6 +178,21 @@ impl<'a> Checker<'a> {
             names.push(name.to_owned());
         }
         HostRule::new(listen, names)
+    }
+
+    fn proxies(&mut self) -> TrustedProxies {
+        let mut networks = Vec::new();
+        for at in self.items("/server/trusted_proxies") {
+            let Some(text) = self.text(&at) else { continue };
+            match Cidr::parse(text) {
+                Some(network) => networks.push(network),
+                None => self.fault(
+                    &at,
+                    format!("{text:?} is not an address or a network; write for example \"127.0.0.1\" or \"10.0.0.0/8\""),
+                ),
+            }
+        }
+        TrustedProxies::new(networks)
     }
 
     fn sources(&mut self) -> Vec<Source> {
@@ -312,6 +331,8 @@ fn limits(raw: &raw::Limits) -> Limits {
         write: seconds(raw.write_seconds, 30),
         call: seconds(raw.call_seconds, 120),
         connections: count(raw.connections, 4096),
+        connections_per_address: count(raw.connections_per_address, 256),
+        buffer_bytes: count(raw.buffer_bytes, 256 * 1024 * 1024),
         sessions: count(raw.sessions, 1000),
         session_idle: seconds(raw.session_idle_seconds, 300),
         shutdown: seconds(raw.shutdown_seconds, 10),

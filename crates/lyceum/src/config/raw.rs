@@ -53,6 +53,10 @@ pub(super) struct Server {
     /// Further names that the server is called by, beside those of `listen` and `public_url`.
     #[schemars(example = ["lyceum.internal"])]
     pub allowed_hosts: Vec<String>,
+    /// The reverse proxies whose `X-Forwarded-For` is believed, as addresses or networks (CIDR). Default: none. Name yours,
+    /// also one on this machine (`127.0.0.1`), or all of its clients share one rate limit.
+    #[schemars(example = ["127.0.0.1", "10.0.0.0/8"])]
+    pub trusted_proxies: Vec<String>,
 }
 
 /// The table `[limits]`.
@@ -74,6 +78,13 @@ pub(super) struct Limits {
     /// How many connections may be open at once.
     #[schemars(range(min = 1, max = 1_000_000), example = 4096)]
     pub connections: Option<u64>,
+    /// How many of them one client address may have; loopback and `server.trusted_proxies` may have all.
+    #[schemars(range(min = 1, max = 1_000_000), example = 256)]
+    pub connections_per_address: Option<u64>,
+    /// How many bytes of request bodies and subscriptions are held for all clients together; of each body the first 16 KiB
+    /// are not counted.
+    #[schemars(range(min = 1_048_576), example = 268_435_456)]
+    pub buffer_bytes: Option<u64>,
     /// How many sessions of older clients are held in memory; the longest idle makes room, and comes back when used.
     #[schemars(range(min = 1, max = 1_000_000), example = 1000)]
     pub sessions: Option<u64>,

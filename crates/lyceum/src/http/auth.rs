@@ -5,7 +5,6 @@ mod admit;
 mod answer;
 mod authorize;
 mod clients;
-mod pace;
 mod page;
 mod siwe;
 
@@ -19,7 +18,6 @@ use lyceum_auth::Auth;
 use lyceum_model::ErrorCode;
 
 pub(crate) use admit::{admit, challenge_denied};
-pub(crate) use pace::{Pace, Peer};
 
 use super::ApiError;
 use crate::app::App;

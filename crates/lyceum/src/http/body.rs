@@ -1,31 +1,41 @@
-//! Request bodies: read whole, within a size and a time.
+//! Request bodies: read whole, within a size, a time, and the budget of bytes that all requests share.
 
 use std::time::Duration;
 
 use axum::{BoxError, body::Body};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use lyceum_model::ErrorCode;
+use lyceum_tools::{ByteBudget, HeldBytes};
 
 use super::ApiError;
-use crate::{config::Limits, patience::within};
+use crate::{app::App, patience::within};
 
-/// Reads a body. One that says it is too large is refused before a byte of it is read.
-pub(crate) async fn read_body(headers: &HeaderMap, body: Body, limits: &Limits) -> Result<Bytes, ApiError> {
-    read_body_of(headers, body, limits.body_bytes, limits.read).await
+/// How much of each body costs nothing of the budget: connections are counted, and most bodies are no larger.
+const FREE_BYTES: usize = 16 * 1024;
+
+/// A body that was read, and what it takes of the budget for as long as this is kept.
+pub(crate) struct RequestBody {
+    pub(crate) bytes: Bytes,
+    pub(crate) held: HeldBytes,
 }
 
-/// Reads a body of at most so many bytes, in so much time.
-async fn read_body_of(
+/// Reads a body. One that says it is too large is refused before a byte of it is read.
+pub(crate) async fn read_body(app: &App, headers: &HeaderMap, body: Body) -> Result<RequestBody, ApiError> {
+    let limits = &app.config.limits;
+    read_within(app.mcp.budget(), headers, body, limits.body_bytes, limits.read).await
+}
+
+/// Reads a body of at most so many bytes, in so much time. For small ones: they take nothing of the budget.
+pub(super) async fn read_body_of(
     headers: &HeaderMap,
     body: Body,
     most: usize,
     within_time: Duration,
 ) -> Result<Bytes, ApiError> {
-    refuse_larger(headers, most)?;
-    let collected = Limited::new(body, most).collect();
-    Ok(in_time(within_time, most, collected).await?.to_bytes())
+    let unbounded = ByteBudget::new(usize::MAX);
+    read_within(&unbounded, headers, body, most, within_time).await.map(|body| body.bytes)
 }
 
 /// Hands the parts of a body on as they arrive, and keeps none: at most so many bytes, in so much time.
@@ -40,13 +50,24 @@ pub(super) async fn read_parts(
     let mut body = Limited::new(body, most);
     let reading = async {
         while let Some(frame) = body.frame().await {
-            if let Some(part) = frame?.data_ref() {
+            if let Some(part) = frame.map_err(Unread::Client)?.data_ref() {
                 take(part);
             }
         }
         Ok(())
     };
     in_time(within_time, most, reading).await
+}
+
+async fn read_within(
+    budget: &ByteBudget,
+    headers: &HeaderMap,
+    body: Body,
+    most: usize,
+    within_time: Duration,
+) -> Result<RequestBody, ApiError> {
+    refuse_larger(headers, most)?;
+    in_time(within_time, most, collect(budget.hold(), Limited::new(body, most))).await
 }
 
 /// Refuses a body that says it is too large.
@@ -59,14 +80,48 @@ fn refuse_larger(headers: &HeaderMap, most: usize) -> Result<(), ApiError> {
 async fn in_time<T>(
     limit: Duration,
     most: usize,
-    reading: impl Future<Output = Result<T, BoxError>>,
+    reading: impl Future<Output = Result<T, Unread>>,
 ) -> Result<T, ApiError> {
     match within(limit, reading).await {
         Ok(Ok(read)) => Ok(read),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large(most)),
-        Ok(Err(_)) => Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole")),
+        Ok(Err(Unread::Client(error))) if error.is::<LengthLimitError>() => Err(too_large(most)),
+        Ok(Err(Unread::Client(_))) => {
+            Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole"))
+        }
+        Ok(Err(Unread::NoRoom(spent))) => {
+            Err(ApiError::new(ErrorCode::Unavailable, spent.to_string()).retry_after(1))
+        }
         Err(_) => Err(too_slow(limit)),
     }
+}
+
+enum Unread {
+    Client(BoxError),
+    NoRoom(lyceum_tools::BudgetSpent),
+}
+
+/// Reads to the end. What has come counts, not what was announced: announcing costs a client nothing.
+async fn collect(mut held: HeldBytes, mut body: Limited<Body>) -> Result<RequestBody, Unread> {
+    let (mut first, mut whole, mut paid) = (Bytes::new(), BytesMut::new(), FREE_BYTES);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(Unread::Client)?.into_data() else { continue };
+        let size = first.len().max(whole.len()) + data.len();
+        if size > paid {
+            held.grow(size - paid).map_err(Unread::NoRoom)?;
+            paid = size;
+        }
+        // Most bodies come in one piece, and are not copied.
+        if first.is_empty() {
+            first = data;
+        } else {
+            if whole.is_empty() {
+                whole.extend_from_slice(&first);
+            }
+            whole.extend_from_slice(&data);
+        }
+    }
+    let bytes = if whole.is_empty() { first } else { whole.freeze() };
+    Ok(RequestBody { bytes, held })
 }
 
 fn too_large(most: usize) -> ApiError {

@@ -14,16 +14,17 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, head
 use lyceum_model::ErrorCode;
 use tower_service::Service;
 
-use super::{ApiError, Origin, api, auth, log::RequestLog};
+use super::{ApiError, ClientAddr, Origin, api, auth, connections::Serves, log::RequestLog};
 use crate::{app::App, mcp};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Handles one request, whatever comes of it.
-pub async fn handle(
+pub(super) async fn handle(
     app: App,
     router: Router,
     peer: IpAddr,
+    serves: Serves,
     request: Request<Body>,
 ) -> Result<Response, Infallible> {
     let id = app.request_ids.of(request.headers().get(REQUEST_ID));
@@ -34,14 +35,15 @@ pub async fn handle(
     let origin = request.headers().get(header::ORIGIN).cloned();
     let welcome = origin.filter(|origin| is_discovery(&log.path) || origin_is_allowed(&log.app, origin));
     let asked = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    let mut response = match admit(&log.app, peer, &request) {
+    let client = ClientAddr::of_request(peer, request.headers(), &log.app.config.trusted_proxies);
+    let mut response = match admit(&log.app, client, serves, &request) {
         Err(error) => refuse(&log.path, error),
         Ok(()) if request.method() == Method::OPTIONS && is_open => api::preflight(),
         Ok(()) if request.method() == Method::OPTIONS && welcome.is_some() => {
             StatusCode::NO_CONTENT.into_response()
         }
         Ok(()) => {
-            let work = AssertUnwindSafe(route(log.app.clone(), router, peer, request)).catch_unwind();
+            let work = AssertUnwindSafe(route(log.app.clone(), router, client, request)).catch_unwind();
             work.await.unwrap_or_else(|_| panicked(&log.path))
         }
     };
@@ -62,36 +64,37 @@ pub async fn handle(
 }
 
 /// Sends a request to its endpoint, together with who sends it.
-async fn route(app: App, mut router: Router, peer: IpAddr, mut request: Request<Body>) -> Response {
+async fn route(app: App, mut router: Router, client: ClientAddr, mut request: Request<Body>) -> Response {
     let caller = match &app.auth {
         None => app.caller.clone(),
-        Some(auth) => {
-            let peer = auth::Peer::of(request.headers(), peer);
-            request.extensions_mut().insert(peer);
-            match auth::admit(&app, auth, peer, request.uri().path(), request.headers()).await {
-                Ok(caller) => Arc::new(caller),
-                Err(refusal) => return refusal,
-            }
-        }
+        Some(auth) => match auth::admit(&app, auth, client, request.uri().path(), request.headers()).await {
+            Ok(caller) => Arc::new(caller),
+            Err(refusal) => return refusal,
+        },
     };
     // Most requests are for the one URL, and the router would cost a tenth of such a request.
     if request.uri().path() == "/mcp" {
-        return mcp::endpoint(app, caller, request).await;
+        return mcp::endpoint(app, caller, client, request).await;
     }
     request.extensions_mut().insert(caller);
+    request.extensions_mut().insert(client);
     router.call(request).await.unwrap_or_else(|never| match never {})
 }
 
 /// Lets a request in, or says why not.
-fn admit(app: &App, peer: IpAddr, request: &Request<Body>) -> Result<(), ApiError> {
+fn admit(app: &App, client: ClientAddr, serves: Serves, request: &Request<Body>) -> Result<(), ApiError> {
     let path = request.uri().path();
+    if serves == Serves::Probes && !is_probe(path) {
+        let message =
+            "the server has as many connections as it takes (limits.connections); try again in a moment";
+        return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(1));
+    }
     if app.drain.is_draining() && !is_probe(path) {
         let message = "the server is about to stop; try again in a moment";
         return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(1));
     }
     if auth::is_counted(path) {
-        let peer = auth::Peer::of(request.headers(), peer);
-        app.pace.count(peer, Instant::now()).map_err(|seconds| {
+        app.sign_in_rate.count(client, Instant::now()).map_err(|seconds| {
             let message = "too many sign-ins and token requests come from this address; try again later";
             ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds)
         })?;

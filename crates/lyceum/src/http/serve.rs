@@ -1,22 +1,32 @@
 //! The listener: accepts connections within a limit, gives each its time limits, and stops in good order.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
 use axum::{Router, body::Body};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
-};
+use tokio::net::{TcpListener, TcpStream};
 use tokio_io_timeout::TimeoutStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use super::{handle, router};
+use super::{
+    connections::{Connections, Place, Serves},
+    handle, router,
+};
 use crate::app::App;
 
 /// How long to wait after an accept that failed, for example because no file handle is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How long a probe may take to ask where all other places are taken.
+const PROBE_HEAD_WITHIN: Duration = Duration::from_secs(2);
+
+/// The largest head of a request, and how much is read from a connection at once.
+const MAX_HEAD_BYTES: usize = 64 * 1024;
+
+/// The answer to a connection of an address that has too many.
+const TOO_MANY: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// How long answers that are ready may take to be written, however short the limit.
 const LEAST_SHUTDOWN: Duration = Duration::from_secs(1);
@@ -24,7 +34,7 @@ const LEAST_SHUTDOWN: Duration = Duration::from_secs(1);
 /// Serves until `stop`, then lets what is under way finish within the limit.
 pub async fn serve(app: App, listener: TcpListener, stop: CancellationToken) {
     let router = router(app.clone());
-    let places = Arc::new(Semaphore::new(app.config.limits.connections));
+    let places = Connections::new(&app.config);
     let connections = TaskTracker::new();
     let ended = CancellationToken::new();
     app.tasks.spawn(app.legacy.clone().look_after(app.config.limits.session_idle));
@@ -56,21 +66,25 @@ async fn accept(
     app: &App,
     router: &Router,
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    places: &Connections,
     connections: &TaskTracker,
     ended: &CancellationToken,
 ) {
     loop {
         // The place is taken before the connection, so that more clients than places wait in the system's queue.
-        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let Some(free) = places.free().await else { return };
         match listener.accept().await {
-            Ok((stream, peer)) => {
-                let connection = connection(app.clone(), router.clone(), stream, peer.ip(), ended.clone());
-                connections.spawn(async move {
-                    connection.await;
-                    drop(place);
-                });
-            }
+            Ok((stream, peer)) => match places.take(peer.ip(), free) {
+                Some(place) => {
+                    let (app, router, ended) = (app.clone(), router.clone(), ended.clone());
+                    connections.spawn(connection(app, router, stream, peer.ip(), place, ended));
+                }
+                None => {
+                    // Said without a look at what was asked: whoever has too many connections gets no more work.
+                    let _best_effort = stream.try_write(TOO_MANY);
+                    tracing::debug!("an address has as many connections as limits.connections_per_address");
+                }
+            },
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -80,18 +94,32 @@ async fn accept(
 }
 
 /// Serves one connection until the client leaves, a limit is passed or the server ends.
-async fn connection(app: App, router: Router, stream: TcpStream, peer: IpAddr, ended: CancellationToken) {
+async fn connection(
+    app: App,
+    router: Router,
+    stream: TcpStream,
+    peer: IpAddr,
+    place: Place,
+    ended: CancellationToken,
+) {
     let limits = app.config.limits.clone();
     // Without it the two writes of a streamed answer wait for each other's acknowledgement: 40 ms each.
     let _unsupported = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));
+    let serves = place.serves;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        handle(app.clone(), router.clone(), peer, request.map(Body::new))
+        handle(app.clone(), router.clone(), peer, serves, request.map(Body::new))
     });
+    let (head_within, keeps_alive) = match serves {
+        Serves::All => (limits.read, true),
+        Serves::Probes => (limits.read.min(PROBE_HEAD_WITHIN), false),
+    };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.read)
+        .header_read_timeout(head_within)
+        .keep_alive(keeps_alive)
+        .max_buf_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(Box::pin(stream)), service);
     tokio::pin!(connection);
     tokio::select! {

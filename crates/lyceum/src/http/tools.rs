@@ -13,7 +13,7 @@ use lyceum_model::{Caller, ErrorCode, Scope, Tier};
 use lyceum_tools::{CallContext, Error, Outcome, ToolEntry, View, mcp::JsonObject};
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, challenge_denied, read_body};
+use super::{ApiError, RequestBody, challenge_denied, read_body};
 use crate::{
     app::{App, too_late},
     patience::within,
@@ -58,7 +58,7 @@ pub(super) async fn call(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let bytes = read_body(&headers, body, &app.config.limits).await?;
+    let RequestBody { bytes, held: _held } = read_body(&app, &headers, body).await?;
     let body: CallBody = if bytes.is_empty() {
         CallBody { arguments: JsonObject::new() }
     } else {

@@ -5,11 +5,13 @@
 
 mod ask;
 mod call;
+mod changes;
 mod handler;
+mod subscriptions;
 
 use std::{
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant},
 };
 
 use axum::{body::Body, response::Response};
@@ -20,7 +22,7 @@ use http_body_util::BodyExt;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::session::{SessionFiles, Sessions};
+use super::session::{NoSession, SessionFiles, Sessions};
 use crate::config::Config;
 
 pub(super) use handler::Session;
@@ -37,23 +39,28 @@ const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 pub(crate) struct Legacy {
     service: StreamableHttpService<Session, Sessions>,
     sessions: Arc<Sessions>,
-    files: Arc<SessionFiles>,
+    files: SessionFiles,
     stop: CancellationToken,
 }
 
 impl Legacy {
     pub(crate) fn new(shared: Shared, config: &Config) -> Self {
-        let files = Arc::new(SessionFiles::new(&config.data_dir, &config.limits));
+        let sessions = Arc::new(Sessions::new(&config.limits));
+        let files = sessions.files(&config.data_dir, &config.limits);
         let stop = CancellationToken::new();
         // Host, Origin and size were checked at the edge, once for every endpoint.
         let mut settings = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_max_request_body_bytes(config.limits.body_bytes);
-        settings.session_store = Some(files.clone());
-        let sessions = Arc::new(Sessions::new(&config.limits));
+        settings.session_store = Some(Arc::new(files.clone()));
         let service =
             StreamableHttpService::new(move || Ok(Session::new(shared.clone())), sessions.clone(), settings);
         Self { service, sessions, files, stop }
+    }
+
+    /// Lets a request of a session in, by whoever sends it.
+    pub(super) async fn visit(&self, session: &str, subject: Option<&str>) -> Result<(), NoSession> {
+        self.files.visit(session, subject).await
     }
 
     pub(crate) async fn handle(&self, request: Request<Body>) -> Response {
@@ -95,10 +102,7 @@ impl Legacy {
             self.sessions.end_idle().await;
             if swept.is_none_or(|at| at.elapsed() >= SWEEP_EVERY) {
                 swept = Some(Instant::now());
-                let held = |id: &str| self.sessions.holds(id);
-                if let Err(error) = self.files.sweep(SystemTime::now(), held).await {
-                    tracing::warn!(%error, "old sessions could not be removed");
-                }
+                self.files.sweep().await;
             }
             tokio::time::sleep((idle / 4).min(LOOK_EVERY)).await;
         }

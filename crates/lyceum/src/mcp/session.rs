@@ -1,13 +1,15 @@
 //! The sessions of older clients: capped in memory, and kept on disk so that they outlive a restart.
 //!
-//! What a session needs is what the client said in `initialize`; that is written to one small file. The longest
-//! idle session makes room for a new one and comes back from its file when its client speaks again.
+//! What a session needs is what the client said in `initialize`; that is written to one small file when the client comes
+//! back after its handshake. The longest idle session makes room for a new one in memory and comes back from its file
+//! when its client speaks again.
 
 mod files;
+mod index;
 pub(super) mod owner;
 mod places;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use futures::Stream;
 use rmcp::{
@@ -18,7 +20,7 @@ use rmcp::{
     },
 };
 
-pub(super) use files::SessionFiles;
+pub(super) use files::{NoSession, SessionFiles};
 pub(super) use places::Busy;
 
 use crate::config::Limits;
@@ -55,9 +57,9 @@ impl Sessions {
         }
     }
 
-    /// Whether a session is in memory.
-    pub(super) fn holds(&self, id: &str) -> bool {
-        self.places.holds(id)
+    /// Their files, in the data folder.
+    pub(super) fn files(&self, data_dir: &Path, limits: &Limits) -> SessionFiles {
+        SessionFiles::new(data_dir, limits, self.places.clone())
     }
 
     /// Ends the longest idle session in memory when there is no place left.

@@ -2,6 +2,7 @@
 //! server goes on serving others.
 
 mod envelope;
+mod flood;
 mod messages;
 mod panics;
 mod size;

@@ -1,5 +1,6 @@
 //! Sessions of older clients: opened, kept over a restart and over the limit, ended; and questions within them.
 
+mod flood;
 mod handshake;
 mod lifetime;
 mod limit;

@@ -8,6 +8,7 @@ mod flow;
 mod gate;
 mod headers;
 mod pats;
+mod proxies;
 mod readers;
 mod scopes;
 mod sessions;

@@ -9,14 +9,17 @@ use lyceum_auth::{Auth, NotAdmitted};
 use lyceum_model::{Caller, ErrorCode, Tier};
 use lyceum_tools::Denied;
 
-use super::{super::ApiError, Peer, RESOURCE};
+use super::{
+    super::{ApiError, ClientAddr},
+    RESOURCE,
+};
 use crate::{app::App, mcp};
 
 /// The caller of a request, or the answer to one that is not let in.
 pub(crate) async fn admit(
     app: &App,
     auth: &Auth,
-    peer: Peer,
+    client: ClientAddr,
     path: &str,
     headers: &HeaderMap,
 ) -> Result<Caller, Response> {
@@ -26,13 +29,13 @@ pub(crate) async fn admit(
     let token = token(headers).map_err(|refused| refusal(app, path, refused))?;
     let (resource, now) = (format!("{}{}", auth.issuer(), resource_of(path)), Timestamp::now());
     if token.is_some_and(|token| auth.is_new(token, now)) {
-        app.pace.count(peer, Instant::now()).map_err(|seconds| {
+        app.sign_in_rate.count(client, Instant::now()).map_err(|seconds| {
             let message = "too many tokens that are not known come from this address; try again later";
             let told = ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds);
             answer(path, told)
         })?;
     }
-    let admitted = auth.admit_from(Some(peer.network()), token, &resource, now).await;
+    let admitted = auth.admit_from(Some(client.network()), token, &resource, now).await;
     admitted.map_err(|refused| refusal(app, path, refused))
 }
 

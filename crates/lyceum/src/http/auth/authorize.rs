@@ -14,8 +14,7 @@ use lyceum_auth::{
 };
 
 use super::{
-    super::{ApiError, body::read_body_of},
-    Peer,
+    super::{ApiError, ClientAddr, body::read_body_of},
     answer::{cookie, held, sign_in_fault, unkept},
     auth, page,
 };
@@ -28,7 +27,7 @@ const LARGEST: usize = 64 * 1024;
 pub(super) async fn ask(
     State(app): State<App>,
     RawQuery(query): RawQuery,
-    Extension(peer): Extension<Peer>,
+    Extension(client): Extension<ClientAddr>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let auth = auth(&app)?;
@@ -36,7 +35,7 @@ pub(super) async fn ask(
         Ok(params) => params,
         Err(error) => return Ok(shown(&Fault::InvalidRequest.because(error.to_string()))),
     };
-    let visitor = Visitor { browser: held(auth, &headers), address: Some(peer.network()) };
+    let visitor = Visitor { browser: held(auth, &headers), address: Some(client.network()) };
     let asked = auth.ask(&params, visitor, Timestamp::now()).await;
     let is_vouched = params.get("client_id").is_some_and(|client| auth.vouches_for(client));
     Ok(match asked {

@@ -4,7 +4,6 @@
 
 use std::{
     borrow::Cow,
-    collections::BTreeSet,
     future::Future,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -12,7 +11,7 @@ use std::{
 
 use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{
-    CallContext, Change, Error, Input, LogLevel, Notices, Outcome, View,
+    CallContext, Error, Input, LogLevel, Notices, Outcome, View,
     mcp::{self, Mcp, error_data},
 };
 use rmcp::{
@@ -22,23 +21,19 @@ use rmcp::{
         CustomResult, Extensions, GetPromptRequestParams, GetPromptResponse, InitializeRequestParams,
         InitializeResult, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, ResourceUpdatedNotificationParam, ServerConfig, SetLevelRequestParams,
-        SubscribeRequestParams, UnsubscribeRequestParams,
+        ReadResourceResponse, ServerConfig, SetLevelRequestParams, SubscribeRequestParams,
+        UnsubscribeRequestParams,
     },
-    service::{NotificationContext, Peer, RequestContext},
+    service::{NotificationContext, RequestContext},
 };
 use serde::Deserialize;
 use serde_json::Value;
-use tokio::sync::broadcast::error::RecvError;
 
-use super::{super::Entrance, ask::ask};
+use super::{super::Entrance, ask::ask, subscriptions::Subscriptions};
 use crate::{app::too_late, patience::within, tasks::Tasks, telemetry::Metrics};
 
 /// How many rounds of questions one call may take.
 const MOST_ROUNDS: usize = 8;
-
-/// How many addresses one session may subscribe to.
-const MOST_SUBSCRIPTIONS: usize = 1_000;
 
 /// What every session works with.
 #[derive(Clone)]
@@ -55,18 +50,21 @@ pub(crate) struct Shared {
 /// One session.
 #[derive(Clone)]
 pub(in crate::mcp) struct Session {
-    shared: Shared,
+    pub(super) shared: Shared,
     state: Arc<Mutex<State>>,
 }
 
-struct State {
+pub(super) struct State {
     log_level: LogLevel,
-    subscriptions: BTreeSet<String>,
+    pub(super) subscriptions: Subscriptions,
+    /// Whether the client has said that the handshake is over.
+    is_initialized: bool,
 }
 
 impl Session {
     pub(in crate::mcp) fn new(shared: Shared) -> Self {
-        let state = State { log_level: LogLevel::Info, subscriptions: BTreeSet::new() };
+        let subscriptions = Subscriptions::new(shared.mcp.budget().hold());
+        let state = State { log_level: LogLevel::Info, subscriptions, is_initialized: false };
         Self { shared, state: Arc::new(Mutex::new(state)) }
     }
 
@@ -76,15 +74,15 @@ impl Session {
         let parts = extensions.get::<http::request::Parts>();
         match parts.and_then(|parts| parts.extensions.get::<Entrance>()) {
             None => Ok(View::of_all(registry, self.shared.caller.clone())),
-            Some(Entrance { caller, service: None }) => Ok(View::of_all(registry, caller.clone())),
-            Some(Entrance { caller, service: Some(service) }) => {
+            Some(Entrance { caller, service: None, .. }) => Ok(View::of_all(registry, caller.clone())),
+            Some(Entrance { caller, service: Some(service), .. }) => {
                 View::of_service(registry, caller.clone(), service.as_str())
                     .ok_or_else(|| ErrorData::invalid_request("this service is no longer on", None))
             }
         }
     }
 
-    fn with_state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    pub(super) fn with_state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -284,14 +282,7 @@ impl ServerHandler for Session {
             let uri = mcp::printable(&request.uri);
             return Err(as_older(told(Error::ResourceNotFound { uri })));
         }
-        self.with_state(|state| {
-            if state.subscriptions.len() >= MOST_SUBSCRIPTIONS {
-                let text = format!("a session can subscribe to {MOST_SUBSCRIPTIONS} resources at most");
-                return Err(ErrorData::invalid_params(text, None));
-            }
-            state.subscriptions.insert(request.uri);
-            Ok(())
-        })
+        self.with_state(|state| state.subscriptions.add(request.uri)).map_err(told)
     }
 
     async fn unsubscribe(
@@ -324,49 +315,11 @@ impl ServerHandler for Session {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        let session = self.clone();
-        self.shared.tasks.spawn(async move { session.tell_changes(context.peer).await });
-    }
-}
-
-impl Session {
-    /// Tells the client of changes until it is gone.
-    async fn tell_changes(&self, peer: Peer<RoleServer>) {
-        let mut changes = self.shared.mcp.hub().changes();
-        while !peer.is_transport_closed() {
-            let sent = match tokio::time::timeout(Duration::from_secs(30), changes.recv()).await {
-                // Time to look whether the client is still there.
-                Err(_) => Ok(()),
-                Ok(Ok(change)) => self.tell(&peer, change).await,
-                Ok(Err(RecvError::Lagged(_))) => self.tell_everything(&peer).await,
-                Ok(Err(RecvError::Closed)) => return,
-            };
-            if sent.is_err() {
-                return;
-            }
+        // A client may say so as often as it likes.
+        if self.with_state(|state| !std::mem::replace(&mut state.is_initialized, true)) {
+            let session = self.clone();
+            self.shared.tasks.spawn(async move { session.tell_changes(context.peer).await });
         }
-    }
-
-    async fn tell(&self, peer: &Peer<RoleServer>, change: Change) -> Result<(), rmcp::ServiceError> {
-        match change {
-            Change::Tools => peer.notify_tool_list_changed().await,
-            Change::Prompts => peer.notify_prompt_list_changed().await,
-            Change::Resources => peer.notify_resource_list_changed().await,
-            Change::Resource(uri) if self.with_state(|state| state.subscriptions.contains(&uri)) => {
-                peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
-            }
-            Change::Resource(_) => Ok(()),
-        }
-    }
-
-    async fn tell_everything(&self, peer: &Peer<RoleServer>) -> Result<(), rmcp::ServiceError> {
-        for change in [Change::Tools, Change::Prompts, Change::Resources] {
-            self.tell(peer, change).await?;
-        }
-        for uri in self.with_state(|state| state.subscriptions.clone()) {
-            self.tell(peer, Change::Resource(uri)).await?;
-        }
-        Ok(())
     }
 }
 

@@ -1,35 +1,153 @@
-//! What a session needs to come back, on disk.
+//! What a session needs to come back, on disk: never more files than the cap, and none for a handshake alone.
 
 use std::{
-    io,
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
 use async_trait::async_trait;
 use rmcp::transport::streamable_http_server::session::{SessionState, SessionStore, SessionStoreError};
+use serde::{Deserialize, Serialize};
+use tokio::sync::OnceCell;
 
+use super::{
+    index::{Entry, Index, Storage, Visit},
+    places::Places,
+};
 use crate::config::Limits;
-
-/// How long a session that nobody uses is kept on disk.
-const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// How many sessions are kept on disk for each one in memory.
 const KEPT_PER_PLACE: usize = 10;
 
+/// How many sessions that never got past their handshakes are held, at least: 16 MiB where each is as large as may be.
+const UNWRITTEN: usize = 1_000;
+
 /// The largest session that is kept: clients say a few hundred bytes of themselves.
 const LARGEST: usize = 16 * 1024;
 
-/// What clients said in `initialize`, a file each.
+/// How old a file must be to be one that nobody will finish.
+const UNFINISHED_FOR: Duration = Duration::from_secs(3600);
+
+/// Every session that can come back. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(in crate::mcp) struct SessionFiles(Arc<Inner>);
+
 #[derive(Debug)]
-pub(in crate::mcp) struct SessionFiles {
+struct Inner {
     folder: PathBuf,
-    most: usize,
+    max_written: usize,
+    index: Mutex<Index>,
+    /// Whether the folder was read into the index.
+    loaded: OnceCell<()>,
+    places: Arc<Places>,
 }
 
+/// A session as it stands in its file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Stored {
+    #[serde(flatten)]
+    state: SessionState,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+}
+
+/// There is no such session, or it is somebody else's.
+#[derive(Debug)]
+pub(in crate::mcp) struct NoSession;
+
 impl SessionFiles {
-    pub(in crate::mcp) fn new(data_dir: &Path, limits: &Limits) -> Self {
-        Self { folder: data_dir.join("sessions"), most: limits.sessions.saturating_mul(KEPT_PER_PLACE) }
+    pub(super) fn new(data_dir: &Path, limits: &Limits, places: Arc<Places>) -> Self {
+        let max_written = limits.sessions.saturating_mul(KEPT_PER_PLACE);
+        Self(Arc::new(Inner {
+            folder: data_dir.join("sessions"),
+            max_written,
+            index: Mutex::new(Index::new(max_written, limits.sessions.max(UNWRITTEN))),
+            loaded: OnceCell::new(),
+            places,
+        }))
+    }
+
+    /// Lets a request into its session: the first subject that uses one owns it from then on. The first request after
+    /// the handshake writes the session down.
+    pub(in crate::mcp) async fn visit(&self, id: &str, subject: Option<&str>) -> Result<(), NoSession> {
+        self.load().await;
+        let mut visit = self.0.with_index(|index| index.visit(id, subject, SystemTime::now()));
+        if matches!(visit, Visit::Unknown) && self.find(id).await {
+            visit = self.0.with_index(|index| index.visit(id, subject, SystemTime::now()));
+        }
+        match visit {
+            Visit::Unknown | Visit::Foreign => Err(NoSession),
+            Visit::Known => Ok(()),
+            Visit::Write(state, owner) => {
+                let (inner, id) = (self.0.clone(), id.to_owned());
+                blocking(move || inner.write(&id, &Stored { state: *state, owner })).await;
+                self.make_room().await;
+                Ok(())
+            }
+            Visit::Bind(owner) => {
+                let (inner, id) = (self.0.clone(), id.to_owned());
+                blocking(move || match inner.read(&id)? {
+                    Some(stored) => inner.write(&id, &Stored { owner: Some(owner), ..stored }),
+                    None => Ok(()),
+                })
+                .await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Removes the files of sessions that nobody will come back for; looks for those of other processes.
+    pub(in crate::mcp) async fn sweep(&self) {
+        self.load().await;
+        let inner = self.0.clone();
+        blocking(move || inner.read_folder()).await;
+        self.remove_leaving().await;
+    }
+
+    async fn load(&self) {
+        let read = || async {
+            let inner = self.0.clone();
+            blocking(move || inner.read_folder()).await;
+        };
+        self.0.loaded.get_or_init(read).await;
+    }
+
+    /// Takes a session into the index that another process wrote down.
+    async fn find(&self, id: &str) -> bool {
+        let (inner, id) = (self.0.clone(), id.to_owned());
+        let found = tokio::task::spawn_blocking(move || {
+            let stored = inner.read(&id).ok().flatten()?;
+            let entry = Entry { owner: stored.owner, used: SystemTime::now(), storage: Storage::Written };
+            inner.with_index(|index| index.add(id, entry));
+            Some(())
+        });
+        found.await.is_ok_and(|found| found.is_some())
+    }
+
+    async fn make_room(&self) {
+        if self.0.with_index(|index| index.is_over_full()) {
+            self.remove_leaving().await;
+        }
+    }
+
+    async fn remove_leaving(&self) {
+        let inner = self.0.clone();
+        blocking(move || {
+            let in_memory = inner.places.held();
+            let leaving =
+                inner.with_index(|index| index.make_room(SystemTime::now(), |id| in_memory.contains(id)));
+            leaving.iter().try_for_each(|id| inner.remove(id))
+        })
+        .await;
+    }
+}
+
+impl Inner {
+    fn with_index<T>(&self, work: impl FnOnce(&mut Index) -> T) -> T {
+        work(&mut self.index.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Only ids of our own making name a file: 36 of hex digits and dashes.
@@ -38,69 +156,103 @@ impl SessionFiles {
         ours.then(|| self.folder.join(format!("{id}.json")))
     }
 
-    /// Removes sessions that nobody used for long, and the oldest where there are too many; none that is in memory.
-    pub(in crate::mcp) async fn sweep(&self, now: SystemTime, held: impl Fn(&str) -> bool) -> io::Result<()> {
-        let mut kept = Vec::new();
-        let mut entries = match tokio::fs::read_dir(&self.folder).await {
+    /// What is in a file; one that can't be read is as good as none: the client is told to begin again.
+    fn read(&self, id: &str) -> io::Result<Option<Stored>> {
+        let Some(file) = self.file(id) else { return Ok(None) };
+        match std::fs::read(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            text => Ok(serde_json::from_slice(&text?).ok()),
+        }
+    }
+
+    fn write(&self, id: &str, stored: &Stored) -> io::Result<()> {
+        let Some(file) = self.file(id) else { return Ok(()) };
+        std::fs::create_dir_all(&self.folder)?;
+        let unfinished = file.with_extension("new");
+        let mut options = std::fs::OpenOptions::new();
+        let mut written = options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+        written.write_all(&serde_json::to_vec(stored)?)?;
+        std::fs::rename(&unfinished, &file)
+    }
+
+    fn remove(&self, id: &str) -> io::Result<()> {
+        match self.file(id).map(std::fs::remove_file) {
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the sessions in the folder into the index; of more than may be there the oldest are removed unread.
+    fn read_folder(&self) -> io::Result<()> {
+        let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => entries?,
         };
-        while let Some(entry) = entries.next_entry().await? {
-            let path = entry.path();
-            let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let mut files = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
             // A file that is gone by now was removed by its client.
-            if let Ok(used) = entry.metadata().await.and_then(|file| file.modified())
-                && !held(id)
-            {
-                kept.push((used, path));
-            }
+            let Ok(used) = path.metadata().and_then(|file| file.modified()) else { continue };
+            files.push((used, path));
         }
-        kept.sort();
-        let too_many = kept.len().saturating_sub(self.most);
-        for (index, (used, path)) in kept.iter().enumerate() {
-            if index < too_many || now.duration_since(*used).is_ok_and(|age| age > KEPT_FOR) {
-                match tokio::fs::remove_file(path).await {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
+        files.sort_unstable_by(|one, other| other.cmp(one));
+        for (number, (used, path)) in files.into_iter().enumerate() {
+            let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+            let is_session = self.file(&id).is_some_and(|file| file == path);
+            if self.places.holds(&id) {
+                continue;
+            }
+            match self.read(&id)?.filter(|_| is_session && number < self.max_written) {
+                Some(Stored { owner, .. }) => {
+                    self.with_index(|index| index.add(id, Entry { owner, used, storage: Storage::Written }));
                 }
+                // Another process may be writing it at this moment.
+                None if number < self.max_written && used.elapsed().is_ok_and(|age| age < UNFINISHED_FOR) => {
+                }
+                None => drop(std::fs::remove_file(path)),
             }
         }
         Ok(())
     }
 }
 
+/// Works on files aside; what fails is logged, for a session goes on without its file.
+async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) {
+    let done = tokio::task::spawn_blocking(work).await;
+    if let Err(error) = done.map_err(io::Error::other).flatten() {
+        tracing::warn!(%error, "a file of a session can't be read, written or removed");
+    }
+}
+
 #[async_trait]
 impl SessionStore for SessionFiles {
     async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
-        let Some(file) = self.file(id) else { return Ok(None) };
-        let text = match tokio::fs::read(&file).await {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            text => text?,
-        };
-        // The time of the file says when the session was last used.
-        let opened = std::fs::File::options().append(true).open(&file);
-        let _age_is_a_hint = opened.and_then(|file| file.set_modified(SystemTime::now()));
-        // A file that can't be read is as good as none: the client is told to begin again.
-        Ok(serde_json::from_slice(&text).ok())
+        if let Some(state) = self.0.with_index(|index| index.unwritten(id)) {
+            return Ok(Some(state));
+        }
+        let Some(stored) = self.0.read(id)? else { return Ok(None) };
+        if let Some(file) = self.0.file(id) {
+            // The time of the file says when the session was last used.
+            let opened = std::fs::File::options().append(true).open(file);
+            let _age_is_a_hint = opened.and_then(|file| file.set_modified(SystemTime::now()));
+        }
+        Ok(Some(stored.state))
     }
 
+    /// Remembers a session after its handshake; it gets its file when its client comes back.
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
-        let Some(file) = self.file(id) else { return Ok(()) };
-        let text = serde_json::to_vec(state)?;
-        if text.len() > LARGEST {
-            return Err(format!("what the client said of itself is larger than {LARGEST} bytes").into());
+        let is_small = serde_json::to_vec(state)?.len() <= LARGEST;
+        let state = is_small.then(|| Box::new(state.clone()));
+        self.0.with_index(|index| index.open(id, state, SystemTime::now()));
+        if is_small {
+            Ok(())
+        } else {
+            Err(format!("what the client said of itself is larger than {LARGEST} bytes").into())
         }
-        tokio::fs::create_dir_all(&self.folder).await?;
-        let unfinished = file.with_extension("new");
-        tokio::fs::write(&unfinished, text).await?;
-        tokio::fs::rename(&unfinished, &file).await?;
-        Ok(())
     }
 
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
-        match self.file(id).map(std::fs::remove_file) {
-            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
-            _ => Ok(()),
-        }
+        self.0.with_index(|index| index.remove(id));
+        Ok(self.0.remove(id)?)
     }
 }

@@ -1,12 +1,16 @@
-//! Sessions belong to whoever opened them: what goes out and comes in as `Mcp-Session-Id`, where people sign in.
+//! Sessions belong to whoever opened them, and one that a stranger opened to the first subject that uses it: what goes out
+//! and comes in as `Mcp-Session-Id`.
 
 use axum::{body::Body, response::Response};
-use http::{HeaderValue, Request};
+use http::{HeaderMap, HeaderValue, Request};
 use lyceum_auth::Auth;
 use lyceum_model::{Caller, ErrorCode};
 
-use super::super::{SESSION_ID, refusal};
-use crate::http::ApiError;
+use super::{
+    super::{SESSION_ID, refusal},
+    NoSession,
+};
+use crate::{app::App, http::ApiError};
 
 /// Puts the bare id of the sender's session into a request; a session of somebody else is not found.
 pub(in crate::mcp) fn come_in(
@@ -21,11 +25,23 @@ pub(in crate::mcp) fn come_in(
             request.headers_mut().insert(SESSION_ID, id);
             Ok(())
         }
-        None => {
-            let message = "you have no such session; send initialize to open one";
-            Err(Box::new(refusal(&ApiError::new(ErrorCode::NotFound, message))))
-        }
+        None => Err(no_session()),
     }
+}
+
+/// Lets a request into the session that it names, bare by now.
+pub(in crate::mcp) async fn enter(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+) -> Result<(), Box<Response>> {
+    let id = headers.get(SESSION_ID).and_then(|id| id.to_str().ok()).ok_or_else(no_session)?;
+    app.legacy.visit(id, caller.subject()).await.map_err(|NoSession| no_session())
+}
+
+fn no_session() -> Box<Response> {
+    let message = "you have no such session; send initialize to open one";
+    Box::new(refusal(&ApiError::new(ErrorCode::NotFound, message)))
 }
 
 /// Makes the session in an answer that of whoever gets it.

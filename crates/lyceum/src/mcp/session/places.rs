@@ -1,7 +1,7 @@
 //! Which sessions are in memory, and which have a request under way and so keep their place.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
 };
@@ -100,6 +100,11 @@ impl Places {
             }
             leaving
         })
+    }
+
+    /// The sessions in memory.
+    pub(super) fn held(&self) -> HashSet<SessionId> {
+        self.with(|state| state.held.keys().cloned().collect())
     }
 
     /// Whether a session is in memory.

@@ -1,0 +1,101 @@
+//! A budget of bytes that all clients share: what strangers make us hold has one bound, however many of them there are.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use lyceum_model::ErrorCode;
+
+use crate::Error;
+
+/// So many bytes for everyone together. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct ByteBudget(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    used: AtomicUsize,
+    max: usize,
+}
+
+/// The budget is spent; some of it comes back when others are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the server holds as much for its clients as it may (limits.buffer_bytes); try again in a moment")]
+pub struct BudgetSpent;
+
+impl From<BudgetSpent> for Error {
+    fn from(spent: BudgetSpent) -> Self {
+        Self::Failed { code: ErrorCode::Unavailable, message: spent.to_string() }
+    }
+}
+
+/// Bytes of a budget, given back when this is dropped.
+#[derive(Debug)]
+pub struct HeldBytes {
+    budget: ByteBudget,
+    bytes: usize,
+}
+
+impl ByteBudget {
+    /// A budget of that many bytes.
+    pub fn new(max: usize) -> Self {
+        Self(Arc::new(Inner { used: AtomicUsize::new(0), max }))
+    }
+
+    /// Holds nothing yet.
+    pub fn hold(&self) -> HeldBytes {
+        HeldBytes { budget: self.clone(), bytes: 0 }
+    }
+
+    /// How many bytes are held.
+    pub fn used(&self) -> usize {
+        self.0.used.load(Ordering::Relaxed)
+    }
+}
+
+impl HeldBytes {
+    /// Holds so many more, or as many as before where there is no room.
+    pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
+        let Inner { used, max } = &*self.budget.0;
+        let fits = |used: usize| used.checked_add(bytes).filter(|sum| sum <= max);
+        used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|_| BudgetSpent)?;
+        self.bytes += bytes;
+        Ok(())
+    }
+
+    /// Gives so many back.
+    pub fn shrink(&mut self, bytes: usize) {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        self.budget.0.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+impl Drop for HeldBytes {
+    fn drop(&mut self) {
+        // Most held nothing, and touch nothing that others use.
+        if self.bytes > 0 {
+            self.shrink(self.bytes);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_held_is_bounded_and_given_back() {
+        let budget = ByteBudget::new(100);
+        let (mut one, mut other) = (budget.hold(), budget.hold());
+        assert_eq!(one.grow(60), Ok(()));
+        assert_eq!(other.grow(41), Err(BudgetSpent));
+        assert_eq!(other.grow(usize::MAX), Err(BudgetSpent));
+        assert_eq!(other.grow(40), Ok(()));
+        one.shrink(1000);
+        assert_eq!((budget.used(), other.grow(60)), (40, Ok(())));
+        drop((one, other));
+        assert_eq!(budget.used(), 0);
+    }
+}

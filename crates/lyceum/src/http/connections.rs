@@ -1,0 +1,150 @@
+//! Places for connections: so many in all, so many for one client address, and a few that only probes are answered on.
+
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::ClientAddr;
+use crate::config::Config;
+
+/// How many connections beyond the limit are taken so that probes are answered when all places are.
+const RESERVED_FOR_PROBES: usize = 16;
+
+/// Who is connected.
+pub(super) struct Connections {
+    places: Arc<Semaphore>,
+    reserved: Arc<Semaphore>,
+    by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    per_address: usize,
+    is_exempt: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
+}
+
+/// What a connection may be used for, for as long as this is kept.
+pub(super) struct Place {
+    pub(super) serves: Serves,
+    _permit: OwnedSemaphorePermit,
+    _share: Option<Share>,
+}
+
+/// What is answered on a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Serves {
+    /// Everything.
+    All,
+    /// Probes alone: every place is taken.
+    Probes,
+}
+
+/// One of the connections of an address.
+struct Share {
+    by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
+    network: IpAddr,
+}
+
+impl Connections {
+    pub(super) fn new(config: &Config) -> Self {
+        let proxies = config.trusted_proxies.clone();
+        Self {
+            places: Arc::new(Semaphore::new(config.limits.connections)),
+            reserved: Arc::new(Semaphore::new(RESERVED_FOR_PROBES)),
+            by_address: Arc::default(),
+            per_address: config.limits.connections_per_address,
+            // A proxy on this machine carries the connections of everyone.
+            is_exempt: Box::new(move |peer| peer.to_canonical().is_loopback() || proxies.contains(peer)),
+        }
+    }
+
+    /// Waits until there is a place of either kind, so that more clients than that wait in the system's queue.
+    pub(super) async fn free(&self) -> Option<OwnedSemaphorePermit> {
+        tokio::select! {
+            biased;
+            place = self.places.clone().acquire_owned() => place.ok(),
+            place = self.reserved.clone().acquire_owned() => place.ok(),
+        }
+    }
+
+    /// Gives the place to whoever came; nothing where their address has as many connections as it may.
+    pub(super) fn take(&self, peer: IpAddr, permit: OwnedSemaphorePermit) -> Option<Place> {
+        let share = if (self.is_exempt)(peer) { None } else { Some(self.share(peer)?) };
+        let is_reserved = Arc::ptr_eq(permit.semaphore(), &self.reserved);
+        // One of the others may have become free while nobody came.
+        let better = if is_reserved { self.places.clone().try_acquire_owned().ok() } else { None };
+        let serves = if is_reserved && better.is_none() { Serves::Probes } else { Serves::All };
+        Some(Place { serves, _permit: better.unwrap_or(permit), _share: share })
+    }
+
+    fn share(&self, peer: IpAddr) -> Option<Share> {
+        let network = ClientAddr::of_peer(peer).network();
+        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = by_address.entry(network).or_default();
+        if *count >= self.per_address {
+            return None;
+        }
+        *count += 1;
+        Some(Share { by_address: self.by_address.clone(), network })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = by_address.get_mut(&self.network) {
+            *count -= 1;
+            if *count == 0 {
+                by_address.remove(&self.network);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn connections(lines: &str) -> Connections {
+        Connections::new(&Config::from_text(Path::new("lyceum.toml"), lines).unwrap())
+    }
+
+    async fn connect(connections: &Connections, peer: &str) -> Option<Place> {
+        let permit = connections.free().await.unwrap();
+        connections.take(peer.parse().unwrap(), permit)
+    }
+
+    #[tokio::test]
+    async fn s4_one_address_has_its_share_and_others_theirs() {
+        let connections = connections(
+            "[server]\ntrusted_proxies = [\"10.0.0.0/8\"]\n[limits]\nconnections_per_address = 2",
+        );
+        for peer in ["192.0.2.1", "2001:db8::1"] {
+            let held = (connect(&connections, peer).await, connect(&connections, peer).await);
+            assert!(held.0.is_some() && held.1.is_some());
+            assert!(connect(&connections, peer).await.is_none());
+            assert!(connect(&connections, "192.0.2.2").await.is_some());
+            drop(held);
+            assert!(connect(&connections, peer).await.is_some());
+        }
+        for exempt in ["127.0.0.1", "::1", "10.1.2.3", "::ffff:127.0.0.1"] {
+            let held = [connect(&connections, exempt).await, connect(&connections, exempt).await];
+            assert!(held.iter().all(Option::is_some) && connect(&connections, exempt).await.is_some());
+        }
+        assert!(connections.by_address.lock().unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn s4_when_all_places_are_taken_probes_have_some_left() {
+        let connections = connections("[limits]\nconnections = 1");
+        let first = connect(&connections, "192.0.2.1").await.unwrap();
+        let second = connect(&connections, "192.0.2.2").await.unwrap();
+        assert_eq!((first.serves, second.serves), (Serves::All, Serves::Probes));
+        let reserved = connections.free().await.unwrap();
+        drop(first);
+        let third = connections.take("192.0.2.3".parse().unwrap(), reserved).unwrap();
+        assert_eq!(third.serves, Serves::All);
+    }
+}

@@ -1,0 +1,101 @@
+//! Rate limits by client address, for what costs us something: a key guessed, a chain read, a session opened.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, Ipv6Addr},
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use super::ClientAddr;
+
+/// How many addresses are remembered; those beyond share one place.
+const REMEMBERED: usize = 10_000;
+
+/// How often one client address may ask: so many at once, and one more each time an interval has passed.
+#[derive(Debug)]
+pub(crate) struct RateLimit {
+    burst: u32,
+    every: Duration,
+    /// For each network, when it will have used up nothing.
+    full: Mutex<HashMap<IpAddr, Instant>>,
+}
+
+impl RateLimit {
+    /// Sign-ins and token requests.
+    pub(crate) fn of_sign_ins() -> Self {
+        Self::new(60, Duration::from_millis(500))
+    }
+
+    /// Sessions of older clients: people behind one address may come back together after a restart.
+    pub(crate) fn of_sessions() -> Self {
+        Self::new(600, Duration::from_millis(200))
+    }
+
+    fn new(burst: u32, every: Duration) -> Self {
+        Self { burst, every, full: Mutex::default() }
+    }
+
+    /// Counts one more; says how many seconds to wait where that is too many.
+    pub(crate) fn count(&self, client: ClientAddr, now: Instant) -> Result<(), u64> {
+        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
+        if full.len() >= REMEMBERED {
+            full.retain(|_, full| *full > now);
+        }
+        let mut network = client.network();
+        if full.len() >= REMEMBERED && !full.contains_key(&network) {
+            network = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+        }
+        let place = full.entry(network).or_insert(now);
+        let next = (*place).max(now) + self.every;
+        let over = next.saturating_duration_since(now + self.every * self.burst);
+        if over.is_zero() {
+            *place = next;
+            Ok(())
+        } else {
+            Err(over.as_secs() + 1)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BURST: u32 = 60;
+    const EVERY: Duration = Duration::from_millis(500);
+
+    fn client(address: impl Into<IpAddr>) -> ClientAddr {
+        ClientAddr::of_peer(address.into())
+    }
+
+    #[test]
+    fn one_address_is_slowed_down_and_others_are_not() {
+        let (limit, now) = (RateLimit::new(BURST, EVERY), Instant::now());
+        let peer = |last: u8| client([10, 0, 0, last]);
+        for _ in 0..BURST {
+            assert_eq!(limit.count(peer(1), now), Ok(()));
+        }
+        assert_eq!(limit.count(peer(1), now), Err(1));
+        assert_eq!(limit.count(peer(2), now), Ok(()));
+        assert_eq!(limit.count(peer(1), now + EVERY), Ok(()));
+        assert_eq!(limit.count(peer(1), now + EVERY), Err(1));
+    }
+
+    #[test]
+    fn a_network_of_the_sixth_version_counts_as_one() {
+        let (limit, now) = (RateLimit::new(BURST, EVERY), Instant::now());
+        let peer = |last: u16| client([0x2001, 0xdb8, 0, 1, 0, 0, 0, last]);
+        assert!((0..100).any(|last| limit.count(peer(last), now).is_err()));
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_and_the_others_share() {
+        let (limit, now) = (RateLimit::new(BURST, EVERY), Instant::now());
+        let peer = |number: u32| client(number.to_be_bytes());
+        let refused = (0..11_000).filter(|number| limit.count(peer(*number), now).is_err()).count();
+        assert!(refused > 0);
+        assert!(limit.full.lock().unwrap_or_else(PoisonError::into_inner).len() <= REMEMBERED + 1);
+        assert_eq!(limit.count(peer(12_000), now + Duration::from_secs(60)), Ok(()));
+    }
+}
