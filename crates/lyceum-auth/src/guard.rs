@@ -4,10 +4,11 @@
 //! exactly those. Redirects are not followed and no proxy is used, for both would look the name up again.
 
 use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    net::{IpAddr, SocketAddr},
     time::Duration,
 };
 
+use lyceum_model::is_public_address;
 use reqwest::{Response, StatusCode, Url, header::ACCEPT, redirect::Policy};
 
 use crate::http;
@@ -64,7 +65,7 @@ impl Guard {
         let found = tokio::time::timeout(LOOK_UP, look_up(host, port)).await;
         let found =
             found.map_err(|_| Unfetched::Failed("its name took too long to look up".to_owned()))??;
-        if found.is_empty() || !(is_trusted || found.iter().all(|address| is_public(address.ip()))) {
+        if found.is_empty() || !(is_trusted || found.iter().all(|address| is_public_address(address.ip()))) {
             return Err(Unfetched::NotPublic);
         }
         let client = http::builder(url)
@@ -95,34 +96,6 @@ async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, Unfetched> {
     }
     let found = tokio::net::lookup_host((host, port)).await;
     Ok(found.map_err(|_| Unfetched::Failed("its name leads nowhere".to_owned()))?.collect())
-}
-
-/// Whether an address is one of the public Internet. What is not known to be is not.
-pub(crate) fn is_public(address: IpAddr) -> bool {
-    match address {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    let is_special = address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_documentation()
-        || matches!((a, b), (0 | 240.., _) | (100, 64..=127) | (198, 18 | 19))
-        || matches!((a, b, c), (192, 0, 0) | (192, 88, 99))
-        || address.is_multicast();
-    !is_special
-}
-
-/// Only what is given out (2000::/3), and of that nothing that stands for an IPv4 address or for examples.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [first, second, ..] = address.segments();
-    let is_given_out = first & 0xe000 == 0x2000;
-    let is_special = matches!((first, second), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002 | 0x3fff, _));
-    is_given_out && !is_special
 }
 
 #[cfg(test)]

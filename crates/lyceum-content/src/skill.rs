@@ -23,8 +23,9 @@ pub use files::{FoundFile, Inherited, ResourceKind, is_binary, mime_type};
 pub use index::{Skill, SkillIndex};
 pub use matching::{Hit, Match, Query};
 pub use settings::{
-    AnalyticsOverlay, AnalyticsSettings, AssetOverlay, AssetSettings, MatchOverlay, MatchSettings, Overlay,
-    RefreshOverlay, RefreshSettings, SandboxChoice, ScriptOverlay, ScriptSettings, Settings,
+    AnalyticsOverlay, AnalyticsSettings, AssetOverlay, AssetSettings, MatchOverlay, MatchSettings,
+    NetworkChoice, Overlay, RefreshOverlay, RefreshSettings, SandboxChoice, ScriptOverlay, ScriptSettings,
+    Settings,
 };
 pub use standard::{LARGEST_SKILL, MOST_FILES, Standard};
 pub use tree::SkillNode;

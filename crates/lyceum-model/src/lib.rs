@@ -5,6 +5,7 @@
 mod access;
 mod caller;
 mod error_code;
+mod public_address;
 mod rel_path;
 mod right;
 mod slug;
@@ -13,6 +14,7 @@ mod tier;
 pub use access::Access;
 pub use caller::Caller;
 pub use error_code::ErrorCode;
+pub use public_address::is_public_address;
 pub use rel_path::{InvalidPath, RelPath};
 pub use right::{KNOWLEDGE_READ, MCP_READ, RIGHTS, Right};
 pub use slug::{Domain, InvalidSlug, Scope, SourceName};

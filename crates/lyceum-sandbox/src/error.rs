@@ -20,6 +20,9 @@ pub enum Error {
     /// A layer of the sandbox could not be put on, so nothing was run.
     #[error("the sandbox could not be made: {0}")]
     Refused(String),
+    /// The script's network could not be limited to public addresses, so nothing was run.
+    #[error("the script's network can't be limited to public addresses here: {0}")]
+    NoNetwork(String),
     /// The sandbox stands, but the runner could not be started in it.
     #[error("the script could not be started: {0}")]
     NotStarted(String),
@@ -36,7 +39,7 @@ impl Error {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Invalid(_) => ErrorCode::ValidationError,
-            Self::Refused(_) => ErrorCode::Unavailable,
+            Self::Refused(_) | Self::NoNetwork(_) => ErrorCode::Unavailable,
             Self::NotStarted(_) | Self::Helper(_) | Self::Lost => ErrorCode::InternalError,
         }
     }

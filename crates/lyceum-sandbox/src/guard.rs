@@ -3,6 +3,7 @@
 //! Both are this program started again, with one thread, no environment and a socket as standard input, on which the
 //! first message says which of the two it is. Standard output and error are the script's: nothing here writes to them.
 
+mod broker;
 mod bubblewrap;
 mod cgroup;
 mod confine;

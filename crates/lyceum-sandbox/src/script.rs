@@ -22,12 +22,25 @@ pub struct Script {
     pub args: BTreeMap<String, String>,
     /// The script's `PATH`.
     pub path: String,
-    /// Whether it may speak IP. Never a UNIX socket.
-    pub network: bool,
+    /// What it may reach by IP. Never a UNIX socket.
+    pub network: Network,
     /// What it may use up.
     pub limits: Limits,
     /// Files and folders outside of the skill that it may read and execute, besides the system's programs.
     pub readable: Vec<PathBuf>,
+}
+
+/// What a script may reach by IP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Network {
+    /// Nothing.
+    #[default]
+    None,
+    /// Addresses of the public Internet by TCP and UDP, and the machine's name servers. No port is offered.
+    Public,
+    /// Every address, also of this machine and its network.
+    Any,
 }
 
 /// Where a script starts.

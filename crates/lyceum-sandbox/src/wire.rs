@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Level, Limits, MemoryLimit, Stopped};
+use crate::{Level, Limits, MemoryLimit, Network, Stopped};
 
 /// The longest message, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
@@ -37,7 +37,7 @@ pub(crate) struct Order {
     pub start: Start,
     pub args: Vec<(String, String)>,
     pub path: String,
-    pub network: bool,
+    pub network: Network,
     pub limits: Limits,
     pub readable: Vec<PathBuf>,
 }
@@ -81,7 +81,7 @@ pub(crate) struct Confinement {
     pub args: Vec<String>,
     pub cwd: PathBuf,
     pub env: Vec<(String, String)>,
-    pub network: bool,
+    pub network: Network,
     pub limits: Limits,
     pub readable: Vec<PathBuf>,
 }
@@ -98,7 +98,11 @@ pub(crate) enum User {
 /// What the confined process tells its supervisor, a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Word {
+    /// Its descriptor of this number is for the supervisor to take, which answers with one byte.
+    Listening(i32),
     Started,
+    /// The network can't be limited as it has to be.
+    NoNetwork(String),
     Refused(String),
     NotStarted(String),
 }
@@ -108,6 +112,7 @@ pub(crate) enum Word {
 pub(crate) enum Report {
     Finished { exit_code: i32, stopped: Option<Stopped>, duration: Duration, memory: MemoryLimit },
     Refused(String),
+    NoNetwork(String),
     NotStarted(String),
 }
 

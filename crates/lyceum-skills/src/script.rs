@@ -10,7 +10,7 @@ use std::{
 
 use lyceum_content::skill::Script;
 use lyceum_model::{ErrorCode, RelPath};
-use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, MemoryLimit, Sandbox, Wanted};
+use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, MemoryLimit, Network, Sandbox, Wanted};
 use lyceum_tools::Error;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -76,7 +76,7 @@ pub(crate) struct Request {
     pub folder: Option<RelPath>,
     pub args: BTreeMap<String, String>,
     pub runner: String,
-    pub network: bool,
+    pub network: Network,
     pub cwd: Option<String>,
 }
 
@@ -187,6 +187,13 @@ fn told(error: lyceum_sandbox::Error) -> Error {
                 "the runner could not be started in the sandbox; it must be installed where every user of the machine can read it",
             )
         }
+        Fault::NoNetwork(cause) => Error::Failed {
+            code: ErrorCode::Unavailable,
+            message: format!(
+                "the script declares network: true, and its network can't be limited to public addresses here: {cause}; the \
+                 one who runs this server can set skills.scripts.network to \"any\" or \"none\""
+            ),
+        },
         Fault::Refused(cause) => {
             tracing::warn!(error.cause = cause, "the sandbox for a script could not be made");
             unavailable("the sandbox could not be made, so nothing was run; lyceum doctor says more")

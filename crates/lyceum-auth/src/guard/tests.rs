@@ -12,11 +12,13 @@ use std::{
 use reqwest::Url;
 use tokio::net::TcpListener;
 
-use super::{Ask, Guard, Unfetched, is_public};
+use lyceum_model::is_public_address;
+
+use super::{Ask, Guard, Unfetched};
 
 #[track_caller]
 fn check(address: &str, expected: bool) {
-    assert_eq!(is_public(address.parse::<IpAddr>().unwrap()), expected, "{address}");
+    assert_eq!(is_public_address(address.parse::<IpAddr>().unwrap()), expected, "{address}");
 }
 
 #[test]
@@ -38,6 +40,7 @@ fn only_addresses_of_the_public_internet_are_public() {
         "127.0.0.1",
         "127.255.255.254",
         "169.254.169.254",
+        "168.63.129.16",
         "172.16.0.1",
         "172.31.255.255",
         "192.0.0.8",

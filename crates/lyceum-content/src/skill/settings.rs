@@ -1,11 +1,14 @@
 //! The settings of the skills: defaults, and what is laid over them by `config.yaml`, `lyceum.toml` and the environment.
 
+mod reach;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+pub use self::reach::NetworkChoice;
 use crate::frontmatter::yaml_value;
 
 /// How skills are found, refreshed and served.
@@ -58,6 +61,8 @@ pub struct ScriptSettings {
     pub runners: BTreeMap<String, String>,
     /// What scripts are kept in.
     pub sandbox: SandboxChoice,
+    /// What a script that declares a network may reach.
+    pub network: NetworkChoice,
 }
 
 /// What scripts are kept in. Only whoever runs the server may choose, never a repository.
@@ -118,6 +123,7 @@ impl Default for ScriptSettings {
                 .map(|(extension, runner)| ((*extension).to_owned(), (*runner).to_owned()))
                 .collect(),
             sandbox: SandboxChoice::Auto,
+            network: NetworkChoice::Public,
         }
     }
 }
@@ -193,6 +199,9 @@ pub struct ScriptOverlay {
     /// What scripts are kept in.
     #[schemars(example = &"auto")]
     pub sandbox: Option<SandboxChoice>,
+    /// What a script that declares `network: true` may reach: "public" over stdio and "none" over HTTP if left out.
+    #[schemars(example = &"public")]
+    pub network: Option<NetworkChoice>,
 }
 
 fn extensions_example() -> [&'static str; 2] {
@@ -280,6 +289,10 @@ impl Overlay {
             let message = "scripts.sandbox: only lyceum.toml can choose the sandbox; it has no effect here";
             warnings.push(message.to_owned());
         }
+        if self.scripts.network.take().is_some() {
+            let message = "scripts.network: only lyceum.toml can choose the network; it has no effect here";
+            warnings.push(message.to_owned());
+        }
         let mut drop_unless = |fine: bool, name: &str| {
             if !fine {
                 warnings.push(format!("{name}: is out of its range; it has no effect"));
@@ -345,6 +358,7 @@ impl Settings {
         set(&mut self.scripts.allowed_extensions, &scripts.allowed_extensions);
         self.scripts.runners.extend(scripts.runners.clone().unwrap_or_default());
         set(&mut self.scripts.sandbox, &scripts.sandbox);
+        set(&mut self.scripts.network, &scripts.network);
         set(&mut self.assets.max_size_bytes, &assets.max_size_bytes);
         set(&mut self.assets.inline_text_max_bytes, &assets.inline_text_max_bytes);
         set(&mut self.analytics.enabled, &analytics.enabled);

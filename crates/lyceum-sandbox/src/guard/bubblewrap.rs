@@ -19,15 +19,22 @@ use rustix::{
 };
 use seccompiler::sock_filter;
 
-use super::{Fault, rlimits, system_calls, system_paths};
-use crate::wire::Confinement;
+use super::{Fault, confine::hand_over_calls, rlimits, system_calls, system_paths};
+use crate::{
+    Network,
+    wire::{Confinement, Word},
+};
 
 /// Executes bubblewrap in place of this process. It only comes back if that failed.
 ///
 /// Bubblewrap reports on the control socket: a line with `child-pid` when it has started its first process, and one
 /// with `exit-code` when the script has ended, but only if the script was really started.
-pub(super) fn become_it(bwrap: &Path, control: &UnixStream, confinement: &Confinement) -> Fault {
-    match prepare(control, confinement) {
+pub(super) fn become_it(bwrap: &Path, control: &mut UnixStream, confinement: &Confinement) -> Word {
+    let prepared = prepare(control, confinement).map_err(Word::Refused).and_then(|prepared| {
+        hand_over_calls(control, confinement.network)?;
+        Ok(prepared)
+    });
+    match prepared {
         Ok((status, filter)) => {
             let error = Command::new(bwrap)
                 .args(arguments(confinement, &status, &filter))
@@ -35,9 +42,9 @@ pub(super) fn become_it(bwrap: &Path, control: &UnixStream, confinement: &Confin
                 .envs(confinement.env.iter().cloned())
                 .stdin(Stdio::null())
                 .exec();
-            format!("bubblewrap does not start: {error}")
+            Word::Refused(format!("bubblewrap does not start: {error}"))
         }
-        Err(fault) => fault,
+        Err(word) => word,
     }
 }
 
@@ -80,7 +87,7 @@ fn arguments(confinement: &Confinement, status: &OwnedFd, filter: &OwnedFd) -> V
     args.add(&["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]);
     args.add(&["--seccomp", &filter.as_raw_fd().to_string()]);
     args.add(&["--json-status-fd", &status.as_raw_fd().to_string()]);
-    if confinement.network {
+    if confinement.network != Network::None {
         args.add(&["--share-net"]);
         system_paths::NETWORK_SETTINGS.iter().for_each(|path| args.read_only(path.as_ref()));
     }

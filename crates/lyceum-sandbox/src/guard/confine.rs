@@ -6,8 +6,9 @@
 use std::{
     env,
     fs::File,
-    io::{self, Write as _},
-    os::unix::net::UnixStream,
+    io::{self, Read as _, Write as _},
+    net::{Ipv4Addr, TcpListener},
+    os::{fd::AsRawFd as _, unix::net::UnixStream},
     process::{Command, ExitCode, Stdio},
 };
 
@@ -22,8 +23,15 @@ use rustix::{
     thread::{UnshareFlags, capabilities},
 };
 
-use super::{Fault, bubblewrap, doing, file_rights, raw, rlimits, system_calls, user};
-use crate::wire::{Confinement, Means, Rights, User, Word};
+use super::{
+    Fault, broker, bubblewrap, doing,
+    file_rights::{self, Covered},
+    raw, rlimits, system_calls, user,
+};
+use crate::{
+    Network,
+    wire::{Confinement, Means, Rights, User, Word},
+};
 
 /// Confines, starts and waits. The exit code is the script's.
 pub(super) fn main(mut control: UnixStream, confinement: &Confinement) -> ExitCode {
@@ -41,10 +49,12 @@ fn run(control: &mut UnixStream, confinement: &Confinement) -> Result<u8, Word> 
     match confinement.means {
         Means::None => {}
         Means::Standard { namespaces, rights } => {
-            restrict(confinement, namespaces, rights).map_err(Word::Refused)?;
+            let covered = restrict(confinement, namespaces, rights).map_err(Word::Refused)?;
+            hand_over_calls(control, confinement.network)?;
+            filter(confinement, namespaces, covered).map_err(Word::Refused)?;
         }
         Means::Strict { ref bwrap } => {
-            return Err(Word::Refused(bubblewrap::become_it(bwrap, control, confinement)));
+            return Err(bubblewrap::become_it(bwrap, control, confinement));
         }
     }
     let script = start(confinement).map_err(Word::NotStarted)?;
@@ -77,12 +87,30 @@ fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(), Fault>
     rlimits::set(confinement)
 }
 
-/// The layers of the standard level.
-fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Result<(), Fault> {
+/// Lets the supervisor answer the calls that name an address, where the network is public. It has the descriptor before
+/// anything else happens, so that no script runs without it.
+pub(super) fn hand_over_calls(control: &mut UnixStream, network: Network) -> Result<(), Word> {
+    if network != Network::Public {
+        return Ok(());
+    }
+    let failed =
+        "the kernel does not hand connections to the supervisor (seccomp user notification, Linux 5.0)";
+    let listener = broker::listen().map_err(doing(failed)).map_err(Word::NoNetwork)?;
+    let failed = "the supervisor did not answer";
+    say(control, &Word::Listening(listener.as_raw_fd())).map_err(doing(failed)).map_err(Word::NoNetwork)?;
+    control.read_exact(&mut [0]).map_err(doing(failed)).map_err(Word::NoNetwork)
+}
+
+/// The layers of the standard level that come before the filter of system calls.
+fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Result<Covered, Fault> {
     if namespaces && getpid().as_raw_pid() != 1 {
         return Err("the process namespace is missing".to_owned());
     }
-    let covered = file_rights::restrict(confinement, rights)?;
+    file_rights::restrict(confinement, rights)
+}
+
+/// The filter of system calls, and a look at what holds now.
+fn filter(confinement: &Confinement, namespaces: bool, covered: Covered) -> Result<(), Fault> {
     // Whether the server, or another script, runs as the same user and is in sight.
     let shared = !namespaces && matches!(confinement.user, User::Same | User::Other(user::NOBODY));
     system_calls::restrict(system_calls::Plan {
@@ -95,7 +123,7 @@ fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Resu
 }
 
 /// Tries a few things that must fail now.
-fn verify(network: bool) -> Result<(), Fault> {
+fn verify(network: Network) -> Result<(), Fault> {
     let worked = |what: &str| Err(format!("the sandbox does not hold: {what}"));
     if !capabilities(None).is_ok_and(|sets| sets.effective.is_empty() && sets.permitted.is_empty()) {
         return worked("the script would have capabilities");
@@ -106,8 +134,11 @@ fn verify(network: bool) -> Result<(), Fault> {
     if socket(AddressFamily::UNIX, SocketType::STREAM, None).is_ok() {
         return worked("a UNIX socket can be made");
     }
-    if !network && socket(AddressFamily::INET, SocketType::DGRAM, None).is_ok() {
+    if network == Network::None && socket(AddressFamily::INET, SocketType::DGRAM, None).is_ok() {
         return worked("a network socket can be made");
+    }
+    if network == Network::Public && TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).is_ok() {
+        return worked("a port can be offered");
     }
     if raw::unshare(UnshareFlags::NEWUSER).is_ok() {
         return worked("a namespace can be made");

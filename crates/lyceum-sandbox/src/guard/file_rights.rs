@@ -8,7 +8,10 @@ use landlock::{
 };
 
 use super::{Fault, doing, system_paths};
-use crate::wire::{Confinement, Rights};
+use crate::{
+    Network,
+    wire::{Confinement, Rights},
+};
 
 /// What the kernel could be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +43,11 @@ pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<Cove
     };
     let mut rules = Ruleset::default().handle_access(AccessFs::from_all(abi)).map_err(doing(failed))?;
     if rights == Rights::Best {
-        // With a network every port may be called, but none may be offered.
-        let ports = if confinement.network { AccessNet::BindTcp.into() } else { AccessNet::from_all(abi) };
+        // With any network every port may be called, but none may be offered. With a public one the supervisor calls.
+        let ports = match confinement.network {
+            Network::Any => AccessNet::BindTcp.into(),
+            Network::None | Network::Public => AccessNet::from_all(abi),
+        };
         rules = rules.handle_access(ports).map_err(doing(failed))?;
         rules = rules.scope(Scope::from_all(abi)).map_err(doing(failed))?;
     }
@@ -58,7 +64,7 @@ pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<Cove
     for path in confinement.readable.iter().chain([&confinement.program]) {
         rules = allow_if_there(rules, path, READ)?;
     }
-    if confinement.network {
+    if confinement.network != Network::None {
         for path in system_paths::NETWORK_SETTINGS {
             rules = allow_if_there(rules, path.as_ref(), READ)?;
         }

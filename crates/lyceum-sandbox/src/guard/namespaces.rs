@@ -12,7 +12,7 @@ use rustix::{
 };
 
 use super::{Fault, doing, raw};
-use crate::wire::User;
+use crate::{Network, wire::User};
 
 /// How many files and folders the scratch folder takes.
 pub(super) const SCRATCH_ENTRIES: u64 = 16_384;
@@ -25,11 +25,11 @@ pub(super) struct Scratch<'a> {
 }
 
 /// Leaves the server's namespaces. The process itself keeps its process number; its children get new ones.
-pub(super) fn enter(network: bool, scratch: &Scratch<'_>) -> Result<(), Fault> {
+pub(super) fn enter(network: Network, scratch: &Scratch<'_>) -> Result<(), Fault> {
     let failed = "could not make namespaces";
     let (uid, gid) = (geteuid(), getegid());
     let mut flags = UnshareFlags::NEWPID | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS | UnshareFlags::NEWNS;
-    flags.set(UnshareFlags::NEWNET, !network);
+    flags.set(UnshareFlags::NEWNET, network == Network::None);
     flags.set(UnshareFlags::NEWUSER, !uid.is_root());
     raw::unshare(flags).map_err(doing(failed))?;
     if !uid.is_root() {

@@ -1,9 +1,18 @@
 //! The system calls that have no safe form.
 #![expect(unsafe_code, reason = "these system calls have no safe form; each says why its use is sound")]
 
-use std::{io, os::unix::process::CommandExt as _, process::Command};
+use std::{
+    io,
+    os::{
+        fd::{AsRawFd as _, FromRawFd as _, OwnedFd},
+        unix::process::CommandExt as _,
+    },
+    process::Command,
+};
 
+use libc::{c_int, c_long};
 use rustix::{
+    io::Errno,
     process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit},
     thread::{UnshareFlags, unshare_unsafe},
 };
@@ -54,6 +63,79 @@ pub(super) fn end_with_parent(command: &mut Command, address_space: Option<Rlimi
     };
     // SAFETY: between fork and exec only two system calls are made, and nothing is allocated.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// A system call of another process that waits for our answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WaitingCall {
+    pub id: u64,
+    /// The thread that waits, by the number that it has for us.
+    pub thread: u32,
+    pub number: c_int,
+    pub args: [u64; 6],
+}
+
+/// Once we have taken a call, only a deadly signal interrupts it.
+const WAIT_KILLABLE: libc::c_ulong = 1 << 5;
+
+/// Makes those system calls of this process, and of all that it starts, wait for an answer of whoever has the descriptor.
+/// The filter says nothing of the processor's other interfaces: the filter of system calls denies them.
+pub(super) fn listen_to_calls(calls: &[c_long]) -> io::Result<OwnedFd> {
+    const LOAD: u16 = 0x20;
+    const SKIP_UNLESS_EQUAL: u16 = 0x15;
+    const RETURN: u16 = 0x06;
+    let line = |code, jf, k| libc::sock_filter { code, jt: 0, jf, k };
+    let mut program = vec![line(LOAD, 0, 0)];
+    for call in calls {
+        let call = u32::try_from(*call).map_err(io::Error::other)?;
+        program.extend([line(SKIP_UNLESS_EQUAL, 1, call), line(RETURN, 0, libc::SECCOMP_RET_USER_NOTIF)]);
+    }
+    program.push(line(RETURN, 0, libc::SECCOMP_RET_ALLOW));
+    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len: length, filter: program.as_mut_ptr() };
+    let install = |flags: libc::c_ulong| {
+        // SAFETY: the program is valid for the call, and its length is its own; the kernel copies it.
+        let listener = unsafe {
+            libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
+        };
+        c_int::try_from(listener).ok().filter(|listener| *listener >= 0).ok_or_else(io::Error::last_os_error)
+    };
+    // A signal must not make a process ask again for what was done already. Linux before 5.19 can't promise that.
+    let new = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    let listener = install(new | WAIT_KILLABLE).or_else(|_| install(new))?;
+    // SAFETY: the kernel has just made this descriptor for us, and nobody else knows it.
+    Ok(unsafe { OwnedFd::from_raw_fd(listener) })
+}
+
+/// Takes the next call that waits.
+pub(super) fn receive_call(listener: &OwnedFd) -> io::Result<WaitingCall> {
+    let data = libc::seccomp_data { nr: 0, arch: 0, instruction_pointer: 0, args: [0; 6] };
+    let mut call = libc::seccomp_notif { id: 0, pid: 0, flags: 0, data };
+    // SAFETY: the structure is all zeroes, as the kernel wants it, and of the size that the request names.
+    let result = unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call) };
+    check(result.into())?;
+    Ok(WaitingCall { id: call.id, thread: call.pid, number: call.data.nr, args: call.data.args })
+}
+
+/// Whether a call still waits, and so its process is still the one that made it.
+pub(super) fn is_waiting(listener: &OwnedFd, id: u64) -> bool {
+    // SAFETY: the kernel reads the number that the pointer leads to, and no more.
+    let result =
+        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) };
+    result == 0
+}
+
+/// Gives a call its result. The call itself is never made.
+pub(super) fn answer_call(listener: &OwnedFd, id: u64, result: Result<usize, Errno>) -> io::Result<()> {
+    let (val, error) = match result {
+        Ok(value) => (i64::try_from(value).map_err(io::Error::other)?, 0),
+        Err(errno) => (0, errno.raw_os_error().saturating_neg()),
+    };
+    let mut answer = libc::seccomp_notif_resp { id, val, error, flags: 0 };
+    // SAFETY: the structure is of the size that the request names, and valid for the call.
+    let result =
+        unsafe { libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer) };
+    check(result.into())
 }
 
 fn check(result: libc::c_long) -> io::Result<()> {

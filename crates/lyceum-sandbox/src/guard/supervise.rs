@@ -30,8 +30,8 @@ use super::{
     usage::Usage,
     user,
 };
-use crate::MemoryLimit;
 use crate::wire::{Confinement, Means, Message, Order, Report, Start, User, frame};
+use crate::{MemoryLimit, Network};
 use vigil::{Outcome, Vigil};
 use words::Words;
 
@@ -70,6 +70,7 @@ fn supervise(control: &mut UnixStream, order: Order) -> Result<Report, Fault> {
     drop((folder, group));
     Ok(match outcome? {
         Outcome::Refused(reason) => Report::Refused(reason),
+        Outcome::NoNetwork(reason) => Report::NoNetwork(reason),
         Outcome::NotStarted(reason) => Report::NotStarted(reason),
         Outcome::Abandoned => Report::Refused("the server hung up".to_owned()),
         Outcome::Ended { code, stopped, since } => {
@@ -107,7 +108,7 @@ fn run(
     let (limits, level) = (order.limits.clone(), order.means.level());
     let (root, words) =
         start(confinement(order, folder, user), group).map_err(doing("could not start a helper"))?;
-    Vigil { control, words, root, level, limits: &limits, usage, group }.keep()
+    Vigil { control, words, root, level, limits: &limits, usage, group, broker: None }.keep()
 }
 
 /// Lets the script open `/dev/stdout` and `/dev/stderr`, as some do.
@@ -130,6 +131,9 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
         ("SKILL_DIR", text(&folder.skill)),
         ("LANG", "C.UTF-8".to_owned()),
     ];
+    // Both questions of a look-up in one `sendmmsg` would be denied.
+    let resolving =
+        (order.network == Network::Public).then(|| ("RES_OPTIONS".to_owned(), "single-request".to_owned()));
     let mut words = order.runner.into_iter();
     let program = PathBuf::from(words.next().unwrap_or_default());
     let args = words.chain([text(&folder.skill.join(&order.file))]).collect();
@@ -141,7 +145,12 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
         program,
         args,
         cwd,
-        env: order.args.into_iter().chain(own.map(|(name, value)| (name.to_owned(), value))).collect(),
+        env: order
+            .args
+            .into_iter()
+            .chain(own.map(|(name, value)| (name.to_owned(), value)))
+            .chain(resolving)
+            .collect(),
         network: order.network,
         limits: order.limits,
         readable: order.readable,

@@ -13,14 +13,15 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use self::lists::{METADATA, METADATA_HERE, NAMESPACES, NEVER, NEVER_HERE, SIGNALS};
+use self::lists::{METADATA, METADATA_HERE, NAMESPACES, NEVER, NEVER_HERE, OFFERS, ROUTES, SIGNALS};
 use super::{Fault, doing};
+use crate::Network;
 
 /// What of the list depends on the run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
-    /// IP sockets are allowed.
-    pub network: bool,
+    /// Which IP sockets are allowed.
+    pub network: Network,
     /// The script runs as the server's user and sees the server's files: their mode, owner and times must stay.
     pub guard_metadata: bool,
     /// Nothing else keeps files from being shortened by their path.
@@ -93,8 +94,10 @@ fn rules(plan: Plan) -> Result<Rules, seccompiler::BackendError> {
     if plan.guard_signals {
         deny(SIGNALS);
     }
-    if !plan.network {
-        deny(&[libc::SYS_socket]);
+    match plan.network {
+        Network::None => deny(&[libc::SYS_socket]),
+        Network::Public => deny(OFFERS),
+        Network::Any => {}
     }
     let mut deny_if =
         |call: c_long, conditions: &[SeccompCondition]| -> Result<(), seccompiler::BackendError> {
@@ -145,6 +148,7 @@ const TIOCSTI: u64 = 0x5412;
 const TIOCLINUX: u64 = 0x541c;
 const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
+const MSG_FASTOPEN: u64 = 0x2000_0000;
 
 /// Sockets: a connected pair for a process and its children, and TCP and UDP for scripts with a network.
 ///
@@ -161,13 +165,30 @@ where
     for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
         deny_if(libc::SYS_socketpair, &[masked(1, SOCKET_TYPE, number(kind))?])?;
     }
-    if plan.network {
+    if plan.network == Network::Public {
+        addresses(deny_if)?;
+    }
+    if plan.network != Network::None {
         deny_if(libc::SYS_socket, &[not(0, number(libc::AF_INET))?, not(0, number(libc::AF_INET6))?])?;
         for kind in [libc::SOCK_RAW, libc::SOCK_RDM, libc::SOCK_SEQPACKET, libc::SOCK_DCCP, SOCK_PACKET] {
             deny_if(libc::SYS_socket, &[masked(1, SOCKET_TYPE, number(kind))?])?;
         }
         let protocols = [not(2, 0)?, not(2, number(libc::IPPROTO_TCP))?, not(2, number(libc::IPPROTO_UDP))?];
         deny_if(libc::SYS_socket, &protocols)?;
+    }
+    Ok(())
+}
+
+/// What names an address beside `connect` and `sendmsg`, which the supervisor does for the script.
+fn addresses<E>(deny_if: &mut impl FnMut(c_long, &[SeccompCondition]) -> Result<(), E>) -> Result<(), E>
+where
+    E: From<seccompiler::BackendError>,
+{
+    deny_if(libc::SYS_sendto, &[not_null(4)?])?;
+    deny_if(libc::SYS_sendto, &[has(3, MSG_FASTOPEN)?])?;
+    for (level, option) in ROUTES {
+        let number = |number: c_int| u64::from(number.unsigned_abs());
+        deny_if(libc::SYS_setsockopt, &[is(1, number(*level))?, is(2, number(*option))?])?;
     }
     Ok(())
 }

@@ -121,6 +121,7 @@ fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Res
         Report::Finished { exit_code, stopped, duration, memory } => {
             Ok(Finished { exit_code, stdout, stderr, duration, stopped, level, memory })
         }
+        Report::NoNetwork(reason) => Err(Error::NoNetwork(reason)),
         Report::NotStarted(reason) => Err(Error::NotStarted(reason)),
         // Bubblewrap says on standard error what it could not do.
         Report::Refused(reason) => Err(Error::Refused(match last_line(&stderr) {

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use tokio::time::timeout;
 
 use super::Sandbox;
-use crate::{Cwd, Limits, MemoryLimit, Script, wire::Means};
+use crate::{Cwd, Limits, MemoryLimit, Network, Script, wire::Means};
 
 /// Prints a line for each thing that worked and should not, and `end` when it got through.
 const SCRIPT: &str = include_str!("self_test.sh");
@@ -74,7 +74,7 @@ fn script(sandbox: &Sandbox, secret: &Path) -> Result<Script, String> {
         cwd: Cwd::Skill,
         args,
         path: "/usr/bin:/bin".to_owned(),
-        network: false,
+        network: Network::None,
         limits: Limits { timeout: PATIENCE, grace: Duration::from_secs(1), ..Limits::default() },
         readable: Vec::new(),
     })

@@ -9,7 +9,7 @@ use std::{
 };
 
 use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Helper, Limits, Sandbox, Script, Setup, Variant, Wanted};
+use lyceum_sandbox::{Cwd, Helper, Limits, Network, Sandbox, Script, Setup, Variant, Wanted};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -21,6 +21,8 @@ struct Request {
     script: String,
     args: BTreeMap<String, String>,
     timeout: Duration,
+    #[serde(default)]
+    network: Network,
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -48,7 +50,7 @@ fn drive() -> Result<(), Box<dyn std::error::Error>> {
         cwd: Cwd::Skill,
         args: request.args,
         path: "/usr/bin:/bin".to_owned(),
-        network: false,
+        network: request.network,
         limits: Limits { timeout: request.timeout, ..Limits::default() },
         readable: Vec::new(),
     };

@@ -1,13 +1,18 @@
 //! A script that may use the network speaks TCP and UDP, and nothing else.
 
 use std::{
-    net::{TcpListener, UdpSocket},
+    fs,
+    io::{self, Write as _},
+    net::{Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs as _, UdpSocket},
     os::unix::net::UnixListener,
+    process::{Command, Stdio},
 };
 
-use lyceum_sandbox::{Script, Variant};
+use lyceum_sandbox::{Network, Script, Variant};
 
-use crate::stage::{CONFINED, Stage, python};
+use serde_json::{Value, json};
+
+use crate::stage::{CONFINED, Stage, driver, is_of_the_machine, is_root, python};
 
 const SCRIPT: &str = r"
 import os, socket
@@ -37,7 +42,7 @@ async fn a_script_with_a_network_speaks_tcp_and_udp_only() {
     let _udp = UdpSocket::bind(("127.0.0.1", port)).unwrap();
     let socket = stage.path().join("socket");
     let _unix = UnixListener::bind(&socket).unwrap();
-    let mut script = Script { network: true, ..python(SCRIPT) };
+    let mut script = Script { network: Network::Any, ..python(SCRIPT) };
     script.args.insert("port".to_owned(), port.to_string());
     script.args.insert("socket".to_owned(), socket.display().to_string());
     for (variant, finished) in stage.run_in(&CONFINED, &script).await {
@@ -49,5 +54,117 @@ async fn a_script_with_a_network_speaks_tcp_and_udp_only() {
              packet DENIED\nlisten {listen}\n"
         );
         assert_eq!(finished.stdout.text, expected, "{variant:?}: {}", finished.stderr.text);
+    }
+}
+
+/// The name servers of this machine.
+fn resolvers() -> String {
+    let text = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
+    let servers = text.lines().filter_map(|line| line.strip_prefix("nameserver "));
+    servers.map(|server| server.trim().split('%').next().unwrap_or_default()).collect::<Vec<_>>().join(" ")
+}
+
+/// Every probe of the script is as it must be.
+#[track_caller]
+fn check_public(name: &str, out: &str, err: &str) {
+    let lines: Vec<_> = out.lines().collect();
+    assert!(lines.len() > 35, "{name}: {lines:?}");
+    for line in lines {
+        let (probe, result) = line.rsplit_once(' ').unwrap();
+        let allowed = [
+            "public tcp",
+            "public tcp by an IPv6 socket",
+            "public udp",
+            "resolver",
+            "a message between processes",
+        ];
+        let expected = if allowed.contains(&probe) { "ALLOWED" } else { "DENIED" };
+        assert_eq!(result, expected, "{name}: {probe}\n{err}");
+    }
+}
+
+/// P6, and every other way to an address that is not public.
+#[tokio::test]
+async fn s6_a_script_with_a_public_network_reaches_nothing_of_this_machine_or_its_network() {
+    let stage = Stage::new();
+    // Both families, so that whatever gets through is noticed.
+    let tcp = TcpListener::bind(SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))).unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let udp = UdpSocket::bind(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))).unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    udp.set_nonblocking(true).unwrap();
+    let mut script = Script { network: Network::Public, ..python(include_str!("public_network.py")) };
+    script.args.insert("port".to_owned(), port.to_string());
+    script.args.insert("resolvers".to_owned(), resolvers());
+    for (variant, finished) in stage.run_in(&CONFINED, &script).await {
+        assert_eq!(finished.exit_code, 0, "{variant:?}: {}", finished.stderr.text);
+        check_public(&format!("{variant:?}"), &finished.stdout.text, &finished.stderr.text);
+        assert_eq!(tcp.accept().unwrap_err().kind(), io::ErrorKind::WouldBlock, "{variant:?}");
+        assert_eq!(udp.recv(&mut [0; 9]).unwrap_err().kind(), io::ErrorKind::WouldBlock, "{variant:?}");
+    }
+}
+
+/// The operator said that there is none.
+#[tokio::test]
+async fn without_a_network_no_socket_can_be_made() {
+    let stage = Stage::new();
+    let script = python("import socket\ntry: socket.socket()\nexcept OSError: print('DENIED')");
+    for (variant, finished) in stage.run_in(&CONFINED, &script).await {
+        assert_eq!(finished.stdout.text, "DENIED\n", "{variant:?}");
+    }
+}
+
+#[test]
+fn s6_the_same_holds_for_a_server_that_is_not_root() {
+    if !is_root() {
+        eprintln!("only root can run a server as nobody; this one runs as another user already");
+        return;
+    }
+    let stage = Stage::new();
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let program = stage.path().join("sandbox-driver");
+    fs::copy(driver(), &program).unwrap();
+    for variant in ["strict", "namespaces", "plain", "oldest"] {
+        let mut child = Command::new("setpriv")
+            .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
+            .args([program.as_os_str(), "run".as_ref()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let request = json!({
+            "variant": variant,
+            "base": stage.path(),
+            "runner": ["/usr/bin/python3"],
+            "script": include_str!("public_network.py"),
+            "args": { "port": port.to_string(), "resolvers": resolvers() },
+            "timeout": { "secs": 30, "nanos": 0 },
+            "network": "public",
+        });
+        child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
+        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+        if let Some(error) = answer["error"].as_str() {
+            assert!(is_of_the_machine(error), "{variant}: {error}");
+            continue;
+        }
+        let text = |stream: &str| answer[stream]["text"].as_str().unwrap().to_owned();
+        check_public(variant, &text("stdout"), &text("stderr"));
+    }
+}
+
+/// With DNS, as ordinary programs do it. Where this machine has no DNS there is nothing to compare with.
+#[tokio::test]
+async fn names_are_resolved_in_a_public_network_as_they_are_outside() {
+    let mut names = ["example.org", "github.com", "deb.debian.org"].into_iter();
+    let Some(name) = names.find(|name| (*name, 80).to_socket_addrs().is_ok()) else {
+        eprintln!("names can't be resolved here");
+        return;
+    };
+    let stage = Stage::new();
+    let text = format!("import socket; print('resolved', len(socket.getaddrinfo('{name}', 80)) > 0)");
+    let script = Script { network: Network::Public, ..python(&text) };
+    for (variant, finished) in stage.run_in(&CONFINED, &script).await {
+        assert_eq!(finished.stdout.text, "resolved True\n", "{variant:?}: {}", finished.stderr.text);
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use lyceum_sandbox::{Helper, Sandbox, Setup, Wanted};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, driver, is_root};
+use crate::stage::{Stage, driver, is_of_the_machine, is_root};
 
 const ENOSYS: u32 = 38;
 const EPERM: u32 = 1;
@@ -19,6 +19,12 @@ const EPERM: u32 = 1;
 /// Runs a script on a kernel that refuses these system calls, such as `442:38`.
 #[cfg(target_arch = "x86_64")]
 fn run_without(calls: &[String], variant: &str) -> Value {
+    run_without_in(calls, variant, "none")
+}
+
+/// The same, with that network.
+#[cfg(target_arch = "x86_64")]
+fn run_without_in(calls: &[String], variant: &str, network: &str) -> Value {
     let stage = Stage::new();
     let wrapper = stage.path().join("without.py");
     fs::write(&wrapper, include_str!("without.py")).unwrap();
@@ -32,7 +38,7 @@ fn run_without(calls: &[String], variant: &str) -> Value {
         .unwrap();
     let request = json!({
         "variant": variant, "base": stage.path(), "runner": ["/bin/sh"], "script": "echo ran", "args": {},
-        "timeout": { "secs": 10, "nanos": 0 },
+        "timeout": { "secs": 10, "nanos": 0 }, "network": network,
     });
     child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -72,6 +78,25 @@ fn a_kernel_without_a_layer_is_refused() {
         check(116, EPERM, "plain", "could not change to the script's user");
         check(117, EPERM, "plain", "could not change to the script's user");
         check(119, EPERM, "plain", "could not change to the script's user");
+    }
+}
+
+/// Never a weaker run: without the means to look at every address there is no network, and no script.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_kernel_that_does_not_let_us_look_at_addresses_is_refused_if_the_network_must_be_public() {
+    const PIDFD_GETFD: u32 = 438;
+    let refused = [format!("{PIDFD_GETFD}:{EPERM}")];
+    for variant in ["strict", "namespaces", "plain"] {
+        let error = run_without_in(&refused, variant, "public")["error"].take();
+        let error = error.as_str().unwrap_or_default();
+        let says = "the script's network can't be limited to public addresses here: the supervisor may not take over";
+        assert!(error.starts_with(says) || is_of_the_machine(error), "{variant}: {error}");
+        for network in ["none", "any"] {
+            let answer = run_without_in(&refused, variant, network);
+            let error = answer["error"].as_str().unwrap_or_default();
+            assert!(answer["stdout"]["text"] == "ran\n" || is_of_the_machine(error), "{variant}: {answer}");
+        }
     }
 }
 

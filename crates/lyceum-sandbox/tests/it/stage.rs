@@ -10,7 +10,7 @@ use std::{
 };
 
 use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Error, Finished, Helper, Limits, Sandbox, Script, Setup, Variant};
+use lyceum_sandbox::{Cwd, Error, Finished, Helper, Limits, Network, Sandbox, Script, Setup, Variant};
 use tempfile::TempDir;
 
 /// Every way to hold a script back.
@@ -157,7 +157,7 @@ pub(crate) fn script(runner: &str, text: &str) -> Script {
         cwd: Cwd::Skill,
         args: BTreeMap::new(),
         path: "/usr/bin:/bin".to_owned(),
-        network: false,
+        network: Network::None,
         limits: Limits { timeout: Duration::from_secs(20), ..Limits::default() },
         readable: Vec::new(),
     }

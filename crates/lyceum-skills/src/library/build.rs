@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use lyceum_content::{
     files_below,
     skill::{
-        AnalyticsOverlay, Candidate, Draft, Finding, Overlay, Settings, Severity, Shape, SkillIndex,
-        candidates, read,
+        AnalyticsOverlay, Candidate, Draft, Finding, NetworkChoice, Overlay, Settings, Severity, Shape,
+        SkillIndex, candidates, read,
     },
 };
 use lyceum_model::RelPath;
@@ -247,6 +247,7 @@ fn settings(
     match rules.audience {
         Audience::Everyone => {
             settings.scripts.enabled = false;
+            settings.scripts.network = NetworkChoice::None;
             warnings.extend(without_switches(&mut overlay));
         }
         Audience::OnePerson if is_fetched => warnings.extend(without_endpoints(&mut overlay)),
@@ -296,6 +297,18 @@ fn without_switches(overlay: &mut Overlay) -> Vec<String> {
     if overlay.scripts.max_output_bytes.is_some_and(|bytes| bytes > scripts.max_output_bytes) {
         overlay.scripts.max_output_bytes = None;
         warnings.push("scripts.max_output_bytes: on a server for many, only lyceum.toml makes it larger; it has no effect here".to_owned());
+    }
+    if overlay.scripts.runners.take().is_some() {
+        let message =
+            "scripts.runners: on a server for many, only lyceum.toml names runners; it has no effect here";
+        warnings.push(message.to_owned());
+    }
+    let is_usual = |extension: &String| scripts.allowed_extensions.contains(extension);
+    if let Some(extensions) = &mut overlay.scripts.allowed_extensions
+        && !extensions.iter().all(is_usual)
+    {
+        extensions.retain(is_usual);
+        warnings.push("scripts.allowed_extensions: on a server for many, only lyceum.toml adds extensions; those that are not usual have no effect here".to_owned());
     }
     warnings
 }

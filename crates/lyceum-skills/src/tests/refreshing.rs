@@ -24,13 +24,7 @@ fn service_of(source: Source, folder: &Path) -> Skills {
         source,
         rules: rules(Audience::OnePerson),
         tracker: Tracker::off(),
-        scripts: Scripts::new(Setup {
-            wanted: Wanted::Auto,
-            helper,
-            search_path: Vec::new(),
-            temporary,
-            longest: Duration::from_secs(60),
-        }),
+        scripts: Scripts::new(Setup { wanted: Wanted::Auto, helper, search_path: Vec::new(), temporary }),
     })
 }
 

@@ -5,9 +5,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_content::skill::Execution;
+use lyceum_content::skill::{Execution, NetworkChoice};
 use lyceum_model::{ErrorCode, RelPath, Tier};
-use lyceum_sandbox::{Finished, Stopped};
+use lyceum_sandbox::{Finished, Network, Stopped};
 use lyceum_tools::{Call, Effect, Error, Faults, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -127,10 +127,16 @@ impl Tool for RunScript {
                 format!("no runner is configured for {:?}; add one to scripts.runners", file.extension());
             return Err(refused(ErrorCode::ValidationError, text));
         };
+        let network = match (script.network, settings.network) {
+            (false, _) => Network::None,
+            (true, NetworkChoice::None) => return Err(no_network(&file)),
+            (true, NetworkChoice::Public) => Network::Public,
+            (true, NetworkChoice::Any) => Network::Any,
+        };
         let request = Request {
             args: args.args.clone(),
             runner: runner.clone(),
-            network: script.network,
+            network,
             cwd: args.cwd,
             file: file.clone(),
             folder,
@@ -209,6 +215,15 @@ fn not_declared(file: &RelPath) -> Error {
         file.as_str()
     );
     refused(ErrorCode::NotFound, text)
+}
+
+fn no_network(file: &RelPath) -> Error {
+    let text = format!(
+        "{:?} declares network: true, and scripts have no network here (skills.scripts.network = \"none\"); the one who \
+         runs this server can set it to \"public\"",
+        file.as_str()
+    );
+    refused(ErrorCode::Forbidden, text)
 }
 
 /// The error output, and at its end why the script was stopped, if it was.

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use lyceum_content::skill::Severity;
+use lyceum_content::skill::{NetworkChoice, Severity};
 use lyceum_knowledge::SyncError;
 use lyceum_search::{embedder, model::Folder};
 use lyceum_skills::{Audience, Library, Skills};
@@ -204,7 +204,8 @@ async fn examine_scripts(
     skills: &Skills,
 ) -> io::Result<bool> {
     // Over HTTP only the configuration turns them on; the settings of the library are those of stdio.
-    let over_http = config.skills.as_ref().is_some_and(|skills| skills.overlay.scripts.enabled == Some(true));
+    let declared = config.skills.as_ref();
+    let over_http = declared.is_some_and(|skills| skills.overlay.scripts.enabled == Some(true));
     let on = |on: bool| if on { "on" } else { "off" };
     let over_stdio = library.settings.scripts.enabled;
     write!(out, "scripts: {} over stdio, {} over HTTP", on(over_stdio), on(over_http))?;
@@ -216,6 +217,13 @@ async fn examine_scripts(
     match (scripts.level().await, scripts.memory_limit().await) {
         (Ok(level), Ok(memory)) => {
             writeln!(out, "; sandbox {level}; memory limited {memory}")?;
+            let over_http = declared.and_then(|skills| skills.overlay.scripts.network);
+            writeln!(
+                out,
+                "  network of scripts that declare one: {} over stdio, {} over HTTP (skills.scripts.network)",
+                library.settings.scripts.network.as_str(),
+                over_http.unwrap_or(NetworkChoice::None).as_str()
+            )?;
             Ok(true)
         }
         (Err(reason), _) | (_, Err(reason)) => {

@@ -11,7 +11,9 @@ use rustix::{
 };
 
 use super::{
-    super::{Fault, cgroup::Group, confine::code, doing, tree::signal_descendants, usage::Usage},
+    super::{
+        Fault, broker::Broker, cgroup::Group, confine::code, doing, tree::signal_descendants, usage::Usage,
+    },
     words::{Line, Words},
 };
 use crate::{Level, Limits, Stopped, wire::Word};
@@ -34,6 +36,7 @@ const STOPPED: u8 = 137;
 /// How a run ended.
 pub(super) enum Outcome {
     Refused(String),
+    NoNetwork(String),
     NotStarted(String),
     /// The server is gone, or wants no answer any more.
     Abandoned,
@@ -56,6 +59,8 @@ pub(super) struct Vigil<'a> {
     pub usage: Option<Usage>,
     /// What limits its memory, where the kernel does.
     pub group: Option<&'a Group>,
+    /// What answers its calls, once it has handed them over.
+    pub broker: Option<Broker>,
 }
 
 /// Where the run is.
@@ -75,6 +80,8 @@ enum Phase {
 struct News {
     hung_up: bool,
     ended: bool,
+    /// A call of the script waits for its answer.
+    call_waits: bool,
 }
 
 impl Vigil<'_> {
@@ -90,8 +97,21 @@ impl Vigil<'_> {
             if news.hung_up {
                 return Ok(Outcome::Abandoned);
             }
+            if let Some(broker) = &mut self.broker {
+                broker.go_on();
+                if news.call_waits {
+                    broker.take_call();
+                }
+            }
             for line in self.words.read() {
                 match (line, phase) {
+                    (Line::Word(Word::Listening(listener)), Phase::Setup) => {
+                        if let Err(error) = self.take_over(&process, listener) {
+                            return Ok(Outcome::NoNetwork(error));
+                        }
+                    }
+                    (Line::Word(Word::Listening(_)), _) => {}
+                    (Line::Word(Word::NoNetwork(reason)), _) => return Ok(Outcome::NoNetwork(reason)),
                     (Line::Word(Word::Started) | Line::FirstProcess, Phase::Setup) => {
                         let since = Instant::now();
                         (phase, until) = (Phase::Running { since }, after(since, self.limits.timeout));
@@ -131,9 +151,23 @@ impl Vigil<'_> {
         if !self.words.at_end {
             fds.push(PollFd::new(self.words.stream(), PollFlags::IN));
         }
+        let calls = fds.len();
+        if let Some(broker) = &self.broker {
+            fds.push(PollFd::from_borrowed_fd(broker.listener(), PollFlags::IN));
+            fds.extend(broker.sockets().map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::OUT)));
+        }
         let _interrupted = poll(&mut fds, Some(&self.pause(until, look)));
         let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
-        News { hung_up: ready(0), ended: ready(1) }
+        let call_waits = fds.get(calls).is_some_and(|fd| fd.revents().contains(PollFlags::IN));
+        News { hung_up: ready(0), ended: ready(1), call_waits }
+    }
+
+    /// Takes over the calls that the confined process hands over, and lets it go on.
+    fn take_over(&mut self, process: &OwnedFd, listener: i32) -> Result<(), Fault> {
+        let failed = "the supervisor may not take over connections; where the server is root it needs the capability \
+                      SYS_PTRACE";
+        self.broker = Some(Broker::take_over(process, listener).map_err(doing(failed))?);
+        self.words.acknowledge().map_err(doing("the script is gone"))
     }
 
     /// How long to wait for news.

@@ -1,7 +1,7 @@
 //! What the process below the supervisor says, line by line: a [`Word`], or what bubblewrap reports.
 
 use std::{
-    io::{self, Read as _},
+    io::{self, Read as _, Write as _},
     os::unix::net::UnixStream,
 };
 
@@ -44,6 +44,11 @@ impl Words {
 
     pub(super) fn stream(&self) -> &UnixStream {
         &self.stream
+    }
+
+    /// Tells the process below that it may go on.
+    pub(super) fn acknowledge(&mut self) -> io::Result<()> {
+        self.stream.write_all(b"\n")
     }
 
     /// The lines that came in since.

@@ -153,3 +153,16 @@ pub(super) const NAMESPACES: &[c_int] = &[
     libc::CLONE_NEWPID,
     libc::CLONE_NEWNET,
 ];
+
+/// Offering a port, and the one way to send that a supervisor does not do for a script.
+pub(super) const OFFERS: &[c_long] =
+    &[libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4, libc::SYS_sendmmsg];
+
+/// Options of sockets that send packets elsewhere first, or connect later: their level and their number.
+pub(super) const ROUTES: &[(c_int, c_int)] = &[
+    (libc::IPPROTO_IP, libc::IP_OPTIONS),
+    (libc::IPPROTO_IPV6, libc::IPV6_RTHDR),
+    (libc::IPPROTO_IPV6, libc::IPV6_2292RTHDR),
+    (libc::IPPROTO_IPV6, libc::IPV6_2292PKTOPTIONS),
+    (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT),
+];

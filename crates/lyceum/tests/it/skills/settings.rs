@@ -178,3 +178,19 @@ async fn over_http_only_lyceum_toml_turns_scripts_on() {
     check_scripts(&folder, "", false).await;
     check_scripts(&folder, on, true).await;
 }
+
+#[tokio::test]
+async fn s6_over_http_a_repository_names_no_runner_and_adds_no_extension() {
+    let folder = scripted();
+    folder.write(
+        "config.yaml",
+        "scripts: { runners: { .sh: bash -x }, allowed_extensions: [.sh, .exe], network: any }",
+    );
+    let expected = [
+        "scripts.network: only lyceum.toml can choose the network; it has no effect here",
+        "scripts.runners: on a server for many, only lyceum.toml names runners; it has no effect here",
+        "scripts.allowed_extensions: on a server for many, only lyceum.toml adds extensions; those that are not usual have \
+         no effect here",
+    ];
+    assert_eq!(told(&folder, "").await, json!(expected));
+}

@@ -1,0 +1,87 @@
+//! The memory and the sockets of a process that waits for us.
+
+use std::{
+    fs::File,
+    os::{fd::OwnedFd, unix::fs::FileExt as _},
+};
+
+use rustix::{
+    io::Errno,
+    process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
+};
+
+use super::{super::status, message::Copied};
+
+/// The longest address that the kernel takes.
+const LONGEST_ADDRESS: u64 = 128;
+
+/// The most parts that a message may have, as the kernel has it.
+const MOST_PARTS: u64 = 1024;
+
+/// How much of a message is copied. A stream takes the rest with the next call.
+const MOST_BYTES: u64 = 256 * 1024;
+
+/// A process that waits for us.
+pub(super) struct Process {
+    memory: File,
+    process: OwnedFd,
+}
+
+impl Process {
+    /// The process of a thread. Its number is one of ours, whatever it is called where it runs.
+    pub(super) fn of_thread(thread: u32) -> Result<Self, Errno> {
+        let thread = i32::try_from(thread).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
+        let leader = status::number(&status::read(thread), "Tgid:");
+        let leader = leader.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)).ok_or(Errno::SRCH)?;
+        let memory = File::open(format!("/proc/{}/mem", thread.as_raw_pid())).map_err(|_| Errno::ACCESS)?;
+        Ok(Self { memory, process: pidfd_open(leader, PidfdFlags::empty())? })
+    }
+
+    /// A duplicate of one of its descriptors.
+    pub(super) fn descriptor(&self, number: u64) -> Result<OwnedFd, Errno> {
+        // The kernel reads 32 bits, whatever stands above them.
+        let number = i32::try_from(number & u64::from(u32::MAX)).map_err(|_| Errno::BADF)?;
+        pidfd_getfd(&self.process, number, PidfdGetfdFlags::empty())
+    }
+
+    /// A copy of the address that is there.
+    pub(super) fn address(&self, at: u64, length: u64) -> Result<Vec<u8>, Errno> {
+        let length = length & u64::from(u32::MAX);
+        if length > LONGEST_ADDRESS { Err(Errno::INVAL) } else { self.read(at, length) }
+    }
+
+    /// A copy of the message that is there. One that names an address or carries more than bytes is refused.
+    pub(super) fn message(&self, at: u64) -> Result<Copied, Errno> {
+        let [name, name_length, parts, count, control, control_length, _] = self.words(at)?;
+        let has_name = name != 0 && name_length & u64::from(u32::MAX) != 0;
+        if has_name || (control != 0 && control_length != 0) {
+            return Err(Errno::ACCESS);
+        }
+        if count > MOST_PARTS {
+            return Err(Errno::MSGSIZE);
+        }
+        let mut copied = Copied { bytes: Vec::new(), is_whole: true };
+        for number in 0..count {
+            let [start, length] = self.words(parts.saturating_add(number * 16))?;
+            let room = MOST_BYTES.saturating_sub(u64::try_from(copied.bytes.len()).unwrap_or(u64::MAX));
+            copied.is_whole &= length <= room;
+            copied.bytes.extend(self.read(start, length.min(room))?);
+        }
+        Ok(copied)
+    }
+
+    fn words<const N: usize>(&self, at: u64) -> Result<[u64; N], Errno> {
+        let mut words = [0; N];
+        let bytes = self.read(at, u64::try_from(N).unwrap_or_default() * 8)?;
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *word = u64::from_ne_bytes(*bytes);
+        }
+        Ok(words)
+    }
+
+    fn read(&self, at: u64, length: u64) -> Result<Vec<u8>, Errno> {
+        let mut bytes = vec![0; usize::try_from(length).map_err(|_| Errno::INVAL)?];
+        self.memory.read_exact_at(&mut bytes, at).map_err(|_| Errno::FAULT)?;
+        Ok(bytes)
+    }
+}
