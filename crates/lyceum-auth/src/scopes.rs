@@ -24,6 +24,11 @@ impl Scopes {
         names.map(known).collect::<Result<_, _>>().map(Self)
     }
 
+    /// What a client gets that names no scope.
+    pub fn least() -> Self {
+        Self(BTreeSet::from([MCP_READ]))
+    }
+
     /// Every scope there is.
     pub fn every() -> Self {
         Self::of(Tier::Vibecoder)

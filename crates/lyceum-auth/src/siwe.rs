@@ -140,9 +140,12 @@ pub(crate) fn is_used(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, 
     Ok(USED.get(tx, nonce, now)?.is_some())
 }
 
-/// What the person agrees to, in the letters that EIP-4361 allows.
+/// What the person agrees to, in the letters that EIP-4361 allows. Of a name that a program chose itself only what can't
+/// pass for another part of the sentence: letters, digits, spaces, `-`, `_` and `.`.
 fn statement(asked: &Asked) -> String {
-    let name = message::sayable(asked.client_name.as_deref().unwrap_or("a program"));
+    let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || " -_.".contains(*letter);
+    let name: String = asked.client_name.as_deref().unwrap_or_default().chars().filter(is_plain).collect();
+    let name = if name.trim().is_empty() { "a program" } else { name.trim() };
     let host = message::sayable(asked.shown_host());
     format!("Allow {name} ({host}) to act for me with: {}", asked.scopes)
 }

@@ -209,15 +209,23 @@ pub(crate) fn check_capabilities(said: &ClientMetadata) -> Result<(), OauthError
     Ok(())
 }
 
-/// A name as it can be shown: no control characters, none that turn the direction of writing, not too long.
+/// A name as it can be shown: only letters that are seen, in the order they stand in, and not too many.
 pub(crate) fn shown_name(name: &str) -> Option<String> {
-    let is_shown = |letter: &char| {
-        !letter.is_control()
-            && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
+    let is_shown = |letter: &char| !letter.is_control() && !is_unseen(*letter);
     let shown: String = name.chars().filter(is_shown).take(LONGEST_NAME).collect();
     let shown = shown.trim();
     (!shown.is_empty()).then(|| shown.to_owned())
+}
+
+/// Whether a letter is not seen itself, but changes how others are: the category Cf of Unicode, the ends of lines and
+/// paragraphs, letters that are drawn as nothing, and the planes of tags.
+fn is_unseen(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}'
+        | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The SHA-256 of a client's secret.

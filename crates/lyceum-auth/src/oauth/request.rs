@@ -190,11 +190,11 @@ fn challenge_of(params: &Params) -> Result<String, OauthError> {
     Ok(challenge.to_owned())
 }
 
-/// The scopes that are asked for; asking for none is asking for all that the person may give.
-pub(super) fn scopes_of(params: &Params) -> Result<Scopes, OauthError> {
+/// The scopes that are asked for, with what follows from them; asking for none is asking for the least.
+fn scopes_of(params: &Params) -> Result<Scopes, OauthError> {
     let asked = params.get("scope").map(Scopes::parse).transpose();
     let asked = asked.map_err(|unknown| Fault::InvalidScope.because(unknown.to_string()))?;
-    Ok(asked.filter(|scopes| !scopes.is_empty()).unwrap_or_else(Scopes::every))
+    Ok(asked.filter(|scopes| !scopes.is_empty()).map_or_else(Scopes::least, |asked| asked.with_implied()))
 }
 
 /// The resource that is asked for: one of ours, and the first of them where none is named.

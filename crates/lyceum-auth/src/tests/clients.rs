@@ -5,7 +5,10 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use super::{Bench, CALLBACK, server::ask};
 use crate::{
     Credentials,
-    oauth::{Fault, Params, client::ClientMetadata},
+    oauth::{
+        Fault, Params,
+        client::{self, ClientMetadata},
+    },
 };
 
 #[tokio::test]
@@ -91,6 +94,16 @@ async fn a_name_is_shown_without_what_could_deceive() {
     assert_eq!(named("Good\u{202e}diputs\n\u{0}").as_deref(), Some("Gooddiputs"));
     assert_eq!(named(&"n".repeat(10_000)).map(|name| name.len()), Some(80));
     assert_eq!(named(" \u{200b} "), None);
+}
+
+#[tokio::test]
+async fn s17_no_letter_of_a_name_goes_unseen() {
+    let unseen = "\u{61c}\u{ad}\u{2028}\u{2029}\u{e0000}\u{e0041}\u{e0fff}\u{180e}\u{fff9}\u{2066}\u{3164}\u{115f}\u{34f}";
+    for letter in unseen.chars() {
+        let name = client::shown_name(&format!("a{letter}b"));
+        assert_eq!(name.as_deref(), Some("ab"), "{}", letter.escape_unicode());
+    }
+    assert_eq!(client::shown_name("Größe 木 ٣").as_deref(), Some("Größe 木 ٣"));
 }
 
 #[tokio::test]

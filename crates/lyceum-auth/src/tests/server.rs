@@ -69,6 +69,11 @@ async fn a_request_is_refused_where_its_redirect_is_not_known_and_sent_back_wher
     {
         assert_eq!(ask(&bench, &format!("{good}{more}")).await, Ok(()), "{more}");
     }
+    for more in ["", "&scope=", "&scope=offline_access"] {
+        let params = Params::parse(&format!("{good}{more}")).unwrap();
+        let begun = bench.auth.ask(&params, Visitor::default(), bench.now).await.unwrap();
+        assert_eq!(begun.sign_in.asked.scopes.to_string(), "mcp:read", "{more}");
+    }
     let other_port = with("redirect_uri", "http://127.0.0.1:50000/callback");
     assert_eq!(ask(&bench, &other_port).await, Ok(()));
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 
-use super::{Bench, address, key, sign};
-use crate::{Key, Lost, SignInFault, Unfit, siwe};
+use super::{Bench, CALLBACK, address, key, sign};
+use crate::{Key, Lost, SignInFault, Unfit, oauth::client::ClientMetadata, siwe};
 
 #[track_caller]
 fn is_unfit(result: &Result<String, SignInFault>, why: &Unfit) {
@@ -45,6 +45,34 @@ async fn the_message_says_who_may_do_what() {
     Expiration Time: 2026-11-16T12:05:00Z
     Request ID: [id]
     ");
+}
+
+#[tokio::test]
+async fn s17_a_name_can_not_pass_for_another_part_of_what_is_signed() {
+    let mut bench = Bench::new();
+    for (name, said) in [
+        (
+            "Claude (claude.ai) to act for me with: mcp:read. Also",
+            "Claude claude.ai to act for me with mcpread. Also",
+        ),
+        ("(((", "a program"),
+        ("Team-1_x.y", "Team-1_x.y"),
+    ] {
+        let client = ClientMetadata {
+            redirect_uris: vec![CALLBACK.to_owned()],
+            client_name: Some(name.to_owned()),
+            ..ClientMetadata::default()
+        };
+        bench.client = bench.auth.register(&client, bench.now).unwrap().client_id;
+        let begun = bench.begin().await;
+        let message = bench.sign(&begun, &key(1)).message;
+        let statement = message.lines().nth(3).unwrap();
+        assert!(
+            statement.starts_with(&format!("Allow {said} (127.0.0.1) to act for me with: ")),
+            "{statement}"
+        );
+        assert_eq!(statement.matches('(').count(), 1, "{statement}");
+    }
 }
 
 #[tokio::test]

@@ -31,12 +31,11 @@ async fn where_no_resource_is_named_it_is_the_first() {
 }
 
 #[tokio::test]
-async fn where_no_scope_is_named_it_is_all_that_the_person_may_give() {
-    check(&[
-        authorize(&GOOD.replace("&scope=knowledge:read%20mcp:read", ""), "code"),
-        token(REDEEM, "tokens for knowledge:read mcp:read skills:run sources:refresh"),
-    ])
-    .await;
+async fn s17_where_no_scope_is_named_it_is_the_least() {
+    let why = "RFC 6749 section 3.3 leaves it to the server; a program gets what it needs by asking for it.";
+    let all = "tokens for knowledge:read mcp:read skills:run sources:refresh";
+    let asked = authorize(&GOOD.replace("&scope=knowledge:read%20mcp:read", ""), "code");
+    check(&[asked, token(REDEEM, "tokens for mcp:read").theirs(all, why)]).await;
 }
 
 #[tokio::test]

@@ -1,12 +1,12 @@
 //! Who sends a request, and how a client is told what is missing.
 
-use std::time::Instant;
+use std::{collections::BTreeSet, time::Instant};
 
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use lyceum_auth::{Auth, NotAdmitted};
-use lyceum_model::{Caller, ErrorCode, Tier};
+use lyceum_model::{Caller, ErrorCode, MCP_READ, Scope};
 use lyceum_tools::Denied;
 
 use super::{
@@ -61,9 +61,8 @@ fn refusal(app: &App, path: &str, refused: NotAdmitted) -> Response {
     }
     let mut response = answer(path, told);
     if code == ErrorCode::Unauthorized {
-        // All of them: what is not asked for at the sign-in is not listed after it, and so it is never asked for.
-        let scopes: Vec<String> = Tier::Vibecoder.scopes().map(|scope| scope.to_string()).collect();
-        challenge(app, response.headers_mut(), path, error, &scopes);
+        // What the request needs is not known here; a client then asks for what the metadata of the resource lists.
+        challenge(app, response.headers_mut(), path, error, &BTreeSet::new());
     }
     response
 }
@@ -76,7 +75,9 @@ pub(crate) fn challenge_denied(
     caller: &Caller,
     denied: &Denied,
 ) {
-    let scopes: Vec<String> = denied.needed.iter().map(ToString::to_string).collect();
+    // What a client asks the person for takes the place of what it had, so that goes with it.
+    let least = MCP_READ;
+    let scopes = denied.needed.iter().chain(caller.scopes()).chain([&least]).collect();
     let (status, error) = match caller.subject() {
         None => (StatusCode::UNAUTHORIZED, None),
         Some(_) => (StatusCode::FORBIDDEN, Some("insufficient_scope")),
@@ -122,12 +123,15 @@ pub(super) fn token(headers: &HeaderMap) -> Result<Option<&str>, NotAdmitted> {
     }
 }
 
-fn challenge(app: &App, headers: &mut HeaderMap, path: &str, error: Option<&str>, scopes: &[String]) {
+fn challenge(app: &App, headers: &mut HeaderMap, path: &str, error: Option<&str>, scopes: &BTreeSet<&Scope>) {
     let mut parts: Vec<String> = error.map(|error| format!("error=\"{error}\"")).into_iter().collect();
     if let Some(auth) = app.auth.as_ref().filter(|_| app.has_sign_in()) {
         let (issuer, path) = (auth.issuer(), resource_of(path));
         parts.push(format!("resource_metadata=\"{issuer}{RESOURCE}{path}\""));
-        parts.push(format!("scope=\"{}\"", scopes.join(" ")));
+        if !scopes.is_empty() {
+            let names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
+            parts.push(format!("scope=\"{}\"", names.join(" ")));
+        }
     }
     let text = format!("Bearer {}", parts.join(", "));
     if let Ok(value) = HeaderValue::try_from(text.trim()) {

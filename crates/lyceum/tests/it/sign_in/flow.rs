@@ -39,7 +39,7 @@ async fn somebody_without_a_hat_signs_in_and_is_told_what_is_missing() {
     assert_eq!(
         answer.header("www-authenticate"),
         format!(
-            "Bearer error=\"insufficient_scope\", resource_metadata=\"{issuer}/.well-known/oauth-protected-resource/mcp\", scope=\"knowledge:read\""
+            "Bearer error=\"insufficient_scope\", resource_metadata=\"{issuer}/.well-known/oauth-protected-resource/mcp\", scope=\"knowledge:read mcp:read\""
         )
     );
     assert_eq!(answer.result()["content"][0]["text"], "Access denied. This tool requires member access.");

@@ -17,12 +17,12 @@ async fn without_a_token_what_is_public_works_and_the_rest_says_where_to_sign_in
     assert_eq!(
         refused.header("www-authenticate"),
         format!(
-            "Bearer resource_metadata=\"{issuer}/.well-known/oauth-protected-resource/mcp\", scope=\"knowledge:read\""
+            "Bearer resource_metadata=\"{issuer}/.well-known/oauth-protected-resource/mcp\", scope=\"knowledge:read mcp:read\""
         )
     );
     let by_rest = stage.app.send(post("/tools/get_document/call", "{}")).await;
     assert_eq!(by_rest.status, 401, "{by_rest:?}");
-    assert!(by_rest.header("www-authenticate").contains("scope=\"knowledge:read\""));
+    assert!(by_rest.header("www-authenticate").contains("scope=\"knowledge:read mcp:read\""));
 }
 
 #[tokio::test]
@@ -34,6 +34,8 @@ async fn where_nobody_is_anonymous_everything_asks_for_a_token() {
         assert_eq!(answer.status, 401, "{answer:?}");
         assert!(answer.header("www-authenticate").starts_with("Bearer resource_metadata="), "{answer:?}");
         assert!(!answer.header("www-authenticate").contains("error="));
+        // What it needs is not known yet: a client asks for what the metadata of the resource lists.
+        assert!(!answer.header("www-authenticate").contains("scope="), "{answer:?}");
     }
     for open in [
         "/health",
@@ -107,5 +109,5 @@ async fn by_rest_a_call_that_is_refused_says_where_to_sign_in_too() {
     let stage = Stage::start().await;
     let answer = stage.app.send(post("/api/v1/sources/kb/sync", "")).await;
     assert_eq!(answer.status, 401, "{answer:?}");
-    assert!(answer.header("www-authenticate").contains("scope=\"sources:refresh\""));
+    assert!(answer.header("www-authenticate").contains("scope=\"mcp:read sources:refresh\""));
 }

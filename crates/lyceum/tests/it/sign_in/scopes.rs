@@ -59,3 +59,25 @@ async fn s7_every_tool_above_public_names_a_scope() {
         assert_ne!(tool["requiredScopes"], json!([]), "{tool}");
     }
 }
+
+#[tokio::test]
+async fn s17_a_client_that_names_no_scope_gets_the_least_and_steps_up() {
+    let stage = vibecoder().await;
+    let least = stage.sign_in_for("", &key(1)).await;
+    assert_eq!(least.scope, "mcp:read");
+    let refused = stage.app.send(with_token(by_tool(), &least.access)).await;
+    assert_eq!(refused.status, 403, "{refused:?}");
+    // What it had goes with what it needs, for the next grant takes the place of this one.
+    let challenge = refused.header("www-authenticate");
+    assert!(challenge.contains("error=\"insufficient_scope\""), "{challenge}");
+    let asked = challenge.split("scope=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(asked, "knowledge:read mcp:read");
+    let more = stage.sign_in_for(asked, &key(1)).await;
+    assert_eq!(stage.app.send(with_token(by_tool(), &more.access)).await.status, 200);
+    let refused = stage.app.send(with_token(call("refresh_sources", &json!({})), &more.access)).await;
+    let challenge = refused.header("www-authenticate");
+    assert!(challenge.contains("scope=\"knowledge:read mcp:read sources:refresh\""), "{challenge}");
+    // Clients that take all of what is listed find it there.
+    let metadata = stage.app.send(get("/.well-known/oauth-protected-resource/mcp")).await.json();
+    assert_eq!(metadata["scopes_supported"].as_array().unwrap().len(), 4);
+}
