@@ -26,7 +26,7 @@ use lyceum_content::{ontology::Ontology, skill::Overlay};
 use lyceum_model::{RelPath, SourceName};
 use lyceum_source::{Secret, Token};
 
-pub use auth::{AuthService, Oauth, Waap};
+pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
 pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use file::{ConfigFile, Purpose, passes_over_working_folder};

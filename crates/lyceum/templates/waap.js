@@ -1,6 +1,6 @@
 // Brings in the script of WaaP that the operator chose, and announces its wallet as others announce themselves. A script
 // that does not come keeps nothing else waiting.
-const { waap: address, integrity } = document.getElementById('wallets').dataset;
+const { waap: address, integrity, settings } = document.getElementById('wallets').dataset;
 const script = document.createElement('script');
 
 function missing() {
@@ -14,11 +14,11 @@ async function request(asked) {
 }
 
 script.crossOrigin = 'anonymous';
-if (integrity) script.integrity = integrity;
+script.integrity = integrity;
 script.src = address;
 script.addEventListener('error', missing);
 script.addEventListener('load', () => {
-  if (!window.waap) window.initWaaP?.({});
+  if (!window.waap) window.initWaaP?.(JSON.parse(settings));
   if (!window.waap) return missing();
   const detail = { info: { name: 'WaaP', rdns: 'xyz.waap' }, provider: { request } };
   dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));

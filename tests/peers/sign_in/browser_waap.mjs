@@ -140,9 +140,10 @@ async function isForeign(scene, { origin, digest, seen }, account) {
 }
 
 // Who does not answer keeps nobody from signing in otherwise.
-async function isLate(scene, { origin }, account) {
+async function isLate(scene, { origin, digest }, account) {
   const wallets = { announced: [{ name: 'Foxglove', wallet: ownWallet(account) }] };
-  await onSite(scene, 'late', [`script_url = "${origin}/slow.js"`], { wallets }, async (here) => {
+  const lines = [`script_url = "${origin}/slow.js"`, `integrity = "${digest}"`];
+  await onSite(scene, 'late', lines, { wallets }, async (here) => {
     await here.page.getByRole('button', { name: /Foxglove/ }).click();
     await backAsMember(here);
   });

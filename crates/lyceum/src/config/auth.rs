@@ -1,6 +1,7 @@
 //! The table `[auth]`.
 
 mod chains;
+mod waap;
 mod ways;
 
 use std::{net::SocketAddr, sync::Arc};
@@ -10,6 +11,8 @@ use lyceum_auth::{
     Address, ApiKey, Chain, ENS_RESOLVER, GitHub, Guard, Hats, Key, ROLES_GOOD_FOR, oauth::client::Client,
 };
 use serde_json::Value;
+
+pub use waap::{Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
 
 use super::{
     AuthMode,
@@ -60,19 +63,6 @@ pub struct Oauth {
     pub guard: Guard,
 }
 
-/// The wallet of WaaP, as the page brings it in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Waap {
-    /// Its script.
-    pub script: String,
-    /// The origin of the script.
-    pub script_origin: String,
-    /// The digest of the script.
-    pub integrity: Option<String>,
-    /// The origin of its frame.
-    pub frame_origin: String,
-}
-
 impl Oauth {
     /// What an operator should know of it, though it is no fault.
     pub fn warnings(&self) -> Vec<&'static str> {
@@ -115,6 +105,7 @@ pub(super) fn service(
     if has_sign_in {
         has_an_address(checker, listen, public_url);
     }
+    is_not_overheard(checker, public_url);
     let anonymous = checker.document.values.pointer("/auth/anonymous").and_then(Value::as_bool);
     let keys = ways::keys(checker);
     let chains = if has_sign_in { chains::chains(checker) } else { Vec::new() };
@@ -135,7 +126,7 @@ pub(super) fn service(
         // Whose token it is matters in that mode, so everybody sends one.
         anonymous: anonymous.unwrap_or(mode != AuthMode::GithubPat),
         roles_good_for: seconds.map_or(ROLES_GOOD_FOR, SignedDuration::from_secs),
-        waap: if has_sign_in { ways::waap(checker) } else { None },
+        waap: if has_sign_in { waap::waap(checker) } else { None },
         key: key(checker),
         clients: ways::clients(checker),
         names: chains.iter().any(|chain| chain.id() == ENS_CHAIN).then_some((ENS_CHAIN, ENS_RESOLVER)),
@@ -161,18 +152,19 @@ fn says_nothing_else(checker: &mut Checker<'_>) {
     }
 }
 
-/// People are sent to the page at an address that must be theirs and ours, and that nobody can listen in on.
+/// People are sent to the page at an address that must be known.
 fn has_an_address(checker: &mut Checker<'_>, listen: SocketAddr, public_url: Option<&str>) {
-    match public_url {
-        None if !listen.ip().is_loopback() => {
-            let message = "people sign in at a page, so the address that they use must be known; set server.public_url, for example \"https://mcp.example.org\"";
-            checker.fault("/auth/mode", message.to_owned());
-        }
-        Some(url) if is_plain(url) => {
-            let message = "tokens are not sent over plain http; write the address with https";
-            checker.fault("/server/public_url", message.to_owned());
-        }
-        Some(_) | None => {}
+    if public_url.is_none() && !listen.ip().is_loopback() {
+        let message = "people sign in at a page, so the address that they use must be known; set server.public_url, for example \"https://mcp.example.org\"";
+        checker.fault("/auth/mode", message.to_owned());
+    }
+}
+
+/// Keys and tokens come with requests in every mode but `open`, so nobody on the way may read them.
+fn is_not_overheard(checker: &mut Checker<'_>, public_url: Option<&str>) {
+    if public_url.is_some_and(is_plain) {
+        let message = "keys and tokens are not sent over plain http; write the address with https";
+        checker.fault("/server/public_url", message.to_owned());
     }
 }
 

@@ -1,4 +1,4 @@
-//! The other ways to say who one is: GitHub, WaaP, keys; and the clients that are known by name.
+//! The other ways to say who one is: GitHub and keys; and the clients that are known by name.
 
 use lyceum_auth::{
     ApiKey, GitHub, GitHubSettings, Kind, Team, Token,
@@ -10,22 +10,15 @@ use lyceum_auth::{
 use lyceum_model::Tier;
 use serde_json::Value;
 
-use super::{
-    super::{
-        AuthMode,
-        check::{Checker, is_plain},
-    },
-    Waap,
+use super::super::{
+    AuthMode,
+    check::{Checker, is_plain},
 };
-use crate::http::Origin;
 
 /// The variables of the application at GitHub, where none are named.
 const GITHUB_ID: &str = "GITHUB_CLIENT_ID";
 const GITHUB_SECRET: &str = "GITHUB_CLIENT_SECRET";
 const GITHUB_TOKEN: &str = "GITHUB_TOKEN";
-
-/// The frame of WaaP, where none is named.
-const WAAP_FRAME: &str = "https://waap.xyz";
 
 pub(super) fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub> {
     let table = checker.document.values.pointer("/auth/github");
@@ -74,24 +67,6 @@ pub(super) fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub
             None
         }
     }
-}
-
-pub(super) fn waap(checker: &mut Checker<'_>) -> Option<Waap> {
-    let script = checker.text("/auth/waap/script_url")?.to_owned();
-    let root = script.split('/').take(3).collect::<Vec<_>>().join("/");
-    let is_good = !is_plain(&script) && Origin::parse(&root).is_some();
-    if !is_good {
-        let message =
-            "it is not an address of https; a script in the sign-in page must not change on its way";
-        checker.fault("/auth/waap/script_url", message.to_owned());
-    }
-    let frame = checker.text("/auth/waap/frame_origin").unwrap_or(WAAP_FRAME).to_owned();
-    if Origin::parse(&frame).is_none() {
-        let message = format!("it is not an origin; write for example frame_origin = \"{WAAP_FRAME}\"");
-        checker.fault("/auth/waap/frame_origin", message);
-    }
-    let integrity = checker.text("/auth/waap/integrity").map(str::to_owned);
-    Some(Waap { script, script_origin: root, integrity, frame_origin: frame })
 }
 
 pub(super) fn keys(checker: &mut Checker<'_>) -> Vec<ApiKey> {

@@ -119,10 +119,42 @@ pub(in crate::config) struct AuthWaap {
     pub script_url: String,
     /// The digest of the script: the browser runs no other.
     #[schemars(regex(pattern = "^sha(256|384|512)-[A-Za-z0-9+/=]+$"), example = &"sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC")]
-    pub integrity: Option<String>,
+    pub integrity: String,
     /// The origin of the frame that the script opens. Default: `https://waap.xyz`.
     #[schemars(example = &"https://waap.xyz")]
     pub frame_origin: Option<String>,
+    /// How people sign in there, in order. Default: wallet, email, social.
+    #[serde(default)]
+    #[schemars(length(min = 1), example = ["wallet", "email", "social"])]
+    pub authentication_methods: Option<Vec<WaapMethod>>,
+    /// The sites of `social`. Default: github, discord, google.
+    #[serde(default)]
+    #[schemars(example = ["github", "discord", "google"])]
+    pub allowed_socials: Option<Vec<String>>,
+    /// Whether it shows light letters on dark. Default: yes.
+    #[schemars(example = true)]
+    pub dark_mode: Option<bool>,
+    /// Who asks, as people read it there. Default: the title of `[knowledge]`.
+    #[schemars(example = &"SuperBenefit")]
+    pub project_name: Option<String>,
+    /// What stands above the ways to sign in. Default: "Sign in to" and the project's name.
+    #[schemars(example = &"Sign in to SuperBenefit AI Tools")]
+    pub entry_title: Option<String>,
+    /// The id of a project at WalletConnect, where wallets on other machines are let in.
+    #[schemars(example = &"0123456789abcdef0123456789abcdef")]
+    pub wallet_connect_project_id: Option<String>,
+}
+
+/// A way to sign in at WaaP.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::config) enum WaapMethod {
+    /// A wallet of the browser.
+    Wallet,
+    /// A message to an address of theirs.
+    Email,
+    /// An account at a site.
+    Social,
 }
 
 /// One `[[auth.api_key]]`.

@@ -243,7 +243,7 @@ fn people_sign_in_at_an_address_that_is_known_and_safe() {
         ),
         (
             with("public_url = \"http://mcp.example.org\"", ""),
-            "server.public_url: tokens are not sent over plain http; write the address with https",
+            "server.public_url: keys and tokens are not sent over plain http; write the address with https",
         ),
         (
             with("", "trusted_hosts = [\"clients.internal\"]"),
@@ -254,4 +254,34 @@ fn people_sign_in_at_an_address_that_is_known_and_safe() {
     }
     let near = with("listen = \"127.0.0.1:0\"", "");
     assert!(!near.contains("public_url"), "{near}");
+}
+
+#[test]
+fn s17_keys_and_tokens_are_taken_over_https_alone_in_every_mode() {
+    let fault =
+        "server.public_url: keys and tokens are not sent over plain http; write the address with https";
+    // Something else is wrong each time, so that there is always something to read.
+    for mode in ["oauth", "api-key", "github-pat"] {
+        let with = |url: &str| {
+            told(&format!("[server]\npublic_url = {url:?}\n[auth]\nmode = {mode:?}\nroles_seconds = 0\n"))
+        };
+        assert!(with("http://mcp.example.org").contains(fault), "{mode}");
+        assert!(!with("https://mcp.example.org").contains(fault), "{mode}");
+        assert!(!with("http://127.0.0.1:8787").contains(fault), "{mode}");
+    }
+}
+
+#[test]
+fn s17_a_script_of_others_in_the_page_has_a_digest() {
+    let said =
+        told("[auth]\nmode = \"oauth\"\n[auth.waap]\nscript_url = \"https://static.example.org/waap.js\"\n");
+    assert!(said.contains("integrity"), "{said}");
+}
+
+#[test]
+fn s8_documents_for_members_alone_need_sign_in() {
+    let kb = "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\napi = \"member\"\n";
+    let fault = "knowledge.api: it has no effect, for everyone may do everything";
+    assert!(told(kb).contains(fault), "{}", told(kb));
+    assert!(!told(&format!("{kb}[auth]\nmode = \"api-key\"\n")).contains(fault));
 }

@@ -32,6 +32,8 @@ struct SignInPage<'a> {
     has_github: bool,
     has_keys: bool,
     waap: Option<&'a Waap>,
+    /// What it is started with, as JSON.
+    waap_settings: String,
 }
 
 #[derive(Template)]
@@ -64,6 +66,7 @@ pub(super) fn ask(app: &App, auth: &Auth, begun: &Begun, message: &str, status: 
         has_github: auth.github().is_some(),
         has_keys: auth.has_keys(),
         waap,
+        waap_settings: waap.and_then(|waap| serde_json::to_string(&waap.settings).ok()).unwrap_or_default(),
     };
     let leads_to: Vec<String> = auth.github().into_iter().chain([asked.origin()]).collect();
     guarded(written(page.render(), status), waap, &leads_to.join(" "))

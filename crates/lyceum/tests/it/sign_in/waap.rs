@@ -1,6 +1,6 @@
 //! The wallet of WaaP: a script of others in our page, where the operator wants it and nowhere else.
 
-use lyceum::config::Waap;
+use lyceum::config::{Waap, WaapSettings};
 
 use super::Stage;
 use crate::app::get;
@@ -9,8 +9,9 @@ fn waap() -> Waap {
     Waap {
         script: "https://static.example.org/waap.js".to_owned(),
         script_origin: "https://static.example.org".to_owned(),
-        integrity: Some("sha384-AAAA".to_owned()),
+        integrity: "sha384-AAAA".to_owned(),
         frame_origin: "https://waap.xyz".to_owned(),
+        settings: WaapSettings::of("Super \"Benefit\""),
     }
 }
 
@@ -39,4 +40,26 @@ async fn elsewhere_nothing_of_others_may_run() {
         assert!(policy.contains("script-src 'self' ;") && policy.contains("frame-src 'none';"), "{policy}");
         assert!(!page.text().contains("waap"));
     }
+}
+
+/// The document, 2.3: "initWaaP({ config: { authenticationMethods: ['wallet', 'email', 'social'], allowedSocials: ['github',
+/// 'discord', 'google'], styles: { darkMode: true } }, project: { name, entryTitle } })".
+#[tokio::test]
+async fn k23_it_is_started_with_the_settings_of_the_document() {
+    let stage = Stage::with(|oauth| oauth.waap = Some(waap())).await;
+    let page = stage.visit().await.page.text().to_owned();
+    let settings = page.split("data-settings=\"").nth(1).unwrap().split('"').next().unwrap();
+    let settings = settings.replace("&#34;", "\"").replace("&quot;", "\"");
+    let settings: serde_json::Value = serde_json::from_str(&settings).unwrap();
+    let expected = serde_json::json!({
+        "config": {
+            "authenticationMethods": ["wallet", "email", "social"],
+            "allowedSocials": ["github", "discord", "google"],
+            "styles": { "darkMode": true },
+        },
+        "project": { "name": "Super \"Benefit\"", "entryTitle": "Sign in to Super \"Benefit\"" },
+    });
+    assert_eq!(settings, expected);
+    let script = stage.app.send(get("/authorize/waap.js")).await;
+    assert!(script.text().contains("initWaaP?.(JSON.parse(settings))"));
 }
