@@ -19,6 +19,7 @@ mod wrk;
 use anyhow::Result;
 use clap::Subcommand;
 
+use crate::programs;
 use crate::repo::Repo;
 
 /// What to measure.
@@ -36,6 +37,13 @@ pub(crate) enum Subject {
     Flood(flood::Options),
     /// Bringing real repositories of documents in, and reading them over REST.
     Sync(sync::Options),
+}
+
+/// A short flood with a program as tests have it: fails where a member meets an error, a row of the audit log is missing, or memory
+/// is not bounded.
+pub(crate) fn flood_for_ten_seconds(repo: &Repo) -> Result<()> {
+    let programs = programs::build(repo, &["-p", "lyceum", "--bin", "lyceum"])?;
+    flood::run(repo, &flood::Options::short(programs.get("lyceum")?))
 }
 
 /// Measures.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 
+use crate::bench;
 use crate::deny;
 use crate::packages::{self, BUBBLEWRAP};
 use crate::peers;
@@ -38,13 +39,20 @@ const STEPS: &[Step] = &[
     Step { name: "doc tests", by_hand: "cargo test --workspace --doc --no-fail-fast", run: command },
 ];
 
+/// Ten seconds of a flood: whether members notice anything but the time it takes.
+const FLOOD: Step = Step {
+    name: "flood",
+    by_hand: "cargo xtask bench flood --seconds 10 --program target/debug/lyceum",
+    run: |repo, _| bench::flood_for_ten_seconds(repo),
+};
+
 const PEERS: Step = Step { name: "peers", by_hand: "cargo xtask peers", run: |repo, _| peers::run_all(repo) };
 
 /// Runs the steps.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
-    let peers = (!options.quick).then_some(&PEERS);
+    let peers: &[&Step] = if options.quick { &[] } else { &[&FLOOD, &PEERS] };
     let mut ended = Vec::new();
-    for step in STEPS.iter().chain(peers) {
+    for step in STEPS.iter().chain(peers.iter().copied()) {
         println!("── {}: {}", step.name, step.by_hand);
         let started = Instant::now();
         let outcome = (step.run)(repo, step);
@@ -58,7 +66,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     summarise(&ended);
     if options.quick {
         println!(
-            "── the peers (real clients, conformance suite) were LEFT OUT by --quick; run them: {}",
+            "── the flood and the peers (real clients, conformance suite) were LEFT OUT by --quick; run them: {}",
             PEERS.by_hand
         );
     }

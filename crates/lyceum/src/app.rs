@@ -17,7 +17,7 @@ use crate::{
     auth::{self, AuditLog},
     config::{AuthService, Config},
     drain::Drain,
-    http::{Openapi, RateLimit, RequestIds},
+    http::{Openapi, RateLimit, RequestIds, Throttle},
     knowledge,
     mcp::{Legacy, Shared},
     patience::within,
@@ -70,6 +70,8 @@ pub struct Parts {
     /// How often one address may sign in, and open a session.
     pub(crate) sign_in_rate: RateLimit,
     pub(crate) session_rate: RateLimit,
+    /// How often strangers may ask, where others are known.
+    pub(crate) throttle: Throttle,
     /// Who everyone is, without it.
     pub(crate) caller: Arc<Caller>,
     pub(crate) metrics: Metrics,
@@ -240,6 +242,7 @@ impl App {
             caller: Arc::new(Caller::anonymous()),
         };
         let legacy = Legacy::new(shared, &config);
+        let throttle = Throttle::new(&config.limits);
         let (drain, request_ids) = (Drain::default(), RequestIds::new());
         Self(Arc::new(Parts {
             config,
@@ -254,6 +257,7 @@ impl App {
             audit,
             sign_in_rate: RateLimit::of_sign_ins(),
             session_rate: RateLimit::of_sessions(),
+            throttle,
             caller,
             metrics,
             drain,

@@ -150,6 +150,12 @@ pub struct Limits {
     pub connections_per_address: usize,
     /// How many bytes of bodies and subscriptions are held for all clients together.
     pub buffer_bytes: usize,
+    /// The largest request body without a sign-in, where people sign in.
+    pub anonymous_body_bytes: usize,
+    /// How many requests a second one client address may send without a sign-in, where people sign in.
+    pub anonymous_per_second: u32,
+    /// The same for all client addresses together.
+    pub anonymous_total_per_second: u32,
     /// How many sessions of older clients are held in memory.
     pub sessions: usize,
     /// How long an idle session stays in memory.

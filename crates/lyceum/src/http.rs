@@ -15,6 +15,7 @@ mod rate_limit;
 mod root;
 mod router;
 mod serve;
+mod throttle;
 mod tools;
 mod webhook;
 
@@ -33,6 +34,7 @@ pub(crate) use client_addr::ClientAddr;
 pub(crate) use error::ApiError;
 pub(crate) use log::RequestIds;
 pub(crate) use rate_limit::RateLimit;
+pub(crate) use throttle::Throttle;
 pub(crate) use tools::failed_call;
 
 #[cfg(test)]

@@ -122,7 +122,8 @@ async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) 
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
         return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal { error, id: None });
     }
-    let RequestBody { bytes, held: _held } = match read_body(&app, &parts.headers, body).await {
+    let RequestBody { bytes, held: _held } = match read_body(&app, view.caller(), &parts.headers, body).await
+    {
         Ok(body) => body,
         Err(error) => return refusal(&error),
     };

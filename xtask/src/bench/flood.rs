@@ -10,7 +10,7 @@ mod members;
 mod report;
 mod stage;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -22,6 +22,9 @@ use crate::repo::Repo;
 use crate::scratch::Scratch;
 use report::{Flooded, Report};
 use stage::{Mode, Stage};
+
+/// What all that strangers do may take, in MiB.
+const MAX_GROWTH_MIB: u64 = 256;
 
 /// How many connections attack.
 const ATTACKERS: usize = 200;
@@ -38,6 +41,13 @@ pub(crate) struct Options {
     /// Writes the table into docs/benchmarks.md.
     #[arg(long)]
     write: bool,
+}
+
+impl Options {
+    /// Ten seconds with a program that is there.
+    pub(super) fn short(program: &Path) -> Self {
+        Self { seconds: 10, program: Some(program.to_owned()), write: false }
+    }
 }
 
 /// Measures, prints the table and writes it if asked to.
@@ -59,9 +69,11 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     if options.write {
         Section::Flood.write(&repo.path("docs/benchmarks.md"), &text)?;
     }
-    for Flooded { mode, calm, work, written, recorded, .. } in &floods {
+    for Flooded { mode, calm, work, written, recorded, before, peak, .. } in &floods {
         let errors = [&calm.errors[..], &work.errors[..]].concat();
         ensure!(errors.is_empty(), "{mode:?}: members met {} errors: {:?}", errors.len(), errors.first());
+        let grown = peak.saturating_sub(*before) / 1024;
+        ensure!(grown < MAX_GROWTH_MIB, "{mode:?}: memory grew by {grown} MiB");
         ensure!(recorded >= written, "{mode:?}: the audit log has {recorded} of {written} writes");
     }
     Ok(())

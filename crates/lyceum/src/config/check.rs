@@ -325,7 +325,13 @@ fn limits(raw: &raw::Limits) -> Limits {
         written.map_or(default, |n| usize::try_from(n).unwrap_or(usize::MAX))
     };
     let seconds = |written: Option<u64>, default: u64| Duration::from_secs(written.unwrap_or(default));
+    let rate = |written: Option<u64>, default: u32| {
+        written.map_or(default, |n| u32::try_from(n).unwrap_or(u32::MAX))
+    };
     Limits {
+        anonymous_body_bytes: count(raw.anonymous_body_bytes, 256 * 1024),
+        anonymous_per_second: rate(raw.anonymous_per_second, 50),
+        anonymous_total_per_second: rate(raw.anonymous_total_per_second, 1000),
         body_bytes: count(raw.body_bytes, 4 * 1024 * 1024),
         read: seconds(raw.read_seconds, 10),
         write: seconds(raw.write_seconds, 30),

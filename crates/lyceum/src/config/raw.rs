@@ -85,6 +85,16 @@ pub(super) struct Limits {
     /// are not counted.
     #[schemars(range(min = 1_048_576), example = 268_435_456)]
     pub buffer_bytes: Option<u64>,
+    /// Where people sign in: the largest request body without a sign-in, in bytes.
+    #[schemars(range(min = 1024, max = 1_073_741_824), example = 262_144)]
+    pub anonymous_body_bytes: Option<u64>,
+    /// Where people sign in: how many requests a second one client address may send without a sign-in. Twice as many may come
+    /// at once; those that come too early wait up to a second, then they are refused.
+    #[schemars(range(min = 1, max = 1_000_000), example = 50)]
+    pub anonymous_per_second: Option<u64>,
+    /// The same for all client addresses together.
+    #[schemars(range(min = 1, max = 1_000_000), example = 1000)]
+    pub anonymous_total_per_second: Option<u64>,
     /// How many sessions of older clients are held in memory; the longest idle makes room, and comes back when used.
     #[schemars(range(min = 1, max = 1_000_000), example = 1000)]
     pub sessions: Option<u64>,

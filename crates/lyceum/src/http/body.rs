@@ -6,7 +6,7 @@ use axum::{BoxError, body::Body};
 use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use lyceum_model::ErrorCode;
+use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{ByteBudget, HeldBytes};
 
 use super::ApiError;
@@ -21,10 +21,16 @@ pub(crate) struct RequestBody {
     pub(crate) held: HeldBytes,
 }
 
-/// Reads a body. One that says it is too large is refused before a byte of it is read.
-pub(crate) async fn read_body(app: &App, headers: &HeaderMap, body: Body) -> Result<RequestBody, ApiError> {
+/// Reads a body. One that says it is too large is refused before a byte of it is read. Strangers may send less.
+pub(crate) async fn read_body(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<RequestBody, ApiError> {
     let limits = &app.config.limits;
-    read_within(app.mcp.budget(), headers, body, limits.body_bytes, limits.read).await
+    let most = if caller.is_anonymous() { limits.anonymous_body_bytes } else { limits.body_bytes };
+    read_within(app.mcp.budget(), headers, body, most.min(limits.body_bytes), limits.read).await
 }
 
 /// Reads a body of at most so many bytes, in so much time. For small ones: they take nothing of the budget.

@@ -11,10 +11,12 @@ use axum::{
 };
 use futures::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
-use lyceum_model::ErrorCode;
+use lyceum_model::{Caller, ErrorCode};
 use tower_service::Service;
 
-use super::{ApiError, ClientAddr, Origin, api, auth, connections::Serves, log::RequestLog};
+use super::{
+    ApiError, ClientAddr, Origin, api, auth, connections::Serves, log::RequestLog, throttle::hold_back,
+};
 use crate::{app::App, mcp};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -37,7 +39,12 @@ pub(super) async fn handle(
     let asked = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
     let client = ClientAddr::of_request(peer, request.headers(), &log.app.config.trusted_proxies);
     let mut response = match admit(&log.app, client, serves, &request) {
-        Err(error) => refuse(&log.path, error),
+        Err(error) => {
+            if error.code == ErrorCode::RateLimited {
+                hold_back().await;
+            }
+            refuse(&log.path, error)
+        }
         Ok(()) if request.method() == Method::OPTIONS && is_open => api::preflight(),
         Ok(()) if request.method() == Method::OPTIONS && welcome.is_some() => {
             StatusCode::NO_CONTENT.into_response()
@@ -67,10 +74,21 @@ pub(super) async fn handle(
 async fn route(app: App, mut router: Router, client: ClientAddr, mut request: Request<Body>) -> Response {
     let caller = match &app.auth {
         None => app.caller.clone(),
-        Some(auth) => match auth::admit(&app, auth, client, request.uri().path(), request.headers()).await {
-            Ok(caller) => Arc::new(caller),
-            Err(refusal) => return refusal,
-        },
+        Some(auth) => {
+            let path = request.uri().path();
+            let admitted = auth::admit(&app, auth, client, path, request.headers()).await;
+            let is_stranger = admitted.as_ref().map_or(true, Caller::is_anonymous);
+            if is_stranger
+                && !is_probe(path)
+                && let Err(error) = app.throttle.turn(client).await
+            {
+                return refuse(path, error);
+            }
+            match admitted {
+                Ok(caller) => Arc::new(caller),
+                Err(refusal) => return refusal,
+            }
+        }
     };
     // Most requests are for the one URL, and the router would cost a tenth of such a request.
     if request.uri().path() == "/mcp" {

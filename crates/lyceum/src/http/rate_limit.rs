@@ -15,10 +15,44 @@ const REMEMBERED: usize = 10_000;
 /// How often one client address may ask: so many at once, and one more each time an interval has passed.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
-    burst: u32,
-    every: Duration,
-    /// For each network, when it will have used up nothing.
-    full: Mutex<HashMap<IpAddr, Instant>>,
+    rate: Rate,
+    buckets: Mutex<HashMap<IpAddr, Bucket>>,
+}
+
+/// So many at once, and one more each time an interval has passed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rate {
+    pub(super) burst: u32,
+    pub(super) every: Duration,
+}
+
+/// What was taken of a rate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bucket {
+    /// When nothing will be used up any more.
+    full_at: Instant,
+}
+
+impl Bucket {
+    pub(super) fn new(now: Instant) -> Self {
+        Self { full_at: now }
+    }
+
+    /// Takes one, and says how long to wait for it; where that is longer than `patience`, nothing is taken, and it is an error.
+    pub(super) fn take(
+        &mut self,
+        rate: Rate,
+        now: Instant,
+        patience: Duration,
+    ) -> Result<Duration, Duration> {
+        let full_at = self.full_at.max(now) + rate.every;
+        let wait = full_at.saturating_duration_since(now + rate.every * rate.burst);
+        if wait > patience {
+            return Err(wait);
+        }
+        self.full_at = full_at;
+        Ok(wait)
+    }
 }
 
 impl RateLimit {
@@ -32,29 +66,34 @@ impl RateLimit {
         Self::new(600, Duration::from_millis(200))
     }
 
-    fn new(burst: u32, every: Duration) -> Self {
-        Self { burst, every, full: Mutex::default() }
+    pub(super) fn new(burst: u32, every: Duration) -> Self {
+        Self { rate: Rate { burst, every }, buckets: Mutex::default() }
     }
 
     /// Counts one more; says how many seconds to wait where that is too many.
     pub(crate) fn count(&self, client: ClientAddr, now: Instant) -> Result<(), u64> {
-        let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
-        if full.len() >= REMEMBERED {
-            full.retain(|_, full| *full > now);
+        match self.take(client, now, Duration::ZERO) {
+            Ok(_) => Ok(()),
+            Err(wait) => Err(wait.as_secs() + 1),
+        }
+    }
+
+    /// Counts one more, and says how long to wait for it; an error where that is longer than `patience`.
+    pub(super) fn take(
+        &self,
+        client: ClientAddr,
+        now: Instant,
+        patience: Duration,
+    ) -> Result<Duration, Duration> {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= REMEMBERED {
+            buckets.retain(|_, bucket| bucket.full_at > now);
         }
         let mut network = client.network();
-        if full.len() >= REMEMBERED && !full.contains_key(&network) {
+        if buckets.len() >= REMEMBERED && !buckets.contains_key(&network) {
             network = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
         }
-        let place = full.entry(network).or_insert(now);
-        let next = (*place).max(now) + self.every;
-        let over = next.saturating_duration_since(now + self.every * self.burst);
-        if over.is_zero() {
-            *place = next;
-            Ok(())
-        } else {
-            Err(over.as_secs() + 1)
-        }
+        buckets.entry(network).or_insert_with(|| Bucket::new(now)).take(self.rate, now, patience)
     }
 }
 
@@ -95,7 +134,7 @@ mod tests {
         let peer = |number: u32| client(number.to_be_bytes());
         let refused = (0..11_000).filter(|number| limit.count(peer(*number), now).is_err()).count();
         assert!(refused > 0);
-        assert!(limit.full.lock().unwrap_or_else(PoisonError::into_inner).len() <= REMEMBERED + 1);
+        assert!(limit.buckets.lock().unwrap_or_else(PoisonError::into_inner).len() <= REMEMBERED + 1);
         assert_eq!(limit.count(peer(12_000), now + Duration::from_secs(60)), Ok(()));
     }
 }

@@ -58,7 +58,7 @@ pub(super) async fn call(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let RequestBody { bytes, held: _held } = read_body(&app, &headers, body).await?;
+    let RequestBody { bytes, held: _held } = read_body(&app, &caller, &headers, body).await?;
     let body: CallBody = if bytes.is_empty() {
         CallBody { arguments: JsonObject::new() }
     } else {

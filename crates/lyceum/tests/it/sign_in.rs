@@ -12,6 +12,7 @@ mod proxies;
 mod readers;
 mod scopes;
 mod sessions;
+mod strangers;
 mod waap;
 
 use std::{fmt::Write, sync::Arc};

@@ -45,7 +45,10 @@ pub(super) fn start(lyceum: &Path, scratch: &Scratch, mode: Mode<'_>) -> Result<
     };
     let addr = free_address()?;
     let config = scratch.path().join(format!("{name}.toml"));
-    let text = format!("[server]\npublic_url = \"http://{addr}\"\n\n[auth]\nmode = {name:?}\n{key}");
+    let text = format!(
+        "[server]\npublic_url = \"http://{addr}\"\n\n[auth]\nmode = {name:?}\n{key}\n\
+         [limits]\nanonymous_per_second = 1000000\nanonymous_total_per_second = 1000000\n"
+    );
     fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
     let mut command = plain(lyceum, scratch);
     if let Mode::Oauth { key, chain } = mode {

@@ -69,9 +69,11 @@ pub(super) fn start(stage: &Stage, count: usize) -> Attackers {
         Mode::GithubPat => &[Attack::Guess, Attack::Guess, Attack::Write, Attack::Handshake],
     };
     let (stop, attempts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let large = Arc::new(large());
     let one = |(number, way): (usize, &Attack)| {
         let (stop, attempts) = (stop.clone(), attempts.clone());
-        let attacker = Attacker { addr: stage.server.addr, silent: stage.silent, number, mode: stage.mode };
+        let (addr, silent, mode) = (stage.server.addr, stage.silent, stage.mode);
+        let attacker = Attacker { addr, silent, number, mode, large: large.clone() };
         let way = *way;
         thread::spawn(move || {
             for attempt in 0.. {
@@ -93,6 +95,20 @@ struct Attacker {
     silent: SocketAddr,
     number: usize,
     mode: Mode,
+    large: Arc<Large>,
+}
+
+/// What is made once, so that attackers cost this machine no more than sending it does.
+struct Large {
+    subscription: Request,
+    body: String,
+}
+
+fn large() -> Large {
+    let addresses: Vec<_> = (0..500).map(|number| format!("skill://{}{number}", "x".repeat(8000))).collect();
+    let params = json!({ "notifications": { "resourceSubscriptions": addresses } });
+    let message = modern::request(1, "subscriptions/listen", &params);
+    Large { subscription: modern::post("text/event-stream", &message), body: "x".repeat(3_900_000) }
 }
 
 impl Attacker {
@@ -138,7 +154,7 @@ impl Attacker {
             "clientInfo": { "name": "x".repeat(15_000), "version": "1" } } });
         let mut request = self.post("/mcp", initialize.to_string());
         request.headers.push(accept.clone());
-        let mut stream = self.raw(&request)?;
+        let mut stream = self.send(&request.path, &request.headers, &request.body, request.body.len())?;
         let mut head = [0; 4096];
         let length = stream.read(&mut head)?;
         let head = String::from_utf8_lossy(head.get(..length).unwrap_or_default()).to_lowercase();
@@ -161,19 +177,13 @@ impl Attacker {
     }
 
     fn subscribe(&self) -> Result<()> {
-        let addresses: Vec<_> =
-            (0..500).map(|number| format!("skill://{}{number}", "x".repeat(8000))).collect();
-        let params = json!({ "notifications": { "resourceSubscriptions": addresses } });
-        let message = modern::request(1, "subscriptions/listen", &params);
-        let mut request = modern::post("text/event-stream", &message);
-        request.headers.push(self.from());
-        hold(self.raw(&request)?)
+        let Request { headers, body, .. } = &self.large.subscription;
+        hold(self.send("/mcp", &[&headers[..], &[self.from()]].concat(), body, body.len())?)
     }
 
     fn stall(&self) -> Result<()> {
-        let mut request = self.post("/mcp", "x".repeat(3_900_000));
-        request.headers.push(("X-Stalls", "yes".to_owned()));
-        hold(self.raw_all_but(&request, 1)?)
+        let (headers, body) = (self.post("/mcp", String::new()).headers, &self.large.body);
+        hold(self.send("/mcp", &headers, body, body.len() + 1)?)
     }
 
     fn guess(&self, attempt: u64, stop: &AtomicBool) -> Result<()> {
@@ -205,23 +215,17 @@ impl Attacker {
         Connection::open(self.addr)?.send(&request).map(|_| ())
     }
 
-    fn raw(&self, request: &Request) -> Result<TcpStream> {
-        self.raw_all_but(request, 0)
-    }
-
-    /// Sends a request but for so many bytes at its end.
-    fn raw_all_but(&self, request: &Request, missing: usize) -> Result<TcpStream> {
-        let Request { method, path, headers, body } = request;
+    /// Sends a request that says it has so many bytes.
+    fn send(&self, path: &str, headers: &[(&str, String)], body: &str, length: usize) -> Result<TcpStream> {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
-        let (addr, length) = (self.addr, body.len());
-        let text = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {addr}\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
-        );
+        let addr = self.addr;
+        let head =
+            format!("POST {path} HTTP/1.1\r\nHost: {addr}\r\nContent-Length: {length}\r\n{headers}\r\n");
         let mut stream = TcpStream::connect_timeout(&addr, LIMIT)?;
         stream.set_read_timeout(Some(LIMIT))?;
         stream.set_write_timeout(Some(LIMIT))?;
-        let bytes = text.as_bytes();
-        stream.write_all(bytes.get(..bytes.len().saturating_sub(missing)).unwrap_or_default())?;
+        stream.write_all(head.as_bytes())?;
+        stream.write_all(body.as_bytes())?;
         Ok(stream)
     }
 }

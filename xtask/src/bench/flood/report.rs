@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::MAX_GROWTH_MIB;
 use super::members::Work;
 use crate::bench::figures::{mib, quantile};
 use crate::bench::line::{self, Line};
@@ -9,9 +10,6 @@ use crate::bench::machine::Fact;
 
 /// How many times longer than in calm the slowest hundredth of members' calls may take.
 const RATIO: f64 = 3.0;
-
-/// What all that strangers do may take, in MiB.
-const MEMORY: f64 = 256.0;
 
 /// What came of a flood.
 pub(super) struct Flooded {
@@ -51,7 +49,12 @@ impl Flooded {
             Line::new("members in calm".to_owned(), figures(calm)),
             Line::new("members in the flood".to_owned(), figures(work)),
             Line::below("p99 in the flood beside calm".to_owned(), "times", ratio, RATIO),
-            Line::below(format!("memory beyond {} before", mib(*before)), "MiB", grown, MEMORY),
+            Line::below(
+                format!("memory beyond {} before", mib(*before)),
+                "MiB",
+                grown,
+                MAX_GROWTH_MIB as f64,
+            ),
             Line::new("attempts of strangers".to_owned(), attempts.to_string()),
             Line::new("members' writes in the audit log".to_owned(), format!("{recorded} of {written}")),
         ]

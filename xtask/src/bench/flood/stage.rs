@@ -106,7 +106,12 @@ impl Stage {
         let Self { server, lyceum, folder, .. } = self;
         drop(server);
         let mut command = Command::new(lyceum);
-        command.env_clear().arg("audit").arg("--data-dir").arg(folder.join("data")).current_dir(&folder);
+        command
+            .env_clear()
+            .arg("audit")
+            .arg("--data-dir")
+            .arg(folder.join("data"))
+            .current_dir(folder.join("data"));
         let rows = process::output(&mut command, &folder, LIMIT)?;
         ensure!(rows.starts_with('{') || rows.is_empty(), "not an audit log: {rows:.200}");
         Ok(rows.lines().filter(|row| row.contains(&format!("\"kind\":\"{kind}\""))).count())

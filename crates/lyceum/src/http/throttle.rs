@@ -1,0 +1,108 @@
+//! Strangers are slowed down, where others are known: so many requests a second from one address, and from all addresses together.
+//!
+//! A request that comes too early waits for its turn. One that would wait too long is refused, but not at once: whoever asks
+//! again as soon as they are answered is slow then, and costs those who signed in next to nothing.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use lyceum_model::ErrorCode;
+
+use super::{
+    ApiError, ClientAddr, RateLimit,
+    rate_limit::{Bucket, Rate},
+};
+use crate::config::Limits;
+
+/// The longest that a request waits for its turn, and how long a refusal is held back.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How many seconds' worth of requests may come at once.
+const BURST_SECONDS: u32 = 2;
+
+/// How often strangers may ask.
+#[derive(Debug)]
+pub(crate) struct Throttle {
+    per_address: RateLimit,
+    rate: Rate,
+    all: Mutex<Bucket>,
+}
+
+impl Throttle {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        let Rate { burst, every } = per_second(limits.anonymous_per_second);
+        let rate = per_second(limits.anonymous_total_per_second);
+        Self { per_address: RateLimit::new(burst, every), rate, all: Mutex::new(Bucket::new(Instant::now())) }
+    }
+
+    /// Waits until it is this stranger's turn, or refuses.
+    pub(crate) async fn turn(&self, client: ClientAddr) -> Result<(), ApiError> {
+        match self.wait(client, Instant::now()) {
+            Ok(Duration::ZERO) => Ok(()),
+            Ok(wait) => {
+                tokio::time::sleep(wait).await;
+                Ok(())
+            }
+            Err(wait) => {
+                hold_back().await;
+                let message =
+                    "too many requests come from this address without a sign-in; sign in, or try again later";
+                Err(ApiError::new(ErrorCode::RateLimited, message).retry_after(wait.as_secs() + 1))
+            }
+        }
+    }
+
+    fn wait(&self, client: ClientAddr, now: Instant) -> Result<Duration, Duration> {
+        let own = self.per_address.take(client, now, PATIENCE)?;
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.rate, now, PATIENCE)?;
+        Ok(own.max(all))
+    }
+}
+
+/// Holds a refusal back, so that asking again and again costs us little.
+pub(super) async fn hold_back() {
+    tokio::time::sleep(PATIENCE).await;
+}
+
+fn per_second(count: u32) -> Rate {
+    Rate { burst: count.saturating_mul(BURST_SECONDS), every: Duration::from_secs(1) / count.max(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn throttle(own: u32, all: u32) -> Throttle {
+        let mut config = crate::config::Config::from_text("lyceum.toml".as_ref(), "").unwrap();
+        config.limits.anonymous_per_second = own;
+        config.limits.anonymous_total_per_second = all;
+        Throttle::new(&config.limits)
+    }
+
+    fn client(last: u8) -> ClientAddr {
+        ClientAddr::of_peer([192, 0, 2, last].into())
+    }
+
+    #[test]
+    fn one_address_waits_for_its_turn_and_is_refused_when_that_takes_too_long() {
+        let (throttle, now) = (throttle(10, 1000), Instant::now());
+        for _ in 0..20 {
+            assert_eq!(throttle.wait(client(1), now), Ok(Duration::ZERO));
+        }
+        let waits: Vec<_> = (0..11).map(|_| throttle.wait(client(1), now)).collect();
+        assert_eq!(waits[0], Ok(Duration::from_millis(100)));
+        assert_eq!(waits[9], Ok(Duration::from_secs(1)));
+        assert!(waits[10].is_err());
+        assert_eq!(throttle.wait(client(2), now), Ok(Duration::ZERO), "others are not slowed down");
+    }
+
+    #[test]
+    fn all_addresses_together_wait_too() {
+        let (throttle, now) = (throttle(10, 20), Instant::now());
+        let waits: Vec<_> = (0..100).map(|last| throttle.wait(client(last), now)).collect();
+        assert_eq!(waits.iter().filter(|wait| **wait == Ok(Duration::ZERO)).count(), 40);
+        assert_eq!(waits.iter().filter(|wait| wait.is_err()).count(), 40);
+    }
+}
