@@ -42,8 +42,8 @@ pub enum Reason {
     /// A pipe, a socket or a device.
     #[error("it is neither a file nor a folder")]
     Special,
-    /// A folder that could not be read.
-    #[error("the folder could not be read: {0}")]
+    /// A folder, or a `.gitignore`, that could not be read.
+    #[error("it could not be read: {0}")]
     Unreadable(String),
     /// A Git submodule: its files are in another repository.
     #[error("it is a Git submodule; add that repository as a source of its own")]

@@ -3,10 +3,12 @@
 //! A link is resolved once, and what it leads to is remembered under its real path: nothing is ever opened through
 //! a link. Entries that vanish on the way are passed over.
 
+mod links;
+
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     ffi::{CStr, CString},
-    fs, io,
+    io,
     ops::Bound,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     panic::resume_unwind,
@@ -310,7 +312,7 @@ impl<'a> Walk<'a> {
         match (kind, stat) {
             (FileType::RegularFile, Some(stat)) => {
                 let elsewhere = (stop.real != stop.listed).then_some(real);
-                self.file(listed, elsewhere, &stat);
+                self.file(&listed, elsewhere, &stat);
             }
             (FileType::Directory, _) => self.folder(stop, rules, listed, real),
             _ => self.leave_out(&listed, Kind::File, Reason::Special),
@@ -325,10 +327,10 @@ impl<'a> Walk<'a> {
     }
 
     /// Takes a file that is really somewhere else, or right where it is listed.
-    fn file(&mut self, listed: String, elsewhere: Option<String>, stat: &Stat) {
-        let path = match RelPath::parse(&listed) {
+    fn file(&mut self, listed: &str, elsewhere: Option<String>, stat: &Stat) {
+        let path = match RelPath::parse(listed) {
             Ok(path) => path,
-            Err(invalid) => return self.leave_out(&listed, Kind::File, Reason::NotAPath(invalid)),
+            Err(invalid) => return self.leave_out(listed, Kind::File, Reason::NotAPath(invalid)),
         };
         let mark = FileMark::new(stat, self.now);
         if let Some(real) = elsewhere {
@@ -350,89 +352,6 @@ impl<'a> Walk<'a> {
             }
             _ => self.stops.push(Stop { listed, real, above, rules: rules.cloned() }),
         }
-    }
-
-    fn link(&mut self, stop: &Stop, rules: Option<&Arc<Rules>>, listed: String, link: &str) {
-        let target = self.resolve(link);
-        let kind = target.as_ref().map_or(Kind::File, |(_, stat)| of_type(file_type(stat)));
-        // To Git a link is a file, whatever it leads to.
-        let ignored = rules.and_then(|rules| rules.line_for(link, Kind::File)).map(Reason::Ignored);
-        match (verdict(link, kind, None), ignored) {
-            (Verdict::PassedOver, _) => return,
-            (Verdict::LeftOut(reason), _) | (Verdict::Taken, Some(reason)) => {
-                return self.leave_out(&listed, kind, reason);
-            }
-            (Verdict::Taken, None) => {}
-        }
-        let Some((real, stat)) = target else {
-            return self.leave_out(&listed, Kind::File, Reason::Leaves);
-        };
-        // What is left out where it is can't be had through a link either.
-        let rules = match self.rules_of(real.rsplit_once('/').map_or("", |(folder, _)| folder)) {
-            Ok(rules) => rules,
-            Err(reason) => return self.leave_out(&listed, kind, reason),
-        };
-        if let Verdict::LeftOut(reason) = verdict(&real, kind, rules.as_ref()) {
-            return self.leave_out(&listed, kind, reason);
-        }
-        match file_type(&stat) {
-            FileType::RegularFile => self.file(listed, Some(real), &stat),
-            FileType::Directory => {
-                let above = stop.above.clone().or_else(|| Chain::of_parents(&stop.real));
-                let above = Chain::put(stop.real.clone(), above);
-                if above.holds(&real) {
-                    return self.leave_out(&listed, kind, Reason::Leaves);
-                }
-                self.stops.push(Stop { listed, real, above: Some(above), rules });
-            }
-            _ => self.leave_out(&listed, kind, Reason::Special),
-        }
-    }
-
-    /// What the `.gitignore` files name in a real folder, found from the root on.
-    fn rules_of(&mut self, real: &str) -> FolderRules {
-        if let Some(known) = self.known_rules.get(real) {
-            return known.clone();
-        }
-        let found = self.find_rules(real);
-        self.known_rules.insert(real.to_owned(), found.clone());
-        found
-    }
-
-    fn find_rules(&mut self, real: &str) -> FolderRules {
-        let above = match real.rsplit_once('/') {
-            Some((folder, _)) => self.rules_of(folder)?,
-            None if real.is_empty() => self.rules_above.clone(),
-            None => self.rules_of("")?,
-        };
-        if !real.is_empty()
-            && let Verdict::LeftOut(reason) = verdict(real, Kind::Folder, above.as_ref())
-        {
-            return Err(reason);
-        }
-        let place = if real.is_empty() { "." } else { real };
-        let opened = beneath::open(self.root, place, OFlags::RDONLY | OFlags::DIRECTORY);
-        // One that can't be read is told where its folder is visited.
-        let rules = opened.ok().and_then(|at| Rules::of_folder(at, real, above.clone()).ok());
-        Ok(rules.unwrap_or(above))
-    }
-
-    /// Where a link leads to, from the root on and without links; nothing if that is no part of the source.
-    fn resolve(&mut self, link: &str) -> Option<(String, Stat)> {
-        let root = match &self.real_root {
-            Some(root) => root,
-            None => self.real_root.insert(fs::canonicalize(self.root_path).ok()?),
-        };
-        let target = fs::canonicalize(root.join(link)).ok()?;
-        let real = target.strip_prefix(root).ok()?.to_str()?.to_owned();
-        // A link to the root itself is a circle.
-        if real.is_empty() || real.split('/').any(|part| is_passed_over(part.as_bytes())) {
-            return None;
-        }
-        let (folder, name) = real.rsplit_once('/').unwrap_or((".", &real));
-        let folder = beneath::open(self.root, folder, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
-        let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some((real, stat))
     }
 }
 

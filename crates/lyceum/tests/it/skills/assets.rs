@@ -179,7 +179,7 @@ async fn skills_6_a_file_can_be_had_by_the_name_that_it_is_declared_with() {
 #[tokio::test]
 async fn a_declared_file_that_is_left_out_says_why() {
     let text = "---\nkeywords: [a]\ndescription: d\nassets: [.env]\n---\n";
-    let folder = Folder::of(&[("a.md", text), ("a/.env", "x")]);
+    let folder = Folder::of(&[("a.md", text), ("a/.env", "x"), ("a/other.txt", "x")]);
     let app = serving(&folder, "").await;
     check_refused(
         &app,

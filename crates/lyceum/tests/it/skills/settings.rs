@@ -120,7 +120,7 @@ async fn one_table_that_is_wrong_leaves_the_others_alone() {
     let told: Vec<&str> = told.as_array().unwrap().iter().map(|one| one.as_str().unwrap()).collect();
     assert_eq!(told.len(), 4, "{told:?}");
     for (message, start) in told.iter().zip([
-        "assets: ",
+        "assets.max_size_bytes: ",
         "extra: there is no such table",
         "scripts.sandbox: only lyceum.toml",
         "refresh.interval_minutes: is out of its range",

@@ -116,7 +116,8 @@ async fn what_can_not_be_served_is_listed_with_the_reason() {
     assert_eq!(reason("latin"), "it is not UTF-8 text; save it as UTF-8");
     assert_eq!(reason("out"), "the link leaves the folder, leads nowhere or round in a circle");
     assert_eq!(reason("round"), reason("out"));
-    assert_eq!(reason("module"), "it is a Git submodule; add that repository as a source of its own");
+    let submodule = "it is a Git submodule; add that repository as a source of its own";
+    assert_eq!(listed["notes/module.md/"], submodule, "it is a folder");
     assert!(!reason("broken").is_empty() && !reason("bare").is_empty());
     assert_eq!(shelf.count("skipped"), i64::try_from(listed.len()).unwrap());
     assert_eq!((listed.len(), shelf.count("failed")), (8, 0));
