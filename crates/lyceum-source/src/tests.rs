@@ -2,6 +2,7 @@
 
 mod bundles;
 mod damage;
+mod exclusions;
 mod fetching;
 mod folders;
 mod interruptions;

