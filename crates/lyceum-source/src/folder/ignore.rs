@@ -1,6 +1,7 @@
 //! What `.gitignore` files name, read as Git reads them: the nearest file counts first, and its last line that fits.
 
 use std::{
+    borrow::Cow,
     fs::File,
     io::Read,
     os::fd::{AsFd, OwnedFd},
@@ -87,11 +88,11 @@ impl Rules {
         let mut at = Some(self);
         while let Some(rules) = at {
             let path = match &rules.place {
-                Place::Inside(folder) if folder.is_empty() => Some(real.to_owned()),
+                Place::Inside(folder) if folder.is_empty() => Some(Cow::Borrowed(real)),
                 Place::Inside(folder) => {
-                    real.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned)
+                    real.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).map(Cow::Borrowed)
                 }
-                Place::Above(way) => Some(format!("{way}/{real}")),
+                Place::Above(way) => Some(Cow::Owned(format!("{way}/{real}"))),
             };
             if let Some(pattern) = path.and_then(|path| decision(&rules.patterns, &path, kind)) {
                 return (!pattern.is_negative()).then(|| format!("{pattern} in {}", rules.place.file()));
