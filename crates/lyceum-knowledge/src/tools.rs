@@ -34,11 +34,8 @@ fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
 
 /// A contract for members that does not pass for a secret, where others can read the same documents.
 fn for_members(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
-    match knowledge.options.readers {
-        Readers::Everyone => {
-            spec.description.push_str(" Published documents are open to everyone by the REST API.")
-        }
-        Readers::Members => {}
+    if knowledge.options.readers == Readers::Everyone {
+        spec.description.push_str(" Published documents are open to everyone by the REST API.");
     }
     spec
 }

@@ -47,14 +47,47 @@ async fn s7_a_grant_without_knowledge_read_reads_no_whole_document() {
     assert_eq!(stage.app.send(with_token(by_tool(), &tokens.access)).await.status, 200);
 }
 
+/// The same with skills beside the knowledge base.
+async fn with_skills() -> (Stage, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.md"), "---\nkeywords: [a]\n---\nA.\n").unwrap();
+    let path = folder.path();
+    let tables = format!("[[source]]\nname = \"sk\"\npath = {path:?}\n[skills]\nsource = \"sk\"");
+    let stage = Stage::of(&tables, |_| {}).await.registered().await;
+    stage.chain.put_on(&address(&key(1)), VIBECODER);
+    (stage, folder)
+}
+
+/// The gateway's document, decision 5: a failure is a JSON-RPC error with `error.data.error_code`, such as `SCOPE_MISSING`.
+#[tokio::test]
+async fn g5_a_script_that_may_not_be_run_is_a_json_rpc_error() {
+    let (stage, _folder) = with_skills().await;
+    let run = || call("run_script", &json!({ "skill_path": "a", "file": "x.sh", "args": {} }));
+    let stranger = stage.app.send(run()).await;
+    assert_eq!(
+        (stranger.status, &stranger.json()["error"]["data"]["error_code"]),
+        (401, &json!("SCOPE_MISSING"))
+    );
+    let less = stage.sign_in_for("knowledge:read", &key(1)).await;
+    let denied = stage.app.send(with_token(run(), &less.access)).await;
+    assert_eq!(
+        (denied.status, &denied.json()["error"]["data"]["error_code"]),
+        (403, &json!("SCOPE_MISSING"))
+    );
+    // What goes wrong in a call is for the model.
+    let all = stage.sign_in(&key(1)).await;
+    let failed = stage.app.send(with_token(run(), &all.access)).await;
+    assert_eq!((failed.status, &failed.result()["isError"]), (200, &json!(true)), "{failed:?}");
+}
+
 #[tokio::test]
 async fn s7_every_tool_above_public_names_a_scope() {
-    let stage = vibecoder().await;
+    let (stage, _folder) = with_skills().await;
     let tokens = stage.sign_in(&key(1)).await;
     let tools = stage.app.send(with_token(get("/tools"), &tokens.access)).await.json();
     let above: Vec<&Value> =
         tools["tools"].as_array().unwrap().iter().filter(|tool| tool["tier"] != "public").collect();
-    assert!(above.len() >= 3, "{above:?}");
+    assert_eq!(above.len(), 5, "{above:?}");
     for tool in above {
         assert_ne!(tool["requiredScopes"], json!([]), "{tool}");
     }
