@@ -23,7 +23,7 @@ use crate::{
         Fault, OauthError,
         client::{Client, ClientMetadata, Proof, check_capabilities, redirects_of, shown_name},
     },
-    turns::{Share, Turns},
+    turns::{Share, Turn, Turns},
 };
 
 /// How long a document may take, and how large it may be.
@@ -34,7 +34,7 @@ const LARGEST: usize = 5 * 1024;
 const GOOD_FOR: SignedDuration = SignedDuration::from_hours(1);
 const REFUSED_FOR: SignedDuration = SignedDuration::from_mins(1);
 
-/// How long somebody waits for a document that is being fetched for somebody else: as long as that may take.
+/// How long somebody waits for a document, also where others fetch it.
 const TOGETHER_FOR: Duration = Duration::from_secs(30);
 
 /// How many documents are remembered, and how many are fetched at once: of all hosts, of one, and for one visitor.
@@ -62,6 +62,17 @@ struct Fetching<'d> {
     documents: &'d Documents,
     id: String,
     done: watch::Sender<Option<Fetched>>,
+    _turn: Turn<'d>,
+}
+
+/// What comes of wanting to fetch a document.
+enum Begun<'d> {
+    /// This call does.
+    Fetching(Fetching<'d>),
+    /// Another does, and says here how it ends.
+    UnderWay(watch::Receiver<Option<Fetched>>),
+    /// Too many are under way.
+    NoTurn,
 }
 
 /// Why there is no client.
@@ -110,26 +121,13 @@ impl Documents {
             let text = "client_id: the address of a client document is https with a path, and nothing else";
             Fault::InvalidClient.because(text)
         })?;
-        match self.begin(id) {
-            Ok(fetching) => {
-                let fetched = self.renewed(id, &url, from, known, now).await;
-                fetching.done.send_replace(Some(fetched.clone()));
-                fetched
-            }
-            // Who is known does not wait for somebody else's fetch.
-            Err(mut under_way) => match known {
-                Some(known) => Ok(known.client.clone()),
-                None => {
-                    let ended = timeout(TOGETHER_FOR, under_way.wait_for(Option::is_some)).await;
-                    let ended = ended.ok().and_then(Result::ok).and_then(|ended| ended.clone());
-                    ended.unwrap_or_else(|| Err(no_turn()))
-                }
-            },
-        }
+        timeout(TOGETHER_FOR, self.fetched(id, &url, from, known, now))
+            .await
+            .unwrap_or_else(|_| Err(no_turn()))
     }
 
-    /// The document as it is now; where it can't be had, as it was.
-    async fn renewed(
+    /// The document as whoever fetches it finds it: this call, or one that began before.
+    async fn fetched(
         &self,
         id: &str,
         url: &Url,
@@ -137,11 +135,30 @@ impl Documents {
         known: Option<Arc<Known>>,
         now: Timestamp,
     ) -> Fetched {
-        let host = Share::Host(url.host_str().unwrap_or_default().to_owned());
-        let visitor = from.map(|from| (Share::Address(from), FOR_ONE_ADDRESS));
-        let Some(_turn) = self.turns.take(AT_ONCE, [(host, OF_ONE_HOST)].into_iter().chain(visitor)) else {
-            return known.map(|known| known.client.clone()).ok_or_else(no_turn);
-        };
+        loop {
+            let begun = self.begin(id, url, from);
+            match (begun, &known) {
+                (Begun::Fetching(fetching), _) => {
+                    let fetched = self.renewed(id, url, known.clone(), now).await;
+                    fetching.done.send_replace(Some(fetched.clone()));
+                    return fetched;
+                }
+                // Who is known waits for nobody.
+                (Begun::UnderWay(_) | Begun::NoTurn, Some(known)) => return Ok(known.client.clone()),
+                (Begun::NoTurn, None) => return Err(no_turn()),
+                (Begun::UnderWay(mut other), None) => {
+                    let ended = other.wait_for(Option::is_some).await.ok().and_then(|ended| ended.clone());
+                    // Whoever fetched it may have gone; then the next one does.
+                    if let Some(fetched) = ended {
+                        return fetched;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The document as it is now; where it can't be had, as it was.
+    async fn renewed(&self, id: &str, url: &Url, known: Option<Arc<Known>>, now: Timestamp) -> Fetched {
         let client = match (self.fetch(id, url).await, known) {
             (Ok(client), _) => client,
             (Err(Unread::Refused(error)), _) => {
@@ -160,15 +177,19 @@ impl Documents {
         Ok(client)
     }
 
-    /// Begins to fetch a document, or says how to wait for whoever does already.
-    fn begin(&self, id: &str) -> Result<Fetching<'_>, watch::Receiver<Option<Fetched>>> {
+    /// Begins to fetch a document, unless somebody does already, or there is no turn.
+    fn begin(&self, id: &str, url: &Url, from: Option<IpAddr>) -> Begun<'_> {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = under_way.get(id) {
-            return Err(other.clone());
+            return Begun::UnderWay(other.clone());
         }
+        let host = Share::Host(url.host_str().unwrap_or_default().to_owned());
+        let visitor = from.map(|from| (Share::Address(from), FOR_ONE_ADDRESS));
+        let shares = [(host, OF_ONE_HOST)].into_iter().chain(visitor);
+        let Some(turn) = self.turns.take(AT_ONCE, shares) else { return Begun::NoTurn };
         let (done, ended) = watch::channel(None);
         under_way.insert(id.to_owned(), ended);
-        Ok(Fetching { documents: self, id: id.to_owned(), done })
+        Begun::Fetching(Fetching { documents: self, id: id.to_owned(), done, _turn: turn })
     }
 
     async fn fetch(&self, id: &str, url: &Url) -> Result<Client, Unread> {

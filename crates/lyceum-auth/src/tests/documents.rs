@@ -201,6 +201,13 @@ fn bench_with<'h>(hosts: impl Iterator<Item = &'h String>) -> Bench {
     Bench::with(|settings| settings.guard = Guard { trusted })
 }
 
+/// What a site says of the client with that id.
+fn answer_for(id: &str) -> String {
+    let body = format!("{{\"client_id\":\"{id}\",\"redirect_uris\":[\"{CALLBACK}\"]}}");
+    let length = body.len();
+    format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
+}
+
 /// Asks for a client while the test goes on, from an address.
 fn asking(bench: &Arc<Bench>, id: String, from: Option<u8>) -> JoinHandle<Result<Option<String>, Fault>> {
     let bench = bench.clone();
@@ -259,11 +266,7 @@ async fn s11_a_document_is_fetched_once_for_all_who_wait() {
     let id = silent.id(0);
     let tasks: Vec<_> = (0..10).map(|_| asking(&bench, id.clone(), None)).collect();
     let mut stream = silent.asked().await;
-    let body = format!("{{\"client_id\":\"{id}\",\"redirect_uris\":[\"{CALLBACK}\"]}}");
-    let length = body.len();
-    let head =
-        format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n");
-    stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+    stream.write_all(answer_for(&id).as_bytes()).await.unwrap();
     for task in tasks {
         assert_eq!(task.await.unwrap(), Ok(None));
     }
@@ -281,4 +284,19 @@ async fn s11_what_was_refused_is_not_fetched_again_for_a_minute() {
     assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
     bench.later(1);
     assert!(asked(&bench, &site.id).await.is_ok());
+}
+
+#[tokio::test]
+async fn s11_who_waits_goes_on_when_whoever_fetched_has_gone() {
+    let silent = Silent::at(2).await;
+    let bench = Arc::new(bench_with([&silent.host].into_iter()));
+    let id = silent.id(0);
+    let first = asking(&bench, id.clone(), Some(1));
+    let held = silent.asked().await;
+    let second = asking(&bench, id.clone(), Some(2));
+    first.abort();
+    drop(held);
+    let mut stream = silent.asked().await;
+    stream.write_all(answer_for(&id).as_bytes()).await.unwrap();
+    assert_eq!(second.await.unwrap(), Ok(None));
 }
