@@ -19,7 +19,7 @@ mod verbs;
 mod wire;
 
 pub use answer::{printable, unsupported};
-pub use error::{error_data, failed_result};
+pub use error::{add_code, error_data, failed_result};
 pub use message::{Incoming, Meta, Refusal, Request};
 pub use mirror::{Header, Mirror};
 pub use notice::Notice;

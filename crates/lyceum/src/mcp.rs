@@ -23,7 +23,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, head
 use lyceum_model::{Caller, Domain, ErrorCode};
 use lyceum_tools::{
     View,
-    mcp::{ErrorData, Incoming, MODERN, Message, ProtocolVersion, Refusal, SUPPORTED_VERSIONS},
+    mcp::{ErrorData, Incoming, MODERN, Message, ProtocolVersion, Refusal, SUPPORTED_VERSIONS, add_code},
 };
 
 pub(crate) use card::{ai_catalog, server_card, service_server_card};
@@ -233,7 +233,8 @@ pub(crate) fn refusal(error: &ApiError) -> Response {
     response
 }
 
-fn rpc_error(status: StatusCode, refusal: Refusal) -> Response {
+fn rpc_error(status: StatusCode, mut refusal: Refusal) -> Response {
+    add_code(&mut refusal.error);
     (status, Json(Message::error(refusal.error, refusal.id))).into_response()
 }
 

@@ -6,7 +6,7 @@
 use rmcp::model::{MetaObject, ServerResult};
 use serde_json::{Value, json};
 
-use super::Message;
+use super::{Message, add_code};
 
 const KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -26,6 +26,9 @@ impl Stamp {
 
     /// The message as compact JSON.
     pub(super) fn encode(&self, mut message: Message) -> Vec<u8> {
+        if let Message::Error(error) = &mut message {
+            add_code(&mut error.error);
+        }
         if let Message::Response(response) = &mut message
             && let ServerResult::CustomResult(result) = &mut response.result
         {

@@ -46,6 +46,20 @@ pub(crate) fn with_code(code: ErrorCode, message: String, details: Option<Value>
     ErrorData::new(rpc_code(code), message, Some(data))
 }
 
+/// Puts the code clients match on into an error of the protocol itself, where it is known by its number alone.
+pub fn add_code(error: &mut ErrorData) {
+    let code = match error.code {
+        RpcCode::METHOD_NOT_FOUND => ErrorCode::MethodNotAllowed,
+        RpcCode::RESOURCE_NOT_FOUND => ErrorCode::NotFound,
+        RpcCode::INTERNAL_ERROR => ErrorCode::InternalError,
+        _ => ErrorCode::ValidationError,
+    };
+    let data = error.data.get_or_insert_with(|| json!({}));
+    if let Value::Object(data) = data {
+        data.entry("error_code").or_insert_with(|| json!(code));
+    }
+}
+
 /// An error of ours as a result that the model reads.
 pub fn failed_result(error: &Error) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);

@@ -116,6 +116,9 @@ async fn a_request_must_say_what_it_speaks_and_can() {
     insta::assert_json_snapshot!(refused("tools/list", json!({ "_meta": {} })).await, @r#"
     {
       "code": -32602,
+      "data": {
+        "error_code": "VALIDATION_ERROR"
+      },
       "message": "params._meta: must carry io.modelcontextprotocol/protocolVersion and io.modelcontextprotocol/clientCapabilities"
     }
     "#);
@@ -123,6 +126,9 @@ async fn a_request_must_say_what_it_speaks_and_can() {
     insta::assert_json_snapshot!(refused("tools/list", json!({ "_meta": version })).await, @r#"
     {
       "code": -32602,
+      "data": {
+        "error_code": "VALIDATION_ERROR"
+      },
       "message": "params._meta: must carry io.modelcontextprotocol/clientCapabilities"
     }
     "#);
@@ -148,6 +154,9 @@ async fn a_method_that_is_not_there_is_named() {
     insta::assert_json_snapshot!(refused("tools/search", json!({})).await, @r#"
     {
       "code": -32601,
+      "data": {
+        "error_code": "METHOD_NOT_ALLOWED"
+      },
       "message": "there is no method \"tools/search\" in MCP 2026-07-28"
     }
     "#);

@@ -104,6 +104,7 @@ async fn a_client_that_can_not_answer_is_told_what_it_lacks() {
       "error": {
         "code": -32021,
         "data": {
+          "error_code": "VALIDATION_ERROR",
           "requiredCapabilities": {
             "elicitation": {}
           }

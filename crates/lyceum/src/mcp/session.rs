@@ -11,9 +11,10 @@ mod places;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use futures::Stream;
+use futures::{Stream, StreamExt};
+use lyceum_tools::mcp::add_code;
 use rmcp::{
-    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage},
     transport::streamable_http_server::session::{
         RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
         local::{LocalSessionManager, LocalSessionManagerError},
@@ -87,7 +88,10 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        let answer = self.local.initialize_session(id, message).await?;
+        let mut answer = self.local.initialize_session(id, message).await?;
+        if let JsonRpcMessage::Error(error) = &mut answer {
+            add_code(&mut error.error);
+        }
         self.places.hold(id, Phase::Open);
         Ok(answer)
     }
@@ -108,7 +112,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.local.create_stream(id, message).await
+        Ok(self.local.create_stream(id, message).await?.map(coded))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -127,7 +131,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        self.local.resume(id, last_event_id).await
+        Ok(self.local.resume(id, last_event_id).await?.map(coded))
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
@@ -138,4 +142,16 @@ impl SessionManager for Sessions {
         }
         Ok(outcome)
     }
+}
+
+/// An event with the code clients match on, where it carries an error.
+fn coded(mut event: ServerSseMessage) -> ServerSseMessage {
+    if let Some(message) = &mut event.message
+        && let JsonRpcMessage::Error(error) = &**message
+    {
+        let mut error = error.clone();
+        add_code(&mut error.error);
+        *message = Arc::new(JsonRpcMessage::Error(error));
+    }
+    event
 }

@@ -9,7 +9,7 @@ use futures::{SinkExt, StreamExt, channel::mpsc, future::ready};
 use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{
     View,
-    mcp::{Incoming, Mcp, Message, Refusal, Reply, Request, RequestId, error_data},
+    mcp::{Incoming, Mcp, Message, Refusal, Reply, Request, RequestId, add_code, error_data},
 };
 use rmcp::{ServiceExt, model::ClientJsonRpcMessage};
 use serde::Deserialize;
@@ -128,7 +128,10 @@ impl Door {
             limit,
             caller: app.caller.clone(),
         };
-        let encode = |message: Message| {
+        let encode = |mut message: Message| {
+            if let Message::Error(error) = &mut message {
+                add_code(&mut error.error);
+            }
             ready(Ok::<_, mpsc::SendError>(serde_json::to_vec(&message).unwrap_or_default()))
         };
         let to_client = output.clone().with(encode);

@@ -1,6 +1,7 @@
 //! Bad input: each kind gets the status and the code that the specification asks for, within a time limit, and the
 //! server goes on serving others.
 
+mod codes;
 mod envelope;
 mod flood;
 mod messages;
@@ -19,6 +20,7 @@ async fn check(app: &TestApp, request: Request, status: u16, code: i64) -> Value
     let message = answer.message();
     assert_eq!(message["jsonrpc"], "2.0", "{message}");
     assert_eq!(message["error"]["code"], code, "{message}");
+    assert!(message["error"]["data"]["error_code"].is_string(), "{message}");
     app.serves_others().await;
     message
 }

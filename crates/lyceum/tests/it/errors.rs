@@ -197,7 +197,7 @@ async fn what_is_not_there_is_named() {
     200 {"code":-32602,"data":{"error_code":"NOT_FOUND","name":"nothing"},"message":"no prompt is named \"nothing\"; prompts/list names those there are"}
     200 {"code":-32002,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"no resource has the address \"test://nothing\""}
     200 {"code":-32602,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"no resource has the address \"test://nothing\""}
-    404 {"code":-32601,"message":"there is no method \"tools/destroy\" in MCP 2026-07-28"}
+    404 {"code":-32601,"data":{"error_code":"METHOD_NOT_ALLOWED"},"message":"there is no method \"tools/destroy\" in MCP 2026-07-28"}
     404 {"code":"NOT_FOUND","message":"there is nothing at this path"}
     "#);
     app.stop().await;
@@ -221,13 +221,13 @@ async fn the_errors_of_the_protocol_itself() {
         call("test_elicitation", &json!({ "message": "Who?" })),
     ];
     insta::assert_snapshot!(all_seen(&app, requests).await, @r#"
-    400 {"code":-32700,"message":"the body is not JSON: EOF while parsing an object at line 1 column 1"}
-    400 {"code":-32600,"message":"batches are not supported: send one message a request"}
-    400 {"code":-32600,"message":"there is no session: send initialize first, or speak 2026-07-28 with MCP-Protocol-Version and params._meta"}
+    400 {"code":-32700,"data":{"error_code":"VALIDATION_ERROR"},"message":"the body is not JSON: EOF while parsing an object at line 1 column 1"}
+    400 {"code":-32600,"data":{"error_code":"VALIDATION_ERROR"},"message":"batches are not supported: send one message a request"}
+    400 {"code":-32600,"data":{"error_code":"VALIDATION_ERROR"},"message":"there is no session: send initialize first, or speak 2026-07-28 with MCP-Protocol-Version and params._meta"}
     405 {"code":-32601,"data":{"error_code":"METHOD_NOT_ALLOWED"},"message":"send messages by POST"}
-    400 {"code":-32022,"data":{"requested":"2099-01-01","supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]},"message":"Unsupported protocol version"}
-    400 {"code":-32020,"message":"Header mismatch: Mcp-Method does not say what the body says"}
-    400 {"code":-32021,"data":{"requiredCapabilities":{"elicitation":{}}},"message":"Missing required client capability"}
+    400 {"code":-32022,"data":{"error_code":"VALIDATION_ERROR","requested":"2099-01-01","supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]},"message":"Unsupported protocol version"}
+    400 {"code":-32020,"data":{"error_code":"VALIDATION_ERROR"},"message":"Header mismatch: Mcp-Method does not say what the body says"}
+    400 {"code":-32021,"data":{"error_code":"VALIDATION_ERROR","requiredCapabilities":{"elicitation":{}}},"message":"Missing required client capability"}
     "#);
     app.stop().await;
 }

@@ -110,12 +110,12 @@ impl Program {
         (log.lines().map(parse).collect(), folder)
     }
 
-    async fn write(&mut self, line: &str) {
+    pub(crate) async fn write(&mut self, line: &str) {
         within("the line is taken", self.input.write_all(format!("{line}\n").as_bytes())).await.unwrap();
     }
 
     /// The next message; nothing once the program has closed its output.
-    async fn read(&mut self) -> Option<Value> {
+    pub(crate) async fn read(&mut self) -> Option<Value> {
         let line = within("the next line", self.output.next_line()).await.unwrap()?;
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
         assert_eq!(message["jsonrpc"], "2.0", "not JSON-RPC: {line}");

@@ -5,6 +5,7 @@ use lyceum_knowledge::{Filters, Finder, FoundAll, Manner, USUAL};
 use lyceum_model::ErrorCode;
 use lyceum_search::{LONGEST, MOST, Mode};
 use schemars::JsonSchema;
+use serde_json::json;
 
 use super::{
     cached::{self, Tag},
@@ -41,13 +42,17 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     ],
 };
 
+/// A text with at least one character to read, in a form that ECMA 262 and the tools of other languages take alike: no
+/// classes of Unicode.
+const SOMETHING_TO_READ: &str = r"[^\s\u0000-\u001f\u007f-\u009f]";
+
 /// What can be asked, for the description.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described; the query is parsed value by value")]
 #[schemars(rename_all = "camelCase")]
 struct SearchQuery {
     /// The question.
-    #[schemars(length(min = 1, max = LONGEST), regex(pattern = r"[^\s\p{C}]"))]
+    #[schemars(length(min = 1, max = LONGEST), regex(pattern = SOMETHING_TO_READ))]
     q: String,
     /// Only documents of this type; a type that others extend stands for all of them. `skill` and `script` are what
     /// skills say and do.
@@ -162,7 +167,9 @@ fn parse(query: &str) -> Result<Asked, ApiError> {
         }
     }
     asked.text = text.ok_or_else(|| {
-        ApiError::new(ErrorCode::InvalidQuery, "the query is missing; write q=… with what to look for")
+        let message = "q: the query is missing; write q=… with what to look for";
+        let details = Some(json!({ "field": "q" }));
+        ApiError { details, ..ApiError::new(ErrorCode::InvalidQuery, message) }
     })?;
     asked.manner = Manner {
         mode: mode.unwrap_or_default(),

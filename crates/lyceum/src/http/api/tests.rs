@@ -38,3 +38,27 @@ fn bytes_that_differ_have_other_tags() {
     assert_eq!(tags.len(), texts.len(), "{tags:?}");
     assert_eq!(format!("{:?}", Tag::of(b"a")), format!("{:?}", Tag::of(b"a")));
 }
+
+/// K-8.2: openapi-spec-validator refused `[^\s\p{C}]`, since classes of Unicode are not in every dialect.
+#[test]
+fn every_pattern_of_the_description_is_one_that_all_dialects_take() {
+    fn patterns<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
+        if let Some(pattern) = value.get("pattern").and_then(serde_json::Value::as_str) {
+            found.push(pattern);
+        }
+        match value {
+            serde_json::Value::Array(items) => items.iter().for_each(|item| patterns(item, found)),
+            serde_json::Value::Object(fields) => fields.values().for_each(|field| patterns(field, found)),
+            _ => {}
+        }
+    }
+    let (api, mut found) =
+        (super::openapi(&lyceum_content::ontology::Ontology::standard().unwrap()), Vec::new());
+    patterns(&api, &mut found);
+    assert!(found.len() >= 3, "{found:?}");
+    for pattern in found {
+        let is_portable =
+            !["\\p{", "\\P{", "(?<", "(?P", "\\A", "\\z"].iter().any(|part| pattern.contains(part));
+        assert!(is_portable, "{pattern}");
+    }
+}

@@ -100,3 +100,16 @@ async fn a_path_that_is_none_says_where_the_paths_are() {
     }
     app.stop().await;
 }
+
+/// K-8: `details.field` names the parameter that is at fault, also one that is missing.
+#[tokio::test]
+async fn a_missing_question_is_named_in_the_details() {
+    let app = Base::example().served().await;
+    for path in ["/api/v1/search", "/api/v1/search?limit=3"] {
+        let answer = app.send(get(path)).await;
+        let message = refused(&answer, 400, "INVALID_QUERY");
+        assert!(message.starts_with("q: "), "{message}");
+        assert_eq!(answer.json()["error"]["details"]["field"], "q");
+    }
+    app.stop().await;
+}
