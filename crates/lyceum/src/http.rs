@@ -28,7 +28,7 @@ pub use router::router;
 pub use serve::serve;
 
 pub(crate) use api::Openapi;
-pub(crate) use auth::challenge_denied;
+pub(crate) use auth::{Admission, challenge_denied};
 pub(crate) use body::{RequestBody, read_body};
 pub(crate) use client_addr::ClientAddr;
 pub(crate) use error::ApiError;

@@ -32,13 +32,14 @@ pub(crate) use stdio::serve_stdio;
 
 use crate::{
     app::App,
-    http::{ApiError, ClientAddr, RequestBody, challenge_denied, read_body},
+    http::{Admission, ApiError, ClientAddr, RequestBody, challenge_denied, read_body},
 };
 
 /// Log directives for the library behind older sessions: it reports each normal end of a stream as an error.
 pub(crate) const QUIET: [&str; 2] = ["rmcp=warn", "rmcp::service=off"];
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// How a request came in: who sent it, and for which service where it is for one alone. Sessions of older clients
@@ -84,9 +85,23 @@ async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<B
     if let Err(refusal) = session::owner::come_in(&auth, &caller, &mut request) {
         return *refusal;
     }
+    let admission = if listens(&request) {
+        Admission::of(&app, &caller, request.uri().path(), request.headers())
+    } else {
+        None
+    };
     let mut response = answer_anyone(app, view, entrance, request).await;
+    if let Some(admission) = admission {
+        response = admission.bound(response);
+    }
     session::owner::go_out(&auth, &caller, &mut response);
     response
+}
+
+/// Whether the answer goes on for as long as its client listens. The header says what the body does, or it is refused.
+fn listens(request: &Request<Body>) -> bool {
+    let method = request.headers().get(MCP_METHOD);
+    request.method() == Method::GET || method.is_some_and(|method| method == "subscriptions/listen")
 }
 
 async fn answer_anyone(app: App, view: View, entrance: Entrance, mut request: Request<Body>) -> Response {

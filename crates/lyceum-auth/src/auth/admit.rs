@@ -106,6 +106,12 @@ impl Auth {
         self.checked(&token, now).ok().map(|checked| checked.client.clone())
     }
 
+    /// When a token ends by itself; nothing where it is a key, or a token of GitHub.
+    pub fn expires(&self, token: &str, now: Timestamp) -> Option<Timestamp> {
+        let token = Token::parse(token).filter(|token| token.kind() == Kind::Access)?;
+        self.checked(&token, now).ok().map(|checked| checked.expires)
+    }
+
     async fn caller(
         &self,
         subject: &Subject,

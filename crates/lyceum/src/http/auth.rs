@@ -7,6 +7,7 @@ mod authorize;
 mod clients;
 mod page;
 mod siwe;
+mod stream;
 
 use axum::{
     Json, Router,
@@ -18,6 +19,7 @@ use lyceum_auth::Auth;
 use lyceum_model::ErrorCode;
 
 pub(crate) use admit::{admit, challenge_denied};
+pub(crate) use stream::Admission;
 
 use super::ApiError;
 use crate::app::App;

@@ -16,14 +16,13 @@ use lyceum_tools::{
     mcp::{Header, Message, Mirror, Reply, Request, RequestId, RpcCode, error_data},
 };
 
-use super::{PROTOCOL_VERSION, sse};
+use super::{MCP_METHOD, PROTOCOL_VERSION, sse};
 use crate::{
     app::{self, App},
     patience::within,
     telemetry::{Metrics, Operation},
 };
 
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// Answers one request.
@@ -36,7 +35,7 @@ pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers
     }
     let mirror = Mirror {
         version: look_up(headers, PROTOCOL_VERSION),
-        method: look_up(headers, METHOD),
+        method: look_up(headers, MCP_METHOD),
         name: look_up(headers, NAME),
         other: &|name| look_up(headers, name),
     };

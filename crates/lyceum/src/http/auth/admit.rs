@@ -27,7 +27,7 @@ pub(crate) async fn admit(
         return Ok(Caller::anonymous());
     }
     let token = token(headers).map_err(|refused| refusal(app, path, refused))?;
-    let (resource, now) = (format!("{}{}", auth.issuer(), resource_of(path)), Timestamp::now());
+    let (resource, now) = (resource_at(auth, path), Timestamp::now());
     if token.is_some_and(|token| auth.is_new(token, now)) {
         app.sign_in_rate.count(client, Instant::now()).map_err(|seconds| {
             let message = "too many tokens that are not known come from this address; try again later";
@@ -98,6 +98,11 @@ fn is_gated(path: &str) -> bool {
         || path == "/llms.txt"
         || path == "/account"
         || path.starts_with("/account/")
+}
+
+/// The address of the resource that a path belongs to.
+pub(super) fn resource_at(auth: &Auth, path: &str) -> String {
+    format!("{}{}", auth.issuer(), resource_of(path))
 }
 
 /// The resource that a path belongs to: itself where it speaks MCP, else that of the whole server.

@@ -3,8 +3,8 @@
 use http::Method;
 use serde_json::json;
 
-use super::{MEMBER, Stage, address, key, with_token};
-use crate::app::{Older, Request, get};
+use super::{MEMBER, Stage, address, form_post, key, with_token};
+use crate::app::{Live, Older, Request, get, modern, within};
 
 const VERSION: &str = "2025-11-25";
 
@@ -70,4 +70,63 @@ async fn a_session_from_before_the_sign_in_goes_on_after_it() {
     stage.chain.put_on(&address(&key(1)), MEMBER);
     let owner = stage.sign_in(&key(1)).await;
     assert_eq!(stage.app.send(with_token(wanted(), &owner.access)).await.status, 200);
+}
+
+/// P15: the id of a session that was opened before the sign-in was enough to read a member's answers.
+#[tokio::test]
+async fn s15_a_session_is_its_first_subjects_alone() {
+    let stage = Stage::start().await;
+    let (owner, other) = (stage.sign_in(&key(1)).await, stage.sign_in(&key(2)).await);
+    let session = Older::open(&stage.app, VERSION).await;
+    let call = || session.call("server_info", &json!({}));
+    assert_eq!(stage.app.send(call()).await.status, 200, "a stranger's until somebody signs in");
+    assert_eq!(stage.app.send(with_token(call(), &owner.access)).await.status, 200);
+    let requests = || every_request(&session).into_iter().chain([session.resume("0/0"), session.resume("1")]);
+    for request in requests() {
+        let answer = stage.app.send(request).await;
+        assert_eq!(answer.status, 404, "{answer:?}");
+    }
+    for request in requests() {
+        assert_eq!(stage.app.send(with_token(request, &other.access)).await.status, 404);
+    }
+    assert_eq!(stage.app.send(with_token(call(), &owner.access)).await.status, 200);
+}
+
+/// The two kinds of streams that go on for as long as a client listens.
+async fn streams(stage: &Stage, token: &str) -> [Live; 2] {
+    let session = open(stage, token).await;
+    let listen = modern("subscriptions/listen", &json!({ "notifications": { "toolsListChanged": true } }));
+    let older = stage.app.open(with_token(session.stream(), token)).await;
+    let mut listening = stage.app.open(with_token(listen, token)).await;
+    assert!(listening.event().await.is_some(), "it is acknowledged");
+    assert_eq!((older.status, listening.status), (200, 200));
+    [older, listening]
+}
+
+async fn check_end(streams: [Live; 2]) {
+    for mut stream in streams {
+        let ended = async { while stream.event().await.is_some() {} };
+        within("the stream ends", ended).await;
+    }
+}
+
+#[tokio::test]
+async fn s15_streams_end_when_the_grant_is_taken_back() {
+    let stage = Stage::with(|oauth| oauth.roles_good_for = jiff::SignedDuration::from_secs(1)).await;
+    let tokens = stage.sign_in(&key(1)).await;
+    let streams = streams(&stage, &tokens.access).await;
+    let client = &stage.client;
+    let revoked = form_post("/revoke", &format!("token={}&client_id={client}", tokens.refresh));
+    assert_eq!(stage.app.send(revoked).await.status, 200);
+    check_end(streams).await;
+}
+
+#[tokio::test]
+async fn s15_streams_end_when_a_hat_is_lost() {
+    let stage = Stage::with(|oauth| oauth.roles_good_for = jiff::SignedDuration::from_secs(1)).await;
+    stage.chain.put_on(&address(&key(1)), MEMBER);
+    let tokens = stage.sign_in(&key(1)).await;
+    let streams = streams(&stage, &tokens.access).await;
+    stage.chain.take_off(&address(&key(1)), MEMBER);
+    check_end(streams).await;
 }
