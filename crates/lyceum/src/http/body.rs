@@ -18,7 +18,7 @@ const FREE_BYTES: usize = 16 * 1024;
 /// A body that was read, and what it takes of the budget for as long as this is kept.
 pub(crate) struct RequestBody {
     pub(crate) bytes: Bytes,
-    pub(crate) held: HeldBytes,
+    pub(crate) held: Option<HeldBytes>,
 }
 
 /// Reads a body. One that says it is too large is refused before a byte of it is read. Strangers may send less.
@@ -73,7 +73,7 @@ async fn read_within(
     within_time: Duration,
 ) -> Result<RequestBody, ApiError> {
     refuse_larger(headers, most)?;
-    in_time(within_time, most, collect(budget.hold(), Limited::new(body, most))).await
+    in_time(within_time, most, collect(budget, Limited::new(body, most))).await
 }
 
 /// Refuses a body that says it is too large.
@@ -107,13 +107,15 @@ enum Unread {
 }
 
 /// Reads to the end. What has come counts, not what was announced: announcing costs a client nothing.
-async fn collect(mut held: HeldBytes, mut body: Limited<Body>) -> Result<RequestBody, Unread> {
-    let (mut first, mut whole, mut paid) = (Bytes::new(), BytesMut::new(), FREE_BYTES);
+async fn collect(budget: &ByteBudget, mut body: Limited<Body>) -> Result<RequestBody, Unread> {
+    let (mut first, mut whole) = (Bytes::new(), BytesMut::new());
+    // Nothing for most, so that they touch nothing that others use.
+    let (mut held, mut paid) = (None::<HeldBytes>, FREE_BYTES);
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(Unread::Client)?.into_data() else { continue };
         let size = first.len().max(whole.len()) + data.len();
         if size > paid {
-            held.grow(size - paid).map_err(Unread::NoRoom)?;
+            held.get_or_insert_with(|| budget.hold()).grow(size - paid).map_err(Unread::NoRoom)?;
             paid = size;
         }
         // Most bodies come in one piece, and are not copied.
