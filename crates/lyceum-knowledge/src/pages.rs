@@ -1,6 +1,10 @@
 //! The knowledge base as search takes it: kept searched as it is shown, in every process that leads the index.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    sync::{Arc, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use lyceum_content::knowledge::Entry;
 use lyceum_model::ErrorCode;
@@ -33,7 +37,12 @@ impl Knowledge {
                 let shown = state.borrow_and_update().shown.clone();
                 let done = self.search_shown(&search, &shown).await;
                 match &done {
-                    Ok(_) => drop(self.searched.send_replace(shown.version.is_some())),
+                    Ok(is_whole) => {
+                        self.searched.send_replace(shown.version.is_some());
+                        if *is_whole {
+                            *self.searched_last() = Some(shown.clone());
+                        }
+                    }
                     Err(error) => {
                         tracing::warn!(error.cause = %error, "documents could not be indexed; they are tried again");
                     }
@@ -58,6 +67,16 @@ impl Knowledge {
             () = work => {}
             () = stop.cancelled() => {}
         }
+    }
+
+    /// Whether everything that is shown at this moment can be found: what a sync brings in is shown a moment before.
+    pub fn is_searched(&self) -> bool {
+        let shown = self.shown();
+        shown.version.is_none() || self.searched_last().as_ref().is_some_and(|last| Arc::ptr_eq(last, &shown))
+    }
+
+    fn searched_last(&self) -> MutexGuard<'_, Option<Arc<Shown>>> {
+        self.searched_last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has what is shown searched, and says whether it is; it may be another process's business.

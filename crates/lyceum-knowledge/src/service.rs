@@ -103,6 +103,8 @@ pub struct Knowledge {
     pub(crate) unshelved: Notify,
     /// Whether what is shown was handed to search once.
     pub(crate) searched: watch::Sender<bool>,
+    /// What was handed to search last, whole.
+    pub(crate) searched_last: Mutex<Option<Arc<Shown>>>,
     pub(crate) cache: Cache<String, Arc<[u8]>, ByLength>,
     /// When a damaged document was last asked for.
     pub(crate) healed: Mutex<Option<Instant>>,
@@ -160,6 +162,7 @@ impl Knowledge {
             written: Notify::new(),
             unshelved: Notify::new(),
             searched: watch::Sender::new(false),
+            searched_last: Mutex::default(),
             cache: Cache::with_weighter(CACHED_ITEMS, CACHED_BYTES, ByLength),
             healed: Mutex::default(),
         })

@@ -21,7 +21,7 @@ enum Scopes {
 impl Caller {
     /// The owner of a trusted machine: may do everything. For stdio, and for `auth.mode = "open"`.
     pub fn trusted() -> Self {
-        Self { subject: None, tier: Tier::Vibecoder, scopes: Scopes::Every }
+        Self { subject: None, tier: Tier::Operator, scopes: Scopes::Every }
     }
 
     /// Someone who did not say who they are.

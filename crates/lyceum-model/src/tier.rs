@@ -15,6 +15,8 @@ pub enum Tier {
     Member,
     /// A member who may also write.
     Vibecoder,
+    /// Whoever runs the server: sees health and metrics in full. Only a key of the configuration gives it.
+    Operator,
 }
 
 impl Tier {
@@ -24,6 +26,7 @@ impl Tier {
             Self::Public => "public",
             Self::Member => "member",
             Self::Vibecoder => "vibecoder",
+            Self::Operator => "operator",
         }
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     auth::{self, AuditLog},
     config::{AuthService, Config},
     drain::Drain,
-    http::{Openapi, RateLimit, RequestIds, Throttle},
+    http::{HealthNumbers, Openapi, RateLimit, RequestIds, Throttle},
     knowledge,
     mcp::{Legacy, Shared},
     patience::within,
@@ -75,6 +75,7 @@ pub struct Parts {
     /// Who everyone is, without it.
     pub(crate) caller: Arc<Caller>,
     pub(crate) metrics: Metrics,
+    pub(crate) health_numbers: HealthNumbers,
     pub(crate) drain: Drain,
     pub(crate) tasks: Tasks,
     pub(crate) request_ids: RequestIds,
@@ -263,6 +264,7 @@ impl App {
             drain,
             tasks,
             request_ids,
+            health_numbers: HealthNumbers::default(),
             openapi: Openapi::default(),
         }))
     }

@@ -55,6 +55,8 @@ pub struct Config {
     pub allowed_origins: Vec<Origin>,
     /// The names that the server may be called by.
     pub hosts: HostRule,
+    /// Where operators see health and metrics in full, beside the other listener.
+    pub operator_listen: Option<SocketAddr>,
     /// The reverse proxies whose `X-Forwarded-For` is believed.
     pub trusted_proxies: TrustedProxies,
     /// How much of everything is allowed.
@@ -261,9 +263,18 @@ impl Config {
     /// everyone signs in, or members alone read, it is for those who did. No page of another site may read from such a one, and
     /// no cache may share it.
     pub fn is_public(&self) -> bool {
-        let asks_everyone = matches!(&self.auth, AuthService::Gated(oauth) if !oauth.anonymous);
         let is_for_all = self.knowledge.as_ref().is_none_or(|service| service.api == KnowledgeApi::Public);
-        !asks_everyone && is_for_all && (self.public_url.is_some() || !self.listen.ip().is_loopback())
+        !self.is_closed() && is_for_all && (self.public_url.is_some() || !self.listen.ip().is_loopback())
+    }
+
+    /// Whether clients come through a reverse proxy that nobody named.
+    pub fn has_unnamed_proxy(&self) -> bool {
+        self.public_url.is_some() && self.listen.ip().is_loopback() && self.trusted_proxies.is_empty()
+    }
+
+    /// Whether callers who do not sign in get nothing but a bare status.
+    pub fn is_closed(&self) -> bool {
+        matches!(&self.auth, AuthService::Gated(oauth) if !oauth.anonymous)
     }
 
     /// The same, serving the example where nobody said what to serve.

@@ -94,7 +94,8 @@ impl Auth {
             }
             Kind::Key => {
                 let key = self.0.keys.get(&token.hash().0).ok_or(NotAdmitted::BadToken)?;
-                Ok(caller(&key.subject(), key.tier, &Scopes::every()))
+                // As it is declared: what only a key gives, no grant and no role does.
+                Ok(Caller::known(key.subject().to_string(), key.tier, key.tier.scopes()))
             }
             Kind::Refresh | Kind::Code => Err(NotAdmitted::BadToken),
         }

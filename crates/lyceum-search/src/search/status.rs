@@ -33,8 +33,10 @@ pub struct Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Nothing is pending.
+    /// Nothing is pending: what is served can be found.
     Ready,
+    /// Documents are served that are not in the index yet.
+    Indexing,
     /// It is being opened.
     Opening,
     /// The model is being fetched or loaded.

@@ -45,6 +45,12 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
     };
     let file = config.file.as_ref().map_or_else(|| "no file".to_owned(), ToString::to_string);
     writeln!(out, "configuration: good ({file}); data in {}", config.data_dir.display())?;
+    if config.has_unnamed_proxy() {
+        writeln!(
+            out,
+            "proxy: server.public_url is set and the server listens on loopback, so a reverse proxy is before it; name it with server.trusted_proxies = [\"127.0.0.1\"], or all of its clients share one rate limit"
+        )?;
+    }
     let runtime = tokio::runtime::Runtime::new()?;
     let mut healthy = runtime.block_on(knowledge(out, &config))?;
     writeln!(out, "search: {}", search(&config))?;

@@ -63,7 +63,9 @@ async fn fill(config: &Config, index: &Index, knowledge: &Knowledge) -> anyhow::
         match status.state {
             State::Ready | State::Degraded => break status,
             _ if last.0.elapsed() > STUCK_AFTER => break status,
-            State::Opening | State::Preparing | State::Embedding => tokio::time::sleep(LOOK_EVERY).await,
+            State::Opening | State::Preparing | State::Indexing | State::Embedding => {
+                tokio::time::sleep(LOOK_EVERY).await
+            }
         }
     };
     bar.finish_and_clear();

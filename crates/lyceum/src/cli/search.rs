@@ -121,7 +121,7 @@ async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
     while tokio::time::Instant::now() < until {
         match search.status().await?.state {
             State::Opening | State::Preparing => tokio::time::sleep(Duration::from_millis(20)).await,
-            State::Ready | State::Embedding | State::Degraded => break,
+            State::Ready | State::Indexing | State::Embedding | State::Degraded => break,
         }
     }
     Ok(())

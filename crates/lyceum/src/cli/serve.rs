@@ -28,6 +28,8 @@ pub struct Listening {
     pub listener: TcpListener,
     /// Its address, with the port that was picked.
     pub addr: SocketAddr,
+    /// The listener for operators, where there is one.
+    pub operators: Option<TcpListener>,
 }
 
 /// Takes the address that the configuration names.
@@ -37,7 +39,14 @@ pub async fn listen(config: &Config) -> anyhow::Result<Listening> {
         format!("can't listen on {address}; is another server there? choose another with --listen, such as 127.0.0.1:0")
     })?;
     let addr = listener.local_addr()?;
-    Ok(Listening { listener, addr })
+    let operators = match config.operator_listen {
+        Some(address) => {
+            let bound = TcpListener::bind(address).await;
+            Some(bound.with_context(|| format!("can't listen on {address} (server.operator_listen)"))?)
+        }
+        None => None,
+    };
+    Ok(Listening { listener, addr, operators })
 }
 
 /// Serves until the process is told to stop, then stops in good order.
@@ -58,6 +67,9 @@ pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()>
 
 /// Serves until `stop`: lets what is under way finish, then what works in the background.
 pub async fn serve_until(app: App, listening: Listening, stop: CancellationToken) {
+    if let Some(operators) = listening.operators {
+        app.tasks.spawn(http::serve_operators(app.clone(), operators));
+    }
     http::serve(app.clone(), listening.listener, stop).await;
     app.tasks.finish(TASKS_END_WITHIN).await;
 }

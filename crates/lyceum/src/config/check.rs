@@ -37,6 +37,7 @@ pub(super) fn check(
             data_dir: checked.data_dir,
             allowed_origins: checked.allowed_origins,
             hosts: checked.hosts,
+            operator_listen: checked.operator_listen,
             trusted_proxies: checked.trusted_proxies,
             limits: limits(&raw.limits),
             auth: checked.auth,
@@ -66,6 +67,7 @@ struct Checked {
     data_dir: PathBuf,
     allowed_origins: Vec<Origin>,
     hosts: HostRule,
+    operator_listen: Option<SocketAddr>,
     trusted_proxies: TrustedProxies,
     sources: Vec<Source>,
     skills: Option<skills::Place>,
@@ -84,7 +86,9 @@ pub(super) struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     fn checked(&mut self) -> Checked {
-        let listen = self.listen(self.text("/server/listen"));
+        let listen = self.listen("/server/listen", self.text("/server/listen").unwrap_or(DEFAULT_LISTEN));
+        let operator_listen = self.text("/server/operator_listen");
+        let operator_listen = operator_listen.map(|text| self.listen("/server/operator_listen", text));
         let public_url = self.text("/server/public_url").and_then(|url| self.public_url(url));
         let hosts = self.hosts(listen, public_url.as_deref());
         let data_dir = self.text("/server/data_dir");
@@ -101,6 +105,7 @@ impl<'a> Checker<'a> {
             data_dir,
             allowed_origins,
             hosts,
+            operator_listen,
             trusted_proxies,
             sources,
             skills,
@@ -121,17 +126,17 @@ impl<'a> Checker<'a> {
         (0..count).map(move |index| format!("{pointer}/{index}"))
     }
 
-    fn listen(&mut self, written: Option<&str>) -> SocketAddr {
-        let text = written.unwrap_or(DEFAULT_LISTEN);
+    fn listen(&mut self, at: &str, text: &str) -> SocketAddr {
         // `localhost` is how people say it; an address is what can be listened on.
         let address = text
             .strip_prefix("localhost:")
             .map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
         address.parse().unwrap_or_else(|_| {
+            let key = at.rsplit('/').next().unwrap_or_default();
             let message = format!(
-                "{text:?} is not an address and a port; write for example listen = {DEFAULT_LISTEN:?}"
+                "{text:?} is not an address and a port; write for example {key} = {DEFAULT_LISTEN:?}"
             );
-            self.fault("/server/listen", message);
+            self.fault(at, message);
             SocketAddr::from(([127, 0, 0, 1], 0))
         })
     }

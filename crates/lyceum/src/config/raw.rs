@@ -53,6 +53,10 @@ pub(super) struct Server {
     /// Further names that the server is called by, beside those of `listen` and `public_url`.
     #[schemars(example = ["lyceum.internal"])]
     pub allowed_hosts: Vec<String>,
+    /// The address and port of a second listener that serves `/health`, `/livez`, `/readyz` and `/metrics` in full, to whoever
+    /// reaches it. Let only operators reach it: loopback, or a private network.
+    #[schemars(example = "127.0.0.1:8788")]
+    pub operator_listen: Option<String>,
     /// The reverse proxies whose `X-Forwarded-For` is believed, as addresses or networks (CIDR). Default: none. Name yours,
     /// also one on this machine (`127.0.0.1`), or all of its clients share one rate limit.
     #[schemars(example = ["127.0.0.1", "10.0.0.0/8"])]

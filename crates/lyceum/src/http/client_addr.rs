@@ -95,6 +95,11 @@ impl TrustedProxies {
         Self(networks)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Whether an address is one of a trusted proxy.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))

@@ -1,22 +1,28 @@
 //! How the server is: `/livez` (the process), `/readyz` (send requests here?), `/health` (what works), `/metrics`.
 
 mod knowledge;
+mod numbers;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc};
 
-use axum::{Json, extract::State, response::IntoResponse, response::Response};
+use axum::{
+    Extension, Json,
+    extract::State,
+    response::{IntoResponse, Response},
+};
 use http::{StatusCode, header};
 use jiff::Timestamp;
 use lyceum_content::{SourceState, SourceStatus};
+use lyceum_model::{Caller, ErrorCode, Tier};
 use lyceum_search::Status;
 use lyceum_skills::Skills;
 use serde::Serialize;
 
+use super::ApiError;
 use crate::app::App;
 use knowledge::KnowledgeHealth;
 
-/// How long search may take to tell how far it is.
-const SEARCH_TELLS_WITHIN: Duration = Duration::from_secs(2);
+pub(crate) use numbers::HealthNumbers;
 
 #[derive(Serialize)]
 struct Health {
@@ -30,31 +36,62 @@ struct Health {
     timestamp: Timestamp,
 }
 
-pub(super) async fn health(State(app): State<App>) -> Response {
+/// All that a stranger is told of a server that asks everyone to sign in.
+#[derive(Serialize)]
+struct Bare {
+    status: &'static str,
+}
+
+/// `GET /health`
+pub(super) async fn health(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+    let health = look(&app).await;
+    if sees_details(&app, &caller) {
+        Json(health).into_response()
+    } else {
+        Json(Bare { status: health.status }).into_response()
+    }
+}
+
+/// Health in full.
+pub(super) async fn details(app: &App) -> Response {
+    Json(look(app).await).into_response()
+}
+
+/// Whether a caller sees more than a bare status: where strangers are let in everyone does, else operators.
+fn sees_details(app: &App, caller: &Caller) -> bool {
+    !app.config.is_closed() || caller.tier() >= Tier::Operator
+}
+
+async fn look(app: &App) -> Health {
+    // What is shown is looked at first: when the index is said to be ready, all of that can be found.
     let sources = app.catalog.get().sources.clone();
     let failed = sources.iter().any(|source| source.state == SourceState::Failed);
+    let state = app.knowledge.as_ref().map(|knowledge| knowledge.state().borrow().clone());
+    let is_searched = app.knowledge.as_ref().is_none_or(|knowledge| knowledge.is_searched());
+    let numbers = app.health_numbers.of(app, state.as_ref().map(|state| &state.shown)).await;
     let registry = app.mcp.hub().registry();
     let mut services: BTreeMap<String, &'static str> =
         registry.services().map(|service| (service.to_string(), "ok")).collect();
-    let mut knowledge = None;
-    if let Some(service) = &app.knowledge {
-        let health = knowledge::look(service).await;
+    let knowledge = state.map(|state| knowledge::look(&state, numbers.unshelved));
+    if let Some(health) = &knowledge {
         services.insert("knowledge".to_owned(), if health.is_well { "ok" } else { "degraded" });
-        knowledge = Some(health);
     }
-    let mut search = None;
-    if let Some(service) = &app.search {
-        let status = tokio::time::timeout(SEARCH_TELLS_WITHIN, service.status()).await;
-        let status = status.ok().and_then(Result::ok);
-        let is_well = status.as_ref().is_some_and(|status| status.state != lyceum_search::State::Degraded);
+    let search = numbers.search.map(|mut status| {
+        if status.state == lyceum_search::State::Ready && !is_searched {
+            status.state = lyceum_search::State::Indexing;
+        }
+        status
+    });
+    if app.search.is_some() {
+        let is_well = search.as_ref().is_some_and(|status| status.state != lyceum_search::State::Degraded);
         services.insert("search".to_owned(), if is_well { "ok" } else { "degraded" });
-        search = status;
     }
     let all_well = services.values().all(|service| *service == "ok");
     let status = if failed || !all_well || app.drain.is_draining() { "degraded" } else { "ok" };
-    Json(Health { status, services, sources, knowledge, search, timestamp: Timestamp::now() }).into_response()
+    Health { status, services, sources, knowledge, search, timestamp: Timestamp::now() }
 }
 
+/// `GET /livez`
 pub(super) async fn live() -> &'static str {
     "ok\n"
 }
@@ -77,7 +114,18 @@ struct Scripts {
     error: Option<String>,
 }
 
-pub(super) async fn ready(State(app): State<App>) -> Response {
+/// `GET /readyz`
+pub(super) async fn ready(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+    let full = readiness(&app).await;
+    if sees_details(&app, &caller) {
+        return full;
+    }
+    let status = if full.status().is_success() { "ok" } else { "unavailable" };
+    (full.status(), Json(Bare { status })).into_response()
+}
+
+/// Readiness in full.
+pub(super) async fn readiness(app: &App) -> Response {
     let mut reasons = Vec::new();
     if app.drain.is_draining() {
         reasons.push("the server is about to stop".to_owned());
@@ -107,7 +155,17 @@ async fn scripts_of(skills: &Skills, enabled: bool) -> Scripts {
     }
 }
 
-pub(super) async fn metrics(State(app): State<App>) -> Response {
+/// `GET /metrics`
+pub(super) async fn metrics(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+    if !sees_details(&app, &caller) {
+        let message = "metrics are for keys of the tier operator, and at server.operator_listen";
+        return ApiError::new(ErrorCode::Forbidden, message).into_response();
+    }
+    all_metrics(&app)
+}
+
+/// All metrics.
+pub(super) fn all_metrics(app: &App) -> Response {
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.metrics.encode()).into_response()
 }

@@ -28,6 +28,11 @@ impl HostRule {
         Self { names, any_address: !listen.ip().is_loopback() }
     }
 
+    /// The names.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        self.names.iter()
+    }
+
     /// Whether a `Host` header, with or without a port, is one of ours.
     pub fn allows(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };

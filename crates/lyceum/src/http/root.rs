@@ -1,15 +1,21 @@
 //! `GET /`: what this is and how to connect, for whoever opens it.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
-use axum::extract::State;
+use axum::{Extension, extract::State};
 use lyceum_knowledge::Knowledge;
+use lyceum_model::Caller;
 
 use crate::{app::App, config::KnowledgeApi};
 
 /// Plain text until the web pages move in; a person and a model can both read it.
-pub(super) async fn page(State(app): State<App>) -> String {
+pub(super) async fn page(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> String {
     let url = app.public_url();
+    if app.config.is_closed() && caller.is_anonymous() {
+        return format!(
+            "lyceum\n\nSign in to use this server: connect an MCP client to {url}/mcp, and it takes you there.\n"
+        );
+    }
     let registry = app.mcp.hub().registry();
     let services: Vec<&str> = registry.services().map(lyceum_model::Domain::as_str).collect();
     let knowledge = app.knowledge.as_ref().map(|knowledge| about(&app, &url, knowledge)).unwrap_or_default();

@@ -16,7 +16,7 @@ use super::{
 use crate::app::App;
 
 /// How long to wait after an accept that failed, for example because no file handle is left.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a probe may take to ask where all other places are taken.
 const PROBE_HEAD_WITHIN: Duration = Duration::from_secs(2);
@@ -103,10 +103,6 @@ async fn connection(
     ended: CancellationToken,
 ) {
     let limits = app.config.limits.clone();
-    // Without it the two writes of a streamed answer wait for each other's acknowledgement: 40 ms each.
-    let _unsupported = stream.set_nodelay(true);
-    let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(limits.write));
     let serves = place.serves;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         handle(app.clone(), router.clone(), peer, serves, request.map(Body::new))
@@ -115,6 +111,10 @@ async fn connection(
         Serves::All => (limits.read, true),
         Serves::Probes => (limits.read.min(PROBE_HEAD_WITHIN), false),
     };
+    // Without it the two writes of a streamed answer wait for each other's acknowledgement: 40 ms each.
+    let _unsupported = stream.set_nodelay(true);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(limits.write));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(head_within)

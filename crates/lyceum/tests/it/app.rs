@@ -34,6 +34,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 /// A server under test.
 pub(crate) struct TestApp {
     pub(crate) addr: SocketAddr,
+    /// Where operators are served, if they are.
+    pub(crate) operators: Option<SocketAddr>,
     stop: CancellationToken,
     served: JoinHandle<()>,
     _folder: Option<TempDir>,
@@ -121,7 +123,7 @@ impl TestApp {
     /// A server that runs as a process of its own: to speak to, not to stop.
     pub(crate) fn elsewhere(addr: SocketAddr) -> Self {
         let (stop, served) = (CancellationToken::new(), tokio::spawn(async {}));
-        Self { addr, stop, served, _folder: None }
+        Self { addr, operators: None, stop, served, _folder: None }
     }
 
     async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
@@ -129,8 +131,9 @@ impl TestApp {
         let listening = lyceum::listen(&config).await.unwrap();
         let (addr, stop) = (listening.addr, CancellationToken::new());
         let app = build(config, addr);
+        let operators = listening.operators.as_ref().map(|listener| listener.local_addr().unwrap());
         let served = tokio::spawn(lyceum::serve_until(app, listening, stop.clone()));
-        Self { addr, stop, served, _folder: None }
+        Self { addr, operators, stop, served, _folder: None }
     }
 
     fn holding(mut self, folder: TempDir) -> Self {

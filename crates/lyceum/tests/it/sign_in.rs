@@ -2,6 +2,7 @@
 
 mod account;
 mod audit;
+mod closed;
 mod command;
 mod doors;
 mod flow;

@@ -121,7 +121,7 @@ impl Progress {
                 let speed = done as f64 / since.elapsed().as_secs_f64().max(0.001);
                 self.say(&format!("embedding: {} of {chunks} passages, {speed:.0}/s", chunks - pending));
             }
-            State::Ready | State::Opening | State::Degraded => {}
+            State::Ready | State::Indexing | State::Opening | State::Degraded => {}
         }
     }
 

@@ -1,5 +1,7 @@
 //! The table `[auth]` as people write it.
 
+use std::collections::BTreeMap;
+
 use lyceum_model::Tier;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -81,7 +83,7 @@ pub(in crate::config) struct AuthHats {
     #[schemars(example = &"0x3bc1A0Ad72417f2d411118085256fC53CBdDd137")]
     pub contract: Option<String>,
     /// Each hat and the tier of whoever wears it. Without any, everyone who signs in with a wallet is public.
-    #[schemars(example = serde_json::json!({ "30.3.1": "vibecoder", "30.3.5": "member" }))]
+    #[schemars(with = "BTreeMap<String, RoleTier>", example = serde_json::json!({ "30.3.1": "vibecoder", "30.3.5": "member" }))]
     pub tiers: std::collections::BTreeMap<String, Tier>,
 }
 
@@ -99,7 +101,7 @@ pub(in crate::config) struct AuthGitHub {
     #[schemars(example = &"GITHUB_TOKEN")]
     pub token_env: Option<String>,
     /// Organisations and teams, and the tier of whoever is in them.
-    #[schemars(example = serde_json::json!({ "acme": "member", "acme/core": "vibecoder" }))]
+    #[schemars(with = "BTreeMap<String, RoleTier>", example = serde_json::json!({ "acme": "member", "acme/core": "vibecoder" }))]
     pub tiers: std::collections::BTreeMap<String, Tier>,
     /// Where people sign in, for an own server. Default: `https://github.com`.
     #[schemars(example = &"https://github.example.org")]
@@ -157,6 +159,19 @@ pub(in crate::config) enum WaapMethod {
     Social,
 }
 
+/// A tier that a role elsewhere, a hat or a team, can give: all but `operator`.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "lowercase")]
+#[expect(dead_code, reason = "it only says what the schema allows")]
+enum RoleTier {
+    /// Anyone, signed in or not.
+    Public,
+    /// A member of the community.
+    Member,
+    /// A member who may also write.
+    Vibecoder,
+}
+
 /// One `[[auth.api_key]]`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -165,7 +180,7 @@ pub(in crate::config) struct AuthKey {
     /// Whose it is, as the record of calls says it.
     #[schemars(example = &"ci")]
     pub name: String,
-    /// How far its holder is trusted.
+    /// How far its holder is trusted. `operator` also sees health and metrics in full.
     #[schemars(example = &"member")]
     pub tier: Tier,
     /// The environment variable that holds the key. `lyceum key` makes one.

@@ -285,3 +285,27 @@ fn s8_documents_for_members_alone_need_sign_in() {
     assert!(told(kb).contains(fault), "{}", told(kb));
     assert!(!told(&format!("{kb}[auth]\nmode = \"api-key\"\n")).contains(fault));
 }
+
+#[test]
+fn a_proxy_is_an_address_or_a_network() {
+    check(
+        "[server]\ntrusted_proxies = [\"10.0.0.0/8\", \"localhost\"]",
+        "2: server.trusted_proxies.1: \"localhost\" is not an address or a network; write for example \"127.0.0.1\" or \"10.0.0.0/8\"",
+    );
+    check(
+        "[server]\noperator_listen = \"8788\"",
+        "2: server.operator_listen: \"8788\" is not an address and a port; write for example operator_listen = \"127.0.0.1:8787\"",
+    );
+}
+
+/// S13: the tier of operators is given by keys alone.
+#[test]
+fn no_hat_and_no_team_makes_an_operator() {
+    for table in [
+        "[auth.hats]\ntiers = { \"30.3.1\" = \"operator\" }",
+        "[auth.github]\ntiers = { acme = \"operator\" }",
+    ] {
+        let text = told(&format!("[auth]\nmode = \"oauth\"\n{table}"));
+        assert!(text.contains("is not one of the values there are"), "{text}");
+    }
+}

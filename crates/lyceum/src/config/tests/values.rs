@@ -24,6 +24,8 @@ fn an_empty_file_is_good_for_ones_own_machine() {
         write: 30s,
         call: 120s,
         connections: 4096,
+        connections_per_address: 256,
+        buffer_bytes: 268435456,
         sessions: 1000,
         session_idle: 300s,
         shutdown: 10s,
@@ -102,4 +104,12 @@ fn sources_keep_their_order() {
         poll_minutes: None,
     });
     assert_eq!(sources, [("wiki", wiki), ("kb", Location::Folder("/srv/kb".into()))]);
+}
+
+#[test]
+fn a_proxy_before_the_server_is_named_or_missed() {
+    let behind = "[server]\npublic_url = \"https://mcp.example.org\"";
+    assert!(load(behind).has_unnamed_proxy());
+    assert!(!load(&format!("{behind}\ntrusted_proxies = [\"127.0.0.1\"]")).has_unnamed_proxy());
+    assert!(!load("").has_unnamed_proxy());
 }

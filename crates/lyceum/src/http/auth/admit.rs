@@ -23,10 +23,11 @@ pub(crate) async fn admit(
     path: &str,
     headers: &HeaderMap,
 ) -> Result<Caller, Response> {
-    if !is_gated(path) {
-        return Ok(Caller::anonymous());
-    }
-    let token = token(headers).map_err(|refused| refusal(app, path, refused))?;
+    let sent = match (Door::of(path), token(headers)) {
+        (Door::Open, _) | (Door::Greets, Ok(None)) => return Ok(Caller::anonymous()),
+        (Door::Greets | Door::Asks, sent) => sent,
+    };
+    let token = sent.map_err(|refused| refusal(app, path, refused))?;
     let (resource, now) = (resource_at(auth, path), Timestamp::now());
     if token.is_some_and(|token| auth.is_new(token, now)) {
         app.sign_in_rate.count(client, Instant::now()).map_err(|seconds| {
@@ -86,18 +87,29 @@ pub(crate) fn challenge_denied(
     challenge(app, response.headers_mut(), path, error, &scopes);
 }
 
-/// Whether it matters who sends a request for that path.
-fn is_gated(path: &str) -> bool {
-    if path.starts_with("/.well-known/") {
-        return false;
+/// Whether it matters who sends a request for a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Door {
+    /// It does not: whoever comes here can't have signed in yet, or proves who they are in another way.
+    Open,
+    /// Strangers get a bare status, or are told where to sign in; who signs in gets more.
+    Greets,
+    /// It does. Every path that is not named asks, so that a new one is closed until somebody opens it.
+    Asks,
+}
+
+impl Door {
+    fn of(path: &str) -> Self {
+        match path {
+            "/" | "/health" | "/readyz" => Self::Greets,
+            "/livez" | "/token" | "/register" | "/revoke" | "/authorize" | "/github/callback"
+            | "/webhooks/github" => Self::Open,
+            _ if ["/.well-known/", "/authorize/", "/siwe/"].iter().any(|open| path.starts_with(open)) => {
+                Self::Open
+            }
+            _ => Self::Asks,
+        }
     }
-    path.ends_with("/mcp")
-        || path == "/tools"
-        || path.starts_with("/tools/")
-        || path.starts_with("/api/")
-        || path == "/llms.txt"
-        || path == "/account"
-        || path.starts_with("/account/")
 }
 
 /// The address of the resource that a path belongs to.

@@ -1,16 +1,9 @@
 //! How the knowledge base is: what is served of it, and what is not yet where it belongs.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 use lyceum_knowledge::{Counts, Knowledge, Shown, State};
 use lyceum_store::jobs::Failure;
 use serde::Serialize;
-
-use crate::patience::within;
-
-/// How long the database may take to say what it has.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 /// How the knowledge base is.
 #[derive(Serialize)]
@@ -36,20 +29,19 @@ struct Failed {
     again_at: Option<Timestamp>,
 }
 
-/// Looks.
-pub(super) async fn look(knowledge: &Knowledge) -> KnowledgeHealth {
-    let State { shown, error } = knowledge.state().borrow().clone();
-    let asked = within(ANSWERS_WITHIN, knowledge.unshelved()).await;
-    let (unshelved, failures) = match asked {
-        Ok(Ok((count, failures))) => (Some(count), failures),
-        Ok(Err(_)) | Err(_) => (None, Vec::new()),
+/// Its health, by what is served and what the database says.
+pub(super) fn look(state: &State, unshelved: Option<(i64, Vec<Failure>)>) -> KnowledgeHealth {
+    let State { shown, error } = state;
+    let (unshelved, failures) = match unshelved {
+        Some((count, failures)) => (Some(count), failures),
+        None => (None, Vec::new()),
     };
     KnowledgeHealth {
         documents: shown.catalog.entries().len(),
-        files: shown.files,
+        files: shown.files.clone(),
         unshelved,
         is_well: shown.version.is_some() && error.is_none() && unshelved.is_some() && failures.is_empty(),
-        failed: failures.into_iter().filter(|one| is_served(&shown, &one.key)).map(failed).collect(),
+        failed: failures.into_iter().filter(|one| is_served(shown, &one.key)).map(failed).collect(),
     }
 }
 

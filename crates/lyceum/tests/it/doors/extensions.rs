@@ -72,7 +72,7 @@ async fn a_method_is_answered_in_both_eras() {
         "name": "007",
         "uri": "letter://007"
       },
-      "reader": "vibecoder",
+      "reader": "operator",
       "resultType": "complete"
     }
     "#);
@@ -83,7 +83,7 @@ async fn a_method_is_answered_in_both_eras() {
         "name": "007",
         "uri": "letter://007"
       },
-      "reader": "vibecoder"
+      "reader": "operator"
     }
     "#);
     app.stop().await;

@@ -106,3 +106,22 @@ async fn requests_are_counted_by_route_and_not_by_document() {
     }
     app.stop().await;
 }
+
+/// K-5.3: `/health` said `ready` with nothing pending up to 120 ms before a new document was found.
+#[tokio::test]
+async fn an_index_that_is_ready_finds_every_document_that_is_counted() {
+    let app = Base::example().served().await;
+    for number in 0..5 {
+        let word = format!("quokka{number}");
+        let text = format!("---\ntitle: About {word}\npublish: true\n---\n\nA text on the {word}.\n");
+        app.base.write(&format!("notes/{word}.md"), &text);
+        until(&app, "/health", |answer| {
+            let health = answer.json();
+            health["knowledge"]["documents"] == 10 + number && health["search"]["state"] == "ready"
+        })
+        .await;
+        let found = app.send(get(&format!("/api/v1/search?q={word}"))).await.json();
+        assert!(found["results"][0]["id"].as_str().is_some_and(|id| id.contains(&word)), "{found}");
+    }
+    app.stop().await;
+}

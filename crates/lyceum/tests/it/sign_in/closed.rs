@@ -1,0 +1,134 @@
+//! `anonymous = false`: what strangers get, and what operators do.
+
+use http::Method;
+use lyceum::config::Oauth;
+use lyceum_auth::{ApiKey, Kind, Token};
+use lyceum_model::Tier;
+use serde_json::json;
+
+use super::{Stage, key, with_token};
+use crate::app::{Request, get, open, post};
+
+/// Every route of the router, with what a stranger gets.
+const ROUTES: [(&str, &str, u16); 30] = [
+    ("GET", "/", 200),
+    ("GET", "/livez", 200),
+    ("GET", "/readyz", 200),
+    ("GET", "/health", 200),
+    ("GET", "/.well-known/ai-catalog.json", 200),
+    ("GET", "/.well-known/oauth-authorization-server", 200),
+    ("GET", "/.well-known/oauth-protected-resource", 200),
+    ("GET", "/.well-known/oauth-protected-resource/mcp", 200),
+    ("GET", "/authorize", 400),
+    ("GET", "/authorize/page.js", 200),
+    ("GET", "/authorize/page.css", 200),
+    ("GET", "/siwe/nonce", 200),
+    ("POST", "/siwe/verify", 400),
+    ("POST", "/token", 400),
+    ("POST", "/register", 400),
+    ("POST", "/revoke", 400),
+    ("POST", "/webhooks/github", 403),
+    ("GET", "/metrics", 401),
+    ("POST", "/mcp", 401),
+    ("GET", "/mcp", 401),
+    ("DELETE", "/mcp", 401),
+    ("POST", "/knowledge/mcp", 401),
+    ("GET", "/mcp/server-card", 401),
+    ("GET", "/knowledge/mcp/server-card", 401),
+    ("GET", "/tools", 401),
+    ("POST", "/tools/server_info/call", 401),
+    ("GET", "/api/v1/entries", 401),
+    ("GET", "/api/v1/openapi.json", 401),
+    ("GET", "/llms.txt", 401),
+    ("GET", "/account", 401),
+];
+
+fn request(method: &str, path: &str) -> Request {
+    let mut request = if method == "POST" { post(path, "{}") } else { get(path) };
+    *request.method_mut() = Method::from_bytes(method.as_bytes()).unwrap();
+    request
+}
+
+/// Keys of that tier, and the text of one.
+fn with_key(oauth: &mut Oauth, tier: Tier) -> String {
+    let token = Token::random(Kind::Key).unwrap();
+    oauth.keys.push(ApiKey { name: tier.to_string(), hash: token.hash().0, tier });
+    token.reveal().to_owned()
+}
+
+#[tokio::test]
+async fn s13_every_route_that_is_not_open_asks_strangers_to_sign_in() {
+    let stage = Stage::with(|oauth| oauth.anonymous = false).await;
+    for (method, path, status) in ROUTES {
+        let answer = stage.app.send(request(method, path)).await;
+        assert_eq!(answer.status, status, "{method} {path}: {answer:?}");
+    }
+    // What nobody thought of is closed.
+    for path in
+        ["/nothing", "/health/", "//health", "/metrics/x", "/.well-known", "/tools/../health", "/authorizes"]
+    {
+        assert_eq!(stage.app.send(get(path)).await.status, 401, "{path}");
+    }
+}
+
+/// P13: title, counts, commits, names of tools and the first id were told to everyone.
+#[tokio::test]
+async fn s13_strangers_get_a_bare_status_and_where_to_sign_in() {
+    let stage = Stage::with(|oauth| oauth.anonymous = false).await;
+    let app = &stage.app;
+    assert_eq!(app.send(get("/health")).await.json(), json!({ "status": "ok" }));
+    assert_eq!(app.send(get("/readyz")).await.json(), json!({ "status": "ok" }));
+    assert_eq!(app.send(get("/livez")).await.text(), "ok\n");
+    let page = app.send(get("/")).await;
+    assert_eq!(
+        page.text(),
+        format!(
+            "lyceum\n\nSign in to use this server: connect an MCP client to http://{}/mcp, and it takes you there.\n",
+            app.addr
+        )
+    );
+    // Whoever signed in sees the page, but is no operator.
+    let tokens = stage.sign_in(&key(1)).await;
+    assert!(app.send(with_token(get("/"), &tokens.access)).await.text().contains("documents"));
+    assert_eq!(app.send(with_token(get("/health"), &tokens.access)).await.json(), json!({ "status": "ok" }));
+    assert_eq!(app.send(with_token(get("/metrics"), &tokens.access)).await.status, 403);
+    assert_eq!(app.send(with_token(get("/health"), "nonsense")).await.status, 401);
+}
+
+#[tokio::test]
+async fn s13_keys_of_operators_see_everything_and_others_do_not() {
+    let (mut operator, mut coder) = (String::new(), String::new());
+    let stage = Stage::with(|oauth| {
+        oauth.anonymous = false;
+        operator = with_key(oauth, Tier::Operator);
+        coder = with_key(oauth, Tier::Vibecoder);
+    })
+    .await;
+    let app = &stage.app;
+    let health = app.send(with_token(get("/health"), &operator)).await.json();
+    assert!(health["knowledge"]["documents"].is_number() && health["sources"].is_array(), "{health}");
+    assert_eq!(app.send(with_token(get("/readyz"), &operator)).await.json()["reasons"], json!([]));
+    let metrics = app.send(with_token(get("/metrics"), &operator)).await;
+    assert!(metrics.status == 200 && metrics.text().ends_with("# EOF\n"));
+    assert_eq!(app.send(with_token(get("/tools"), &operator)).await.status, 200);
+    assert_eq!(app.send(with_token(get("/health"), &coder)).await.json(), json!({ "status": "ok" }));
+    assert_eq!(app.send(with_token(get("/metrics"), &coder)).await.status, 403);
+}
+
+#[tokio::test]
+async fn s13_the_listener_of_operators_tells_all_and_serves_nothing_else() {
+    let stage = Stage::of("operator_listen = \"127.0.0.1:0\"", |oauth| oauth.anonymous = false).await;
+    let operators = stage.app.operators.unwrap();
+    let ask = async |request| open(operators, request).await.unwrap().whole().await;
+    assert!(ask(get("/health")).await.json()["knowledge"]["documents"].is_number());
+    assert_eq!(ask(get("/readyz")).await.json()["ready"], true);
+    assert_eq!(ask(get("/livez")).await.text(), "ok\n");
+    assert!(ask(get("/metrics")).await.text().ends_with("# EOF\n"));
+    for path in ["/", "/mcp", "/tools", "/api/v1/entries"] {
+        assert_eq!(ask(get(path)).await.status, 404, "{path}");
+    }
+    assert_eq!(ask(post("/health", "{}")).await.status, 405);
+    let mut rebound = get("/metrics");
+    rebound.headers_mut().insert("host", "evil.example".parse().unwrap());
+    assert_eq!(ask(rebound).await.status, 403);
+}
