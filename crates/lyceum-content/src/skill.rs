@@ -25,7 +25,7 @@ pub use matching::{Hit, Match, Query};
 pub use settings::{
     AnalyticsOverlay, AnalyticsSettings, AssetOverlay, AssetSettings, MatchOverlay, MatchSettings,
     NetworkChoice, Overlay, RefreshOverlay, RefreshSettings, SandboxChoice, ScriptOverlay, ScriptSettings,
-    Settings,
+    Settings, Workspace, WorkspaceAccess,
 };
 pub use standard::{LARGEST_SKILL, MOST_FILES, Standard};
 pub use tree::SkillNode;

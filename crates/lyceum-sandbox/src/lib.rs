@@ -35,5 +35,7 @@ pub use error::{Error, Unavailable};
 pub use guard::helper_main;
 pub use level::{Level, UnknownWanted, Wanted};
 pub use sandbox::{Sandbox, Variant};
-pub use script::{Cwd, Finished, Limits, MemoryLimit, Network, Output, Script, Stopped};
+pub use script::{
+    Cwd, Finished, Limits, MemoryLimit, Network, Output, Script, Stopped, Workspace, WorkspaceAccess,
+};
 pub use setup::{Helper, Setup};

@@ -34,6 +34,7 @@ pub(crate) fn order(script: &Script, means: &Means, base: &Path) -> Result<Order
         return Err(invalid("the runner or its PATH has a NUL character"));
     }
     script.readable.iter().try_for_each(|path| readable(path))?;
+    script.workspace.iter().try_for_each(|workspace| usable(&workspace.path, base))?;
     let length = |bytes: &Vec<u8>| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     Ok(Order {
         means: means.clone(),
@@ -47,6 +48,7 @@ pub(crate) fn order(script: &Script, means: &Means, base: &Path) -> Result<Order
         network: script.network,
         limits: script.limits.clone(),
         readable: script.readable.clone(),
+        workspace: script.workspace.clone(),
     })
 }
 
@@ -98,10 +100,28 @@ fn start(script: &Script, means: &Means) -> Result<Start, Error> {
             exists.then(|| Start::Below(folder.to_string())).ok_or_else(missing)
         }
         (Cwd::Absolute(folder), Means::None) => Ok(Start::Absolute(folder.clone())),
-        (Cwd::Absolute(_), Means::Standard { .. } | Means::Strict { .. }) => {
-            Err(invalid("a script starts in its skill's folder or below it; write cwd from there on"))
-        }
+        (Cwd::Absolute(folder), _) if is_in_workspace(script, folder) => Ok(Start::Absolute(folder.clone())),
+        (Cwd::Absolute(_), Means::Standard { .. } | Means::Strict { .. }) => Err(invalid(
+            "a script starts in its skill's folder, below it, or in the workspace; write cwd from the skill's folder on",
+        )),
     }
+}
+
+fn is_in_workspace(script: &Script, folder: &Path) -> bool {
+    let is_plain = folder.components().all(|part| !matches!(part, Component::ParentDir));
+    is_plain && script.workspace.as_ref().is_some_and(|workspace| folder.starts_with(&workspace.path))
+}
+
+/// A workspace must not have the folders of runs in it: a script could write to those of others.
+fn usable(workspace: &Path, base: &Path) -> Result<(), Error> {
+    let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
+    if base.starts_with(workspace) {
+        let text = workspace.display();
+        return Err(invalid(format!(
+            "{text} can't be the workspace of scripts: it has the folder for temporary files in it; name a folder below it"
+        )));
+    }
+    readable(workspace)
 }
 
 /// Keeps out what would undo the sandbox.

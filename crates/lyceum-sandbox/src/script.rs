@@ -28,6 +28,28 @@ pub struct Script {
     pub limits: Limits,
     /// Files and folders outside of the skill that it may read and execute, besides the system's programs.
     pub readable: Vec<PathBuf>,
+    /// A folder of the person's that it may work in; it finds it as `SKILL_WORKSPACE`.
+    pub workspace: Option<Workspace>,
+}
+
+/// A folder outside of the skill that a script may work in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workspace {
+    /// The folder, by its absolute path without links.
+    pub path: PathBuf,
+    /// What may be done in it.
+    pub access: WorkspaceAccess,
+}
+
+/// What may be done in a workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkspaceAccess {
+    /// Files are read.
+    #[default]
+    Read,
+    /// Files are read, written, made and removed.
+    Write,
 }
 
 /// What a script may reach by IP.
@@ -51,7 +73,7 @@ pub enum Cwd {
     Skill,
     /// A folder of the skill.
     Below(RelPath),
-    /// Anywhere. Only where nothing is held back.
+    /// A folder of the workspace; anywhere only where nothing is held back.
     Absolute(PathBuf),
 }
 

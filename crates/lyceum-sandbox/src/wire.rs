@@ -10,7 +10,7 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Level, Limits, MemoryLimit, Network, Stopped};
+use crate::{Level, Limits, MemoryLimit, Network, Stopped, Workspace};
 
 /// The longest message, in bytes.
 const LONGEST: usize = 16 * 1024 * 1024;
@@ -40,6 +40,7 @@ pub(crate) struct Order {
     pub network: Network,
     pub limits: Limits,
     pub readable: Vec<PathBuf>,
+    pub workspace: Option<Workspace>,
 }
 
 /// Where the script starts; `Below` and `Skill` are in its folder.
@@ -84,6 +85,7 @@ pub(crate) struct Confinement {
     pub network: Network,
     pub limits: Limits,
     pub readable: Vec<PathBuf>,
+    pub workspace: Option<Workspace>,
 }
 
 /// As whom the script runs.

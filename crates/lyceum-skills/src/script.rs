@@ -8,9 +8,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_content::skill::Script;
+use lyceum_content::skill::{self, Script};
 use lyceum_model::{ErrorCode, RelPath};
-use lyceum_sandbox::{Cwd, Finished, Helper, Level, Limits, MemoryLimit, Network, Sandbox, Wanted};
+use lyceum_sandbox::{
+    Cwd, Finished, Helper, Level, Limits, MemoryLimit, Network, Sandbox, Wanted, Workspace, WorkspaceAccess,
+};
 use lyceum_tools::Error;
 use tokio::sync::{Mutex, Semaphore};
 
@@ -146,7 +148,8 @@ impl Scripts {
         let own =
             runner.first().map(Path::new).and_then(Path::parent).map(|folder| folder.display().to_string());
         let path = own.into_iter().chain([SYSTEM_PATH.to_owned()]).collect::<Vec<_>>().join(":");
-        let cwd = cwd(request.cwd, level)?;
+        let workspace = settings.workspace.as_ref().map(workspace).transpose()?;
+        let cwd = cwd(request.cwd, level, workspace.as_ref())?;
         let readable =
             runner.first().map(|program| runner::libraries_of(Path::new(program))).unwrap_or_default();
         let (library, folder) = (library.clone(), request.folder);
@@ -161,6 +164,7 @@ impl Scripts {
             network: request.network,
             limits,
             readable,
+            workspace,
         })
     }
 }
@@ -213,16 +217,35 @@ pub(crate) fn missing<'a>(script: &'a Script, given: &BTreeMap<String, String>) 
     required.filter(|name| !given.contains_key(*name)).collect()
 }
 
-/// A folder of the skill; anywhere only where nothing is held back anyway.
-fn cwd(asked: Option<String>, level: Level) -> Result<Cwd, Error> {
-    match asked {
-        None => Ok(Cwd::Skill),
-        Some(here) if here == "." => Ok(Cwd::Skill),
-        Some(folder) if level == Level::None && Path::new(&folder).is_absolute() => {
-            Ok(Cwd::Absolute(folder.into()))
-        }
-        Some(folder) => RelPath::parse(&folder).map(Cwd::Below).map_err(|error| invalid_path("cwd", &error)),
+/// The workspace as the sandbox takes it: without links, so that none can lead it elsewhere.
+fn workspace(chosen: &skill::Workspace) -> Result<Workspace, Error> {
+    let path = chosen.path.canonicalize().ok().filter(|path| path.is_dir()).ok_or_else(|| Error::Failed {
+        code: ErrorCode::Unavailable,
+        message: format!("scripts.workspace: there is no folder {}", chosen.path.display()),
+    })?;
+    let access = match chosen.access {
+        skill::WorkspaceAccess::Read => WorkspaceAccess::Read,
+        skill::WorkspaceAccess::Write => WorkspaceAccess::Write,
+    };
+    Ok(Workspace { path, access })
+}
+
+/// A folder of the skill or of the workspace; anywhere only where nothing is held back anyway.
+fn cwd(asked: Option<String>, level: Level, workspace: Option<&Workspace>) -> Result<Cwd, Error> {
+    let Some(asked) = asked.filter(|asked| asked != ".") else { return Ok(Cwd::Skill) };
+    if level == Level::None && Path::new(&asked).is_absolute() {
+        return Ok(Cwd::Absolute(asked.into()));
     }
+    if let Some(folder) = in_workspace(&asked, workspace) {
+        return Ok(Cwd::Absolute(folder));
+    }
+    RelPath::parse(&asked).map(Cwd::Below).map_err(|error| invalid_path("cwd", &error))
+}
+
+/// An absolute path that leads to a folder of the workspace, wherever its links lead.
+fn in_workspace(folder: &str, workspace: Option<&Workspace>) -> Option<PathBuf> {
+    let folder = Path::new(folder).is_absolute().then(|| Path::new(folder).canonicalize().ok()).flatten()?;
+    (folder.starts_with(&workspace?.path) && folder.is_dir()).then_some(folder)
 }
 
 /// All files of a skill's folder.

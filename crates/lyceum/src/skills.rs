@@ -28,6 +28,9 @@ pub(crate) fn service(
     audience: Audience,
 ) -> Result<Option<Arc<Skills>>, lyceum_source::Error> {
     let Some(declared) = &config.skills else { return Ok(None) };
+    if audience == Audience::Everyone && declared.overlay.scripts.workspace.is_some() {
+        tracing::warn!("scripts.workspace is for stdio only; over HTTP it has no effect");
+    }
     let skills = Skills::new(Options {
         name: declared.source.name.clone(),
         source: sources::source(config, &declared.source)?,

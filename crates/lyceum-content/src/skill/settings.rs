@@ -2,13 +2,13 @@
 
 mod reach;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub use self::reach::NetworkChoice;
+pub use self::reach::{NetworkChoice, Workspace, WorkspaceAccess};
 use crate::frontmatter::yaml_value;
 
 /// How skills are found, refreshed and served.
@@ -63,6 +63,8 @@ pub struct ScriptSettings {
     pub sandbox: SandboxChoice,
     /// What a script that declares a network may reach.
     pub network: NetworkChoice,
+    /// The folder that they may work in, if there is one.
+    pub workspace: Option<Workspace>,
 }
 
 /// What scripts are kept in. Only whoever runs the server may choose, never a repository.
@@ -124,6 +126,7 @@ impl Default for ScriptSettings {
                 .collect(),
             sandbox: SandboxChoice::Auto,
             network: NetworkChoice::Public,
+            workspace: None,
         }
     }
 }
@@ -202,6 +205,12 @@ pub struct ScriptOverlay {
     /// What a script that declares `network: true` may reach: "public" over stdio and "none" over HTTP if left out.
     #[schemars(example = &"public")]
     pub network: Option<NetworkChoice>,
+    /// A folder of yours that scripts may work in, over stdio only.
+    #[schemars(example = &"/home/me/project")]
+    pub workspace: Option<PathBuf>,
+    /// What scripts may do in the workspace: "read" if left out.
+    #[schemars(example = &"read")]
+    pub workspace_access: Option<WorkspaceAccess>,
 }
 
 fn extensions_example() -> [&'static str; 2] {
@@ -293,6 +302,11 @@ impl Overlay {
             let message = "scripts.network: only lyceum.toml can choose the network; it has no effect here";
             warnings.push(message.to_owned());
         }
+        let workspace = self.scripts.workspace.take().is_some();
+        if self.scripts.workspace_access.take().is_some() || workspace {
+            let message = "scripts.workspace: only lyceum.toml or SKILLS_WORKSPACE can choose a workspace; it has no effect here";
+            warnings.push(message.to_owned());
+        }
         let mut drop_unless = |fine: bool, name: &str| {
             if !fine {
                 warnings.push(format!("{name}: is out of its range; it has no effect"));
@@ -359,6 +373,10 @@ impl Settings {
         self.scripts.runners.extend(scripts.runners.clone().unwrap_or_default());
         set(&mut self.scripts.sandbox, &scripts.sandbox);
         set(&mut self.scripts.network, &scripts.network);
+        if let Some(path) = &scripts.workspace {
+            let access = scripts.workspace_access.unwrap_or_default();
+            self.scripts.workspace = Some(Workspace { path: path.clone(), access });
+        }
         set(&mut self.assets.max_size_bytes, &assets.max_size_bytes);
         set(&mut self.assets.inline_text_max_bytes, &assets.inline_text_max_bytes);
         set(&mut self.analytics.enabled, &analytics.enabled);

@@ -21,7 +21,7 @@ use seccompiler::sock_filter;
 
 use super::{Fault, confine::hand_over_calls, rlimits, system_calls, system_paths};
 use crate::{
-    Network,
+    Network, Workspace, WorkspaceAccess,
     wire::{Confinement, Word},
 };
 
@@ -109,6 +109,13 @@ fn arguments(confinement: &Confinement, status: &OwnedFd, filter: &OwnedFd) -> V
     let links = [("fd", "fd"), ("fd/0", "stdin"), ("fd/1", "stdout"), ("fd/2", "stderr")];
     for (target, name) in links {
         args.add(&["--symlink", &format!("/proc/self/{target}"), &format!("/dev/{name}")]);
+    }
+    if let Some(Workspace { path, access }) = &confinement.workspace {
+        let option = match access {
+            WorkspaceAccess::Read => "--ro-bind",
+            WorkspaceAccess::Write => "--bind",
+        };
+        args.add_paths(option, path, path);
     }
     args.add_paths("--ro-bind", &confinement.skill, &confinement.skill);
     args.add(&["--size", &confinement.limits.scratch_bytes.to_string(), "--perms", "0700", "--tmpfs"]);

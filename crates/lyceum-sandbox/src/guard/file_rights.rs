@@ -9,7 +9,7 @@ use landlock::{
 
 use super::{Fault, doing, system_paths};
 use crate::{
-    Network,
+    Network, Workspace, WorkspaceAccess,
     wire::{Confinement, Rights},
 };
 
@@ -63,6 +63,13 @@ pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<Cove
     }
     for path in confinement.readable.iter().chain([&confinement.program]) {
         rules = allow_if_there(rules, path, READ)?;
+    }
+    if let Some(Workspace { path, access }) = &confinement.workspace {
+        let rights = match access {
+            WorkspaceAccess::Read => READ,
+            WorkspaceAccess::Write => OWN & AccessFs::from_all(abi),
+        };
+        rules = allow(rules, path, rights)?;
     }
     if confinement.network != Network::None {
         for path in system_paths::NETWORK_SETTINGS {

@@ -2,11 +2,13 @@
 #![expect(unsafe_code, reason = "these system calls have no safe form; each says why its use is sound")]
 
 use std::{
+    ffi::{CStr, CString},
     io,
     os::{
         fd::{AsRawFd as _, FromRawFd as _, OwnedFd},
-        unix::process::CommandExt as _,
+        unix::{ffi::OsStrExt as _, process::CommandExt as _},
     },
+    path::Path,
     process::Command,
 };
 
@@ -34,20 +36,28 @@ pub(super) fn close_others_on_exec() -> io::Result<()> {
 
 /// Makes every mount of this mount namespace read-only, and programs there unable to change the user.
 pub(super) fn make_mounts_read_only() -> io::Result<()> {
-    let attributes = libc::mount_attr {
-        attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    };
+    let attr_set = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID;
+    let attributes = libc::mount_attr { attr_set, attr_clr: 0, propagation: 0, userns_fd: 0 };
+    set_mount_attributes(c"/", libc::AT_RECURSIVE, &attributes)
+}
+
+/// Takes that back for one mount, and none below it.
+pub(super) fn make_mount_writable(mount: &Path) -> io::Result<()> {
+    let path = CString::new(mount.as_os_str().as_bytes())?;
+    let attr_clr = libc::MOUNT_ATTR_RDONLY;
+    let attributes = libc::mount_attr { attr_set: 0, attr_clr, propagation: 0, userns_fd: 0 };
+    set_mount_attributes(&path, 0, &attributes)
+}
+
+fn set_mount_attributes(path: &CStr, flags: c_int, attributes: &libc::mount_attr) -> io::Result<()> {
     // SAFETY: both pointers are valid for the call, the path ends with NUL, and the size is that of the structure.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
             libc::AT_FDCWD,
-            c"/".as_ptr(),
-            libc::AT_RECURSIVE,
-            &raw const attributes,
+            path.as_ptr(),
+            flags,
+            &raw const *attributes,
             size_of::<libc::mount_attr>(),
         )
     };

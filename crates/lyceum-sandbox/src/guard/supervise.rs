@@ -101,7 +101,7 @@ fn run(
     }
     if let Means::Standard { namespaces: true, .. } = order.means {
         let scratch = Scratch { path: &folder.scratch, bytes: order.limits.scratch_bytes, user };
-        namespaces::enter(order.network, &scratch)?;
+        namespaces::enter(order.network, &scratch, order.workspace.as_ref())?;
         folder.has_mount = true;
     }
     let usage = Usage::of(&order.means, &folder.scratch, &order.limits, memory);
@@ -132,6 +132,8 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
         ("LANG", "C.UTF-8".to_owned()),
     ];
     // Both questions of a look-up in one `sendmmsg` would be denied.
+    let workspace =
+        order.workspace.as_ref().map(|workspace| ("SKILL_WORKSPACE".to_owned(), text(&workspace.path)));
     let resolving =
         (order.network == Network::Public).then(|| ("RES_OPTIONS".to_owned(), "single-request".to_owned()));
     let mut words = order.runner.into_iter();
@@ -150,10 +152,12 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
             .into_iter()
             .chain(own.map(|(name, value)| (name.to_owned(), value)))
             .chain(resolving)
+            .chain(workspace)
             .collect(),
         network: order.network,
         limits: order.limits,
         readable: order.readable,
+        workspace: order.workspace,
     }
 }
 

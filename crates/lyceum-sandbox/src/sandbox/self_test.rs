@@ -77,5 +77,6 @@ fn script(sandbox: &Sandbox, secret: &Path) -> Result<Script, String> {
         network: Network::None,
         limits: Limits { timeout: PATIENCE, grace: Duration::from_secs(1), ..Limits::default() },
         readable: Vec::new(),
+        workspace: None,
     })
 }

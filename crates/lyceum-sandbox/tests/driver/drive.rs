@@ -9,7 +9,7 @@ use std::{
 };
 
 use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Helper, Limits, Network, Sandbox, Script, Setup, Variant, Wanted};
+use lyceum_sandbox::{Cwd, Helper, Limits, Network, Sandbox, Script, Setup, Variant, Wanted, Workspace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -23,6 +23,7 @@ struct Request {
     timeout: Duration,
     #[serde(default)]
     network: Network,
+    workspace: Option<Workspace>,
 }
 
 pub(crate) fn main() -> ExitCode {
@@ -53,6 +54,7 @@ fn drive() -> Result<(), Box<dyn std::error::Error>> {
         network: request.network,
         limits: Limits { timeout: request.timeout, ..Limits::default() },
         readable: Vec::new(),
+        workspace: request.workspace,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let finished = runtime.block_on(async {

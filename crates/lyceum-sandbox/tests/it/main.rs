@@ -17,3 +17,4 @@ mod probes;
 mod refusals;
 mod runners;
 mod stage;
+mod workspace;

@@ -160,6 +160,7 @@ pub(crate) fn script(runner: &str, text: &str) -> Script {
         network: Network::None,
         limits: Limits { timeout: Duration::from_secs(20), ..Limits::default() },
         readable: Vec::new(),
+        workspace: None,
     }
 }
 

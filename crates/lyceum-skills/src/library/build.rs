@@ -254,8 +254,13 @@ fn settings(
         Audience::OnePerson => {}
     }
     let finding = |message| Finding { file: "config.yaml".to_owned(), severity: Severity::Warning, message };
-    let settings = settings.overlaid(&overlay).overlaid(&rules.overlay);
-    (settings, warnings.into_iter().map(finding).collect())
+    let mut settings = settings.overlaid(&overlay).overlaid(&rules.overlay);
+    let mut findings: Vec<_> = warnings.into_iter().map(finding).collect();
+    if rules.audience == Audience::Everyone && settings.scripts.workspace.take().is_some() {
+        let message = "scripts.workspace: is for stdio only; over HTTP it has no effect".to_owned();
+        findings.push(Finding { file: "lyceum.toml".to_owned(), severity: Severity::Warning, message });
+    }
+    (settings, findings)
 }
 
 /// Takes out where usage events are sent to; turning them off stays.

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_content::skill::{Execution, NetworkChoice};
+use lyceum_content::skill::{Execution, NetworkChoice, Workspace};
 use lyceum_model::{ErrorCode, RelPath, Tier};
 use lyceum_sandbox::{Finished, Network, Stopped};
 use lyceum_tools::{Call, Effect, Error, Faults, Tool};
@@ -36,7 +36,8 @@ pub(crate) struct Args {
     file: String,
     /// Named arguments; the script sees each as SKILL_ARG_ and its name in capitals.
     args: BTreeMap<String, String>,
-    /// Working directory: a folder of the skill. The skill's own folder if left out.
+    /// Working directory: a folder of the skill, or the absolute path of one in the workspace. The skill's own folder if
+    /// left out.
     #[serde(default)]
     cwd: Option<String>,
 }
@@ -58,9 +59,27 @@ pub(crate) struct Output {
     script: String,
     /// What it was kept in: strict, standard or none.
     sandbox: &'static str,
+    /// The folder outside of the skill that it could use, where the server opens one to scripts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workspace: Option<WorkspaceOutput>,
     /// Set where more was written than is kept (scripts.max_output_bytes).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
+}
+
+/// A folder outside of the skill.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct WorkspaceOutput {
+    /// The folder; the script finds it as SKILL_WORKSPACE.
+    path: String,
+    /// What the script could do there: read or write.
+    access: &'static str,
+}
+
+impl WorkspaceOutput {
+    fn of(workspace: &Workspace) -> Self {
+        Self { path: workspace.path.display().to_string(), access: workspace.access.as_str() }
+    }
 }
 
 impl Tool for RunScript {
@@ -160,6 +179,7 @@ impl Tool for RunScript {
             duration_ms: u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
             script: file.to_string(),
             sandbox: finished.level.as_str(),
+            workspace: settings.workspace.as_ref().map(WorkspaceOutput::of),
         };
         Ok(output)
     }

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use lyceum_content::skill::{NetworkChoice, Severity};
+use lyceum_content::skill::{NetworkChoice, Severity, Workspace};
 use lyceum_knowledge::SyncError;
 use lyceum_search::{embedder, model::Folder};
 use lyceum_skills::{Audience, Library, Skills};
@@ -230,6 +230,13 @@ async fn examine_scripts(
                 library.settings.scripts.network.as_str(),
                 over_http.unwrap_or(NetworkChoice::None).as_str()
             )?;
+            if let Some(Workspace { path, access }) = &library.settings.scripts.workspace {
+                let (path, access) = (path.display(), access.as_str());
+                writeln!(
+                    out,
+                    "  workspace of scripts: {path}, to {access}, over stdio only (skills.scripts.workspace)"
+                )?;
+            }
             Ok(true)
         }
         (Err(reason), _) | (_, Err(reason)) => {

@@ -64,6 +64,14 @@ fn apply_skills(document: &mut Document, variable: impl Fn(&str) -> Option<Strin
     if document.values.get("skills").is_none() {
         return;
     }
+    if let Some(folder) = variable("SKILLS_WORKSPACE") {
+        let folder = from_here(folder.as_ref()).display().to_string();
+        document.set_in("/skills/scripts", "workspace", folder.into(), Place::Variable("SKILLS_WORKSPACE"));
+    }
+    if let Some(access) = variable("SKILLS_WORKSPACE_ACCESS") {
+        let place = Place::Variable("SKILLS_WORKSPACE_ACCESS");
+        document.set_in("/skills/scripts", "workspace_access", access.into(), place);
+    }
     if let Some(endpoint) = variable("ANALYTICS_ENDPOINT") {
         let place = || Place::Variable("ANALYTICS_ENDPOINT");
         document.set_in("/skills/analytics", "enabled", true.into(), place());

@@ -1,5 +1,7 @@
 //! The table `[skills]` and the variables of the skills service.
 
+use std::path::PathBuf;
+
 use lyceum_content::skill::Overlay;
 use lyceum_model::RelPath;
 
@@ -9,6 +11,7 @@ use super::{Location, SkillsService, Source, check::Checker, raw};
 pub(super) struct Place {
     source: Source,
     path: Option<RelPath>,
+    workspace: Option<PathBuf>,
 }
 
 /// Finds the source among those that are declared.
@@ -31,12 +34,32 @@ pub(super) fn place(checker: &mut Checker<'_>, sources: &[Source]) -> Option<Pla
     {
         checker.fault("/skills/analytics/endpoint", error.to_string());
     }
-    Some(Place { source: source?, path })
+    let workspace = workspace(checker);
+    Some(Place { source: source?, path, workspace })
+}
+
+/// The folder that scripts may work in.
+fn workspace(checker: &mut Checker<'_>) -> Option<PathBuf> {
+    const KEY: &str = "/skills/scripts/workspace";
+    let Some(written) = checker.text(KEY) else {
+        if checker.text("/skills/scripts/workspace_access").is_some() {
+            let message =
+                "says how scripts.workspace may be used, and there is none; add it, or leave this out";
+            checker.fault("/skills/scripts/workspace_access", message.to_owned());
+        }
+        return None;
+    };
+    let path = checker.path(written);
+    if !path.is_dir() {
+        checker.fault(KEY, format!("there is no folder {}", path.display()));
+    }
+    Some(path)
 }
 
 /// Puts the checked place and the settings together.
 pub(super) fn service(raw: raw::Skills, place: Place) -> SkillsService {
-    let raw::Skills { matching, mut refresh, scripts, assets, analytics, .. } = raw;
+    let raw::Skills { matching, mut refresh, mut scripts, assets, analytics, .. } = raw;
+    scripts.workspace = place.workspace;
     if let (Location::Repository(repository), None) = (&place.source.location, refresh.interval_minutes) {
         refresh.interval_minutes = repository.poll_minutes;
     }

@@ -1,5 +1,7 @@
 //! What a script may reach beyond its skill. Only whoever runs the server may choose, never a repository.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -23,6 +25,36 @@ impl NetworkChoice {
             Self::None => "none",
             Self::Public => "public",
             Self::Any => "any",
+        }
+    }
+}
+
+/// A folder of the person's that scripts may work in, beside their skill.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    /// The folder.
+    pub path: PathBuf,
+    /// What may be done in it.
+    pub access: WorkspaceAccess,
+}
+
+/// What scripts may do in the workspace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum WorkspaceAccess {
+    /// Read its files.
+    #[default]
+    Read,
+    /// Read, write, make and remove its files.
+    Write,
+}
+
+impl WorkspaceAccess {
+    /// The word for pages and messages.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
         }
     }
 }

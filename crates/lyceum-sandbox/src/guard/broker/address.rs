@@ -56,8 +56,8 @@ fn parse(bytes: &[u8]) -> Option<SocketAddr> {
         AddressFamily::INET6 => {
             let (ip, rest) = rest.split_first_chunk::<16>()?;
             let scope = rest.first_chunk::<4>().map_or(0, |scope| u32::from_ne_bytes(*scope));
-            let flow = u32::from_ne_bytes(*first);
-            Some(SocketAddrV6::new(Ipv6Addr::from(*ip), port, flow, scope).into())
+            // Without its flow label, which could carry a route.
+            Some(SocketAddrV6::new(Ipv6Addr::from(*ip), port, 0, scope).into())
         }
         _ => None,
     }

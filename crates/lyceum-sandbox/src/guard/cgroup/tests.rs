@@ -1,3 +1,5 @@
+//! Where the control group of a run is made, by what the kernel says of groups and mounts.
+
 use std::{fs, path::Path};
 
 use super::{Group, is_delegated, killed_in, parent_of_runs};

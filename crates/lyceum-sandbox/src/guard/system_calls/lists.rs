@@ -158,11 +158,18 @@ pub(super) const NAMESPACES: &[c_int] = &[
 pub(super) const OFFERS: &[c_long] =
     &[libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4, libc::SYS_sendmmsg];
 
-/// Options of sockets that send packets elsewhere first, or connect later: their level and their number.
+/// A flow label can carry a route.
+const IPV6_FLOWLABEL_MGR: c_int = 32;
+const SO_BINDTOIFINDEX: c_int = 62;
+
+/// Options of sockets that send packets elsewhere first or by another way, or connect later: their level and number.
 pub(super) const ROUTES: &[(c_int, c_int)] = &[
     (libc::IPPROTO_IP, libc::IP_OPTIONS),
     (libc::IPPROTO_IPV6, libc::IPV6_RTHDR),
     (libc::IPPROTO_IPV6, libc::IPV6_2292RTHDR),
     (libc::IPPROTO_IPV6, libc::IPV6_2292PKTOPTIONS),
+    (libc::IPPROTO_IPV6, IPV6_FLOWLABEL_MGR),
     (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT),
+    (libc::SOL_SOCKET, libc::SO_BINDTODEVICE),
+    (libc::SOL_SOCKET, SO_BINDTOIFINDEX),
 ];

@@ -4,6 +4,7 @@
 
 mod limits;
 mod network;
+mod workspace;
 
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! Which addresses a script may reach.
+
 use std::net::{IpAddr, SocketAddr};
 
 use super::{parse, permits, resolvers};
