@@ -68,7 +68,7 @@ async fn the_environment_opens_a_workspace_and_a_repository_does_not() {
     assert_eq!(answer["workspace"], json!({ "path": project, "access": "write" }));
     program.finish().await;
 
-    folder.write("config.yaml", &format!("scripts: {{ workspace: {project}, workspace_access: write }}"));
+    folder.write("config.yaml", format!("scripts: {{ workspace: {project}, workspace_access: write }}"));
     let mut program = Program::with(&[skills]);
     let answer = program.call("run_script", asked(".")).await["structuredContent"].take();
     check_closed(&answer);
