@@ -64,7 +64,7 @@ async fn fill(config: &Config, index: &Index, knowledge: &Knowledge) -> anyhow::
             State::Ready | State::Degraded => break status,
             _ if last.0.elapsed() > STUCK_AFTER => break status,
             State::Opening | State::Preparing | State::Indexing | State::Embedding => {
-                tokio::time::sleep(LOOK_EVERY).await
+                tokio::time::sleep(LOOK_EVERY).await;
             }
         }
     };

@@ -1,3 +1,5 @@
+//! Whose `X-Forwarded-For` is believed, and which address of it counts.
+
 use http::HeaderValue;
 
 use super::*;

@@ -38,7 +38,7 @@ pub(super) fn look(state: &State, unshelved: Option<(i64, Vec<Failure>)>) -> Kno
     };
     KnowledgeHealth {
         documents: shown.catalog.entries().len(),
-        files: shown.files.clone(),
+        files: shown.files,
         unshelved,
         is_well: shown.version.is_some() && error.is_none() && unshelved.is_some() && failures.is_empty(),
         failed: failures.into_iter().filter(|one| is_served(shown, &one.key)).map(failed).collect(),

@@ -72,7 +72,7 @@ async fn s3b_there_are_never_more_files_than_the_cap() {
     let app = TestApp::at(folder.path(), fixture(), Settings::limits("sessions = 1")).await;
     let swept = async {
         while files(folder.path()) > 10 {
-            tokio::task::yield_now().await
+            tokio::task::yield_now().await;
         }
     };
     within("old sessions are removed", swept).await;

@@ -1,3 +1,5 @@
+//! Which sessions have files, whose they are, and which make room.
+
 use rmcp::model::InitializeRequestParams;
 
 use super::*;
