@@ -17,6 +17,8 @@ pub struct ByteBudget(Arc<Inner>);
 struct Inner {
     used: AtomicUsize,
     max: usize,
+    /// The budget that this is a part of.
+    whole: Option<ByteBudget>,
 }
 
 /// The budget is spent; some of it comes back when others are done.
@@ -40,12 +42,35 @@ pub struct HeldBytes {
 impl ByteBudget {
     /// A budget of that many bytes.
     pub fn new(max: usize) -> Self {
-        Self(Arc::new(Inner { used: AtomicUsize::new(0), max }))
+        Self(Arc::new(Inner { used: AtomicUsize::new(0), max, whole: None }))
+    }
+
+    /// A part of this budget: whoever spends all of it leaves the rest to others.
+    #[must_use]
+    pub fn share(&self, max: usize) -> Self {
+        Self(Arc::new(Inner { used: AtomicUsize::new(0), max, whole: Some(self.clone()) }))
     }
 
     /// Holds nothing yet.
     pub fn hold(&self) -> HeldBytes {
         HeldBytes { budget: self.clone(), bytes: 0 }
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), BudgetSpent> {
+        let Inner { used, max, whole } = &*self.0;
+        let fits = |used: usize| used.checked_add(bytes).filter(|sum| sum <= max);
+        used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|_| BudgetSpent)?;
+        let Some(whole) = whole else { return Ok(()) };
+        whole.take(bytes).inspect_err(|_| {
+            used.fetch_sub(bytes, Ordering::Relaxed);
+        })
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.0.used.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(whole) = &self.0.whole {
+            whole.give_back(bytes);
+        }
     }
 
     /// How many bytes are held.
@@ -57,9 +82,7 @@ impl ByteBudget {
 impl HeldBytes {
     /// Holds so many more, or as many as before where there is no room.
     pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
-        let Inner { used, max } = &*self.budget.0;
-        let fits = |used: usize| used.checked_add(bytes).filter(|sum| sum <= max);
-        used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|_| BudgetSpent)?;
+        self.budget.take(bytes)?;
         self.bytes += bytes;
         Ok(())
     }
@@ -68,7 +91,7 @@ impl HeldBytes {
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
-        self.budget.0.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.budget.give_back(bytes);
     }
 }
 
@@ -97,5 +120,21 @@ mod tests {
         assert_eq!((budget.used(), other.grow(60)), (40, Ok(())));
         drop((one, other));
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn a_share_that_is_spent_leaves_the_rest_to_others() {
+        let budget = ByteBudget::new(100);
+        let share = budget.share(50);
+        let (mut stranger, mut member) = (share.hold(), budget.hold());
+        assert_eq!(stranger.grow(50), Ok(()));
+        assert_eq!(stranger.grow(1), Err(BudgetSpent));
+        assert_eq!(member.grow(50), Ok(()));
+        stranger.shrink(10);
+        assert_eq!(member.grow(10), Ok(()));
+        assert_eq!(stranger.grow(1), Err(BudgetSpent), "the whole is spent");
+        assert_eq!((share.used(), budget.used()), (40, 100));
+        drop((stranger, member));
+        assert_eq!((share.used(), budget.used()), (0, 0));
     }
 }

@@ -9,7 +9,7 @@ use lyceum_model::{Caller, Domain, ErrorCode};
 use lyceum_search::Search;
 use lyceum_skills::{Audience, Skills};
 use lyceum_tools::{
-    ByteBudget, Error, Hub, Registry, RegistryError, ServerFacts, ServerInfo,
+    Error, Hub, Registry, RegistryError, ServerFacts, ServerInfo,
     mcp::{Identity, Implementation, Mcp, Seal},
 };
 
@@ -67,8 +67,9 @@ pub struct Parts {
     pub(crate) auth: Option<Auth>,
     /// What is recorded of calls, where people are known.
     audit: Option<AuditLog>,
-    /// How often one address may sign in, and open a session.
+    /// How often one address may sign in, send a token that is not known, and open a session.
     pub(crate) sign_in_rate: RateLimit,
+    pub(crate) token_rate: RateLimit,
     pub(crate) session_rate: RateLimit,
     /// How often strangers may ask, where others are known.
     pub(crate) throttle: Throttle,
@@ -232,8 +233,7 @@ impl App {
         let of_knowledge = knowledge.as_ref().map_or("", |_| KNOWLEDGE_INSTRUCTIONS);
         let instructions = [INSTRUCTIONS, of_skills, of_knowledge].concat();
         let identity = Identity { implementation, instructions };
-        let budget = ByteBudget::new(config.limits.buffer_bytes);
-        let mcp = Mcp::new(hub, identity, Seal::new(random_key())).within(budget);
+        let mcp = Mcp::new(hub, identity, Seal::new(random_key())).within(config.limits.buffer_bytes);
         let caller = Arc::new(Caller::trusted());
         let shared = Shared {
             mcp: mcp.clone(),
@@ -257,6 +257,7 @@ impl App {
             auth,
             audit,
             sign_in_rate: RateLimit::of_sign_ins(),
+            token_rate: RateLimit::of_sign_ins(),
             session_rate: RateLimit::of_sessions(),
             throttle,
             caller,

@@ -202,7 +202,9 @@ async fn older(app: App, entrance: Entrance, mut parts: Parts, bytes: Bytes, inc
         if let Err(refusal) = session::owner::enter(&app, &entrance.caller, &parts.headers).await {
             return *refusal;
         }
-    } else if let Err(seconds) = app.session_rate.count(entrance.client, Instant::now()) {
+    } else if entrance.caller.subject().is_none()
+        && let Err(seconds) = app.session_rate.count(entrance.client, Instant::now())
+    {
         let message = "too many sessions are opened from this address; try again later";
         return refusal(&ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds));
     }

@@ -238,11 +238,16 @@ impl<'a> Walk<'a> {
             Err(errno) => return self.unreadable(stop, errno),
         };
         let at = entries.fd().map_err(|errno| Error::io("read the folder")(errno.into()))?;
-        let rules = Rules::of_folder(at, &stop.real, stop.rules.clone()).unwrap_or_else(|why| {
-            let path = join(&stop.listed, ignore::NAME);
-            self.problems.push(Problem::of_file(path.as_bytes(), Reason::Unreadable(why)));
-            stop.rules.clone()
-        });
+        let rules = match Rules::of_folder(at, &stop.real, stop.rules.clone()) {
+            Ok(rules) => rules,
+            // What it names is not known, so nothing of the folder is shown.
+            Err(why) => {
+                let path = join(&stop.listed, ignore::NAME);
+                let reason = Reason::Unreadable(format!("{why}; its folder is left out"));
+                self.problems.push(Problem::of_file(path.as_bytes(), reason));
+                return Ok(());
+            }
+        };
         while let Some(entry) = entries.read() {
             let entry = match entry {
                 Ok(entry) => entry,

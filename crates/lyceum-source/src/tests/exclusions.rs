@@ -82,3 +82,19 @@ fn knowledge_9_each_file_below_a_path_that_is_too_long_is_left_out_by_itself() {
     let paths: Vec<&str> = snapshot.problems().iter().map(|problem| problem.path.as_str()).collect();
     assert_eq!(paths, [place]);
 }
+
+#[test]
+fn s14_a_folder_whose_gitignore_can_not_be_read_is_left_out() {
+    let folder = folder(&["a/secret.pem", "a/deep/b.md", "c.md"]);
+    let too_large = format!("*.pem\n{}", "# filler\n".repeat(40_000));
+    write(folder.path(), "a/.gitignore", &too_large);
+    symlink("../a/secret.pem", folder.path().join("linked.pem")).unwrap();
+    symlink("a/secret.pem", folder.path().join("inside.pem")).unwrap();
+    let snapshot = snapshot(&folder);
+    assert_eq!(names(&snapshot), ["c.md"]);
+    let shown: Vec<_> = snapshot.problems().iter().map(ToString::to_string).collect();
+    assert!(
+        shown.iter().any(|line| line.starts_with("a/.gitignore: ") && line.contains("larger than 256 KiB")),
+        "{shown:?}"
+    );
+}

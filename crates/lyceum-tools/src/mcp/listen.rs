@@ -44,7 +44,7 @@ pub(crate) fn listen(
     mut wanted: SubscriptionFilter,
     id: RequestId,
 ) -> Result<BoxStream<'static, Message>, Error> {
-    let mut held = mcp.budget().hold();
+    let mut held = mcp.budget_of(view.caller()).hold();
     if let Some(addresses) = &mut wanted.resource_subscriptions {
         held.grow(accept(addresses, view))?;
     }

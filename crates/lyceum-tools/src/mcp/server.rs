@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lyceum_model::Caller;
 use rmcp::model::{
     DiscoverResult, ExtensionCapabilities, Implementation, JsonObject, PromptsCapability,
     ResourcesCapability, ServerCapabilities, ToolsCapability,
@@ -27,6 +28,8 @@ pub struct Mcp {
     stamp: Arc<Stamp>,
     pub(crate) seal: Seal,
     budget: ByteBudget,
+    /// The part of it that strangers may spend.
+    strangers: ByteBudget,
 }
 
 impl Mcp {
@@ -34,13 +37,21 @@ impl Mcp {
     pub fn new(hub: Arc<Hub>, identity: Identity, seal: Seal) -> Self {
         let server_info = serde_json::to_value(&identity.implementation).unwrap_or_default();
         let (identity, stamp) = (Arc::new(identity), Arc::new(Stamp::new(server_info)));
-        Self { hub, identity, stamp, seal, budget: ByteBudget::new(usize::MAX) }
+        let budget = ByteBudget::new(usize::MAX);
+        Self { hub, identity, stamp, seal, strangers: budget.clone(), budget }
     }
 
-    /// Bounds what is held for all clients together: their subscriptions, and whatever else a door counts.
-    pub fn within(mut self, budget: ByteBudget) -> Self {
-        self.budget = budget;
+    /// Bounds what is held for all clients together: their subscriptions, and whatever else a door counts. Strangers may spend
+    /// half of it.
+    pub fn within(mut self, max_bytes: usize) -> Self {
+        self.budget = ByteBudget::new(max_bytes);
+        self.strangers = self.budget.share(max_bytes / 2);
         self
+    }
+
+    /// What may be held for that caller.
+    pub fn budget_of(&self, caller: &Caller) -> &ByteBudget {
+        if caller.is_anonymous() { &self.strangers } else { &self.budget }
     }
 
     /// What is held for all clients together.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use futures::{FutureExt, future::poll_immediate};
-use lyceum_model::{Caller, Tier};
+use lyceum_model::{Caller, MCP_READ, Tier};
 use serde_json::json;
 use tokio::sync::Semaphore;
 
@@ -43,7 +43,7 @@ impl Log {
     fn client(&self, tools: impl IntoIterator<Item = ToolEntry>) -> Client {
         let builder = Registry::builder().audit(self.sink());
         let builder = tools.into_iter().fold(builder, |all, tool| all.tool_entry(tool).unwrap());
-        Client::of(builder.build()).called_by(Caller::known("alice", Tier::Public, []))
+        Client::of(builder.build()).called_by(Caller::known("alice", Tier::Public, [MCP_READ]))
     }
 }
 
@@ -54,7 +54,7 @@ fn writing(name: &str) -> ToolSpec {
 #[tokio::test]
 async fn refusals_and_calls_that_write_are_recorded_and_calls_that_read_are_not() {
     let log = Log::new(10);
-    let members = ToolSpec { access: access(Tier::Member, &[]), ..spec("members") };
+    let members = ToolSpec { access: access(Tier::Member, &["kb:read"]), ..spec("members") };
     let failing = ToolEntry::new(writing("failing"), |_, _| async { Err(Error::internal("no")) }.boxed());
     let client = log.client([tool(spec("read")), tool(writing("write")), tool(members), failing.unwrap()]);
     for name in ["read", "write", "members", "failing"] {

@@ -14,18 +14,11 @@ use lyceum_auth::{Auth, Event};
 use lyceum_model::{Caller, Tier};
 use lyceum_tools::{AuditEvent, AuditSink, Recorded, WriteOutcome};
 use quick_cache::sync::Cache;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::JoinHandle,
-};
 
 use crate::{
     tasks::Tasks,
     telemetry::{AuditMetrics, Disposition},
 };
-
-/// How many rows may be on their way to the disk at once. Calls beyond wait for their turn.
-const MAX_UNDER_WAY: usize = 4096;
 
 /// How many rows one subject may add at once by calls that come to nothing, and how long it takes until one more may be.
 const ROW_BURST: u32 = 60;
@@ -43,15 +36,13 @@ struct Inner {
     auth: Auth,
     tasks: Tasks,
     metrics: AuditMetrics,
-    under_way: Arc<Semaphore>,
     budgets: Cache<String, Arc<Mutex<Budget>>>,
 }
 
 impl AuditLog {
     /// The log in the database of `auth`; the end of `tasks` waits for its rows.
     pub(crate) fn new(auth: Auth, tasks: Tasks, metrics: AuditMetrics) -> Self {
-        let under_way = Arc::new(Semaphore::new(MAX_UNDER_WAY));
-        Self(Arc::new(Inner { auth, tasks, metrics, under_way, budgets: Cache::new(MAX_SUBJECTS) }))
+        Self(Arc::new(Inner { auth, tasks, metrics, budgets: Cache::new(MAX_SUBJECTS) }))
     }
 
     /// Where the gate and the tools put their events.
@@ -86,23 +77,11 @@ impl AuditLog {
         self.write(event.after_left_out(left_out))
     }
 
-    /// Writes a row, whether or not the call is still there. Where too many are under way, the call waits for a turn first.
+    /// Writes a row in a task of its own, so that it is written whether or not the call is still there. How many wait is bounded
+    /// by the calls that write, and the queue of the database makes these wait.
     fn write(&self, event: Event) -> Recorded {
         let (log, now) = (self.clone(), Timestamp::now());
-        if let Ok(turn) = self.0.under_way.clone().try_acquire_owned() {
-            return self.write_in_turn(event, now, turn).map(|_| ()).boxed();
-        }
-        async move {
-            if let Ok(turn) = log.0.under_way.clone().acquire_owned().await {
-                let _written = log.write_in_turn(event, now, turn).await;
-            }
-        }
-        .boxed()
-    }
-
-    fn write_in_turn(&self, event: Event, now: Timestamp, turn: OwnedSemaphorePermit) -> JoinHandle<()> {
-        let log = self.clone();
-        self.0.tasks.spawn_to_its_end(async move {
+        let written = self.0.tasks.spawn_to_its_end(async move {
             let disposition = match log.0.auth.record(event, now).await {
                 Ok(()) => Disposition::Recorded,
                 Err(error) => {
@@ -111,8 +90,8 @@ impl AuditLog {
                 }
             };
             log.0.metrics.count(disposition);
-            drop(turn);
-        })
+        });
+        written.map(|_| ()).boxed()
     }
 
     /// Takes one row out of what the subject may add: how many were left out before it, or that this one is left out too.

@@ -30,7 +30,7 @@ pub(crate) async fn read_body(
 ) -> Result<RequestBody, ApiError> {
     let limits = &app.config.limits;
     let most = if caller.is_anonymous() { limits.anonymous_body_bytes } else { limits.body_bytes };
-    read_within(app.mcp.budget(), headers, body, most.min(limits.body_bytes), limits.read).await
+    read_within(app.mcp.budget_of(caller), headers, body, most.min(limits.body_bytes), limits.read).await
 }
 
 /// Reads a body of at most so many bytes, in so much time. For small ones: they take nothing of the budget.

@@ -15,7 +15,10 @@ use lyceum_model::{Caller, ErrorCode};
 use tower_service::Service;
 
 use super::{
-    ApiError, ClientAddr, Origin, api, auth, connections::Serves, log::RequestLog, throttle::hold_back,
+    ApiError, ClientAddr, Origin, api, auth,
+    connections::Serves,
+    log::RequestLog,
+    throttle::{Class, hold_back},
 };
 use crate::{app::App, mcp};
 
@@ -78,10 +81,7 @@ async fn route(app: App, mut router: Router, client: ClientAddr, mut request: Re
             let path = request.uri().path();
             let admitted = auth::admit(&app, auth, client, path, request.headers()).await;
             let is_stranger = admitted.as_ref().map_or(true, Caller::is_anonymous);
-            if is_stranger
-                && !is_probe(path)
-                && let Err(error) = app.throttle.turn(client).await
-            {
+            if is_stranger && let Err(error) = app.throttle.turn(client, Class::of(path)).await {
                 return refuse(path, error);
             }
             match admitted {

@@ -53,6 +53,11 @@ impl Bucket {
         self.full_at = full_at;
         Ok(wait)
     }
+
+    /// Gives back one that was taken and not used.
+    fn give_back(&mut self, rate: Rate) {
+        self.full_at = self.full_at.checked_sub(rate.every).unwrap_or(self.full_at);
+    }
 }
 
 impl RateLimit {
@@ -75,6 +80,14 @@ impl RateLimit {
         match self.take(client, now, Duration::ZERO) {
             Ok(_) => Ok(()),
             Err(wait) => Err(wait.as_secs() + 1),
+        }
+    }
+
+    /// Takes back the last one that was counted.
+    pub(super) fn give_back(&self, client: ClientAddr) {
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bucket) = buckets.get_mut(&client.network()) {
+            bucket.give_back(self.rate);
         }
     }
 

@@ -11,7 +11,7 @@ use std::{
 use lyceum_model::ErrorCode;
 
 use super::{
-    ApiError, ClientAddr, RateLimit,
+    ApiError, ClientAddr, RateLimit, auth,
     rate_limit::{Bucket, Rate},
 };
 use crate::config::Limits;
@@ -30,6 +30,29 @@ pub(crate) struct Throttle {
     all: Mutex<Bucket>,
 }
 
+/// How far a path is throttled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// By the rate of its address, and that of all addresses together.
+    Shared,
+    /// By the rate of its address alone, so that a flood elsewhere keeps nobody from finding out how to sign in.
+    Own,
+    /// Not here: probes, sign-in and tokens, which have a rate limit of their own, and webhooks, which nobody sends again.
+    Free,
+}
+
+impl Class {
+    pub(super) fn of(path: &str) -> Self {
+        match path {
+            "/livez" | "/readyz" | "/webhooks/github" => Self::Free,
+            _ if auth::is_counted(path) => Self::Free,
+            "/" | "/health" | "/metrics" => Self::Own,
+            _ if path.starts_with("/.well-known/") || path.starts_with("/authorize/") => Self::Own,
+            _ => Self::Shared,
+        }
+    }
+}
+
 impl Throttle {
     pub(crate) fn new(limits: &Limits) -> Self {
         let Rate { burst, every } = per_second(limits.anonymous_per_second);
@@ -38,8 +61,8 @@ impl Throttle {
     }
 
     /// Waits until it is this stranger's turn, or refuses.
-    pub(crate) async fn turn(&self, client: ClientAddr) -> Result<(), ApiError> {
-        match self.wait(client, Instant::now()) {
+    pub(super) async fn turn(&self, client: ClientAddr, class: Class) -> Result<(), ApiError> {
+        match self.wait(client, class, Instant::now()) {
             Ok(Duration::ZERO) => Ok(()),
             Ok(wait) => {
                 tokio::time::sleep(wait).await;
@@ -54,9 +77,17 @@ impl Throttle {
         }
     }
 
-    fn wait(&self, client: ClientAddr, now: Instant) -> Result<Duration, Duration> {
+    fn wait(&self, client: ClientAddr, class: Class, now: Instant) -> Result<Duration, Duration> {
+        if class == Class::Free {
+            return Ok(Duration::ZERO);
+        }
         let own = self.per_address.take(client, now, PATIENCE)?;
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.rate, now, PATIENCE)?;
+        if class == Class::Own {
+            return Ok(own);
+        }
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.rate, now, PATIENCE);
+        // What others use up is not taken from this one.
+        let all = all.inspect_err(|_| self.per_address.give_back(client))?;
         Ok(own.max(all))
     }
 }
@@ -89,20 +120,31 @@ mod tests {
     fn one_address_waits_for_its_turn_and_is_refused_when_that_takes_too_long() {
         let (throttle, now) = (throttle(10, 1000), Instant::now());
         for _ in 0..20 {
-            assert_eq!(throttle.wait(client(1), now), Ok(Duration::ZERO));
+            assert_eq!(throttle.wait(client(1), Class::Shared, now), Ok(Duration::ZERO));
         }
-        let waits: Vec<_> = (0..11).map(|_| throttle.wait(client(1), now)).collect();
+        let waits: Vec<_> = (0..11).map(|_| throttle.wait(client(1), Class::Shared, now)).collect();
         assert_eq!(waits[0], Ok(Duration::from_millis(100)));
         assert_eq!(waits[9], Ok(Duration::from_secs(1)));
         assert!(waits[10].is_err());
-        assert_eq!(throttle.wait(client(2), now), Ok(Duration::ZERO), "others are not slowed down");
+        assert_eq!(
+            throttle.wait(client(2), Class::Shared, now),
+            Ok(Duration::ZERO),
+            "others are not slowed down"
+        );
     }
 
     #[test]
     fn all_addresses_together_wait_too() {
         let (throttle, now) = (throttle(10, 20), Instant::now());
-        let waits: Vec<_> = (0..100).map(|last| throttle.wait(client(last), now)).collect();
+        let waits: Vec<_> = (0..100).map(|last| throttle.wait(client(last), Class::Shared, now)).collect();
         assert_eq!(waits.iter().filter(|wait| **wait == Ok(Duration::ZERO)).count(), 40);
         assert_eq!(waits.iter().filter(|wait| wait.is_err()).count(), 40);
+        // Who was refused for what others did has all of their own, and signs in as if nobody else were there.
+        for _ in 0..20 {
+            assert_eq!(throttle.wait(client(99), Class::Own, now), Ok(Duration::ZERO));
+        }
+        for path in ["/token", "/siwe/nonce", "/webhooks/github", "/livez"] {
+            assert_eq!(Class::of(path), Class::Free, "{path}");
+        }
     }
 }

@@ -16,6 +16,9 @@ use crate::bench::connection::Connection;
 use crate::bench::modern;
 use crate::exchange::Request;
 
+/// What strangers may send at most: `limits.anonymous_body_bytes`.
+const LARGEST: usize = 256 * 1024;
+
 /// The longest that one attempt takes.
 const LIMIT: Duration = Duration::from_secs(5);
 
@@ -26,9 +29,9 @@ enum Attack {
     Write,
     /// Opens sessions with long names, and says again and again that it is ready.
     Handshake,
-    /// Subscribes to megabytes of addresses.
+    /// Subscribes to what there is and to what there is not, with as large a message as strangers may send.
     Subscribe,
-    /// Sends megabytes, but for the last byte.
+    /// Sends as much as strangers may, but for the last byte.
     Stall,
     /// Makes tokens up.
     Guess,
@@ -105,10 +108,11 @@ struct Large {
 }
 
 fn large() -> Large {
-    let addresses: Vec<_> = (0..500).map(|number| format!("skill://{}{number}", "x".repeat(8000))).collect();
+    let made_up = (0..30).map(|number| format!("skill://{}{number}", "x".repeat(8000)));
+    let addresses: Vec<_> = ["skill://gamma/SKILL.md".to_owned()].into_iter().chain(made_up).collect();
     let params = json!({ "notifications": { "resourceSubscriptions": addresses } });
     let message = modern::request(1, "subscriptions/listen", &params);
-    Large { subscription: modern::post("text/event-stream", &message), body: "x".repeat(3_900_000) }
+    Large { subscription: modern::post("text/event-stream", &message), body: "x".repeat(LARGEST - 1) }
 }
 
 impl Attacker {

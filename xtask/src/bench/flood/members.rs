@@ -1,15 +1,17 @@
-//! Members at work: each finds a skill a few times, then says whether it helped, which is in the audit log.
+//! Members at work: each finds a skill a few times, at times with a message that is long, then says whether it helped, which is in the
+//! audit log; and now and then asks for tokens.
 
+use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
 use super::stage::Stage;
 use crate::bench::connection::Connection;
 use crate::bench::modern;
-use crate::exchange::Request;
+use crate::exchange::{self, Request};
 
 /// How many there are.
 pub(super) const COUNT: usize = 10;
@@ -17,8 +19,13 @@ pub(super) const COUNT: usize = 10;
 /// How long one looks at an answer.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Every so many calls one writes.
+/// Every so many calls one writes, one is long, and tokens are asked for.
 const WRITES_EVERY: u32 = 5;
+const LONG_EVERY: u32 = 7;
+const TOKENS_EVERY: u32 = 50;
+
+/// How long a long message is, in bytes.
+const LONG: usize = 100_000;
 
 /// What came of it.
 #[derive(Default)]
@@ -49,7 +56,7 @@ pub(super) fn work(stage: &Stage, time: Duration) -> Result<Work> {
     Ok(all)
 }
 
-fn work_until(addr: std::net::SocketAddr, member: usize, authorization: &str, until: Instant) -> Work {
+fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Instant) -> Work {
     let [find, report] = [
         ("get_skill", json!({ "context": "alpha beta" })),
         ("report_usage", json!({ "skill_path": "alpha", "useful": true })),
@@ -61,6 +68,8 @@ fn work_until(addr: std::net::SocketAddr, member: usize, authorization: &str, un
         request.headers.push(("X-Forwarded-For", format!("203.0.113.{member}")));
         request
     });
+    let mut long = find.clone();
+    long.body.push_str(&" ".repeat(LONG));
     let (mut work, mut connection) = (Work::default(), None);
     for number in 1.. {
         if Instant::now() >= until {
@@ -68,7 +77,12 @@ fn work_until(addr: std::net::SocketAddr, member: usize, authorization: &str, un
         }
         let is_write = number % WRITES_EVERY == 0;
         let started = Instant::now();
-        match call(addr, &mut connection, if is_write { &report } else { &find }) {
+        let request = match number {
+            _ if is_write => &report,
+            _ if number % LONG_EVERY == 0 => &long,
+            _ => &find,
+        };
+        match call(addr, &mut connection, request) {
             Ok(()) => {
                 work.times.push(started.elapsed().as_secs_f64() * 1000.0);
                 work.writes += usize::from(is_write);
@@ -78,20 +92,35 @@ fn work_until(addr: std::net::SocketAddr, member: usize, authorization: &str, un
                 work.errors.push(format!("{error:#}"));
             }
         }
+        if number % TOKENS_EVERY == 0
+            && let Err(error) = ask_for_tokens(addr, member)
+        {
+            work.errors.push(format!("{error:#}"));
+        }
         thread::sleep(PAUSE);
     }
     work
 }
 
-fn call(addr: std::net::SocketAddr, kept: &mut Option<Connection>, request: &Request) -> Result<()> {
+/// Asks for tokens with one that is not good, and must be told so: not that there are too many requests.
+fn ask_for_tokens(addr: SocketAddr, member: usize) -> Result<()> {
+    let headers = vec![
+        ("Content-Type", "application/x-www-form-urlencoded".to_owned()),
+        ("X-Forwarded-For", format!("203.0.113.{member}")),
+    ];
+    let body = "grant_type=refresh_token&client_id=x&refresh_token=x".to_owned();
+    let asked = Request { method: "POST", path: "/token".into(), headers, body };
+    let answer = exchange::send(addr, &asked)?;
+    ensure!([400, 401, 404].contains(&answer.status), "/token answered {}: {}", answer.status, answer.body);
+    Ok(())
+}
+
+fn call(addr: SocketAddr, kept: &mut Option<Connection>, request: &Request) -> Result<()> {
     let connection = match kept {
         Some(connection) => connection,
         None => kept.insert(Connection::open(addr)?),
     };
     let body = connection.exchange(request)?;
-    anyhow::ensure!(
-        !body.contains("\"isError\":true") && body.contains("\"result\""),
-        "not a result: {body}"
-    );
+    ensure!(!body.contains("\"isError\":true") && body.contains("\"result\""), "not a result: {body}");
     Ok(())
 }

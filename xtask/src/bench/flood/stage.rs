@@ -61,6 +61,11 @@ impl Stage {
             skills.join("alpha.md"),
             "---\nkeywords: [alpha, beta]\ndescription: A skill\n---\nDo it.\n",
         )?;
+        fs::create_dir_all(skills.join("gamma"))?;
+        fs::write(
+            skills.join("gamma/SKILL.md"),
+            "---\nname: gamma\ndescription: Another skill\n---\nDo it.\n",
+        )?;
         let silent = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
         let silent_addr = silent.local_addr()?;
         let listen = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?.local_addr()?;

@@ -78,9 +78,10 @@ impl Walk<'_> {
         }
         let place = if real.is_empty() { "." } else { real };
         let opened = beneath::open(self.root, place, OFlags::RDONLY | OFlags::DIRECTORY);
-        // One that can't be read is told where its folder is visited.
-        let rules = opened.ok().and_then(|at| Rules::of_folder(at, real, above.clone()).ok());
-        Ok(rules.unwrap_or(above))
+        match opened {
+            Ok(at) => Rules::of_folder(at, real, above).map_err(Reason::Unreadable),
+            Err(_) => Ok(above),
+        }
     }
 
     /// Where a link leads to, from the root on and without links; nothing if that is no part of the source.

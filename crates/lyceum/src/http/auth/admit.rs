@@ -30,7 +30,7 @@ pub(crate) async fn admit(
     let token = sent.map_err(|refused| refusal(app, path, refused))?;
     let (resource, now) = (resource_at(auth, path), Timestamp::now());
     if token.is_some_and(|token| auth.is_new(token, now)) {
-        app.sign_in_rate.count(client, Instant::now()).map_err(|seconds| {
+        app.token_rate.count(client, Instant::now()).map_err(|seconds| {
             let message = "too many tokens that are not known come from this address; try again later";
             let told = ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds);
             answer(path, told)
@@ -102,6 +102,8 @@ impl Door {
     fn of(path: &str) -> Self {
         match path {
             "/" | "/health" | "/readyz" => Self::Greets,
+            // It names every service.
+            "/.well-known/ai-catalog.json" => Self::Asks,
             "/livez" | "/token" | "/register" | "/revoke" | "/authorize" | "/github/callback"
             | "/webhooks/github" => Self::Open,
             _ if ["/.well-known/", "/authorize/", "/siwe/"].iter().any(|open| path.starts_with(open)) => {

@@ -88,13 +88,23 @@ impl SessionFiles {
                 Ok(())
             }
             Visit::Bind(owner) => {
-                let (inner, id) = (self.0.clone(), id.to_owned());
-                blocking(move || match inner.read(&id)? {
-                    Some(stored) => inner.write(&id, &Stored { owner: Some(owner), ..stored }),
+                let (inner, own_id, subject) = (self.0.clone(), id.to_owned(), owner.clone());
+                blocking(move || match inner.read(&own_id)? {
+                    Some(Stored { owner: None, state }) => {
+                        inner.write(&own_id, &Stored { state, owner: Some(subject) })
+                    }
+                    // Another process was first.
+                    Some(Stored { owner: Some(first), .. }) => {
+                        inner.with_index(|index| index.belongs_to(&own_id, first));
+                        Ok(())
+                    }
                     None => Ok(()),
                 })
                 .await;
-                Ok(())
+                match self.0.with_index(|index| index.visit(id, Some(&owner), SystemTime::now())) {
+                    Visit::Foreign => Err(NoSession),
+                    _ => Ok(()),
+                }
             }
         }
     }

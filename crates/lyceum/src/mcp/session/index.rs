@@ -104,6 +104,13 @@ impl Index {
         }
     }
 
+    /// Says whose a session is, as its file does.
+    pub(super) fn belongs_to(&mut self, id: &str, owner: String) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.owner = Some(owner);
+        }
+    }
+
     /// The state of a session that has no file yet.
     pub(super) fn unwritten(&self, id: &str) -> Option<SessionState> {
         match &self.entries.get(id)?.storage {

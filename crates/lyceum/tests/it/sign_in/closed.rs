@@ -6,7 +6,7 @@ use lyceum_auth::{ApiKey, Kind, Token};
 use lyceum_model::Tier;
 use serde_json::json;
 
-use super::{Stage, key, with_token};
+use super::{Stage, VERIFIER, encoded, form_post, key, tokens, with_cookie, with_token};
 use crate::app::{Request, get, open, post};
 
 /// Every route of the router, with what a stranger gets.
@@ -15,7 +15,7 @@ const ROUTES: [(&str, &str, u16); 30] = [
     ("GET", "/livez", 200),
     ("GET", "/readyz", 200),
     ("GET", "/health", 200),
-    ("GET", "/.well-known/ai-catalog.json", 200),
+    ("GET", "/.well-known/ai-catalog.json", 401),
     ("GET", "/.well-known/oauth-authorization-server", 200),
     ("GET", "/.well-known/oauth-protected-resource", 200),
     ("GET", "/.well-known/oauth-protected-resource/mcp", 200),
@@ -131,4 +131,26 @@ async fn s13_the_listener_of_operators_tells_all_and_serves_nothing_else() {
     let mut rebound = get("/metrics");
     rebound.headers_mut().insert("host", "evil.example".parse().unwrap());
     assert_eq!(ask(rebound).await.status, 403);
+}
+
+#[tokio::test]
+async fn s13_a_program_that_an_operator_signs_in_to_is_no_operator() {
+    let mut operator = String::new();
+    let stage = Stage::with(|oauth| {
+        oauth.anonymous = false;
+        operator = with_key(oauth, Tier::Operator);
+    })
+    .await;
+    let visit = stage.visit().await;
+    let form = format!("stateId={}&do=key&key={}", encoded(&visit.state), encoded(&operator));
+    let answer = stage.app.send(with_cookie(form_post("/authorize", &form), &visit.cookie)).await;
+    let code = answer.header("location").split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    let client = &stage.client;
+    let form =
+        format!("grant_type=authorization_code&client_id={client}&code={code}&code_verifier={VERIFIER}");
+    let tokens = tokens(&stage.token(&form).await);
+    assert_eq!(stage.app.send(with_token(get("/tools"), &tokens.access)).await.status, 200);
+    assert_eq!(stage.app.send(with_token(get("/metrics"), &tokens.access)).await.status, 403);
+    let health = stage.app.send(with_token(get("/health"), &tokens.access)).await;
+    assert_eq!(health.json(), json!({ "status": "ok" }));
 }

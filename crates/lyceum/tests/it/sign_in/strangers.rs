@@ -8,7 +8,7 @@ use crate::app::{call, get, modern, post};
 
 #[tokio::test]
 async fn strangers_wait_for_their_turn_and_members_do_not() {
-    let limits = "[limits]\nanonymous_per_second = 10";
+    let limits = "[limits]\nanonymous_per_second = 1";
     let stage = Stage::of(limits, |_| {}).await.registered().await;
     let tokens = stage.sign_in(&key(1)).await;
     let strangers = join_all((0..60).map(|_| stage.app.send(get("/tools"))));

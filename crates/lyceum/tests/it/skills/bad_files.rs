@@ -120,7 +120,7 @@ async fn the_doctor_lists_each_with_its_reason() {
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
     let mut lines = ended.out.lines();
     assert!(lines.next().unwrap().starts_with("lyceum "));
-    assert!(lines.next().unwrap().starts_with("configuration: good; data in "));
+    assert!(lines.next().unwrap().starts_with("configuration: good (lyceum.toml); data in "));
     assert_eq!(lines.next(), Some("knowledge: off; write [knowledge] in lyceum.toml"));
     assert_eq!(lines.next(), Some("search: by words; search.embedder.kind is \"none\""));
     assert_eq!(lines.next(), Some("sign-in: off; everyone who reaches the server may do everything"));
