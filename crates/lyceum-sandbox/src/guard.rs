@@ -1,7 +1,8 @@
-//! The helper processes: the supervisor of a run, and the process that confines itself and starts the script.
+//! The helper processes: the supervisor of a run, the process that confines itself and starts the script, and the connector
+//! of a script with a public network.
 //!
-//! Both are this program started again, with one thread, no environment and a socket as standard input, on which the
-//! first message says which of the two it is. Standard output and error are the script's: nothing here writes to them.
+//! Each is this program started again, with one thread, no environment and a socket as standard input, on which the
+//! first message says which of them it is. Standard output and error are the script's: nothing here writes to them.
 
 mod broker;
 mod bubblewrap;
@@ -41,6 +42,7 @@ pub fn helper_main() -> ExitCode {
     match first_message() {
         Ok((control, Message::Supervise(order))) => supervise::main(control, *order),
         Ok((control, Message::Confine(confinement))) => confine::main(control, &confinement),
+        Ok((_, Message::Connect)) => broker::connector_main(),
         Err(error) => {
             let _nobody_reads = writeln!(io::stderr(), "this is started by the server for a script: {error}");
             ExitCode::FAILURE

@@ -3,6 +3,7 @@
 mod bwrap;
 mod run;
 mod self_test;
+mod supervisor;
 
 use std::path::PathBuf;
 
@@ -81,7 +82,8 @@ impl Sandbox {
         self.memory
     }
 
-    /// Runs a script and every process that it starts, to their end. Dropping the future ends them too.
+    /// Runs a script and every process that it starts, to their end. Dropping the future ends them too: the supervisor does, and
+    /// is killed with the script if it has not done so in time.
     pub async fn run(&self, script: Script) -> Result<Finished, Error> {
         let order = order(&script, &self.means, &self.base)?;
         run::run(&self.helper, order, script.files).await

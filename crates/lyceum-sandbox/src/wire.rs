@@ -22,6 +22,8 @@ pub(crate) enum Message {
     Supervise(Box<Order>),
     /// The process that confines itself and then starts the script.
     Confine(Box<Confinement>),
+    /// The process that connects for the script.
+    Connect,
 }
 
 /// One run, as the server wants it.

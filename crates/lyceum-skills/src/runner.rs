@@ -2,20 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use lyceum_model::{ErrorCode, RelPath};
+use lyceum_model::ErrorCode;
 use lyceum_tools::Error;
 
-use crate::{Library, script::Request};
+use crate::script::Request;
 
 /// `npx tsx` → the program by its absolute path, and its arguments.
-pub(crate) fn command(
-    library: &Library,
-    request: &Request,
-    search_path: &[PathBuf],
-) -> Result<Vec<String>, Error> {
+pub(crate) fn command(request: &Request, search_path: &[PathBuf]) -> Result<Vec<String>, Error> {
     let words: Vec<&str> = request.runner.split_whitespace().collect();
     let (name, rest) = match words.split_first() {
-        Some((&"npx", rest)) => of_npx(library, request, rest, search_path)?,
+        Some((&"npx", rest)) => of_npx(rest, search_path)?,
         Some((name, rest)) => (*name, rest),
         None => ("", words.as_slice()),
     };
@@ -30,21 +26,11 @@ pub(crate) fn command(
 }
 
 /// `npx` fetches a package that is not installed, which a script without a network waits for in vain. So a package must
-/// be the skill's own, which `npx` finds, or a program on the `PATH`, which needs no `npx`.
-fn of_npx<'a>(
-    library: &Library,
-    request: &Request,
-    words: &'a [&'a str],
-    search_path: &[PathBuf],
-) -> Result<(&'a str, &'a [&'a str]), Error> {
+/// be a program on the `PATH`, which needs no `npx`.
+fn of_npx<'a>(words: &'a [&'a str], search_path: &[PathBuf]) -> Result<(&'a str, &'a [&'a str]), Error> {
     let Some((package, rest)) = words.split_first().filter(|(word, _)| is_plain(word)) else {
         return Ok(("npx", words));
     };
-    let of_skill = RelPath::parse(&format!("node_modules/.bin/{package}")).ok();
-    let is_own = |(file, _): &(RelPath, u64)| Some(file) == of_skill.as_ref();
-    if library.files_below(request.folder.as_ref()).iter().any(is_own) {
-        return Ok(("npx", words));
-    }
     if find_program(package, search_path).is_some() {
         return Ok((package, rest));
     }

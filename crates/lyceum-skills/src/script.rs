@@ -138,7 +138,7 @@ impl Scripts {
         level: Level,
     ) -> Result<lyceum_sandbox::Script, Error> {
         let settings = &library.settings.scripts;
-        let runner = runner::command(library, &request, &self.setup.search_path)?;
+        let runner = runner::command(&request, &self.setup.search_path)?;
         let limits = Limits {
             timeout: Duration::from_secs(settings.timeout_seconds),
             output_bytes: settings.max_output_bytes,

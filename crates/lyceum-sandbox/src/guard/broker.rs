@@ -1,16 +1,17 @@
 //! The connections of a script that may reach public addresses only.
 //!
 //! A filter makes `connect` and `sendmsg` of the script wait for the supervisor (seccomp user notification). The supervisor
-//! copies the arguments, judges the copy, and does the call itself on a duplicate of the script's socket. The kernel never
+//! copies the arguments, judges the copy, and has the call executed on a duplicate of the script's socket. The kernel never
 //! reads the script's memory again, so nothing can be swapped after it was judged. All other ways to name an address
 //! (`bind`, `sendto` with an address, `sendmmsg`, source routes) are denied by the filter of system calls.
-
 //!
-//! The supervisor has one thread and waits for nobody: a call that can't be finished at once is tried again when its socket
-//! is ready.
+//! The supervisor itself executes no call on a socket of the script: whether it blocks is a flag that the script shares and can
+//! change at any time. The connector does, a process of its own; a script that blocks it only blocks itself.
 
 mod address;
+mod connector;
 mod foreign;
+mod handover;
 mod message;
 mod task;
 
@@ -22,28 +23,30 @@ use std::{
 
 use libc::c_long;
 use rustix::{
+    event::PollFlags,
     io::Errno,
     process::{PidfdGetfdFlags, pidfd_getfd},
 };
 
 use self::{
     foreign::Process,
-    task::{Task, Work},
+    handover::{Handover, Work},
 };
 use super::raw::{self, WaitingCall};
 
+pub(super) use self::connector::{Connector, main as connector_main};
+
 /// The calls that wait for the supervisor.
 const CALLS: [c_long; 2] = [libc::SYS_connect, libc::SYS_sendmsg];
-
-/// How many calls may wait for their sockets; a script has fewer threads than that.
-const MOST_AT_ONCE: usize = 128;
 
 /// Answers the calls of one run.
 pub(super) struct Broker {
     listener: OwnedFd,
     /// The name servers of this machine, which may be reached on port 53 wherever they are.
     resolvers: Vec<IpAddr>,
-    tasks: Vec<Task>,
+    connector: Connector,
+    /// A call for which the connector had no room yet. Until it has, no other is taken.
+    kept: Option<Handover>,
 }
 
 /// Has these calls of this process, and of all that it starts, wait for whoever has the listener.
@@ -53,48 +56,40 @@ pub(super) fn listen() -> io::Result<OwnedFd> {
 
 impl Broker {
     /// Takes the listener from the process that confines itself.
-    pub(super) fn take_over(process: &OwnedFd, listener: i32) -> io::Result<Self> {
+    pub(super) fn take_over(process: &OwnedFd, listener: i32, connector: Connector) -> io::Result<Self> {
         let listener = pidfd_getfd(process, listener, PidfdGetfdFlags::empty())?;
+        connector.begin(&listener)?;
         let resolvers = address::resolvers(&fs::read_to_string("/etc/resolv.conf").unwrap_or_default());
-        Ok(Self { listener, resolvers, tasks: Vec::new() })
+        Ok(Self { listener, resolvers, connector, kept: None })
     }
 
-    /// Where a call announces itself.
-    pub(super) fn listener(&self) -> BorrowedFd<'_> {
-        self.listener.as_fd()
-    }
-
-    /// The sockets that calls wait for.
-    pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.tasks.iter().map(|task| task.socket.as_fd())
-    }
-
-    /// Tries again what had to wait, and forgets the calls whose callers do not wait any more.
-    pub(super) fn go_on(&mut self) {
-        let Self { listener, tasks, .. } = self;
-        tasks.retain(|task| {
-            let result = if raw::is_waiting(listener, task.call) { task.attempt() } else { Some(Ok(0)) };
-            result.map(|result| answer(listener, task.call, result)).is_none()
-        });
-    }
-
-    /// Takes the call that was announced.
-    pub(super) fn take_call(&mut self) {
-        // The caller may have been killed in the meantime.
-        let Ok(call) = raw::receive_call(&self.listener) else { return };
-        let begun = match self.task(&call) {
-            Ok(task) => task.attempt().map_or(Ok(task), Err),
-            Err(errno) => Err(Err(errno)),
-        };
-        match begun {
-            Ok(task) if self.tasks.len() < MOST_AT_ONCE => self.tasks.push(task),
-            Ok(_) => answer(&self.listener, call.id, Err(Errno::AGAIN)),
-            Err(result) => answer(&self.listener, call.id, result),
+    /// What to wait for before it can go on.
+    pub(super) fn awaited(&self) -> (BorrowedFd<'_>, PollFlags) {
+        match self.kept {
+            Some(_) => (self.connector.channel(), PollFlags::OUT | PollFlags::ERR | PollFlags::HUP),
+            None => (self.listener.as_fd(), PollFlags::IN),
         }
     }
 
+    /// Hands over the call that was kept or announced.
+    pub(super) fn go_on(&mut self) {
+        let Some(handover) = self.kept.take().or_else(|| self.take_call()) else { return };
+        match self.connector.hand_over(&handover) {
+            Ok(()) => {}
+            Err(Errno::AGAIN | Errno::INTR) => self.kept = Some(handover),
+            Err(errno) => answer(&self.listener, handover.call, Err(errno)),
+        }
+    }
+
+    /// Takes the call that was announced. What is not permitted is answered at once.
+    fn take_call(&self) -> Option<Handover> {
+        // The caller may have been killed in the meantime.
+        let call = raw::receive_call(&self.listener).ok()?;
+        self.judge(&call).map_err(|errno| answer(&self.listener, call.id, Err(errno))).ok()
+    }
+
     /// What the script wants to do, copied and judged.
-    fn task(&self, call: &WaitingCall) -> Result<Task, Errno> {
+    fn judge(&self, call: &WaitingCall) -> Result<Handover, Errno> {
         let [number, pointer, third, ..] = call.args;
         let process = Process::of_thread(call.thread)?;
         let socket = process.descriptor(number)?;
@@ -110,7 +105,7 @@ impl Broker {
         if !raw::is_waiting(&self.listener, call.id) {
             return Err(Errno::SRCH);
         }
-        Task::new(call.id, socket, work)
+        Ok(Handover { call: call.id, socket, work })
     }
 }
 

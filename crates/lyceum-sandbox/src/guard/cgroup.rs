@@ -17,13 +17,17 @@ use std::{
 
 use rustix::{
     fs::{Mode, OFlags, getxattr, open},
-    process::{Pid, geteuid},
+    io::Errno,
+    process::{Pid, geteuid, test_kill_process},
 };
 
 use crate::Limits;
 
 /// The mark of systemd on a group that it delegated.
 const DELEGATED: &str = "user.delegate";
+
+/// What the name of a run's group starts with; the number of its supervisor follows.
+const PREFIX: &str = "lyceum-run-";
 
 /// What the supervised process and bubblewrap need beside the script's own processes.
 const OWN_PROCESSES: u64 = 4;
@@ -50,7 +54,8 @@ impl Group {
     fn make_in(parent: &Path, limits: &Limits) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let parent = open(parent, flags, Mode::empty())?;
-        let group = Self { parent, name: format!("lyceum-run-{}", std::process::id()) };
+        let group = Self { parent, name: format!("{PREFIX}{}", std::process::id()) };
+        remove_stale(&group.folder());
         fs::create_dir(group.path())?;
         // The scratch folder may be in memory, and then counts too.
         let memory = limits.memory_bytes.saturating_add(limits.scratch_bytes);
@@ -80,7 +85,12 @@ impl Group {
     }
 
     fn path(&self) -> PathBuf {
-        PathBuf::from(format!("/proc/self/fd/{}", self.parent.as_raw_fd())).join(&self.name)
+        self.folder().join(&self.name)
+    }
+
+    /// The group above it.
+    fn folder(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.parent.as_raw_fd()))
     }
 }
 
@@ -91,6 +101,20 @@ impl Drop for Group {
             && Instant::now() < until
         {
             std::thread::yield_now();
+        }
+    }
+}
+
+/// Removes the groups whose supervisors were killed. The kernel removes none that has processes, and one whose supervisor
+/// lives may be about to get its first.
+fn remove_stale(parent: &Path) {
+    let Ok(groups) = fs::read_dir(parent) else { return };
+    for group in groups.flatten() {
+        let name = group.file_name();
+        let supervisor = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.parse().ok());
+        let is_gone = |pid| test_kill_process(pid) == Err(Errno::SRCH);
+        if supervisor.and_then(Pid::from_raw).is_some_and(is_gone) {
+            let _has_processes = fs::remove_dir(group.path());
         }
     }
 }

@@ -33,6 +33,10 @@ use crate::{
     wire::{Confinement, Means, Rights, User, Word},
 };
 
+/// Why a public network can't be had, on a kernel that is too old or refuses it.
+pub(super) const OLD_KERNEL: &str = "this kernel does not hand connections to the supervisor (seccomp user notification and \
+                                     pidfd_getfd, Linux 5.9 or later)";
+
 /// Confines, starts and waits. The exit code is the script's.
 pub(super) fn main(mut control: UnixStream, confinement: &Confinement) -> ExitCode {
     match run(&mut control, confinement) {
@@ -93,9 +97,7 @@ pub(super) fn hand_over_calls(control: &mut UnixStream, network: Network) -> Res
     if network != Network::Public {
         return Ok(());
     }
-    let failed =
-        "the kernel does not hand connections to the supervisor (seccomp user notification, Linux 5.0)";
-    let listener = broker::listen().map_err(doing(failed)).map_err(Word::NoNetwork)?;
+    let listener = broker::listen().map_err(doing(OLD_KERNEL)).map_err(Word::NoNetwork)?;
     let failed = "the supervisor did not answer";
     say(control, &Word::Listening(listener.as_raw_fd())).map_err(doing(failed)).map_err(Word::NoNetwork)?;
     control.read_exact(&mut [0]).map_err(doing(failed)).map_err(Word::NoNetwork)

@@ -22,6 +22,7 @@ use rustix::process::{Pid, getpid, set_child_subreaper};
 
 use super::{
     Fault, PATIENCE,
+    broker::Connector,
     cgroup::Group,
     doing,
     folder::RunFolder,
@@ -99,6 +100,9 @@ fn run(
     if let User::Other(id) = user {
         give_streams_to(id).map_err(doing("could not give the script its streams"))?;
     }
+    // Before the namespaces: it must not be in sight of the script.
+    let brokered = order.network == Network::Public && order.means != Means::None;
+    let connector = brokered.then(Connector::start).transpose().map_err(doing("could not start a helper"))?;
     if let Means::Standard { namespaces: true, .. } = order.means {
         let scratch = Scratch { path: &folder.scratch, bytes: order.limits.scratch_bytes, user };
         namespaces::enter(order.network, &scratch, order.workspace.as_ref())?;
@@ -108,7 +112,7 @@ fn run(
     let (limits, level) = (order.limits.clone(), order.means.level());
     let (root, words) =
         start(confinement(order, folder, user), group).map_err(doing("could not start a helper"))?;
-    Vigil { control, words, root, level, limits: &limits, usage, group, broker: None }.keep()
+    Vigil { control, words, root, level, limits: &limits, usage, group, connector, broker: None }.keep()
 }
 
 /// Lets the script open `/dev/stdout` and `/dev/stderr`, as some do.

@@ -1,19 +1,16 @@
 //! One run from the server's side: start the supervisor, send the order, read what the script writes, take the report.
 
-use std::{
-    io, os::fd::OwnedFd, os::unix::net::UnixStream as StdUnixStream, pin::pin, process::Stdio, time::Duration,
-};
+use std::{io, pin::pin, time::Duration};
 
 use lyceum_model::RelPath;
 use serde::de::DeserializeOwned;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UnixStream,
-    process::{Child, Command},
     time::timeout,
 };
 
-use super::Helper;
+use super::{Helper, supervisor::Supervisor};
 use crate::{
     Error, Finished, Level, Output,
     capture::Capture,
@@ -38,8 +35,8 @@ pub(super) async fn run(
     let mut stderr = Capture::new(order.limits.output_bytes);
 
     // From here on the supervisor ends the run when the control socket is dropped.
-    let (mut control, mut child) = start(helper)?;
-    let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else { return Err(Error::Lost) };
+    let (mut control, mut supervisor) = Supervisor::start(helper)?;
+    let Some((out, err)) = supervisor.streams() else { return Err(Error::Lost) };
     let report = {
         let mut exchange = pin!(timeout(patience, exchange(&mut control, order, files)));
         let mut drain = pin!(async { tokio::join!(stdout.drain(out), stderr.drain(err)) });
@@ -51,7 +48,7 @@ pub(super) async fn run(
             _ = &mut drain => exchange.await,
         }
     };
-    end(&mut child).await;
+    supervisor.end().await;
     let (stdout, stderr) = (stdout.into_output(), stderr.into_output());
     match report {
         Ok(Ok(report)) => finished(report, level, stdout, stderr),
@@ -61,22 +58,6 @@ pub(super) async fn run(
         }
         Err(_elapsed) => Err(Error::Lost),
     }
-}
-
-/// Starts the supervisor. It gets no environment of the server, and no key press of the server's terminal.
-fn start(helper: &Helper) -> io::Result<(UnixStream, Child)> {
-    let (ours, theirs) = StdUnixStream::pair()?;
-    ours.set_nonblocking(true)?;
-    let child = Command::new(&helper.program)
-        .args(&helper.args)
-        .env_clear()
-        .current_dir("/")
-        .process_group(0)
-        .stdin(OwnedFd::from(theirs))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    Ok((UnixStream::from_std(ours)?, child))
 }
 
 async fn exchange(
@@ -106,14 +87,6 @@ async fn receive<T: DeserializeOwned>(control: &mut UnixStream) -> io::Result<T>
     let mut body = vec![0; body_length(head)?];
     control.read_exact(&mut body).await?;
     Ok(serde_json::from_slice(&body)?)
-}
-
-/// Waits for the supervisor, which has nothing more to do than to end.
-async fn end(child: &mut Child) {
-    if timeout(LINGER, child.wait()).await.is_err() {
-        let _gone_already = child.start_kill();
-        let _unkillable = timeout(LINGER, child.wait()).await;
-    }
 }
 
 fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Result<Finished, Error> {

@@ -112,6 +112,23 @@ async fn a_run_ends_when_nobody_waits_for_it() {
     }
 }
 
+/// Whatever holds the supervisor up: here it is stopped.
+#[tokio::test]
+async fn a_run_that_nobody_waits_for_ends_also_if_its_supervisor_hangs() {
+    let marker = marker("hangs");
+    let stage = Stage::new();
+    let Some(sandbox) = stage.sandbox(Variant::Plain).await else { return };
+    let script = bash(&format!("exec -a {marker} sleep 300"));
+    let run = tokio::spawn(async move { sandbox.run(script).await });
+    let appeared = marker.clone();
+    tokio::task::spawn_blocking(move || wait_for_process(&appeared, true)).await.unwrap();
+    let supervisor = supervisor_of(&marker);
+    assert!(Command::new("/bin/kill").args(["-STOP", &supervisor]).status().unwrap().success());
+    run.abort();
+    assert!(run.await.unwrap_err().is_cancelled());
+    tokio::task::spawn_blocking(move || wait_for_process(&marker, false)).await.unwrap();
+}
+
 #[test]
 fn a_run_ends_with_its_server() {
     for variant in ["none", "strict", "namespaces", "plain"] {

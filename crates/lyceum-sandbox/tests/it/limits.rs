@@ -118,7 +118,7 @@ async fn processes_that_are_small_alone_are_stopped_if_they_are_large_together()
 async fn s5_shared_anonymous_memory_counts() {
     let stage = Stage::new();
     let mut script = python(
-        "import mmap, os, time\nfor _ in range(3):\n  if os.fork() == 0:\n    kept = mmap.mmap(-1, 90 << 20)\n    \
+        "import mmap, os, time\nfor _ in range(4):\n  if os.fork() == 0:\n    kept = mmap.mmap(-1, 90 << 20)\n    \
          for page in range(0, 90 << 20, 4096): kept[page] = 1\n    time.sleep(20)\n    os._exit(0)\ntime.sleep(20)",
     );
     script.limits = Limits { memory_bytes: 200 << 20, ..script.limits };

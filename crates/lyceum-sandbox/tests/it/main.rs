@@ -13,6 +13,7 @@ mod arguments;
 mod lifetime;
 mod limits;
 mod network;
+mod peers;
 mod probes;
 mod refusals;
 mod runners;

@@ -149,6 +149,7 @@ fn s6_the_same_holds_for_a_server_that_is_not_root() {
             continue;
         }
         let text = |stream: &str| answer[stream]["text"].as_str().unwrap().to_owned();
+        assert_eq!(answer["exit_code"], 0, "{variant}: {answer}");
         check_public(variant, &text("stdout"), &text("stderr"));
     }
 }

@@ -84,6 +84,7 @@ probe('segment route', route(socket.AF_INET6, socket.IPPROTO_IPV6, 57, bytes(24)
 probe('flow label', route(socket.AF_INET6, socket.IPPROTO_IPV6, 32, bytes(32)))
 probe('another device', route(socket.AF_INET, socket.SOL_SOCKET, 25, b'lo\0'))
 probe('another device by its number', route(socket.AF_INET, socket.SOL_SOCKET, 62, 1))
+probe('a close that waits', route(socket.AF_INET, socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 3600)))
 probe('bind', lambda: socket.socket().bind(('127.0.0.1', 0)))
 probe('bind udp', lambda: datagram().bind(('0.0.0.0', 0)))
 probe('listen', lambda: socket.socket().listen())
@@ -111,6 +112,8 @@ outcomes = set()
 for _ in range(500):
     with socket.socket() as one:
         one.setblocking(False)
-        outcomes.add(libc.connect(one.fileno(), shared, 16) == 0 or ctypes.get_errno() in DENIED)
+        outcomes.add(libc.connect(one.fileno(), shared, 16) < 0 and ctypes.get_errno() in DENIED)
 done = True
 swapping.join()
+# Otherwise nothing was swapped while it was looked at.
+assert outcomes == {True, False}, outcomes

@@ -88,10 +88,15 @@ fn a_kernel_that_does_not_let_us_look_at_addresses_is_refused_if_the_network_mus
     const PIDFD_GETFD: u32 = 438;
     let refused = [format!("{PIDFD_GETFD}:{EPERM}")];
     for variant in ["strict", "namespaces", "plain"] {
-        let error = run_without_in(&refused, variant, "public")["error"].take();
-        let error = error.as_str().unwrap_or_default();
-        let says = "the script's network can't be limited to public addresses here: the supervisor may not take over";
-        assert!(error.starts_with(says) || is_of_the_machine(error), "{variant}: {error}");
+        for (error, says) in [
+            (EPERM, "the supervisor may not take over connections; where the server is root it needs"),
+            (ENOSYS, "this kernel does not hand connections to the supervisor"),
+        ] {
+            let answer = run_without_in(&[format!("{PIDFD_GETFD}:{error}")], variant, "public");
+            let error = answer["error"].as_str().unwrap_or_default();
+            let says = format!("the script's network can't be limited to public addresses here: {says}");
+            assert!(error.starts_with(&says) || is_of_the_machine(error), "{variant}: {error}");
+        }
         for network in ["none", "any"] {
             let answer = run_without_in(&refused, variant, network);
             let error = answer["error"].as_str().unwrap_or_default();
@@ -122,10 +127,10 @@ async fn a_helper_that_is_none_is_refused() {
         for wanted in [Wanted::Auto, Wanted::None] {
             let error =
                 Sandbox::find(wanted, Setup { helper: helper.clone(), ..stage.setup() }).await.unwrap_err();
-            assert!(
-                error.to_string().starts_with("scripts can't run: the sandbox's helper"),
-                "{program}: {error}"
-            );
+            // Where bubblewrap is not installed that is a reason too, and comes first.
+            let error = error.to_string();
+            assert!(error.starts_with("scripts can't run: "), "{program}: {error}");
+            assert!(error.contains("the sandbox's helper"), "{program}: {error}");
         }
     }
 }

@@ -18,8 +18,8 @@ const LONGEST_ADDRESS: u64 = 128;
 /// The most parts that a message may have, as the kernel has it.
 const MOST_PARTS: u64 = 1024;
 
-/// How much of a message is copied. A stream takes the rest with the next call.
-const MOST_BYTES: u64 = 256 * 1024;
+/// How much of a message is copied: all of any datagram. A stream takes the rest with the next call.
+pub(super) const MOST_BYTES: usize = 64 * 1024;
 
 /// A process that waits for us.
 pub(super) struct Process {
@@ -63,7 +63,7 @@ impl Process {
         let mut copied = Copied { bytes: Vec::new(), is_whole: true };
         for number in 0..count {
             let [start, length] = self.words(parts.saturating_add(number * 16))?;
-            let room = MOST_BYTES.saturating_sub(u64::try_from(copied.bytes.len()).unwrap_or(u64::MAX));
+            let room = u64::try_from(MOST_BYTES.saturating_sub(copied.bytes.len())).unwrap_or_default();
             copied.is_whole &= length <= room;
             copied.bytes.extend(self.read(start, length.min(room))?);
         }

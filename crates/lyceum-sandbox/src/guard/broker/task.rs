@@ -1,14 +1,17 @@
-//! One call that the supervisor does for a script, without ever waiting itself.
+//! One call that the connector executes for a script. As long as the script leaves the socket's flags alone it never blocks.
 
-use std::{net::SocketAddr, os::fd::OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     fs::{OFlags, fcntl_getfl, fcntl_setfl},
     io::Errno,
     net::{SendFlags, connect, send},
 };
 
-use super::message::Message;
+use super::handover::{Handover, Work};
+
+const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A call under way.
 pub(super) struct Task {
@@ -17,40 +20,42 @@ pub(super) struct Task {
     /// A duplicate of the script's socket.
     pub socket: OwnedFd,
     work: Work,
-    /// The socket's own flags. While the call is under way it does not block.
-    flags: OFlags,
-}
-
-/// What is done.
-pub(super) enum Work {
-    Connect(SocketAddr),
-    Send(Message),
+    /// Whether the script wants to wait: its socket blocks. While a `connect` is under way it does not.
+    waits: bool,
+    /// Whether a `connect` is under way.
+    begun: bool,
 }
 
 impl Task {
-    /// Makes ready: from here on, until the task is dropped, the socket does not block.
-    pub(super) fn new(call: u64, socket: OwnedFd, work: Work) -> Result<Self, Errno> {
+    /// Makes ready: from here on, until the task is dropped, the socket of a `connect` does not block.
+    pub(super) fn new(handover: Handover) -> Result<Self, Errno> {
+        let Handover { call, socket, work } = handover;
         let flags = fcntl_getfl(&socket)?;
-        if matches!(work, Work::Connect(_)) && !flags.contains(OFlags::NONBLOCK) {
+        let waits = !flags.contains(OFlags::NONBLOCK);
+        if matches!(work, Work::Connect(_)) && waits {
             fcntl_setfl(&socket, flags | OFlags::NONBLOCK)?;
         }
-        Ok(Self { call, socket, work, flags })
+        Ok(Self { call, socket, work, waits, begun: false })
     }
 
     /// Tries; nothing if the script has to wait.
-    pub(super) fn attempt(&self) -> Option<Result<usize, Errno>> {
-        let waits = !self.flags.contains(OFlags::NONBLOCK);
+    pub(super) fn attempt(&mut self) -> Option<Result<usize, Errno>> {
         match &self.work {
+            // Only what is decided is called again, which fetches its result and blocks in no case.
+            Work::Connect(_) if self.begun && !is_decided(&self.socket) => None,
             Work::Connect(address) => match connect(&self.socket, address) {
-                Err(Errno::INPROGRESS | Errno::ALREADY) if waits => None,
-                // It was begun by an earlier attempt, and is done.
-                Err(Errno::ISCONN) if waits => Some(Ok(0)),
+                Err(Errno::INPROGRESS | Errno::ALREADY) if self.waits => {
+                    self.begun = true;
+                    None
+                }
+                // Another call has fetched it. One that was not begun here was connected before.
+                Err(Errno::ISCONN) if self.begun => Some(Ok(0)),
                 result => Some(result.map(|()| 0)),
             },
             Work::Send(message) => {
                 let flags = message.flags | SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
                 match send(&self.socket, &message.bytes, flags) {
-                    Err(Errno::AGAIN) if waits && !message.flags.contains(SendFlags::DONTWAIT) => None,
+                    Err(Errno::AGAIN) if self.waits && !message.flags.contains(SendFlags::DONTWAIT) => None,
                     result => Some(result),
                 }
             }
@@ -58,10 +63,19 @@ impl Task {
     }
 }
 
+/// Whether a connection is made or has failed.
+fn is_decided(socket: &OwnedFd) -> bool {
+    poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&AT_ONCE)).is_ok_and(|ready| ready > 0)
+}
+
 impl Drop for Task {
     fn drop(&mut self) {
-        if matches!(self.work, Work::Connect(_)) {
-            let _closed = fcntl_setfl(&self.socket, self.flags);
+        if matches!(self.work, Work::Connect(_)) && self.waits {
+            let _closed = fcntl_getfl(&self.socket)
+                .and_then(|flags| fcntl_setfl(&self.socket, flags.difference(OFlags::NONBLOCK)));
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use super::{Group, is_delegated, killed_in, parent_of_runs};
+use super::{Group, is_delegated, killed_in, parent_of_runs, remove_stale};
 use crate::Limits;
 
 const UNIFIED: &str = "24 1 0:22 / /proc rw - proc proc rw\n\
@@ -53,4 +53,17 @@ fn the_kernel_says_whether_memory_was_used_up() {
     assert_eq!(killed_in("low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n"), 3);
     assert_eq!(killed_in("oom 0\noom_kill 0\n"), 0);
     assert_eq!(killed_in(""), 0);
+}
+
+#[test]
+fn groups_that_killed_supervisors_left_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    // No process has this number, for it is above the kernel's greatest; the second is this one.
+    let (gone, alive) = (i32::MAX, std::process::id());
+    let names =
+        [format!("lyceum-run-{gone}"), format!("lyceum-run-{alive}"), "lyceum-run-x".into(), "server".into()];
+    names.iter().for_each(|name| fs::create_dir(folder.path().join(name)).unwrap());
+    remove_stale(folder.path());
+    let left = names.iter().map(|name| folder.path().join(name).exists());
+    assert_eq!(left.collect::<Vec<_>>(), [false, true, true, true]);
 }

@@ -1,6 +1,7 @@
 //! Watching one run: its end, its time, what it uses, and whether the server is still there.
 
 use std::{
+    io,
     os::{fd::OwnedFd, unix::net::UnixStream},
     time::{Duration, Instant},
 };
@@ -12,7 +13,13 @@ use rustix::{
 
 use super::{
     super::{
-        Fault, broker::Broker, cgroup::Group, confine::code, doing, tree::signal_descendants, usage::Usage,
+        Fault,
+        broker::{Broker, Connector},
+        cgroup::Group,
+        confine::{OLD_KERNEL, code},
+        doing,
+        tree::signal_descendants,
+        usage::Usage,
     },
     words::{Line, Words},
 };
@@ -59,6 +66,8 @@ pub(super) struct Vigil<'a> {
     pub usage: Option<Usage>,
     /// What limits its memory, where the kernel does.
     pub group: Option<&'a Group>,
+    /// What executes its calls, until the broker has it.
+    pub connector: Option<Connector>,
     /// What answers its calls, once it has handed them over.
     pub broker: Option<Broker>,
 }
@@ -80,8 +89,8 @@ enum Phase {
 struct News {
     hung_up: bool,
     ended: bool,
-    /// A call of the script waits for its answer.
-    call_waits: bool,
+    /// The broker can go on.
+    broker_ready: bool,
 }
 
 impl Vigil<'_> {
@@ -91,17 +100,15 @@ impl Vigil<'_> {
             pidfd_open(self.root, PidfdFlags::empty()).map_err(doing("could not watch the script"))?;
         let (mut phase, mut until) = (Phase::Setup, Instant::now() + SETUP);
         let mut exit_code = None;
-        let mut look = LOOK;
+        // Nothing is looked at before the script has started.
+        let mut next_look = until;
         loop {
-            let news = self.wait(&process, until, look);
+            let news = self.wait(&process, until.min(next_look));
             if news.hung_up {
                 return Ok(Outcome::Abandoned);
             }
-            if let Some(broker) = &mut self.broker {
+            if let Some(broker) = self.broker.as_mut().filter(|_| news.broker_ready) {
                 broker.go_on();
-                if news.call_waits {
-                    broker.take_call();
-                }
             }
             for line in self.words.read() {
                 match (line, phase) {
@@ -115,6 +122,7 @@ impl Vigil<'_> {
                     (Line::Word(Word::Started) | Line::FirstProcess, Phase::Setup) => {
                         let since = Instant::now();
                         (phase, until) = (Phase::Running { since }, after(since, self.limits.timeout));
+                        next_look = if self.usage.is_some() { since } else { after(since, FOR_EVER) };
                     }
                     (Line::Word(Word::Started) | Line::FirstProcess, _) => {}
                     (Line::Word(Word::Refused(reason)), _) => return Ok(Outcome::Refused(reason)),
@@ -134,47 +142,50 @@ impl Vigil<'_> {
                     signal_descendants(self.root, Signal::TERM);
                     (phase, until) = (Phase::Ending { since }, after(Instant::now(), self.limits.grace));
                 }
-                Phase::Running { since } | Phase::Ending { since } => {
+                Phase::Running { since } | Phase::Ending { since } if Instant::now() >= next_look => {
                     let begun = Instant::now();
                     if let Some(reason) = self.usage.as_ref().and_then(|usage| usage.over(self.root)) {
                         return Ok(stopped(reason, since));
                     }
-                    look = LOOK.max(begun.elapsed() * REST);
+                    next_look = Instant::now() + LOOK.max(begun.elapsed() * REST);
                 }
+                Phase::Running { .. } | Phase::Ending { .. } => {}
             }
         }
     }
 
-    /// Waits for news, but not for longer than it is until the next look.
-    fn wait(&self, process: &OwnedFd, until: Instant, look: Duration) -> News {
+    /// Waits for news, but not for longer than until then.
+    fn wait(&self, process: &OwnedFd, until: Instant) -> News {
         let mut fds = vec![PollFd::new(self.control, PollFlags::IN), PollFd::new(process, PollFlags::IN)];
         if !self.words.at_end {
             fds.push(PollFd::new(self.words.stream(), PollFlags::IN));
         }
-        let calls = fds.len();
-        if let Some(broker) = &self.broker {
-            fds.push(PollFd::from_borrowed_fd(broker.listener(), PollFlags::IN));
-            fds.extend(broker.sockets().map(|socket| PollFd::from_borrowed_fd(socket, PollFlags::OUT)));
-        }
-        let _interrupted = poll(&mut fds, Some(&self.pause(until, look)));
+        let at = fds.len();
+        let awaited = self.broker.as_ref().map(Broker::awaited);
+        fds.extend(awaited.map(|(fd, events)| PollFd::from_borrowed_fd(fd, events)));
+        let left = until.saturating_duration_since(Instant::now());
+        let pause = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        let _interrupted = poll(&mut fds, Some(&pause));
         let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
-        let call_waits = fds.get(calls).is_some_and(|fd| fd.revents().contains(PollFlags::IN));
-        News { hung_up: ready(0), ended: ready(1), call_waits }
+        let broker_ready =
+            fds.get(at).zip(awaited).is_some_and(|(fd, (_, events))| fd.revents().intersects(events));
+        News { hung_up: ready(0), ended: ready(1), broker_ready }
     }
 
     /// Takes over the calls that the confined process hands over, and lets it go on.
     fn take_over(&mut self, process: &OwnedFd, listener: i32) -> Result<(), Fault> {
-        let failed = "the supervisor may not take over connections; where the server is root it needs the capability \
-                      SYS_PTRACE";
-        self.broker = Some(Broker::take_over(process, listener).map_err(doing(failed))?);
+        let Some(connector) = self.connector.take() else {
+            return Err("nothing connects for the script".to_owned());
+        };
+        let broker = Broker::take_over(process, listener, connector).map_err(|error| match error.kind() {
+            io::ErrorKind::Unsupported => format!("{OLD_KERNEL}: {error}"),
+            _ => format!(
+                "the supervisor may not take over connections; where the server is root it needs the capability \
+                 SYS_PTRACE: {error}"
+            ),
+        })?;
+        self.broker = Some(broker);
         self.words.acknowledge().map_err(doing("the script is gone"))
-    }
-
-    /// How long to wait for news.
-    fn pause(&self, until: Instant, look: Duration) -> Timespec {
-        let left = until.saturating_duration_since(Instant::now());
-        let pause = if self.usage.is_some() { left.min(look) } else { left };
-        Timespec::try_from(pause).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 })
     }
 
     /// The process that confined itself has ended, and so has the script.

@@ -162,7 +162,8 @@ pub(super) const OFFERS: &[c_long] =
 const IPV6_FLOWLABEL_MGR: c_int = 32;
 const SO_BINDTOIFINDEX: c_int = 62;
 
-/// Options of sockets that send packets elsewhere first or by another way, or connect later: their level and number.
+/// Options of sockets that send packets elsewhere first or by another way, connect later, or make whoever closes a duplicate
+/// wait for the peer, which could be the supervisor: their level and number.
 pub(super) const ROUTES: &[(c_int, c_int)] = &[
     (libc::IPPROTO_IP, libc::IP_OPTIONS),
     (libc::IPPROTO_IPV6, libc::IPV6_RTHDR),
@@ -171,5 +172,6 @@ pub(super) const ROUTES: &[(c_int, c_int)] = &[
     (libc::IPPROTO_IPV6, IPV6_FLOWLABEL_MGR),
     (libc::IPPROTO_TCP, libc::TCP_FASTOPEN_CONNECT),
     (libc::SOL_SOCKET, libc::SO_BINDTODEVICE),
+    (libc::SOL_SOCKET, libc::SO_LINGER),
     (libc::SOL_SOCKET, SO_BINDTOIFINDEX),
 ];

@@ -1,0 +1,142 @@
+//! The connector: a process that executes the calls that the supervisor has judged, and gives the script their results.
+//!
+//! It is this program once more, with the channel as its standard output. It is never in the namespaces of the run, it ends
+//! with its supervisor, and the supervisor never waits for it.
+
+use std::{
+    env,
+    io::{self, Write as _},
+    os::{
+        fd::{AsFd as _, BorrowedFd, OwnedFd},
+        unix::net::UnixStream,
+    },
+    process::{Command, ExitCode, Stdio},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::Errno,
+    net::{AddressFamily, SocketFlags, SocketType, socketpair},
+    process::{Signal, set_parent_process_death_signal},
+};
+
+use super::{
+    super::{PATIENCE, raw},
+    answer,
+    handover::{self, Handover},
+    task::Task,
+};
+use crate::wire::{Message, frame};
+
+/// How many calls may wait for their sockets; a script has fewer threads than that.
+const MOST_AT_ONCE: usize = 128;
+
+/// How long it is at most until calls are forgotten whose callers do not wait any more.
+const TICK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// The supervisor's end of the channel.
+pub(in crate::guard) struct Connector {
+    channel: OwnedFd,
+}
+
+impl Connector {
+    /// Starts the process. It is a child of this one, and ends with all others of the run.
+    pub(in crate::guard) fn start() -> io::Result<Self> {
+        let (channel, theirs) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
+        let (mut control, stdin) = UnixStream::pair()?;
+        let _child = Command::new("/proc/self/exe")
+            .args(env::args_os().skip(1))
+            .env_clear()
+            .stdin(OwnedFd::from(stdin))
+            .stdout(theirs)
+            .stderr(Stdio::null())
+            .spawn()?;
+        control.set_write_timeout(Some(PATIENCE))?;
+        control.write_all(&frame(&Message::Connect)?)?;
+        Ok(Self { channel })
+    }
+
+    pub(super) fn channel(&self) -> BorrowedFd<'_> {
+        self.channel.as_fd()
+    }
+
+    /// Gives it what it answers calls with.
+    pub(super) fn begin(&self, listener: &OwnedFd) -> io::Result<()> {
+        Ok(handover::send(&self.channel, &[0], listener)?)
+    }
+
+    /// Has it execute a call, or says that it has no room.
+    pub(super) fn hand_over(&self, handover: &Handover) -> Result<(), Errno> {
+        handover::send(&self.channel, &handover.pack(), &handover.socket)
+    }
+}
+
+/// Is the connector until the supervisor hangs up.
+pub(in crate::guard) fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_supervisor_gone) => ExitCode::FAILURE,
+    }
+}
+
+fn run() -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let channel = io::stdout().as_fd().try_clone_to_owned()?;
+    let mut listener = None;
+    let mut tasks: Vec<Task> = Vec::new();
+    loop {
+        let has_packet = wait(&channel, &tasks);
+        if let Some(listener) = &listener {
+            tasks.retain_mut(|task| !is_done(listener, task));
+        }
+        if !has_packet {
+            continue;
+        }
+        let packet = match handover::receive(&channel) {
+            Ok(Some(packet)) => packet,
+            Ok(None) => return Ok(()),
+            Err(Errno::AGAIN | Errno::INTR) => continue,
+            Err(errno) => return Err(errno.into()),
+        };
+        match &listener {
+            None => listener = Some(packet.descriptor),
+            Some(listener) => {
+                if let Some(handover) = Handover::unpack(packet) {
+                    tasks.extend(begin(listener, handover, tasks.len()));
+                }
+            }
+        }
+    }
+}
+
+/// Waits until there is a packet or a socket is ready, and says whether there is a packet.
+fn wait(channel: &OwnedFd, tasks: &[Task]) -> bool {
+    let mut fds = vec![PollFd::new(channel, PollFlags::IN)];
+    fds.extend(tasks.iter().map(|task| PollFd::new(&task.socket, PollFlags::OUT)));
+    let _interrupted = poll(&mut fds, Some(&TICK));
+    fds.first().is_some_and(|fd| !fd.revents().is_empty())
+}
+
+/// Begins a call; nothing if it was answered at once.
+fn begin(listener: &OwnedFd, handover: Handover, waiting: usize) -> Option<Task> {
+    let call = handover.call;
+    let result = match Task::new(handover) {
+        Ok(mut task) => match task.attempt() {
+            None if waiting < MOST_AT_ONCE => return Some(task),
+            None => Err(Errno::AGAIN),
+            Some(result) => result,
+        },
+        Err(errno) => Err(errno),
+    };
+    answer(listener, call, result);
+    None
+}
+
+/// Goes on with a call, and says whether nobody waits for it any more.
+fn is_done(listener: &OwnedFd, task: &mut Task) -> bool {
+    if !raw::is_waiting(listener, task.call) {
+        return true;
+    }
+    task.attempt().map(|result| answer(listener, task.call, result)).is_some()
+}

@@ -1,0 +1,113 @@
+//! A script with a public network and its peers: one that answers, and one that never does.
+
+use std::{
+    fs,
+    io::Write as _,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, driver, is_of_the_machine, is_root};
+
+/// Runs a script with a public network where these peers are; once for each way to hold it back that works here.
+fn run(script: &str, timeout: Duration) -> Vec<(&'static str, Value)> {
+    if !is_root() {
+        eprintln!("only root can make a network of its own");
+        return Vec::new();
+    }
+    let stage = Stage::new();
+    let network = stage.path().join("peers.sh");
+    fs::write(&network, include_str!("peers.sh")).unwrap();
+    let mut ends = Vec::new();
+    for variant in ["strict", "namespaces", "plain", "oldest"] {
+        let mut child = Command::new("/bin/sh")
+            .arg(&network)
+            .args([driver(), "run"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let request = json!({
+            "variant": variant, "base": stage.path(), "runner": ["/usr/bin/python3"], "script": script, "args": {},
+            "timeout": timeout, "network": "public",
+        });
+        child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
+        let begun = Instant::now();
+        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+        match answer["error"].as_str() {
+            Some(error) => assert!(is_of_the_machine(error), "{variant}: {error}"),
+            None => ends.push((variant, answer)),
+        }
+        assert!(begun.elapsed() < Duration::from_secs(30), "{variant}: {:?}", begun.elapsed());
+    }
+    stage.is_clean();
+    ends
+}
+
+#[track_caller]
+fn check_timeout(script: &str) {
+    for (variant, answer) in run(script, Duration::from_secs(2)) {
+        assert_eq!(answer["stopped"], "timeout", "{variant}: {answer}");
+        let seconds = answer["duration"]["secs"].as_u64().unwrap();
+        assert!((2..10).contains(&seconds), "{variant}: {answer}");
+    }
+}
+
+#[test]
+fn a_blocking_connect_to_a_silent_peer_ends_with_the_time_of_the_script() {
+    check_timeout("import socket\nsocket.socket().connect(('8.8.8.8', 80))");
+}
+
+/// Whether a socket blocks is a flag that the script shares with whoever executes its call.
+#[test]
+fn a_script_that_makes_its_sockets_block_under_way_keeps_its_time_limit() {
+    check_timeout(
+        "import fcntl, socket, threading, time\n\
+         sockets = [socket.socket() for _ in range(16)]\n\
+         for one in sockets: one.setblocking(True)\n\
+         def clear(one):\n  \
+           while True: fcntl.fcntl(one, fcntl.F_SETFL, 0)\n\
+         for one in sockets:\n  \
+           threading.Thread(target=clear, args=[one]).start()\n  \
+           threading.Thread(target=one.connect, args=[('8.8.8.8', 80)]).start()\n\
+         time.sleep(60)",
+    );
+}
+
+#[test]
+fn a_script_that_blocks_its_connections_keeps_its_memory_limit() {
+    let script = "import fcntl, os, socket, threading, time\n\
+         one = socket.socket()\n\
+         def clear():\n  \
+           while True: fcntl.fcntl(one, fcntl.F_SETFL, 0)\n\
+         threading.Thread(target=clear).start()\n\
+         threading.Thread(target=one.connect, args=[('8.8.8.8', 80)]).start()\n\
+         time.sleep(0.5)\n\
+         for _ in range(30):\n  \
+           if os.fork() == 0:\n    \
+             kept = bytearray(os.urandom(1 << 20) * 60)\n    \
+             time.sleep(60)\n\
+         time.sleep(60)";
+    for (variant, answer) in run(script, Duration::from_secs(25)) {
+        assert_eq!(answer["stopped"], "memory", "{variant}: {answer}");
+    }
+}
+
+#[test]
+fn a_peer_that_answers_is_reached_once() {
+    let script = "import errno, socket\n\
+         one = socket.socket()\n\
+         one.connect(('1.1.1.1', 80))\n\
+         for address in [('1.1.1.1', 80), ('8.8.8.8', 80)]:\n  \
+           try: one.connect(address)\n  \
+           except OSError as error: print(errno.errorcode[error.errno])\n\
+         print(one.sendmsg([b'hel', b'lo']), one.recv(99).decode(), one.getblocking())\n\
+         two = socket.socket()\n\
+         for port in [81, 80]: print(two.connect_ex(('1.1.1.1', port)))";
+    for (variant, answer) in run(script, Duration::from_secs(20)) {
+        let expected = "EISCONN\nEISCONN\n5 HELLO True\n111\n0\n";
+        assert_eq!(answer["stdout"]["text"], expected, "{variant}: {answer}");
+    }
+}
