@@ -130,3 +130,19 @@ async fn s15_streams_end_when_a_hat_is_lost() {
     stage.chain.take_off(&address(&key(1)), MEMBER);
     check_end(streams).await;
 }
+
+#[tokio::test]
+async fn s15_streams_end_with_the_token() {
+    let mut stage = Stage::start().await;
+    let tokens = stage.sign_in(&key(1)).await;
+    // An access token is good for an hour: this one has eight seconds left, and nobody has looked at it yet.
+    let folder = stage.app.folder();
+    let db = lyceum_store::Db::open(&folder.path().join("auth.db")).unwrap();
+    let expires = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(8);
+    let changed = db.write(move |tx| {
+        tx.execute("UPDATE tokens SET expires = $1 WHERE kind = 'access'", [expires.as_millisecond().into()])
+    });
+    assert_eq!(changed.await.unwrap(), 1);
+    check_end(streams(&stage, &tokens.access).await).await;
+    assert!(jiff::Timestamp::now() >= expires, "they ended before the token did");
+}
