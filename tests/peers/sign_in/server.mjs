@@ -42,7 +42,7 @@ async function written(folder, listen, config) {
     await writeFile(place, `---\ntitle: ${title}\ndate: 2025-03-01\npublish: true\n---\n\n${body}\n`);
   }
   const file = join(folder, 'lyceum.toml');
-  const server = `[server]\nlisten = "${listen}"\npublic_url = "http://${listen}"\n`;
+  const server = `[server]\nlisten = "${listen}"\npublic_url = "http://${listen}"\ntrusted_proxies = ["127.0.0.1"]\n`;
   const knowledge = '[[source]]\nname = "kb"\npath = "./kb"\n\n[knowledge]\nsource = "kb"\n';
   await writeFile(file, `${server}\n${config}\n\n${knowledge}`);
   return file;

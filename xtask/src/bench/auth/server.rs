@@ -46,7 +46,7 @@ pub(super) fn start(lyceum: &Path, scratch: &Scratch, mode: Mode<'_>) -> Result<
     let addr = free_address()?;
     let config = scratch.path().join(format!("{name}.toml"));
     let text = format!(
-        "[server]\npublic_url = \"http://{addr}\"\n\n[auth]\nmode = {name:?}\n{key}\n\
+        "[server]\npublic_url = \"http://{addr}\"\ntrusted_proxies = [\"127.0.0.1\"]\n\n[auth]\nmode = {name:?}\n{key}\n\
          [limits]\nanonymous_per_second = 1000000\nanonymous_total_per_second = 1000000\n"
     );
     fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;

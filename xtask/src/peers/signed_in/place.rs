@@ -100,8 +100,13 @@ impl<'a> Place<'a> {
         Ok((stdout, stderr))
     }
 
-    /// The client of the record: exactly one signed in and was given what members may read.
+    /// The client of the audit log: exactly one signed in and was given what members may read.
     pub(super) fn who_signed_in(&self) -> Result<String> {
+        self.who_was_given("knowledge:read")
+    }
+
+    /// The same for another scope.
+    pub(super) fn who_was_given(&self, scope: &str) -> Result<String> {
         let (lines, text) = self.record()?;
         let mut signed_in = lines.iter().filter(|line| line.kind == "sign_in");
         let first = signed_in.next().with_context(|| format!("nobody signed in:\n{text}"))?;
@@ -109,12 +114,8 @@ impl<'a> Place<'a> {
         ensure!(by.starts_with("key:member#"), "somebody else signed in:\n{text}");
         ensure!(signed_in.all(|line| line.client == first.client), "several clients signed in:\n{text}");
         let is_grant = |line: &Line| line.kind == "grant" && line.client == first.client;
-        let is_for_members =
-            |line: &Line| line.detail.scopes.split(' ').any(|scope| scope == "knowledge:read");
-        ensure!(
-            lines.iter().any(|line| is_grant(line) && is_for_members(line)),
-            "no grant of what members may read:\n{text}"
-        );
+        let is_given = |line: &Line| line.detail.scopes.split(' ').any(|given| given == scope);
+        ensure!(lines.iter().any(|line| is_grant(line) && is_given(line)), "no grant of {scope}:\n{text}");
         first.client.clone().context("a sign-in without a client")
     }
 

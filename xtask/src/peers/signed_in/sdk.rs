@@ -84,6 +84,9 @@ fn judge(place: &Place<'_>, report: &str, mode: &str) -> Result<String> {
     let expected = if mode == "auto" { "2026-07-28" } else { "2025-11-25" };
     ensure!(member.protocol == expected, "agreed on {} where {expected} was expected", member.protocol);
     let who = place.who_signed_in()?;
-    ensure!(who == member.client, "{who} signed in, and not {}", member.client);
+    // A long name is cut in the audit log.
+    let is_named =
+        who.split_once('…').map_or(who == member.client, |(opening, _)| member.client.starts_with(opening));
+    ensure!(is_named, "{who} signed in, and not {}", member.client);
     Ok(format!("{expected}, refused, signed in once, answered, renewed, answered again"))
 }
