@@ -150,3 +150,28 @@ async fn stdio_says_that_it_does_not_read_the_file_of_the_working_folder() {
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("stdio does not read the one of the working folder by itself"), "{said}");
 }
+
+#[tokio::test]
+async fn s1_python_runs_no_module_of_the_working_folder() {
+    let checkout = tempfile::tempdir().unwrap();
+    let marker = checkout.path().join("pwned");
+    for module in ["pip.py", "zipfile.py"] {
+        fs::write(checkout.path().join(module), format!("open({marker:?}, 'w')\n")).unwrap();
+    }
+    let running = Command::new(env!("CARGO_BIN_EXE_lyceum"))
+        .args(["--data-dir", "data", "model", "pull"])
+        .current_dir(checkout.path())
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        // Neither a hub nor an index is asked.
+        .env("HF_ENDPOINT", "http://127.0.0.1:9")
+        .env("PIP_NO_INDEX", "1")
+        .stdin(Stdio::null())
+        .kill_on_drop(true)
+        .output();
+    let Output { status, stderr, .. } = within("the program ends", running).await.unwrap();
+    let said = String::from_utf8_lossy(&stderr);
+    assert_eq!(status.code(), Some(1), "{said}");
+    assert!(said.contains("pip"), "it was not asked: {said}");
+    assert!(!marker.exists(), "a module of the checkout was run: {said}");
+}

