@@ -1,4 +1,4 @@
-//! A stand-in for GitHub that takes a second to say that a token is not good, and knows the members.
+//! A stand-in for GitHub that takes a second to reject an invalid token, and knows the members.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use serde_json::json;
 /// The token that may read who is in the organisation.
 pub(super) const READER: &str = "ghp_reader0000000000000000000000000000000";
 
-/// How long it takes to find out that a token is not good.
+/// How long it takes to reject an invalid token.
 const SLOW: Duration = Duration::from_secs(1);
 
 /// Starts to answer, until this program ends.

@@ -102,7 +102,7 @@ fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Insta
     work
 }
 
-/// Asks for tokens with one that is not good, and must be told so: not that there are too many requests.
+/// Asks for tokens with an invalid refresh token, and must be told so, never that it is rate limited.
 fn ask_for_tokens(addr: SocketAddr, member: usize) -> Result<()> {
     let headers = vec![
         ("Content-Type", "application/x-www-form-urlencoded".to_owned()),
