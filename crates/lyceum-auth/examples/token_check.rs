@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use lyceum_auth::{
     ApiKey, Auth, Guard, Key, Kind, ROLES_GOOD_FOR, Settings, Token, oauth::client::ClientMetadata,
 };
-use lyceum_model::{Caller, Tier};
+use lyceum_model::{Caller, KNOWLEDGE_READ, MCP_READ, Right, Rights, Tier};
 use lyceum_store::{
     Db,
     grants::{self, Grant, NewToken, TokenKind},
@@ -87,13 +87,17 @@ fn auth(db: Db, people: &[ApiKey]) -> Auth {
         keys: people.to_vec(),
         guard: Guard::default(),
         anonymous: true,
+        rights: Rights::new([
+            Right::new(MCP_READ, Tier::Public, "Read"),
+            Right::new(KNOWLEDGE_READ, Tier::Member, "Read documents"),
+        ]),
     };
     Auth::new(db, settings)
 }
 
 /// Writes so many grants, each with an access token and a refresh token; returns the access tokens.
 async fn fill(db: &Db, client: &str, people: &[ApiKey], count: usize, now: Timestamp) -> Vec<String> {
-    let scopes: Vec<String> = Tier::Vibecoder.scopes().map(|scope| scope.to_string()).collect();
+    let scopes: Vec<String> = vec![MCP_READ.to_string(), KNOWLEDGE_READ.to_string()];
     let scopes = scopes.join(" ");
     let (mut tokens, mut batch) = (Vec::with_capacity(count), Vec::new());
     for (number, person) in (0..count).zip(people.iter().cycle()) {

@@ -9,7 +9,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
-use lyceum_model::Tier;
+use lyceum_model::{Rights, Tier};
 use lyceum_store::{Db, DbError, Tx, audit, grants, kept};
 use quick_cache::sync::Cache;
 
@@ -75,6 +75,8 @@ pub struct Settings {
     pub guard: Guard,
     /// Whether what is public is open to those who do not sign in.
     pub anonymous: bool,
+    /// Every scope there is.
+    pub rights: Rights,
 }
 
 /// A key that the operator gave out.
@@ -116,6 +118,7 @@ struct Inner {
     pats: Option<Pats>,
     keys: BTreeMap<[u8; 32], ApiKey>,
     anonymous: bool,
+    rights: Rights,
     checked: Cache<TokenHash, Arc<Checked>>,
 }
 
@@ -148,6 +151,7 @@ impl Auth {
             github: settings.github,
             keys: settings.keys.into_iter().map(|key| (key.hash, key)).collect(),
             anonymous: settings.anonymous,
+            rights: settings.rights,
             checked: Cache::new(REMEMBERED),
         }))
     }
@@ -181,15 +185,21 @@ impl Auth {
         self.0.clients.iter().any(|known| known.id == client)
     }
 
+    /// Every scope there is.
+    pub fn rights(&self) -> &Rights {
+        &self.0.rights
+    }
+
     /// What the server can do.
     pub fn metadata(&self) -> ServerMetadata {
-        ServerMetadata::of(&self.0.issuer)
+        ServerMetadata::of(&self.0.issuer, &self.0.rights)
     }
 
     /// What is needed to use a resource; nothing where it is not one of ours.
     pub fn resource_metadata(&self, path: &str) -> Option<ResourceMetadata> {
         let resource = format!("{}{path}", self.0.issuer);
-        self.0.resources.contains(&resource).then(|| ResourceMetadata::of(&self.0.issuer, resource))
+        let is_ours = self.0.resources.contains(&resource);
+        is_ours.then(|| ResourceMetadata::of(&self.0.issuer, resource, &self.0.rights))
     }
 
     /// Writes something down.

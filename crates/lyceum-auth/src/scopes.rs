@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt};
 
-use lyceum_model::{KNOWLEDGE_READ, MCP_READ, RIGHTS, Scope, Tier};
+use lyceum_model::{KNOWLEDGE_READ, MCP_READ, Rights, Scope, Tier};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Asks for a refresh token. It is a word of the authorization server alone: no tool needs it.
@@ -18,10 +18,10 @@ pub struct Scopes(BTreeSet<Scope>);
 pub struct UnknownScope(String);
 
 impl Scopes {
-    /// Reads `a b c`; every name must be that of a scope. `offline_access` is passed over: a refresh token is given anyway.
-    pub fn parse(text: &str) -> Result<Self, UnknownScope> {
-        let names = text.split(' ').filter(|name| !name.is_empty() && *name != OFFLINE_ACCESS);
-        names.map(known).collect::<Result<_, _>>().map(Self)
+    /// Reads `a b c`; every name must be one of these. `offline_access` is passed over: a refresh token is given anyway.
+    pub fn parse(text: &str, rights: &Rights) -> Result<Self, UnknownScope> {
+        let known = |name: &str| rights.scope(name).cloned().ok_or_else(|| UnknownScope(shown(name)));
+        names(text).map(known).collect::<Result<_, _>>().map(Self)
     }
 
     /// What a client gets that names no scope.
@@ -29,14 +29,14 @@ impl Scopes {
         Self(BTreeSet::from([MCP_READ]))
     }
 
-    /// Every scope there is.
-    pub fn every() -> Self {
-        Self::of(Tier::Vibecoder)
+    /// Every scope that a person can give to a program.
+    pub fn every(rights: &Rights) -> Self {
+        Self::of(rights, Tier::Vibecoder)
     }
 
     /// What a tier may hold.
-    pub fn of(tier: Tier) -> Self {
-        Self(tier.scopes().collect())
+    pub fn of(rights: &Rights, tier: Tier) -> Self {
+        Self(rights.of(tier).collect())
     }
 
     /// What is in both.
@@ -50,9 +50,10 @@ impl Scopes {
         Self(self.0.iter().cloned().chain(implied).collect())
     }
 
-    /// Whether all of these are in the other.
-    pub fn are_within(&self, other: &Self) -> bool {
-        self.0.is_subset(&other.0)
+    /// Those of these that `a b c` names; nothing where it names another.
+    pub fn part(&self, text: &str) -> Option<Self> {
+        let known = |name: &str| self.0.iter().find(|scope| scope.as_str() == name).cloned();
+        names(text).map(known).collect::<Option<_>>().map(Self)
     }
 
     /// Whether there is none.
@@ -80,16 +81,19 @@ impl Serialize for Scopes {
 }
 
 impl<'de> Deserialize<'de> for Scopes {
-    /// What was written down before a scope was taken away is read without it.
+    /// As they were written down: whether each is still one is known when somebody uses it.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Ok(Self(text.split(' ').filter_map(|name| known(name).ok()).collect()))
+        Ok(Self(text.split(' ').filter_map(|name| Scope::parse(name).ok()).collect()))
     }
 }
 
-fn known(name: &str) -> Result<Scope, UnknownScope> {
-    let right = RIGHTS.iter().find(|right| right.scope.as_str() == name);
-    let shown =
-        || name.chars().filter(char::is_ascii_graphic).filter(|letter| *letter != '"').take(40).collect();
-    right.map(|right| right.scope.clone()).ok_or_else(|| UnknownScope(shown()))
+/// The names in `a b c`, but for the one that asks for a refresh token.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(' ').filter(|name| !name.is_empty() && *name != OFFLINE_ACCESS)
+}
+
+/// A name as it can be said back.
+fn shown(name: &str) -> String {
+    name.chars().filter(char::is_ascii_graphic).filter(|letter| *letter != '"').take(40).collect()
 }

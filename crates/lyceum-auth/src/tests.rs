@@ -22,6 +22,7 @@ use std::path::Path;
 use alloy_primitives::{Address, Signature, eip191_hash_message};
 use jiff::{SignedDuration, Timestamp};
 use k256::ecdsa::SigningKey;
+use lyceum_model::{Right, Rights, Scope, Tier};
 use lyceum_store::Db;
 use tempfile::TempDir;
 
@@ -71,6 +72,7 @@ impl Bench {
             keys: Vec::new(),
             guard: Guard::default(),
             anonymous: true,
+            rights: rights(),
         };
         change(&mut settings);
         let auth = Auth::new(db, settings);
@@ -171,4 +173,15 @@ fn sign(key: &SigningKey, message: &str) -> String {
     let (signature, parity) = key.sign_prehash_recoverable(hash.as_slice()).unwrap();
     let signature = Signature::from_signature_and_parity(signature, parity.is_y_odd());
     format!("0x{}", alloy_primitives::hex::encode(signature.as_bytes()))
+}
+
+/// The scopes of a server with every service.
+fn rights() -> Rights {
+    let right = |scope, tier, allows| Right::new(Scope::from_static(scope), tier, allows);
+    Rights::new([
+        right("mcp:read", Tier::Public, "Read and search what is open to everyone"),
+        right("knowledge:read", Tier::Member, "Read whole documents of the knowledge base"),
+        right("sources:refresh", Tier::Vibecoder, "Bring in the newest state of the sources"),
+        right("skills:run", Tier::Vibecoder, "Run scripts of skills on the server"),
+    ])
 }

@@ -16,7 +16,7 @@ pub use caller::Caller;
 pub use error_code::ErrorCode;
 pub use public_address::is_public_address;
 pub use rel_path::{InvalidPath, RelPath};
-pub use right::{KNOWLEDGE_READ, MCP_READ, RIGHTS, Right};
+pub use right::{KNOWLEDGE_READ, MCP_READ, Right, Rights};
 pub use slug::{Domain, InvalidSlug, Scope, SourceName};
 pub use tier::Tier;
 

@@ -1,19 +1,29 @@
-//! The scopes there are: which tier may hold each, and what it allows.
+//! Scopes: which tier may hold each, and what it allows.
 //!
 //! A tier is the bundle of its scopes and of those below it. A grant holds scopes, so that a person can let a program do
-//! less than they may themselves; which tier a person has is looked up at each request.
+//! less than they may themselves; which tier a person has is looked up at each request. Services declare the scopes that their
+//! tools ask for.
+
+use std::{borrow::Cow, sync::Arc};
 
 use crate::{Scope, Tier};
 
 /// One scope, and whom it is for.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Right {
     /// Its name.
     pub scope: Scope,
     /// The lowest tier that may hold it.
     pub tier: Tier,
     /// What it allows, as the sign-in page says it.
-    pub allows: &'static str,
+    pub allows: Cow<'static, str>,
+}
+
+impl Right {
+    /// A scope for that tier and those above it.
+    pub fn new(scope: Scope, tier: Tier, allows: impl Into<Cow<'static, str>>) -> Self {
+        Self { scope, tier, allows: allows.into() }
+    }
 }
 
 /// The least scope: what is open to everyone.
@@ -22,21 +32,28 @@ pub const MCP_READ: Scope = Scope::from_static("mcp:read");
 /// Whole documents of the knowledge base.
 pub const KNOWLEDGE_READ: Scope = Scope::from_static("knowledge:read");
 
-/// Every scope there is.
-pub static RIGHTS: [Right; 4] = [
-    right("mcp:read", Tier::Public, "Read and search what is open to everyone"),
-    right("knowledge:read", Tier::Member, "Read whole documents of the knowledge base"),
-    right("sources:refresh", Tier::Vibecoder, "Bring in the newest state of the sources"),
-    right("skills:run", Tier::Vibecoder, "Run scripts of skills on the server"),
-];
+/// Every scope of a server. Cheap to clone.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rights(Arc<[Right]>);
 
-const fn right(scope: &'static str, tier: Tier, allows: &'static str) -> Right {
-    Right { scope: Scope::from_static(scope), tier, allows }
-}
+impl Rights {
+    /// Those scopes, in that order.
+    pub fn new(rights: impl IntoIterator<Item = Right>) -> Self {
+        Self(rights.into_iter().collect())
+    }
 
-impl Tier {
-    /// Every scope that this tier may hold.
-    pub fn scopes(self) -> impl Iterator<Item = Scope> {
-        RIGHTS.iter().filter(move |right| right.tier <= self).map(|right| right.scope.clone())
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &Right> {
+        self.0.iter()
+    }
+
+    /// The scope of that name, if there is one.
+    pub fn scope(&self, name: &str) -> Option<&Scope> {
+        self.iter().map(|right| &right.scope).find(|scope| scope.as_str() == name)
+    }
+
+    /// Every scope that a tier may hold.
+    pub fn of(&self, tier: Tier) -> impl Iterator<Item = Scope> {
+        self.iter().filter(move |right| right.tier <= tier).map(|right| right.scope.clone())
     }
 }

@@ -52,6 +52,14 @@ impl ExtensionEntry {
         &self.settings
     }
 
+    /// Whether it is the very extension that another service offers: a client sees one of them, and can't tell which.
+    pub(crate) fn may_stand_beside(&self, other: &Self) -> bool {
+        let names = |entry: &Self| entry.methods.iter().map(|method| method.name.clone()).collect::<Vec<_>>();
+        self.access.domain != other.access.domain
+            && self.settings == other.settings
+            && names(self) == names(other)
+    }
+
     /// Checks that clients can send all names, and that none of them is the protocol's own.
     pub(crate) fn check(&self) -> Result<(), RegistryError> {
         if !is_extension_id(&self.id) {

@@ -1,11 +1,12 @@
 //! The hub: the registry of this moment, and news of its changes to whoever listens.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lyceum_content::Current;
+use lyceum_model::Domain;
 use tokio::sync::{broadcast, watch};
 
-use crate::Registry;
+use crate::{AuditSink, Registry, RegistryError};
 
 /// How many changes a slow listener may be behind before it is told that everything may have changed.
 const WAITING_CHANGES: usize = 256;
@@ -26,6 +27,9 @@ pub enum Change {
 /// The registry of this moment, and news of its changes.
 #[derive(Debug)]
 pub struct Hub {
+    /// What each service offers, where it is made of services.
+    offers: Mutex<Vec<(Domain, Arc<Registry>)>>,
+    audit: Option<AuditSink>,
     registry: Current<Registry>,
     changes: broadcast::Sender<Change>,
     closing: watch::Sender<bool>,
@@ -34,8 +38,40 @@ pub struct Hub {
 impl Hub {
     /// Starts with a first registry.
     pub fn new(registry: Registry) -> Self {
-        let changes = broadcast::Sender::new(WAITING_CHANGES);
-        Self { registry: Current::new(registry), changes, closing: watch::Sender::new(false) }
+        Self {
+            offers: Mutex::default(),
+            audit: registry.audit.clone(),
+            registry: Current::new(registry),
+            changes: broadcast::Sender::new(WAITING_CHANGES),
+            closing: watch::Sender::new(false),
+        }
+    }
+
+    /// Starts with what each service offers; refusals and calls that write are recorded by `audit`.
+    pub fn join(
+        offers: impl IntoIterator<Item = (Domain, Registry)>,
+        audit: Option<AuditSink>,
+    ) -> Result<Self, RegistryError> {
+        let offers: Vec<_> = offers.into_iter().map(|(service, offer)| (service, Arc::new(offer))).collect();
+        let registry = Registry::join(offers.iter().map(|(_, offer)| offer))?.audited_by(audit);
+        Ok(Self { offers: Mutex::new(offers), ..Self::new(registry) })
+    }
+
+    /// Swaps what one service offers, and tells listeners which lists differ. Where it can't stand beside what the others offer,
+    /// everything stays as it was.
+    pub fn offer(&self, service: &Domain, offer: Registry) -> Result<(), RegistryError> {
+        let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = offers.clone();
+        let offer = Arc::new(offer);
+        match next.iter_mut().find(|(name, _)| name == service) {
+            Some((_, old)) => *old = offer,
+            None => next.push((service.clone(), offer)),
+        }
+        let registry = Registry::join(next.iter().map(|(_, offer)| offer))?.audited_by(self.audit.clone());
+        *offers = next;
+        // Still under the lock: what is published last was made last.
+        self.publish(registry);
+        Ok(())
     }
 
     /// The registry of this moment.

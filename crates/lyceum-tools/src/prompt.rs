@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use lyceum_model::Access;
 
 use crate::{
-    Call, Error, Outcome,
+    Call, Error, Outcome, Prefix,
     mcp::{GetPromptResult, WirePrompt},
 };
 
@@ -45,6 +45,12 @@ impl PromptEntry {
         complete: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         self.complete = Some(Box::new(complete));
+        self
+    }
+
+    /// The same under a name with that before it.
+    pub(crate) fn prefixed(mut self, prefix: &Prefix) -> Self {
+        self.wire.name = prefix.of(&self.wire.name);
         self
     }
 

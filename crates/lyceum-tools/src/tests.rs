@@ -8,6 +8,7 @@ mod changes;
 mod errors;
 mod extensions;
 mod gate;
+mod joining;
 mod messages;
 mod mirror;
 mod notices;

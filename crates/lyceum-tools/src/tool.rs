@@ -11,7 +11,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
 use crate::{
-    Call, Error, Outcome, RegistryError,
+    Call, Error, Outcome, Prefix, RegistryError,
     mcp::{CallToolResult, JsonObject, MirroredArgument, WireTool},
     schema::{ArgumentCheck, compiled, output_schema_of, schema_of},
 };
@@ -163,6 +163,23 @@ impl ToolEntry {
             work: Box::new(move |call, arguments| Box::pin(work(call, arguments))),
             deadline: Box::new(|| None),
         })
+    }
+
+    /// The same under a name with that before it.
+    pub(crate) fn prefixed(mut self, prefix: &Prefix) -> Result<Self, RegistryError> {
+        let name = prefix.of(&self.spec.name);
+        if !is_tool_name(&name) {
+            return Err(RegistryError::ToolName { name });
+        }
+        self.wire.name = name.clone().into();
+        self.spec.name = name;
+        Ok(self)
+    }
+
+    /// Describes it otherwise.
+    pub(crate) fn describe(&mut self, description: String) {
+        self.wire.description = Some(description.clone().into());
+        self.spec.description = description;
     }
 
     /// What the tool is.

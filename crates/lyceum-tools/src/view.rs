@@ -55,7 +55,7 @@ impl View {
 
     /// Every tool this caller may use.
     pub fn tools(&self) -> impl Iterator<Item = &ToolEntry> {
-        self.registry.tools.values().filter(|tool| self.shows(&tool.spec().access))
+        self.registry.tools.values().map(Arc::as_ref).filter(|tool| self.shows(&tool.spec().access))
     }
 
     /// A page of the tools.
@@ -66,19 +66,19 @@ impl View {
     /// A page of the resources.
     pub fn resource_page(&self, cursor: Option<&str>) -> Result<Page<&ResourceEntry>, PageFault> {
         let entries = self.registry.resources.iter().filter(|(_, entry)| self.shows(&entry.access));
-        Page::take("resources", entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
+        Page::take("resources", entries.map(|(uri, entry)| (uri.as_str(), entry.as_ref())), cursor)
     }
 
     /// A page of the resource templates.
     pub fn template_page(&self, cursor: Option<&str>) -> Result<Page<&TemplateEntry>, PageFault> {
         let entries = self.registry.templates.iter().filter(|(_, entry)| self.shows(&entry.access));
-        Page::take("templates", entries.map(|(uri, entry)| (uri.as_str(), entry)), cursor)
+        Page::take("templates", entries.map(|(uri, entry)| (uri.as_str(), entry.as_ref())), cursor)
     }
 
     /// A page of the prompts.
     pub fn prompt_page(&self, cursor: Option<&str>) -> Result<Page<&PromptEntry>, PageFault> {
         let entries = self.registry.prompts.iter().filter(|(_, entry)| self.shows(&entry.access));
-        Page::take("prompts", entries.map(|(name, entry)| (name.as_str(), entry)), cursor)
+        Page::take("prompts", entries.map(|(name, entry)| (name.as_str(), entry.as_ref())), cursor)
     }
 
     /// How faults of that tool are told.
@@ -103,7 +103,7 @@ impl View {
 
     /// The tool of that name in this view, whether or not the gate lets this caller use it.
     pub(crate) fn tool(&self, name: &str) -> Option<&ToolEntry> {
-        self.registry.tools.get(name).filter(|tool| self.holds(&tool.spec().access))
+        self.registry.tools.get(name).map(Arc::as_ref).filter(|tool| self.holds(&tool.spec().access))
     }
 
     /// Calls a tool: finds it, asks the gate, checks the arguments, does the work.
@@ -162,9 +162,10 @@ impl View {
         contain(entry.write(Call::new(self.caller.clone(), context), arguments)).await
     }
 
-    /// Every extension that this caller may use.
+    /// Every extension that this caller may use. Where several services offer the same, the first speaks for it.
     pub fn extensions(&self) -> impl Iterator<Item = &ExtensionEntry> {
-        self.registry.extensions.values().filter(|entry| self.shows(&entry.access))
+        let shown = |entry: &&ExtensionEntry| self.shows(&entry.access);
+        self.registry.extensions.values().filter_map(move |same| same.iter().map(Arc::as_ref).find(shown))
     }
 
     /// Whether an extension that this caller may use has that method.
@@ -215,11 +216,11 @@ impl View {
         }
         let fixed = self.registry.resources.get(uri).is_some_and(|entry| self.shows(&entry.access));
         let has = |entry: &TemplateEntry| self.shows(&entry.access) && entry.has(uri);
-        fixed || self.registry.templates.values().any(has)
+        fixed || self.registry.templates.values().any(|entry| has(entry))
     }
 
     fn prompt_entry(&self, name: &str) -> Option<&PromptEntry> {
-        self.registry.prompts.get(name).filter(|entry| self.shows(&entry.access))
+        self.registry.prompts.get(name).map(Arc::as_ref).filter(|entry| self.shows(&entry.access))
     }
 
     fn holds(&self, access: &Access) -> bool {

@@ -1,14 +1,13 @@
 //! The fixtures of the MCP conformance suite behind the real router and edge, so that it is our transport which is
 //! tested. Also the server of `cargo xtask bench http`.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use clap::Parser;
 use lyceum::{
     App,
     config::{Config, Overrides, Purpose},
 };
-use lyceum_content::{Catalog, Current};
 
 #[derive(Parser)]
 struct Args {
@@ -30,6 +29,6 @@ async fn main() -> anyhow::Result<()> {
     let _logging = lyceum::init_telemetry("info")?;
     let listening = lyceum::listen(&config).await?;
     let hub = lyceum_testkit::fixture_hub()?;
-    let app = App::with_hub(config, listening.addr, hub, Arc::new(Current::new(Catalog::default())));
+    let app = App::with_hub(config, listening.addr, hub);
     lyceum::until_stopped(app, listening).await
 }

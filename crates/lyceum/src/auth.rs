@@ -11,6 +11,7 @@ use std::{
 
 use jiff::Timestamp;
 use lyceum_auth::{Auth, Key, Settings};
+use lyceum_model::{Right, Rights};
 use lyceum_store::{Db, DbError};
 
 pub(crate) use audit::AuditLog;
@@ -26,11 +27,12 @@ const KEY: &str = "auth.key";
 /// How often what is past its end is taken away.
 const TIDIED_EVERY: Duration = Duration::from_secs(3600);
 
-/// Sign-in, unless everyone may do everything. Tokens are for the services of these names.
+/// Sign-in, unless everyone may do everything. Tokens are for the services of these names, and hold some of these scopes.
 pub(crate) fn service<'a>(
     config: &Config,
     issuer: &str,
     services: impl Iterator<Item = &'a str>,
+    rights: Vec<Right>,
 ) -> Result<Option<Auth>, StartError> {
     let AuthService::Gated(oauth) = &config.auth else { return Ok(None) };
     let db = database(&config.data_dir).map_err(StartError::Auth)?;
@@ -51,6 +53,7 @@ pub(crate) fn service<'a>(
         keys: oauth.keys.clone(),
         guard: oauth.guard.clone(),
         anonymous: oauth.anonymous,
+        rights: Rights::new(rights),
     };
     Ok(Some(Auth::new(db, settings)))
 }

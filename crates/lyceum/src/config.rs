@@ -8,25 +8,29 @@ mod document;
 mod environment;
 mod fault;
 mod file;
-mod knowledge;
-mod raw;
+pub(crate) mod knowledge;
+pub(crate) mod raw;
 mod schema;
 mod search;
-mod skills;
+pub(crate) mod skills;
+mod table;
 
 use std::{
     ffi::OsString,
     fmt,
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use lyceum_content::{ontology::Ontology, skill::Overlay};
-use lyceum_model::{RelPath, SourceName};
+use lyceum_model::{Domain, RelPath, SourceName};
 use lyceum_source::{Secret, Token};
+use lyceum_tools::Prefix;
 
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
+pub use check::Checker;
 pub use environment::{askpass_errand, end_at, log_filter};
 pub use fault::{Fault, Faults, Place};
 pub use file::{ConfigFile, Purpose, passes_over_working_folder};
@@ -34,7 +38,11 @@ pub use raw::{AuthMode, KnowledgeApi};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
 
-use crate::http::{HostRule, Origin, TrustedProxies};
+use crate::{
+    http::{HostRule, Origin, TrustedProxies},
+    service::{Declared, Kind, Settings},
+    services::KINDS,
+};
 use document::Document;
 
 /// The name of the example as a source.
@@ -65,10 +73,8 @@ pub struct Config {
     pub auth: AuthService,
     /// Where knowledge comes from.
     pub sources: Vec<Source>,
-    /// The skills service, where it is on.
-    pub skills: Option<SkillsService>,
-    /// The knowledge service, where it is on.
-    pub knowledge: Option<KnowledgeService>,
+    /// The services that are on.
+    pub services: Vec<Declared>,
     /// How things are found.
     pub search: SearchService,
     /// What is known of the machine.
@@ -248,7 +254,12 @@ impl Config {
         if let Some(place) = &overrides.serve {
             knowledge::apply(&mut document, place);
         }
-        check::check(&document, &variable)
+        check::check(&document, &variable, &KINDS)
+    }
+
+    /// The services of one kind, by the type of their settings.
+    pub fn services_of<T: Settings>(&self) -> impl Iterator<Item = (&Declared, &T)> {
+        self.services.iter().filter_map(|declared| Some((declared, declared.settings::<T>()?)))
     }
 
     /// What an operator should know of the configuration, though it is no fault.
@@ -263,7 +274,8 @@ impl Config {
     /// everyone signs in, or members alone read, it is for those who did. No page of another site may read from such a one, and
     /// no cache may share it.
     pub fn is_public(&self) -> bool {
-        let is_for_all = self.knowledge.as_ref().is_none_or(|service| service.api == KnowledgeApi::Public);
+        let mut apis = self.services_of::<KnowledgeService>().map(|(_, service)| service.api);
+        let is_for_all = apis.all(|api| api == KnowledgeApi::Public);
         !self.is_closed() && is_for_all && (self.public_url.is_some() || !self.listen.ip().is_loopback())
     }
 
@@ -281,7 +293,12 @@ impl Config {
     pub fn or_example(mut self) -> Result<Self, Faults> {
         if !self.is_written {
             let source = Source { name: EXAMPLE, location: Location::Example };
-            self.knowledge = Some(knowledge::of_example(source.clone())?);
+            self.services.push(Declared {
+                kind: &crate::knowledge::KIND,
+                name: Domain::from_static("knowledge"),
+                prefix: Prefix::default(),
+                settings: Arc::new(knowledge::of_example(source.clone())?),
+            });
             self.sources.push(source);
         }
         Ok(self)
@@ -289,7 +306,12 @@ impl Config {
 
     /// Loads from text, as if it stood in that file; without environment and flags.
     pub fn from_text(file: &Path, text: &str) -> Result<Self, Faults> {
-        check::check(&Document::parse(file, text).map_err(Faults)?, &|_| None)
+        Self::from_text_with(file, text, &KINDS)
+    }
+
+    /// The same with other kinds of services.
+    pub fn from_text_with(file: &Path, text: &str, kinds: &[&'static Kind]) -> Result<Self, Faults> {
+        check::check(&Document::parse(file, text).map_err(Faults)?, &|_| None, kinds)
     }
 }
 

@@ -29,12 +29,11 @@ pub use origin::Origin;
 pub use router::router;
 pub use serve::serve;
 
-pub(crate) use api::Openapi;
+pub(crate) use api::routes as api_routes;
 pub(crate) use auth::{Admission, challenge_denied};
 pub(crate) use body::{RequestBody, read_body};
 pub(crate) use client_addr::ClientAddr;
 pub(crate) use error::ApiError;
-pub(crate) use health::HealthNumbers;
 pub(crate) use log::RequestIds;
 pub(crate) use rate_limit::RateLimit;
 pub(crate) use throttle::Throttle;

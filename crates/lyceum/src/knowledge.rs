@@ -1,31 +1,111 @@
-//! The knowledge service in this process: made of the configuration, kept fresh, and shown in registry and catalog.
+//! A knowledge base in this process: made of the configuration, kept fresh, and shown to clients.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc, time::Duration};
+mod about;
+mod examine;
+mod health;
 
-use lyceum_content::{Catalog, Current, SourceState, SourceStatus};
-use lyceum_knowledge::{Knowledge, Links, Options, Readers, Shown, State};
-use lyceum_model::SourceName;
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use anyhow::Context as _;
+use axum::Router;
+use bytes::Bytes;
+use futures::future::BoxFuture;
+use lyceum_content::{SourceState, SourceStatus};
+use lyceum_knowledge::{Finder, Knowledge, Links, Options, Readers, Shown, State};
+use lyceum_model::{Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::file_links;
 use lyceum_store::{Objects, S3Settings, Secret};
-use lyceum_tools::Change;
+use lyceum_tools::{Change, Prefix, Registry, RegistryError};
 use tokio::sync::watch;
 
 use crate::{
-    app::{App, StartError},
-    config::{Config, KnowledgeApi, KnowledgeService, Location},
+    app::App,
+    config::{self, Config, KnowledgeApi, KnowledgeService, Location, Repository},
+    http,
+    recent::Recent,
+    search::SearchIndex,
+    service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
     sources,
 };
+use health::Pending;
 
 /// How often a repository is asked for news where nothing else is written.
 const POLL_MINUTES: u64 = 15;
 
-/// Makes the service, if it is on, and lets it show what was brought in before.
-pub(crate) fn service(config: &Config) -> Result<Option<Arc<Knowledge>>, StartError> {
-    let Some(declared) = &config.knowledge else { return Ok(None) };
-    let folder = config.data_dir.join("knowledge").join(sources::folder_name(&declared.source));
+/// The kind: `[knowledge]`.
+pub(crate) static KIND: Kind = Kind {
+    table: "knowledge",
+    hint: "write [knowledge] in lyceum.toml",
+    schema: |generator| generator.subschema_for::<config::raw::Knowledge>(),
+    scopes: || {
+        let refresh = Scope::from_static("sources:refresh");
+        vec![
+            Right::new(KNOWLEDGE_READ, Tier::Member, "Read whole documents of the knowledge base"),
+            Right::new(refresh, Tier::Vibecoder, "Bring in the newest state of the sources"),
+        ]
+    },
+    check: config::knowledge::check,
+    make,
+};
+
+/// A knowledge base, as it is offered here.
+pub(crate) struct KnowledgeBase {
+    name: Domain,
+    pub(crate) prefix: Prefix,
+    declared: KnowledgeService,
+    pub(crate) finder: Arc<Finder>,
+    /// What the database says of objects that are not stored yet.
+    pending: Recent<ByAddress, Option<Pending>>,
+    /// The description of its REST API, made when it is first asked for.
+    pub(crate) openapi: OnceLock<Bytes>,
+}
+
+/// What is shown, the same only where it is the very same.
+struct ByAddress(Arc<Shown>);
+
+impl PartialEq for ByAddress {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+fn make(declared: &Declared, workshop: &Workshop<'_>) -> anyhow::Result<Vec<Arc<dyn Service>>> {
+    let (Some(settings), Some(search)) =
+        (declared.settings::<KnowledgeService>(), workshop.indexes.of(&declared.name))
+    else {
+        return Ok(Vec::new());
+    };
+    let knowledge = open(workshop.config, &declared.name, settings)?;
+    let index = SearchIndex::new(&declared.name, knowledge.clone(), search.clone());
+    let base = KnowledgeBase {
+        name: declared.name.clone(),
+        prefix: declared.prefix.clone(),
+        declared: settings.clone(),
+        finder: Arc::new(Finder { knowledge, search: search.clone() }),
+        pending: Recent::default(),
+        openapi: OnceLock::new(),
+    };
+    Ok(vec![Arc::new(base), Arc::new(index)])
+}
+
+/// Opens what was brought in of a knowledge base before.
+pub(crate) fn open(
+    config: &Config,
+    name: &Domain,
+    declared: &KnowledgeService,
+) -> anyhow::Result<Arc<Knowledge>> {
+    let of_source = sources::folder_name(&declared.source);
+    // Two knowledge bases may read one source, each in its own way.
+    let folder = if name.as_str() == KIND.table { of_source } else { format!("{name}.{of_source}") };
+    let folder = config.data_dir.join(KIND.table).join(folder);
     let knowledge = Knowledge::open(Options {
         name: declared.source.name.clone(),
-        source: sources::source(config, &declared.source)?,
+        source: sources::source(config, &declared.source).context("a source can't be used")?,
         ontology: declared.ontology.clone(),
         rules: declared.rules.clone(),
         exclude: declared.exclude.clone(),
@@ -36,28 +116,127 @@ pub(crate) fn service(config: &Config) -> Result<Option<Arc<Knowledge>>, StartEr
         objects: objects(declared, &folder)?,
         folder,
     })?;
-    Ok(Some(Arc::new(knowledge)))
+    Ok(Arc::new(knowledge))
 }
 
-/// Starts what keeps the service fresh and visible.
-pub(crate) fn start(app: &App, knowledge: &Arc<Knowledge>) {
-    let stop = app.tasks.stopping();
-    // Listening begins before anything can change.
-    app.tasks.spawn(show(app.clone(), knowledge.clone(), knowledge.state()));
-    app.tasks.spawn(knowledge.clone().keep_following(stop.clone()));
-    app.tasks.spawn(knowledge.clone().keep_fresh(stop));
+/// The first knowledge base that is declared, for the commands that work on one.
+pub(crate) fn first(config: &Config) -> anyhow::Result<Option<(Domain, Arc<Knowledge>)>> {
+    let declared = config.services_of::<KnowledgeService>().next();
+    let opened = declared.map(|(one, settings)| Ok((one.name.clone(), open(config, &one.name, settings)?)));
+    opened.transpose()
+}
+
+impl KnowledgeBase {
+    pub(crate) fn knowledge(&self) -> &Arc<Knowledge> {
+        &self.finder.knowledge
+    }
+
+    /// Who may read it by the REST API.
+    pub(crate) fn api(&self) -> KnowledgeApi {
+        self.declared.api
+    }
+
+    /// What the paths of its REST API begin with: nothing for the one that has no name of its own.
+    pub(crate) fn root(&self) -> String {
+        if self.name.as_str() == KIND.table { String::new() } else { format!("/{}", self.name) }
+    }
+}
+
+impl Service for KnowledgeBase {
+    fn name(&self) -> &Domain {
+        &self.name
+    }
+
+    fn instructions(&self) -> String {
+        let (title, of) = (self.knowledge().title(), |name| self.prefix.of(name));
+        format!(
+            "Questions about the team's own words, patterns, people and projects are answered by the knowledge base {title}: \
+             {search} for a question, {define} for a word, {get} for a whole document. Name the document and its commit when \
+             you quote.",
+            search = of("search_knowledge"),
+            define = of("define_term"),
+            get = of("get_document"),
+        )
+    }
+
+    fn offer(&self) -> Result<Registry, RegistryError> {
+        let builder = Registry::builder().prefixed(&self.prefix);
+        Ok(lyceum_knowledge::register(builder, &self.name, &self.finder)?.build())
+    }
+
+    fn routes(self: Arc<Self>) -> Router<App> {
+        http::api_routes(&self)
+    }
+
+    fn sources(&self) -> Vec<SourceStatus> {
+        let State { shown, error } = self.knowledge().state().borrow().clone();
+        vec![SourceStatus {
+            name: self.knowledge().source_name().clone(),
+            state: match (&error, &shown.version) {
+                (Some(_), _) => SourceState::Failed,
+                (None, Some(_)) => SourceState::Ready,
+                (None, None) => SourceState::Pending,
+            },
+            commit: shown.version.clone(),
+            synced_at: shown.synced_at,
+            error,
+        }]
+    }
+
+    fn start(self: Arc<Self>, context: &Context) {
+        let (stop, knowledge) = (context.stopping(), self.knowledge());
+        // Listening begins before anything can change.
+        context.spawn(show(knowledge.clone(), context.clone(), knowledge.state()));
+        context.spawn(knowledge.clone().keep_following(stop.clone()));
+        context.spawn(knowledge.clone().keep_fresh(stop));
+    }
+
+    fn health(&self) -> BoxFuture<'_, Health> {
+        Box::pin(async {
+            let state = self.knowledge().state().borrow().clone();
+            let read = health::pending(self.knowledge());
+            let pending = self.pending.get(ByAddress(state.shown.clone()), read).await;
+            health::of(&state, pending)
+        })
+    }
+
+    fn about(&self, url: &str) -> String {
+        about::text(self, url)
+    }
+
+    fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
+        Box::pin(examine::examine(self.name.as_str(), self.knowledge()))
+    }
+
+    fn pushed<'a>(
+        &'a self,
+        repositories: &'a [&'a Repository],
+        delivery: Option<&'a str>,
+    ) -> BoxFuture<'a, anyhow::Result<Delivery>> {
+        Box::pin(async move {
+            match &self.declared.source.location {
+                Location::Repository(one) if repositories.contains(&one) => {}
+                Location::Repository(_) | Location::Folder(_) | Location::Example => {
+                    return Ok(Delivery::NotOurs);
+                }
+            }
+            Ok(match self.knowledge().accept(delivery).await? {
+                lyceum_knowledge::Delivery::Accepted => Delivery::Accepted,
+                lyceum_knowledge::Delivery::Known => Delivery::Known,
+            })
+        })
+    }
 }
 
 /// Tells clients what is new in each catalog.
-async fn show(app: App, knowledge: Arc<Knowledge>, mut state: watch::Receiver<State>) {
+async fn show(knowledge: Arc<Knowledge>, context: Context, mut state: watch::Receiver<State>) {
     let mut before = state.borrow().shown.clone();
     while state.changed().await.is_ok() {
-        let now = state.borrow_and_update().clone();
-        note(&app.catalog, knowledge.source_name(), &now);
-        for change in changes(&knowledge, &before, &now.shown) {
-            app.mcp.hub().announce(change);
+        let now = state.borrow_and_update().shown.clone();
+        for change in changes(&knowledge, &before, &now) {
+            context.announce(change);
         }
-        before = now.shown;
+        before = now;
     }
 }
 
@@ -78,23 +257,6 @@ fn changes(knowledge: &Knowledge, before: &Shown, now: &Shown) -> Vec<Change> {
         changes.extend(lyceum_knowledge::list_uris(knowledge).map(Change::Resource));
     }
     changes
-}
-
-/// Writes the state of the source into the catalog.
-pub(crate) fn note(catalog: &Current<Catalog>, name: &SourceName, state: &State) {
-    let State { shown, error } = state;
-    let status = SourceStatus {
-        name: name.clone(),
-        state: match (error, &shown.version) {
-            (Some(_), _) => SourceState::Failed,
-            (None, Some(_)) => SourceState::Ready,
-            (None, None) => SourceState::Pending,
-        },
-        commit: shown.version.clone(),
-        synced_at: shown.synced_at,
-        error: error.clone(),
-    };
-    sources::note(catalog, &status);
 }
 
 fn links(declared: &KnowledgeService) -> Links {
@@ -123,9 +285,10 @@ fn poll(declared: &KnowledgeService) -> Duration {
 }
 
 /// Where documents are kept: a bucket, else the data folder.
-fn objects(declared: &KnowledgeService, folder: &Path) -> Result<Objects, StartError> {
+fn objects(declared: &KnowledgeService, folder: &Path) -> anyhow::Result<Objects> {
     let Some(bucket) = &declared.bucket else { return Ok(Objects::local(&folder.join("objects"))?) };
-    let secret = Secret::new(bucket.secret_key.reveal()).map_err(StartError::Secret)?;
+    let secret =
+        Secret::new(bucket.secret_key.reveal()).context("the secret key of the bucket can't be used")?;
     Ok(Objects::s3(&S3Settings {
         endpoint: bucket.endpoint.clone(),
         bucket: bucket.name.clone(),

@@ -12,7 +12,10 @@ pub mod http;
 mod knowledge;
 mod mcp;
 mod patience;
+mod recent;
 mod search;
+pub mod service;
+mod services;
 mod skills;
 mod sources;
 mod tasks;
@@ -20,4 +23,6 @@ mod telemetry;
 
 pub use app::{App, StartError};
 pub use cli::{Listening, listen, run, serve_until, until_stopped};
+pub use service::Service;
+pub use services::KINDS;
 pub use telemetry::{Logging, init as init_telemetry};

@@ -1,51 +1,95 @@
 //! Search in this process: made of the configuration, fed by the services that are on, and kept up with them.
 
 mod index;
-mod skills;
+pub(crate) mod skills;
 
 use std::{
+    collections::HashMap,
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, Weak},
     time::{Duration, Instant},
 };
 
+use futures::future::BoxFuture;
+use lyceum_knowledge::Knowledge;
+use lyceum_model::Domain;
 use lyceum_search::{
-    Options, Ranking, Search,
+    Options, Ranking, Search, State, Status,
     embedder::{self, EmbedError, Embedder},
     model, reranker,
 };
+use tokio::sync::Mutex;
 
 use crate::{
-    app::App,
-    config::{Config, DEFAULT_MODEL, SearchService},
+    config::{Config, DEFAULT_MODEL, KnowledgeService, SearchService, SkillsService},
+    patience::within,
+    recent::Recent,
+    service::{Context, Examination, Health, Service},
     sources,
 };
 
 pub(crate) use index::Index;
 
+/// The name of the index of the knowledge base that has no name of its own.
+const SEARCH: Domain = Domain::from_static("search");
+
+/// How long an index may take to say how far it is.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+
 /// How often it is told how far a model is.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 
-/// Makes search, where there is a knowledge base to ask; skills are searched with it.
-pub(crate) fn service(config: &Config) -> Option<Arc<Search>> {
-    let folder = folder(config)?;
-    Some(Arc::new(Search::new(options(config, folder))))
+/// The indexes of this process, one for each knowledge base; skills are found by the first.
+pub(crate) struct Indexes(Vec<(Domain, Arc<Search>)>);
+
+impl Indexes {
+    /// Makes those that the configuration asks for. They share what embeds: a model is loaded once.
+    pub(crate) fn new(config: &Config) -> Self {
+        let embedders = Embedders::default();
+        let of = |name: Domain| {
+            let folder = folder(config, &name)?;
+            let search = Search::new(options_sharing(config, folder, &embedders));
+            Some((name, Arc::new(search)))
+        };
+        Self(config.services_of::<KnowledgeService>().filter_map(|(one, _)| of(one.name.clone())).collect())
+    }
+
+    /// That of the knowledge base of this name.
+    pub(crate) fn of(&self, name: &Domain) -> Option<&Arc<Search>> {
+        self.0.iter().find(|(one, _)| one == name).map(|(_, search)| search)
+    }
+
+    /// The one that skills are found by.
+    pub(crate) fn first(&self) -> Option<&Arc<Search>> {
+        self.0.first().map(|(_, search)| search)
+    }
 }
 
-/// The folder of the index, by all that is searched: two servers of one user must not find each other's documents, and
-/// what is no longer searched must not be found.
-pub(crate) fn folder(config: &Config) -> Option<PathBuf> {
-    let knowledge = sources::folder_name(&config.knowledge.as_ref()?.source);
-    let skills = config.skills.as_ref().map(|skills| (sources::folder_name(&skills.source), &skills.path));
-    let name = match &skills {
-        None => knowledge,
-        Some(skills) => format!("{knowledge}-{:016x}", sources::hash(&format!("{skills:?}"))),
-    };
-    Some(config.data_dir.join("search").join(name))
+/// The folder of the index of a knowledge base, by all that is searched: two servers of one user must not find each other's
+/// documents, and what is no longer searched must not be found.
+pub(crate) fn folder(config: &Config, name: &Domain) -> Option<PathBuf> {
+    let mut bases = config.services_of::<KnowledgeService>();
+    let place = bases.position(|(one, _)| one.name == *name)?;
+    let (_, declared) = config.services_of::<KnowledgeService>().nth(place)?;
+    let mut folder = sources::folder_name(&declared.source);
+    if name.as_str() != "knowledge" {
+        folder = format!("{name}.{folder}");
+    }
+    let of_skills =
+        |service: &SkillsService| format!("{:?}", (sources::folder_name(&service.source), &service.path));
+    let skills: Vec<String> = config.services_of().map(|(_, service)| of_skills(service)).collect();
+    if place == 0 && !skills.is_empty() {
+        folder = format!("{folder}-{:016x}", sources::hash(&skills.join("\n")));
+    }
+    Some(config.data_dir.join("search").join(folder))
 }
 
 /// What a search is made of by the configuration, with its files in that folder.
 pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
+    options_sharing(config, folder, &Embedders::default())
+}
+
+fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> Options {
     let declared = config.search.clone();
     let embedder = match &declared.embedder {
         embedder::Settings::None => None,
@@ -59,24 +103,82 @@ pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
             reranker: Arc::new(reranker::Deferred::new(settings.clone(), declared.reranker_key.clone())),
         }),
     };
+    let embedders = embedders.clone();
     let connect: lyceum_search::Connect = Arc::new(move |settings| {
-        let declared = declared.clone();
-        Box::pin(async move { connect(&declared, &settings).await })
+        let (declared, embedders) = (declared.clone(), embedders.clone());
+        Box::pin(async move { embedders.get(&declared, settings).await })
     });
     Options { folder, embedder, connect, reranker }
 }
 
-/// Starts what keeps search open, filled and fed.
-pub(crate) fn start(app: &App, search: &Arc<Search>) {
-    let stop = app.tasks.stopping();
-    app.tasks.spawn(search.clone().keep_open(stop.clone()));
-    app.tasks.spawn(search.clone().keep_filled(stop.clone()));
-    app.tasks.spawn(search.clone().keep_ranked(stop.clone()));
-    if let Some(knowledge) = &app.knowledge {
-        app.tasks.spawn(knowledge.clone().keep_searched(search.clone(), stop.clone()));
+/// What embeds, by its settings: indexes that want the same share it.
+#[derive(Clone, Default)]
+struct Embedders(Arc<Mutex<HashMap<String, Weak<dyn Embedder>>>>);
+
+impl Embedders {
+    async fn get(&self, declared: &SearchService, settings: String) -> Result<Arc<dyn Embedder>, EmbedError> {
+        // Held while one is set up, so that two indexes do not both load a model.
+        let mut known = self.0.lock().await;
+        if let Some(embedder) = known.get(&settings).and_then(Weak::upgrade) {
+            return Ok(embedder);
+        }
+        let embedder = connect(declared, &settings).await?;
+        known.insert(settings, Arc::downgrade(&embedder));
+        Ok(embedder)
     }
-    if let Some(service) = &app.skills {
-        app.tasks.spawn(skills::keep_searched(service.clone(), search.clone(), stop));
+}
+
+/// The index of a knowledge base, as a service: it has no tools of its own.
+pub(crate) struct SearchIndex {
+    name: Domain,
+    knowledge: Arc<Knowledge>,
+    search: Arc<Search>,
+    status: Recent<bool, Option<Status>>,
+}
+
+impl SearchIndex {
+    /// That of the knowledge base of this name.
+    pub(crate) fn new(base: &Domain, knowledge: Arc<Knowledge>, search: Arc<Search>) -> Self {
+        let own = || Domain::parse(&format!("{base}-search")).unwrap_or(SEARCH);
+        let name = if base.as_str() == "knowledge" { SEARCH } else { own() };
+        Self { name, knowledge, search, status: Recent::default() }
+    }
+}
+
+impl Service for SearchIndex {
+    fn name(&self) -> &Domain {
+        &self.name
+    }
+
+    /// Starts what keeps it open, filled and fed.
+    fn start(self: Arc<Self>, context: &Context) {
+        let (stop, search) = (context.stopping(), &self.search);
+        context.spawn(search.clone().keep_open(stop.clone()));
+        context.spawn(search.clone().keep_filled(stop.clone()));
+        context.spawn(search.clone().keep_ranked(stop.clone()));
+        context.spawn(self.knowledge.clone().keep_searched(search.clone(), stop));
+    }
+
+    fn health(&self) -> BoxFuture<'_, Health> {
+        Box::pin(async {
+            // What is shown is looked at first: when the index is said to be ready, all of that can be found.
+            let is_searched = self.knowledge.is_searched();
+            let read = async { within(ANSWERS_WITHIN, self.search.status()).await.ok()?.ok() };
+            let mut status = self.status.get(is_searched, read).await;
+            if let Some(status) =
+                status.as_mut().filter(|status| status.state == State::Ready && !is_searched)
+            {
+                status.state = State::Indexing;
+            }
+            let is_well = status.as_ref().is_some_and(|status| status.state != State::Degraded);
+            let detail = status.and_then(|status| serde_json::to_value(status).ok());
+            Health { is_well, detail, ..Health::default() }
+        })
+    }
+
+    /// The model is looked at once for all indexes, by the command itself.
+    fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
+        Box::pin(async { Ok(Examination { text: String::new(), is_well: true }) })
     }
 }
 

@@ -1,100 +1,216 @@
-//! The skills service in this process: made of the configuration, kept fresh, and shown in registry and catalog.
+//! The skills service in this process: made of the configuration, kept fresh, and shown to clients.
+
+mod examine;
 
 use std::sync::Arc;
 
-use lyceum_content::{Catalog, Current, SourceState, SourceStatus, skill::SandboxChoice};
-use lyceum_model::SourceName;
+use anyhow::Context as _;
+use futures::future::BoxFuture;
+use lyceum_content::{SourceState, SourceStatus, skill::SandboxChoice};
+use lyceum_model::{Domain, Right, Scope, Tier};
 use lyceum_sandbox::{Helper, Wanted};
+use lyceum_search::Search;
 use lyceum_skills::{
     Audience, Options, Rules, Scripts, Setup, Skills, State,
     analytics::{self, ServerId, Tracker},
 };
-use lyceum_tools::Change;
+use lyceum_tools::{Change, Prefix, Registry, RegistryError};
+use serde_json::{Map, Value, json};
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::App,
-    config::{Config, SkillsService},
+    config::{self, Config, Location, Repository, SkillsService},
+    search,
+    service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
     sources,
+    tasks::Tasks,
 };
 
 /// The argument that makes this program the helper of the sandbox.
 pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
 
-/// Makes the service, if it is on, and lets it read what is here already.
-pub(crate) fn service(
+/// The kind: `[skills]`.
+pub(crate) static KIND: Kind = Kind {
+    table: "skills",
+    hint: "write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO",
+    schema: |generator| generator.subschema_for::<config::raw::Skills>(),
+    scopes: || {
+        let run = Scope::from_static("skills:run");
+        vec![Right::new(run, Tier::Vibecoder, "Run scripts of skills on the server")]
+    },
+    check: config::skills::check,
+    make: |declared, workshop| {
+        Ok(SkillsOffer::make(declared, workshop)?.into_iter().map(|one| one as _).collect())
+    },
+};
+
+/// Skills, as they are offered here.
+pub(crate) struct SkillsOffer {
+    name: Domain,
+    prefix: Prefix,
+    declared: SkillsService,
+    skills: Arc<Skills>,
+    /// What finds them beside the documents of a knowledge base, where there is one.
+    index: Option<Arc<Search>>,
+    /// Where a push starts a refresh; known once the service is started.
+    tasks: std::sync::OnceLock<Tasks>,
+}
+
+impl SkillsOffer {
+    fn make(declared: &Declared, workshop: &Workshop<'_>) -> anyhow::Result<Option<Arc<Self>>> {
+        let Some(settings) = declared.settings::<SkillsService>() else { return Ok(None) };
+        Ok(Some(Arc::new(Self {
+            name: declared.name.clone(),
+            prefix: declared.prefix.clone(),
+            declared: settings.clone(),
+            skills: open(workshop.config, &declared.name, settings, workshop.audience)?,
+            index: workshop.indexes.first().cloned(),
+            tasks: std::sync::OnceLock::new(),
+        })))
+    }
+
+    async fn scripts(&self, enabled: bool) -> Value {
+        if !enabled {
+            return json!({ "enabled": false });
+        }
+        match self.skills.scripts().level().await {
+            Ok(level) => json!({ "enabled": true, "sandbox": level.as_str() }),
+            Err(error) => json!({ "enabled": true, "error": error }),
+        }
+    }
+}
+
+/// Reads the skills of a table that are here already.
+pub(crate) fn open(
     config: &Config,
+    name: &Domain,
+    declared: &SkillsService,
     audience: Audience,
-) -> Result<Option<Arc<Skills>>, lyceum_source::Error> {
-    let Some(declared) = &config.skills else { return Ok(None) };
+) -> anyhow::Result<Arc<Skills>> {
     if audience == Audience::Everyone && declared.overlay.scripts.workspace.is_some() {
         tracing::warn!("scripts.workspace is for stdio only; over HTTP it has no effect");
     }
+    let is_first = name.as_str() == KIND.table;
     let skills = Skills::new(Options {
         name: declared.source.name.clone(),
-        source: sources::source(config, &declared.source)?,
+        source: sources::source(config, &declared.source).context("a source can't be used")?,
         rules: Rules { path: declared.path.clone(), overlay: declared.overlay.clone(), audience },
         tracker: Tracker::on(analytics::Settings {
-            folder: config.data_dir.clone(),
+            // Two services must not count in one file.
+            folder: if is_first {
+                config.data_dir.clone()
+            } else {
+                config.data_dir.join("skills").join(name.as_str())
+            },
             server_id: ServerId::of_user(&config.machine.user),
             cap_bytes: analytics::Settings::CAP_BYTES,
         }),
         scripts: Scripts::new(setup(config, declared)),
     });
     skills.load_local();
-    Ok(Some(Arc::new(skills)))
+    Ok(Arc::new(skills))
 }
 
-/// Starts what keeps the service fresh and visible.
-pub(crate) fn start(app: &App, skills: &Arc<Skills>) {
-    let stop = app.tasks.stopping();
-    // Listening begins before anything can change.
-    app.tasks.spawn(show(app.clone(), skills.clone(), skills.state()));
-    app.tasks.spawn(skills.clone().keep_fresh(stop.clone()));
-    let _waited_for = app.tasks.spawn_to_its_end(publish(skills.clone(), stop));
-}
+impl Service for SkillsOffer {
+    fn name(&self) -> &Domain {
+        &self.name
+    }
 
-async fn publish(skills: Arc<Skills>, stop: CancellationToken) {
-    skills.publish_usage(stop).await;
-}
+    fn instructions(&self) -> String {
+        let get_skill = self.prefix.of("get_skill");
+        format!(
+            "Before you start on a task, call {get_skill} with a short description of it: \
+             the team's rules, templates and scripts for such tasks are there."
+        )
+    }
 
-/// Shows each new library in the lists that clients see.
-async fn show(app: App, skills: Arc<Skills>, mut state: watch::Receiver<State>) {
-    let mut before = state.borrow().library.clone();
-    while state.changed().await.is_ok() {
-        let now = state.borrow_and_update().clone();
-        note(&app.catalog, skills.source_name(), &now);
-        match app.registry() {
-            Ok(registry) => app.mcp.hub().publish(registry),
-            Err(error) => {
-                tracing::error!(error.cause = %error, "the new skills can't be listed as resources");
-            }
+    fn offer(&self) -> Result<Registry, RegistryError> {
+        let builder = Registry::builder().prefixed(&self.prefix);
+        Ok(lyceum_skills::register(builder, &self.name, &self.skills)?.build())
+    }
+
+    fn sources(&self) -> Vec<SourceStatus> {
+        let state = self.skills.state().borrow().clone();
+        let library = state.library.as_ref();
+        vec![SourceStatus {
+            name: self.skills.source_name().clone(),
+            state: match (&state.error, library) {
+                (Some(_), _) => SourceState::Failed,
+                (None, Some(_)) => SourceState::Ready,
+                (None, None) => SourceState::Pending,
+            },
+            commit: library.and_then(|library| library.commit()).map(str::to_owned),
+            synced_at: library.map(|library| library.synced_at),
+            error: state.error.clone(),
+        }]
+    }
+
+    fn start(self: Arc<Self>, context: &Context) {
+        let stop = context.stopping();
+        let _first = self.tasks.set(context.tasks.clone());
+        // Listening begins before anything can change.
+        context.spawn(show(self.clone(), context.clone(), self.skills.state()));
+        context.spawn(self.skills.clone().keep_fresh(stop.clone()));
+        if let Some(index) = &self.index {
+            let searched = search::skills::keep_searched(self.skills.clone(), index.clone(), stop.clone());
+            context.spawn(searched);
         }
-        if let (Some(before), Some(now)) = (&before, &now.library) {
-            for uri in now.changed_resources(before) {
-                app.mcp.hub().announce(Change::Resource(uri));
+        let skills = self.skills.clone();
+        let publish = async move { skills.publish_usage(stop).await };
+        let _waited_for = context.tasks.spawn_to_its_end(publish);
+    }
+
+    fn health(&self) -> BoxFuture<'_, Health> {
+        Box::pin(async {
+            let state = self.skills.state().borrow().clone();
+            let mut health = Health { is_well: true, ..Health::default() };
+            match (&state.library, &state.error) {
+                (Some(library), _) => {
+                    let scripts = self.scripts(library.settings.scripts.enabled).await;
+                    health.readiness = Map::from_iter([("scripts".to_owned(), scripts)]);
+                }
+                (None, Some(error)) => {
+                    health.waiting_for = Some(format!("the skills can't be read: {error}"));
+                }
+                (None, None) => health.waiting_for = Some("the skills are being fetched".to_owned()),
             }
+            health
+        })
+    }
+
+    fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
+        Box::pin(async { Ok(examine::examine(&self.declared, &self.skills).await?) })
+    }
+
+    fn pushed<'a>(
+        &'a self,
+        repositories: &'a [&'a Repository],
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, anyhow::Result<Delivery>> {
+        let is_ours = matches!(&self.declared.source.location, Location::Repository(one) if repositories.contains(&one));
+        if let Some(tasks) = self.tasks.get().filter(|_| is_ours) {
+            let skills = self.skills.clone();
+            // Nothing needs to be written down: a start looks for news anyway.
+            tasks.spawn(async move { drop(skills.refresh_in_turn().await) });
         }
-        before = now.library;
+        let delivery = if is_ours { Delivery::Accepted } else { Delivery::NotOurs };
+        Box::pin(async move { Ok(delivery) })
     }
 }
 
-/// Writes the state of the source into the catalog.
-pub(crate) fn note(catalog: &Current<Catalog>, name: &SourceName, state: &State) {
-    let library = state.library.as_ref();
-    let status = SourceStatus {
-        name: name.clone(),
-        state: match (&state.error, library) {
-            (Some(_), _) => SourceState::Failed,
-            (None, Some(_)) => SourceState::Ready,
-            (None, None) => SourceState::Pending,
-        },
-        commit: library.and_then(|library| library.commit()).map(str::to_owned),
-        synced_at: library.map(|library| library.synced_at),
-        error: state.error.clone(),
-    };
-    sources::note(catalog, &status);
+/// Shows each new library in the lists that clients see.
+async fn show(service: Arc<SkillsOffer>, context: Context, mut state: watch::Receiver<State>) {
+    let mut before = state.borrow().library.clone();
+    while state.changed().await.is_ok() {
+        let now = state.borrow_and_update().library.clone();
+        context.publish(&*service);
+        if let (Some(before), Some(now)) = (&before, &now) {
+            for uri in now.changed_resources(before) {
+                context.announce(Change::Resource(uri));
+            }
+        }
+        before = now;
+    }
 }
 
 fn setup(config: &Config, declared: &SkillsService) -> Setup {

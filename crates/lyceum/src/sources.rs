@@ -1,8 +1,7 @@
-//! The declared sources: what each is read by, where its clone is kept, and its line in the catalog.
+//! The declared sources: what each is read by, and where its clone is kept.
 
 use std::path::PathBuf;
 
-use lyceum_content::{Catalog, Current, SourceStatus};
 use lyceum_source::{Folder, Repository, Source};
 
 use crate::{
@@ -47,16 +46,16 @@ pub(crate) fn hash(text: &str) -> u64 {
     })
 }
 
-/// Writes the state of a source into the catalog.
-pub(crate) fn note(catalog: &Current<Catalog>, status: &SourceStatus) {
-    let mut next = Catalog::clone(&catalog.get());
-    for source in next.sources.iter_mut().filter(|source| source.name == status.name) {
-        source.clone_from(status);
-    }
-    catalog.swap(next);
-}
-
 /// The file of this program; Git starts it to ask for a token.
 fn this_program() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("lyceum"))
+}
+
+/// Where a source is, without what may open it.
+pub(crate) fn location(source: &Source) -> String {
+    match source {
+        Source::Folder(folder) => folder.root.display().to_string(),
+        Source::Repository(repository) => format!("{}, branch {}", repository.url(), repository.branch()),
+        Source::Bundled(_) => "bundled with lyceum".to_owned(),
+    }
 }

@@ -80,9 +80,9 @@ impl Auth {
             let subject = Subject::GitHub(owner.id);
             // What a person gave to an application elsewhere proves who they are, not that they are here.
             if !owner.is_personal {
-                return Ok(caller(&subject, Tier::Public, &Scopes::every()));
+                return Ok(self.caller_of(&subject, Tier::Public, &Scopes::every(self.rights())));
             }
-            return self.caller(&subject, &Scopes::every(), now).await;
+            return self.caller(&subject, &Scopes::every(self.rights()), now).await;
         };
         match token.kind() {
             Kind::Access => {
@@ -95,7 +95,7 @@ impl Auth {
             Kind::Key => {
                 let key = self.0.keys.get(&token.hash().0).ok_or(NotAdmitted::BadToken)?;
                 // As it is declared: what only a key gives, no grant and no role does.
-                Ok(Caller::known(key.subject().to_string(), key.tier, key.tier.scopes()))
+                Ok(Caller::known(key.subject().to_string(), key.tier, self.rights().of(key.tier)))
             }
             Kind::Refresh | Kind::Code => Err(NotAdmitted::BadToken),
         }
@@ -123,7 +123,7 @@ impl Auth {
             tracing::warn!(error.cause = %error, "roles can't be read, so a request was refused");
             NotAdmitted::Unavailable
         })?;
-        Ok(caller(subject, tier, scopes))
+        Ok(self.caller_of(subject, tier, scopes))
     }
 
     fn checked(&self, token: &Token, now: Timestamp) -> Result<Arc<Checked>, NotAdmitted> {
@@ -150,13 +150,13 @@ impl Auth {
         self.0.checked.insert(hash, checked.clone());
         Ok(checked)
     }
-}
 
-/// Somebody with a tier, by a grant of those scopes. The tier opens nothing by itself: whatever is above `public` names a
-/// scope, and the scopes are never more than the grant and the tier allow.
-fn caller(subject: &Subject, tier: Tier, granted: &Scopes) -> Caller {
-    // Whoever signs in with a key of an operator lets a program act for them, not operate the server.
-    let tier = tier.min(Tier::Vibecoder);
-    let scopes = granted.with_implied().and(&Scopes::of(tier));
-    Caller::known(subject.to_string(), tier, scopes.iter().cloned())
+    /// Somebody with a tier, by a grant of those scopes. The tier opens nothing by itself: whatever is above `public` names a
+    /// scope, and the scopes are never more than the grant and the tier allow.
+    fn caller_of(&self, subject: &Subject, tier: Tier, granted: &Scopes) -> Caller {
+        // Whoever signs in with a key of an operator lets a program act for them, not operate the server.
+        let tier = tier.min(Tier::Vibecoder);
+        let scopes = granted.with_implied().and(&Scopes::of(self.rights(), tier));
+        Caller::known(subject.to_string(), tier, scopes.iter().cloned())
+    }
 }

@@ -95,7 +95,7 @@ impl Auth {
             Err(error) => Err(error),
         };
         let client = client.map_err(Refused::Shown)?;
-        let asked = Asked::read(params, &client, &self.0.resources)?;
+        let asked = Asked::read(params, &client, &self.0.resources, self.rights())?;
         let no_randomness =
             |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
         SignIn::begin(&self.0.key, asked, visitor.browser, now).map_err(no_randomness)
@@ -318,7 +318,7 @@ impl Auth {
             created: now,
             expires: now.saturating_add(GRANT_GOOD_FOR).unwrap_or(now),
         };
-        let given = sign_in.asked.scopes.and(&Scopes::of(tier)).to_string();
+        let given = sign_in.asked.scopes.and(&Scopes::of(self.rights(), tier)).to_string();
         let (terms, hash) = (CodeTerms::of(&sign_in.asked), code.hash().0);
         let is_first = self.0.db.write(move |tx| {
             let is_first = first_time(tx, &grant.id, nonce.as_deref(), now)?;

@@ -57,7 +57,8 @@ impl Auth {
             Fault::TemporarilyUnavailable.because("the roles can't be read now; try again in a moment")
         })?;
         let key = self.0.key.clone();
-        self.kept(move |tx| exchange.refresh(tx, &key, &Scopes::of(tier), now), now).await
+        let most = Scopes::of(self.rights(), tier);
+        self.kept(move |tx| exchange.refresh(tx, &key, &most, now), now).await
     }
 
     /// Takes a token back: a refresh token with its whole grant, an access token alone. What is not the client's own, or

@@ -169,13 +169,12 @@ impl Exchange {
     fn check_refresh(&self, kept: &KeptToken, now: Timestamp) -> Result<Scopes, OauthError> {
         self.check(kept, TokenKind::Refresh, now)?;
         let granted = scopes(&kept.grant.scopes);
-        let wanted = self.scopes.as_deref().map(Scopes::parse).transpose();
-        let wanted = wanted.map_err(|unknown| Fault::InvalidScope.because(unknown.to_string()))?;
-        let wanted = wanted.filter(|wanted| !wanted.is_empty());
+        let wanted = self.scopes.as_deref().map(|text| granted.part(text));
         match wanted {
             None => Ok(granted),
-            Some(wanted) if wanted.are_within(&granted) => Ok(wanted),
-            Some(_) => Err(Fault::InvalidScope.because("more than was granted; ask the person again")),
+            Some(Some(wanted)) if wanted.is_empty() => Ok(granted),
+            Some(Some(wanted)) => Ok(wanted),
+            Some(None) => Err(Fault::InvalidScope.because("more than was granted; ask the person again")),
         }
     }
 
@@ -250,7 +249,7 @@ fn give(
     Ok(Issued { access, refresh, expires_in: expires.duration_since(now).as_secs(), scopes })
 }
 
-/// Scopes that we wrote down; what there is no more is left out.
+/// Scopes as they were written down.
 pub(crate) fn scopes(text: &str) -> Scopes {
     serde_json::from_value(text.into()).unwrap_or_default()
 }

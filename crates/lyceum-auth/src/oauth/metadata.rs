@@ -1,6 +1,6 @@
 //! What clients read to find their way: RFC 8414 and RFC 9728.
 
-use lyceum_model::RIGHTS;
+use lyceum_model::Rights;
 use serde::Serialize;
 
 use crate::scopes::OFFLINE_ACCESS;
@@ -13,7 +13,7 @@ pub struct ServerMetadata {
     token_endpoint: String,
     registration_endpoint: String,
     revocation_endpoint: String,
-    scopes_supported: Vec<&'static str>,
+    scopes_supported: Vec<String>,
     response_types_supported: [&'static str; 1],
     response_modes_supported: [&'static str; 1],
     grant_types_supported: [&'static str; 2],
@@ -29,7 +29,7 @@ pub struct ServerMetadata {
 pub struct ResourceMetadata {
     resource: String,
     authorization_servers: [String; 1],
-    scopes_supported: Vec<&'static str>,
+    scopes_supported: Vec<String>,
     bearer_methods_supported: [&'static str; 1],
     resource_name: &'static str,
 }
@@ -38,7 +38,7 @@ const METHODS: [&str; 3] = ["none", "client_secret_basic", "client_secret_post"]
 
 impl ServerMetadata {
     /// That of the server with this name.
-    pub(crate) fn of(issuer: &str) -> Self {
+    pub(crate) fn of(issuer: &str, rights: &Rights) -> Self {
         let at = |path: &str| format!("{issuer}{path}");
         Self {
             issuer: issuer.to_owned(),
@@ -46,7 +46,7 @@ impl ServerMetadata {
             token_endpoint: at("/token"),
             registration_endpoint: at("/register"),
             revocation_endpoint: at("/revoke"),
-            scopes_supported: scope_names().chain([OFFLINE_ACCESS]).collect(),
+            scopes_supported: scope_names(rights).chain([OFFLINE_ACCESS.to_owned()]).collect(),
             response_types_supported: ["code"],
             response_modes_supported: ["query"],
             grant_types_supported: ["authorization_code", "refresh_token"],
@@ -61,17 +61,17 @@ impl ServerMetadata {
 
 impl ResourceMetadata {
     /// That of a resource of this server.
-    pub(crate) fn of(issuer: &str, resource: String) -> Self {
+    pub(crate) fn of(issuer: &str, resource: String, rights: &Rights) -> Self {
         Self {
             resource,
             authorization_servers: [issuer.to_owned()],
-            scopes_supported: scope_names().collect(),
+            scopes_supported: scope_names(rights).collect(),
             bearer_methods_supported: ["header"],
             resource_name: "lyceum",
         }
     }
 }
 
-fn scope_names() -> impl Iterator<Item = &'static str> {
-    RIGHTS.iter().map(|right| right.scope.as_str())
+fn scope_names(rights: &Rights) -> impl Iterator<Item = String> {
+    rights.iter().map(|right| right.scope.to_string())
 }

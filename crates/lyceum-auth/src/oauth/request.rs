@@ -3,6 +3,7 @@
 //! A fault is sent back to the client only once its redirect address is known to be good; before that it is shown to
 //! the person, for an address that nobody registered may belong to anyone.
 
+use lyceum_model::Rights;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -71,7 +72,12 @@ impl SentBack {
 
 impl Asked {
     /// Reads a request of a client that is known.
-    pub(crate) fn read(params: &Params, client: &Client, resources: &[String]) -> Result<Self, Refused> {
+    pub(crate) fn read(
+        params: &Params,
+        client: &Client,
+        resources: &[String],
+        rights: &Rights,
+    ) -> Result<Self, Refused> {
         let redirect_uri = redirect_of(params, client).map_err(Refused::Shown)?;
         let state = params.get("state").map(str::to_owned);
         if state.as_ref().is_some_and(|state| state.len() > LONGEST_STATE) {
@@ -82,7 +88,7 @@ impl Asked {
             params.each_once()?;
             check_kind(params)?;
             let challenge = challenge_of(params)?;
-            let scopes = scopes_of(params)?;
+            let scopes = scopes_of(params, rights)?;
             let resource = resource_of(params, resources)?;
             Ok((challenge, scopes, resource))
         };
@@ -191,8 +197,8 @@ fn challenge_of(params: &Params) -> Result<String, OauthError> {
 }
 
 /// The scopes that are asked for, with what follows from them; asking for none is asking for the least.
-fn scopes_of(params: &Params) -> Result<Scopes, OauthError> {
-    let asked = params.get("scope").map(Scopes::parse).transpose();
+fn scopes_of(params: &Params, rights: &Rights) -> Result<Scopes, OauthError> {
+    let asked = params.get("scope").map(|text| Scopes::parse(text, rights)).transpose();
     let asked = asked.map_err(|unknown| Fault::InvalidScope.because(unknown.to_string()))?;
     Ok(asked.filter(|scopes| !scopes.is_empty()).map_or_else(Scopes::least, |asked| asked.with_implied()))
 }

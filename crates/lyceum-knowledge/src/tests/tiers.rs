@@ -1,6 +1,6 @@
 //! Who may use what.
 
-use lyceum_model::{Caller, Tier};
+use lyceum_model::{Caller, KNOWLEDGE_READ, MCP_READ, Scope, Tier};
 use lyceum_tools::mcp::{list_prompts, list_resources, list_templates, list_tools};
 use serde_json::json;
 
@@ -12,7 +12,17 @@ async fn base(tier: Tier) -> Base {
         ("artifacts/patterns/p.md", document("P", "", "Second.")),
     ];
     let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
-    Base::of(&files).await.called_by(Caller::known("ana", tier, tier.scopes()))
+    Base::of(&files).await.called_by(Caller::known("ana", tier, scopes(tier)))
+}
+
+/// Every scope of the service that a tier may hold.
+fn scopes(tier: Tier) -> Vec<Scope> {
+    let all = [
+        (MCP_READ, Tier::Public),
+        (KNOWLEDGE_READ, Tier::Member),
+        (Scope::from_static("sources:refresh"), Tier::Vibecoder),
+    ];
+    all.into_iter().filter(|(_, lowest)| *lowest <= tier).map(|(scope, _)| scope).collect()
 }
 
 async fn check(tier: Tier, tools: &[&str], templates: &[&str]) {

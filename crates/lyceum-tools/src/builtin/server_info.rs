@@ -1,22 +1,19 @@
 //! `server_info`: what this server is, what it offers and how fresh it is.
 
-use std::sync::Arc;
-
-use lyceum_content::{Catalog, Current, SourceStatus};
+use lyceum_content::SourceStatus;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Call, Effect, Error, Faults, Tool, mcp::SUPPORTED_VERSIONS};
 
 /// What the tool reports on.
-#[derive(Debug)]
 pub struct ServerFacts {
     /// The version of the program.
     pub version: &'static str,
     /// The services that are on, in the order of their names.
     pub services: Vec<String>,
-    /// The catalog of this moment.
-    pub catalog: Arc<Current<Catalog>>,
+    /// Tells where knowledge comes from, and how fresh it is at this moment.
+    pub sources: Box<dyn Fn() -> Vec<SourceStatus> + Send + Sync>,
 }
 
 /// The tool.
@@ -62,7 +59,7 @@ impl Tool for ServerInfo {
             version: facts.version,
             protocol_versions: SUPPORTED_VERSIONS.iter().map(ToString::to_string).collect(),
             services: facts.services.clone(),
-            sources: facts.catalog.get().sources.clone(),
+            sources: (facts.sources)(),
         })
     }
 }

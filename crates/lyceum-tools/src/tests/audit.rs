@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use super::{Client, access, said, spec, tool};
-use crate::{AuditEvent, AuditSink, CallContext, Effect, Error, Registry, ToolEntry, ToolSpec};
+use crate::{AuditEvent, AuditSink, CallContext, Effect, Error, ToolEntry, ToolSpec};
 
 /// What was recorded, and what events wait for until they are on disk.
 #[derive(Clone)]
@@ -41,9 +41,8 @@ impl Log {
 
     /// Someone before a server with these tools.
     fn client(&self, tools: impl IntoIterator<Item = ToolEntry>) -> Client {
-        let builder = Registry::builder().audit(self.sink());
-        let builder = tools.into_iter().fold(builder, |all, tool| all.tool_entry(tool).unwrap());
-        Client::of(builder.build()).called_by(Caller::known("alice", Tier::Public, [MCP_READ]))
+        let registry = super::tools(tools).audited_by(Some(self.sink()));
+        Client::of(registry).called_by(Caller::known("alice", Tier::Public, [MCP_READ]))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lyceum_model::{Access, Caller, Tier};
+use lyceum_model::{Access, Caller, MCP_READ, Tier};
 use serde_json::{Value, json};
 
 use super::{
@@ -26,7 +26,7 @@ fn client() -> Client {
 }
 
 fn known(subject: &str) -> Caller {
-    Caller::known(subject, Tier::Public, Tier::Public.scopes())
+    Caller::known(subject, Tier::Public, [MCP_READ])
 }
 
 /// The second round's parameters, with the state that the first left.

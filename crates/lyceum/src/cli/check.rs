@@ -7,6 +7,7 @@ use lyceum_content::ontology::Ontology;
 use crate::{
     config::{Config, Overrides, Purpose, json_schema},
     http,
+    services::KINDS,
 };
 
 /// Says everything that is wrong, or that nothing is.
@@ -30,7 +31,7 @@ pub(super) fn check(overrides: &Overrides) -> anyhow::Result<ExitCode> {
 }
 
 pub(super) fn schema() -> anyhow::Result<ExitCode> {
-    writeln!(std::io::stdout().lock(), "{:#}", json_schema())?;
+    writeln!(std::io::stdout().lock(), "{:#}", json_schema(&KINDS))?;
     Ok(ExitCode::SUCCESS)
 }
 

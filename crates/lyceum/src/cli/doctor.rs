@@ -5,17 +5,14 @@ use std::{
     process::ExitCode,
 };
 
-use lyceum_content::skill::{NetworkChoice, Severity, Workspace};
-use lyceum_knowledge::SyncError;
+use lyceum_model::Domain;
 use lyceum_search::{embedder, model::Folder};
-use lyceum_skills::{Audience, Library, Skills};
-use lyceum_source::Source;
-use lyceum_store::documents::FileState;
-use serde::Deserialize;
+use lyceum_skills::Audience;
 
 use crate::{
     config::{AuthService, Config, Overrides, Purpose},
-    knowledge, skills,
+    service::Examination,
+    services::{KINDS, Services},
 };
 
 /// Says what works and what does not; fails when something does not work at all.
@@ -52,13 +49,19 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
         )?;
     }
     let runtime = tokio::runtime::Runtime::new()?;
-    let mut healthy = runtime.block_on(knowledge(out, &config))?;
     writeln!(out, "search: {}", search(&config))?;
-    healthy &= runtime.block_on(sign_in(out, &config))?;
-    match skills::service(&config, Audience::OnePerson)? {
-        Some(skills) => healthy &= runtime.block_on(examine(out, &config, &skills))?,
-        None => {
-            writeln!(out, "skills: off; write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO")?;
+    let mut healthy = runtime.block_on(sign_in(out, &config))?;
+    let services = Services::make(&config, Audience::OnePerson)?;
+    for kind in KINDS {
+        let declared = config.services.iter().filter(|declared| declared.kind.table == kind.table);
+        let names: Vec<&Domain> = declared.map(|declared| &declared.name).collect();
+        if names.is_empty() {
+            writeln!(out, "{}: off; {}", kind.table, kind.hint)?;
+        }
+        for service in services.iter().filter(|service| names.contains(&service.name())) {
+            let Examination { text, is_well } = runtime.block_on(service.examine())?;
+            out.write_all(text.as_bytes())?;
+            healthy &= is_well;
         }
     }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -109,139 +112,4 @@ async fn sign_in(out: &mut impl Write, config: &Config) -> io::Result<bool> {
         }
     }
     Ok(healthy)
-}
-
-/// Brings the knowledge base up to date where nobody else does, and names each file that is not as it should be.
-async fn knowledge(out: &mut impl Write, config: &Config) -> anyhow::Result<bool> {
-    let Some(knowledge) = knowledge::service(config)? else {
-        writeln!(out, "knowledge: off; write [knowledge] in lyceum.toml")?;
-        return Ok(true);
-    };
-    writeln!(out, "source {}: {}", knowledge.source_name(), place(knowledge.source()))?;
-    let (mut healthy, mut is_served) = (true, false);
-    match knowledge.sync_once(|_| ()).await {
-        Ok(_) => {}
-        Err(SyncError::Elsewhere) => {
-            is_served = true;
-            writeln!(out, "  kept in sync by the server that is running")?;
-        }
-        Err(error) => {
-            healthy = false;
-            writeln!(out, "  can't be brought up to date: {error}")?;
-        }
-    }
-    let shown = knowledge.shown();
-    let commit = shown.version.as_ref().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
-    let files = &shown.files;
-    writeln!(out, "knowledge: {} of {} files are served{commit}", files.published, files.total())?;
-    for file in knowledge.files().await? {
-        let faults: Vec<Fault> =
-            file.faults.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
-        if let Some(reason) = &file.reason {
-            writeln!(out, "  {}  {}: {reason}", file.state.as_str(), file.path)?;
-        }
-        // Whoever keeps a document to themselves need not be told what is wrong with it, unless that is why it is kept.
-        let matters = |fault: &&Fault| {
-            file.state == FileState::Published || ["publish", "draft"].contains(&fault.field.as_str())
-        };
-        for Fault { field, line, message } in faults.iter().filter(matters) {
-            writeln!(out, "  warning  {}:{line}: {field}: {message}", file.path)?;
-        }
-    }
-    let (unshelved, failures) = knowledge.unshelved().await?;
-    for failure in &failures {
-        writeln!(out, "  not stored  {}: {}", failure.key, failure.error)?;
-    }
-    // What a server that runs has not stored yet it is about to, unless it failed to.
-    let is_stored = unshelved == 0 || (is_served && failures.is_empty());
-    Ok(healthy && is_stored)
-}
-
-/// Something in the frontmatter that is not as its type has it, as it is kept.
-#[derive(Deserialize)]
-struct Fault {
-    field: String,
-    line: usize,
-    message: String,
-}
-
-/// Where a source is, without what may open it.
-fn place(source: &Source) -> String {
-    match source {
-        Source::Folder(folder) => folder.root.display().to_string(),
-        Source::Repository(repository) => format!("{}, branch {}", repository.url(), repository.branch()),
-        Source::Bundled(_) => "bundled with lyceum".to_owned(),
-    }
-}
-
-async fn examine(out: &mut impl Write, config: &Config, skills: &Skills) -> io::Result<bool> {
-    skills.refresh_in_turn().await;
-    let state = skills.state().borrow().clone();
-    writeln!(out, "source {}: {}", skills.source_name(), place(skills.source()))?;
-    if let Some(error) = &state.error {
-        writeln!(out, "  can't be refreshed: {error}")?;
-    }
-    let mut healthy = state.error.is_none();
-    if let Some(library) = &state.library {
-        describe(out, library)?;
-        healthy &= examine_scripts(out, config, library, skills).await?;
-    }
-    Ok(healthy)
-}
-
-fn describe(out: &mut impl Write, library: &Library) -> io::Result<()> {
-    let commit = library.commit().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
-    writeln!(out, "skills: {}{commit}", library.index.skills().len())?;
-    for finding in library.findings() {
-        let word = match finding.severity {
-            Severity::Warning => "warning",
-            Severity::Skipped => "skipped",
-            Severity::Ignored => "ignored",
-        };
-        writeln!(out, "  {word}  {}: {}", finding.file, finding.message)?;
-    }
-    Ok(())
-}
-
-async fn examine_scripts(
-    out: &mut impl Write,
-    config: &Config,
-    library: &Library,
-    skills: &Skills,
-) -> io::Result<bool> {
-    // Over HTTP only the configuration turns them on; the settings of the library are those of stdio.
-    let declared = config.skills.as_ref();
-    let over_http = declared.is_some_and(|skills| skills.overlay.scripts.enabled == Some(true));
-    let on = |on: bool| if on { "on" } else { "off" };
-    let over_stdio = library.settings.scripts.enabled;
-    write!(out, "scripts: {} over stdio, {} over HTTP", on(over_stdio), on(over_http))?;
-    if !over_stdio && !over_http {
-        writeln!(out)?;
-        return Ok(true);
-    }
-    let scripts = skills.scripts();
-    match (scripts.level().await, scripts.memory_limit().await) {
-        (Ok(level), Ok(memory)) => {
-            writeln!(out, "; sandbox {level}; memory limited {memory}")?;
-            let over_http = declared.and_then(|skills| skills.overlay.scripts.network);
-            writeln!(
-                out,
-                "  network of scripts that declare one: {} over stdio, {} over HTTP (skills.scripts.network)",
-                library.settings.scripts.network.as_str(),
-                over_http.unwrap_or(NetworkChoice::None).as_str()
-            )?;
-            if let Some(Workspace { path, access }) = &library.settings.scripts.workspace {
-                let (path, access) = (path.display(), access.as_str());
-                writeln!(
-                    out,
-                    "  workspace of scripts: {path}, to {access}, over stdio only (skills.scripts.workspace)"
-                )?;
-            }
-            Ok(true)
-        }
-        (Err(reason), _) | (_, Err(reason)) => {
-            writeln!(out, "; they can't be run: {reason}")?;
-            Ok(false)
-        }
-    }
 }

@@ -19,7 +19,10 @@ use lyceum_search::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::{config::Config, search::Index};
+use crate::{
+    config::{Config, KnowledgeService},
+    search::Index,
+};
 use index::Progress;
 
 /// What is evaluated where nothing is named.
@@ -178,7 +181,7 @@ fn types(config: &Config, name: &str) -> Vec<String> {
     if [SKILL, SCRIPT].contains(&name) {
         return vec![name.to_owned()];
     }
-    let ontology = config.knowledge.as_ref().map(|knowledge| &knowledge.ontology);
+    let ontology = config.services_of::<KnowledgeService>().next().map(|(_, knowledge)| &knowledge.ontology);
     let types = ontology.into_iter().flat_map(|ontology| ontology.with_children(name));
     types.map(|one| one.name.clone()).collect()
 }

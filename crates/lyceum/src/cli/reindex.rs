@@ -25,10 +25,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 #[tokio::main]
 pub(super) async fn reindex(config: &Config) -> anyhow::Result<ExitCode> {
-    let Some(knowledge) = knowledge::service(config)? else {
+    let Some((name, knowledge)) = knowledge::first(config)? else {
         anyhow::bail!("there is nothing to index: write [knowledge] in lyceum.toml");
     };
-    let Some(folder) = search::folder(config) else { anyhow::bail!("there is nothing to index") };
+    let Some(folder) = search::folder(config, &name) else { anyhow::bail!("there is nothing to index") };
     lyceum_search::discard(&folder)
         .context("the old index can't be taken away; is a server using it? stop it first")?;
     knowledge.sync_once(|_| {}).await.context("the knowledge base could not be brought in")?;

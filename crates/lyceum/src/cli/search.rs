@@ -65,10 +65,10 @@ enum Stage {
 
 #[tokio::main]
 pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Result<ExitCode> {
-    let Some(knowledge) = knowledge::service(config)? else {
+    let Some((name, knowledge)) = knowledge::first(config)? else {
         anyhow::bail!("there is nothing to search: write [knowledge] in lyceum.toml");
     };
-    let Some(folder) = search::folder(config) else { anyhow::bail!("there is nothing to search") };
+    let Some(folder) = search::folder(config, &name) else { anyhow::bail!("there is nothing to search") };
     if knowledge.shown().version.is_none() {
         knowledge.sync_once(|_| {}).await.context("the knowledge base could not be brought in")?;
     }

@@ -9,6 +9,7 @@ use std::{
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use lyceum_knowledge::{Knowledge, Named, Progress, Report, Told};
+use lyceum_model::Domain;
 use lyceum_search::Options;
 
 use crate::{
@@ -22,7 +23,7 @@ const NAMED: usize = 20;
 
 #[tokio::main]
 pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
-    let Some(knowledge) = knowledge::service(config)? else {
+    let Some((name, knowledge)) = knowledge::first(config)? else {
         anyhow::bail!("there is no knowledge base to sync: write [knowledge] in lyceum.toml");
     };
     let bar = bar();
@@ -30,7 +31,7 @@ pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
     let synced = knowledge.sync_once(move |progress| show(&shown, progress)).await;
     bar.finish_and_clear();
     let report = synced.context("the knowledge base could not be brought up to date")?;
-    index(config, &knowledge).await.context("it could not be indexed")?;
+    index(config, &name, &knowledge).await.context("it could not be indexed")?;
     let (unshelved, failures) = knowledge.unshelved().await?;
     let mut out = io::stdout().lock();
     say(&mut out, &report)?;
@@ -47,8 +48,8 @@ pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
 }
 
 /// Has what was brought in found by its words. Vectors are left to whoever asks: a server, or `lyceum eval`.
-async fn index(config: &Config, knowledge: &Knowledge) -> anyhow::Result<()> {
-    let Some(folder) = search::folder(config) else { return Ok(()) };
+async fn index(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<()> {
+    let Some(folder) = search::folder(config, name) else { return Ok(()) };
     let index = Index::open(Options { embedder: None, ..search::options(config, folder) });
     let fed = index.feed(config, knowledge).await;
     index.close().await;

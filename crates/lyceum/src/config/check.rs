@@ -9,15 +9,18 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{
-    AuthService, Config, KnowledgeService, Limits, Location, Repository, SearchService, Source, auth,
+    AuthService, Config, Limits, Location, Repository, SearchService, Source, auth,
     document::Document,
     environment,
     fault::{Fault, Faults},
-    knowledge,
     raw::{self, Raw},
-    schema, search, skills,
+    schema, search,
+    table::{self, Table},
 };
-use crate::http::{Cidr, HostRule, Origin, TrustedProxies};
+use crate::{
+    http::{Cidr, HostRule, Origin, TrustedProxies},
+    service::{Declared, Kind},
+};
 
 /// The address that is used when none is written.
 const DEFAULT_LISTEN: &str = "127.0.0.1:8787";
@@ -25,10 +28,12 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:8787";
 pub(super) fn check(
     document: &Document,
     variable: &impl Fn(&str) -> Option<OsString>,
+    kinds: &[&'static Kind],
 ) -> Result<Config, Faults> {
-    let mut checker = Checker { document, variable, faults: schema::faults(document) };
-    let checked = checker.checked();
-    let raw = Raw::deserialize(&document.values);
+    let tables = Table::all(document, kinds);
+    let mut checker = Checker { document, variable, faults: schema::faults(document, kinds, &tables) };
+    let checked = checker.checked(&tables);
+    let raw = Raw::deserialize(&without(&document.values, kinds));
     match (checker.faults.is_empty(), raw) {
         (true, Ok(raw)) => Ok(Config {
             file: None,
@@ -41,13 +46,11 @@ pub(super) fn check(
             trusted_proxies: checked.trusted_proxies,
             limits: limits(&raw.limits),
             auth: checked.auth,
-            skills: raw.skills.zip(checked.skills).map(|(raw, place)| skills::service(raw, place)),
-            knowledge: checked.knowledge,
+            services: checked.services,
             search: checked.search,
             sources: checked.sources,
             machine: environment::machine(variable),
-            is_written: document.has_file
-                || ["skills", "knowledge"].iter().any(|table| document.values.get(*table).is_some()),
+            is_written: document.has_file || !tables.is_empty(),
         }),
         (true, Err(error)) => {
             let (place, key) = (document.place(""), String::new());
@@ -70,22 +73,21 @@ struct Checked {
     operator_listen: Option<SocketAddr>,
     trusted_proxies: TrustedProxies,
     sources: Vec<Source>,
-    skills: Option<skills::Place>,
-    knowledge: Option<KnowledgeService>,
+    services: Vec<Declared>,
     search: SearchService,
     auth: AuthService,
 }
 
 /// Adds to the faults of the schema while values are made. It looks at whatever is of the right type, so that
 /// every fault is told at once; a value that is at fault gets a stand-in that is never used.
-pub(super) struct Checker<'a> {
-    pub document: &'a Document,
+pub struct Checker<'a> {
+    pub(super) document: &'a Document,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
     pub(super) faults: Vec<Fault>,
 }
 
 impl<'a> Checker<'a> {
-    fn checked(&mut self) -> Checked {
+    fn checked(&mut self, tables: &[Table]) -> Checked {
         let listen = self.listen("/server/listen", self.text("/server/listen").unwrap_or(DEFAULT_LISTEN));
         let operator_listen = self.text("/server/operator_listen");
         let operator_listen = operator_listen.map(|text| self.listen("/server/operator_listen", text));
@@ -95,8 +97,8 @@ impl<'a> Checker<'a> {
         let data_dir = data_dir.map_or_else(environment::default_data_dir, |folder| self.path(folder));
         let (allowed_origins, trusted_proxies) = (self.origins(), self.proxies());
         let sources = self.sources();
-        let skills = skills::place(self, &sources);
-        let knowledge = knowledge::service(self, &sources);
+        table::refuse_duplicates(self, tables);
+        let services = tables.iter().filter_map(|table| table.declared(self, &sources)).collect();
         let search = search::service(self, &data_dir);
         let auth = auth::service(self, listen, public_url.as_deref());
         Checked {
@@ -108,22 +110,34 @@ impl<'a> Checker<'a> {
             operator_listen,
             trusted_proxies,
             sources,
-            skills,
-            knowledge,
+            services,
             search,
             auth,
         }
     }
 
     /// The text at that pointer, where there is one.
-    pub(super) fn text(&self, pointer: &str) -> Option<&'a str> {
+    pub fn text(&self, pointer: &str) -> Option<&'a str> {
         self.document.values.pointer(pointer).and_then(Value::as_str)
     }
 
     /// The pointers of a list's items.
-    pub(super) fn items(&self, pointer: &'static str) -> impl Iterator<Item = String> + use<> {
+    pub(super) fn items(&self, pointer: &str) -> impl Iterator<Item = String> + use<> {
         let count = self.document.values.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len);
+        let pointer = pointer.to_owned();
         (0..count).map(move |index| format!("{pointer}/{index}"))
+    }
+
+    /// The source that a table names.
+    pub fn source_named(&mut self, at: &str, sources: &[Source]) -> Option<Source> {
+        let at = format!("{at}/source");
+        let name = self.text(&at)?;
+        let source = sources.iter().find(|source| source.name.as_str() == name).cloned();
+        if source.is_none() {
+            let message = format!("no [[source]] is named {name:?}; add one, or name one that is there");
+            self.fault(&at, message);
+        }
+        source
     }
 
     fn listen(&mut self, at: &str, text: &str) -> SocketAddr {
@@ -311,10 +325,20 @@ impl<'a> Checker<'a> {
         self.document.folder().join(written)
     }
 
-    pub(super) fn fault(&mut self, pointer: &str, message: String) {
+    /// Notes what is wrong at that pointer, and what to write.
+    pub fn fault(&mut self, pointer: &str, message: String) {
         let key = pointer.trim_start_matches('/').replace('/', ".");
         self.faults.push(Fault { place: self.document.place(pointer), key, message });
     }
+}
+
+/// The values without the tables of services.
+fn without(values: &Value, kinds: &[&'static Kind]) -> Value {
+    let mut values = values.clone();
+    if let Some(tables) = values.as_object_mut() {
+        tables.retain(|key, _| kinds.iter().all(|kind| kind.table != key));
+    }
+    values
 }
 
 /// Whether others on the way could read what is sent to that address.

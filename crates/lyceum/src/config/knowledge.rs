@@ -1,5 +1,7 @@
 //! The table `[knowledge]`.
 
+use std::sync::Arc;
+
 use lyceum_content::ontology::Ontology;
 use lyceum_knowledge::{SCRIPT, SKILL};
 use lyceum_model::RelPath;
@@ -12,6 +14,7 @@ use super::{
     environment,
     fault::{Fault, Faults, Place},
 };
+use crate::service::Settings;
 
 /// The largest file of an ontology.
 const LARGEST_ONTOLOGY: u64 = 1024 * 1024;
@@ -59,52 +62,45 @@ pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
 }
 
 /// What the table declares, with every fault that the schema can't see.
-pub(super) fn service(checker: &mut Checker<'_>, sources: &[Source]) -> Option<KnowledgeService> {
-    let name = checker.text("/knowledge/source")?;
-    let source = sources.iter().find(|source| source.name.as_str() == name).cloned();
-    if source.is_none() {
-        let message = format!("no [[source]] is named {name:?}; add one, or name one that is there");
-        checker.fault("/knowledge/source", message);
-    }
-    let title = checker.text("/knowledge/title").unwrap_or(name).trim().to_owned();
+pub(crate) fn check(checker: &mut Checker<'_>, at: &str, sources: &[Source]) -> Option<Arc<dyn Settings>> {
+    let source = checker.source_named(at, sources);
+    let name = checker.text(&format!("{at}/source"))?;
+    let title_at = format!("{at}/title");
+    let title = checker.text(&title_at).unwrap_or(name).trim().to_owned();
     if !title.chars().any(|c| c.is_ascii_alphanumeric()) {
-        checker.fault(
-            "/knowledge/title",
-            format!("{title:?} has no letter of a-z or digit; addresses need one"),
-        );
+        checker.fault(&title_at, format!("{title:?} has no letter of a-z or digit; addresses need one"));
     }
     let mut exclude = Vec::new();
-    for at in checker.items("/knowledge/exclude") {
+    for at in checker.items(&format!("{at}/exclude")) {
         match checker.text(&at).map(|text| RelPath::parse(text.trim_end_matches('/'))) {
             Some(Ok(path)) => exclude.push(path),
             Some(Err(error)) => checker.fault(&at, error.to_string()),
             None => {}
         }
     }
-    let (ontology, text) = ontology(checker)?;
+    let (ontology, text) = ontology(checker, at)?;
     for taken in [SKILL, SCRIPT] {
         if ontology.get(taken).is_some() {
             let message =
                 format!("the type {taken:?} is what search calls a part of skills; name yours otherwise");
-            checker.fault("/knowledge/ontology", message);
+            checker.fault(&format!("{at}/ontology"), message);
         }
     }
-    let by_default =
-        checker.document.values.pointer("/knowledge/publish_by_default") == Some(&Value::Bool(true));
+    let by_default = checker.document.values.pointer(&format!("{at}/publish_by_default"));
+    let by_default = by_default == Some(&Value::Bool(true));
     let ontology = if by_default { ontology.publishing_by_default() } else { ontology };
-    let bucket = bucket(checker);
+    let bucket = bucket(checker, at);
     // What a document looks like follows from all of these; with others each is made again.
     let web_url = source.as_ref().and_then(|source| match &source.location {
         Location::Repository(repository) => repository.web_url.as_deref(),
         Location::Folder(_) | Location::Example => None,
     });
     let rules = format!("{text}\n{by_default}\n{exclude:?}\n{web_url:?}");
-    let api = api(checker);
-    Some(KnowledgeService { source: source?, title, ontology, rules, exclude, api, bucket })
+    let api = api(checker, &format!("{at}/api"));
+    Some(Arc::new(KnowledgeService { source: source?, title, ontology, rules, exclude, api, bucket }))
 }
 
-fn api(checker: &mut Checker<'_>) -> KnowledgeApi {
-    let at = "/knowledge/api";
+fn api(checker: &mut Checker<'_>, at: &str) -> KnowledgeApi {
     let written = checker.document.values.pointer(at).cloned();
     let api = written.and_then(|api| serde_json::from_value(api).ok()).unwrap_or_default();
     let is_open = matches!(checker.text("/auth/mode"), None | Some("open"));
@@ -117,8 +113,8 @@ fn api(checker: &mut Checker<'_>) -> KnowledgeApi {
 }
 
 /// The ontology and its text.
-fn ontology(checker: &mut Checker<'_>) -> Option<(Ontology, String)> {
-    let at = "/knowledge/ontology";
+fn ontology(checker: &mut Checker<'_>, at: &str) -> Option<(Ontology, String)> {
+    let at = &format!("{at}/ontology");
     let Some(written) = checker.text(at) else {
         let ontology = Ontology::standard().map_err(|error| checker.fault(at, error.to_string()));
         return Some((ontology.ok()?, Ontology::STANDARD.to_owned()));
@@ -142,8 +138,8 @@ fn ontology(checker: &mut Checker<'_>) -> Option<(Ontology, String)> {
     }
 }
 
-fn bucket(checker: &mut Checker<'_>) -> Option<Bucket> {
-    let at = "/knowledge/bucket";
+fn bucket(checker: &mut Checker<'_>, at: &str) -> Option<Bucket> {
+    let at = &format!("{at}/bucket");
     checker.document.values.pointer(at)?;
     let text = |checker: &Checker<'_>, key: &str| checker.text(&format!("{at}/{key}")).map(str::to_owned);
     let endpoint = text(checker, "endpoint")?;

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use auth::Auth;
 pub use auth::AuthMode;
 
-/// The file `lyceum.toml`.
+/// The file `lyceum.toml`, without the tables of services: each kind of service brings its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Raw {
@@ -23,14 +23,7 @@ pub(super) struct Raw {
     pub auth: Auth,
     /// The Git repositories and folders that knowledge comes from.
     pub source: Vec<Source>,
-    /// The skills service, which is on when this table is there.
-    // As a table and not as "a table or nothing", so that a fault in it is found where it is.
-    #[schemars(with = "Skills")]
-    pub skills: Option<Skills>,
-    /// The knowledge service, which is on when this table is there.
-    #[schemars(with = "Knowledge")]
-    pub knowledge: Option<Knowledge>,
-    /// How things are found.
+    /// Search settings.
     pub search: Search,
 }
 
@@ -146,10 +139,14 @@ pub(super) struct Source {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
-pub(super) struct Knowledge {
+pub(crate) struct Knowledge {
     /// The source that the documents are in.
     #[schemars(example = &"kb")]
     pub source: String,
+    /// What stands before the names of its tools and prompts, so that two services can be offered side by side. Default: nothing,
+    /// and the name with `_` for a table that has one, such as `[knowledge.docs]`.
+    #[schemars(example = &"docs_")]
+    pub prefix: Option<String>,
     /// Who the knowledge base belongs to, as people read it; also the host of `mcp://` addresses. Default: the name of
     /// the source.
     #[schemars(example = &"SuperBenefit")]
@@ -191,7 +188,7 @@ pub enum KnowledgeApi {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
-pub(super) struct Bucket {
+pub(crate) struct Bucket {
     /// The bucket.
     #[schemars(example = &"superbenefit-knowledge")]
     pub name: String,
@@ -347,11 +344,16 @@ pub(super) enum RerankerKind {
 /// The table `[skills]`. What is written here counts over the `config.yaml` of the source.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Skills {
+pub(crate) struct Skills {
     /// The source that the skills are in.
     #[schemars(example = &"team-skills")]
     #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
     pub source: String,
+    /// What stands before the names of its tools and prompts, so that two services can be offered side by side. Default: nothing,
+    /// and the name with `_` for a table that has one, such as `[skills.docs]`.
+    #[schemars(example = &"docs_")]
+    #[expect(dead_code, reason = "it is read for every kind of service alike")]
+    pub prefix: Option<String>,
     /// The folder of the skills in the source, where it is not found by itself.
     #[schemars(example = &"skills")]
     #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]

@@ -10,34 +10,98 @@ use super::{
     document::{Document, escaped},
     fault::Fault,
     raw::Raw,
+    table::Table,
 };
+use crate::service::Kind;
 
 /// The JSON schema of `lyceum.toml`, for editors.
-pub fn json_schema() -> Value {
-    let schema =
-        schemars::generate::SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Raw>();
-    let mut schema = Value::from(schema);
-    if let Some(object) = schema.as_object_mut() {
-        object.insert("title".to_owned(), Value::from("lyceum.toml"));
+pub fn json_schema(kinds: &[&'static Kind]) -> Value {
+    let Schemas { mut root, tables } = Schemas::of(kinds);
+    for (kind, table) in kinds.iter().zip(tables) {
+        if let Some(properties) = root.pointer_mut("/properties").and_then(Value::as_object_mut) {
+            properties.insert(kind.table.to_owned(), several(table));
+        }
     }
-    schema
+    root
 }
 
-/// Every way in which the document does not fit the schema.
-pub(super) fn faults(document: &Document) -> Vec<Fault> {
-    let schema = json_schema();
-    let Ok(validator) = jsonschema::draft202012::new(&schema) else {
+/// The schema of all but the services, and that of each kind of service.
+struct Schemas {
+    root: Value,
+    tables: Vec<Value>,
+}
+
+impl Schemas {
+    fn of(kinds: &[&'static Kind]) -> Self {
+        let mut generator = schemars::generate::SchemaSettings::draft2020_12().into_generator();
+        let references: Vec<Value> =
+            kinds.iter().map(|kind| Value::from((kind.schema)(&mut generator))).collect();
+        let mut root = Value::from(generator.into_root_schema_for::<Raw>());
+        if let Some(object) = root.as_object_mut() {
+            object.insert("title".to_owned(), Value::from("lyceum.toml"));
+        }
+        let resolved = |reference: &Value| {
+            let name = reference.get("$ref").and_then(Value::as_str).unwrap_or_default();
+            let mut table = root.pointer(name.trim_start_matches('#')).unwrap_or(reference).clone();
+            if let (Some(table), Some(definitions)) = (table.as_object_mut(), root.get("$defs")) {
+                table.insert("$defs".to_owned(), definitions.clone());
+                table.insert(NAME.to_owned(), name.into());
+            }
+            table
+        };
+        let tables = references.iter().map(resolved).collect();
+        Self { root, tables }
+    }
+}
+
+/// Where the schema of a table keeps the address that it has in the whole.
+const NAME: &str = "$comment";
+
+/// A table that may also hold tables of its own kind, each under a name.
+fn several(mut table: Value) -> Value {
+    if let Some(object) = table.as_object_mut() {
+        object.remove("$defs");
+        object.remove("required");
+        let one = object.remove(NAME).unwrap_or_default();
+        object.insert("additionalProperties".to_owned(), serde_json::json!({ "$ref": one }));
+    }
+    table
+}
+
+/// The keys that the table of a service can have.
+pub(super) fn keys_of(kind: &'static Kind) -> Vec<String> {
+    Schemas::of(&[kind]).tables.iter().flat_map(|table| keys_at(table, "")).collect()
+}
+
+/// Every way in which the document does not fit the schema: each table of a service by that of its kind, then the rest.
+pub(super) fn faults(document: &Document, kinds: &[&'static Kind], tables: &[Table]) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    for (kind, schema) in kinds.iter().zip(&Schemas::of(kinds).tables) {
+        for table in tables.iter().filter(|table| table.kind.table == kind.table) {
+            faults.extend(faults_at(document, &table.at, schema, &table.values));
+        }
+    }
+    let mut rest = document.values.clone();
+    if let Some(object) = rest.as_object_mut() {
+        object.retain(|key, _| kinds.iter().all(|kind| kind.table != key));
+    }
+    faults.extend(faults_at(document, "", &json_schema(kinds), &rest));
+    faults
+}
+
+/// Every way in which the value at a pointer does not fit its schema.
+fn faults_at(document: &Document, at: &str, schema: &Value, value: &Value) -> Vec<Fault> {
+    let Ok(validator) = jsonschema::draft202012::new(schema) else {
         return Vec::new();
     };
-    validator.iter_errors(&document.values).flat_map(|error| explain(document, &schema, &error)).collect()
+    validator.iter_errors(value).flat_map(|error| explain(document, at, schema, &error)).collect()
 }
 
-fn explain(document: &Document, schema: &Value, error: &ValidationError<'_>) -> Vec<Fault> {
+fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationError<'_>) -> Vec<Fault> {
     let pointer = error.instance_path().as_str().to_owned();
-    let fault = |pointer: &str, message: String| Fault {
-        place: document.place(pointer),
-        key: dotted(pointer),
-        message,
+    let fault = |pointer: &str, message: String| {
+        let pointer = format!("{at}{pointer}");
+        Fault { place: document.place(&pointer), key: dotted(&pointer), message }
     };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
@@ -59,7 +123,7 @@ fn explain(document: &Document, schema: &Value, error: &ValidationError<'_>) -> 
                     many.iter().map(|one| one.to_string()).filter(|one| one != "null").collect()
                 }
             };
-            vec![fault(&pointer, wrong_type(schema, &pointer, &wanted.join(" or ")))]
+            vec![fault(&pointer, wrong_type(schema, at, &pointer, &wanted.join(" or ")))]
         }
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
             vec![fault(
@@ -71,13 +135,13 @@ fn explain(document: &Document, schema: &Value, error: &ValidationError<'_>) -> 
     }
 }
 
-fn wrong_type(schema: &Value, pointer: &str, wanted: &str) -> String {
-    let (key, example) = (dotted(pointer), example_at(schema, pointer));
+fn wrong_type(schema: &Value, at: &str, pointer: &str, wanted: &str) -> String {
+    let (key, example) = (dotted(&format!("{at}{pointer}")), example_at(schema, pointer));
     match (wanted, example) {
         ("object", _) => format!("must be a table; write [{key}] and its keys below it"),
         ("array", None) => format!("must be a list of tables; write [[{key}]] and its keys below it"),
         (_, example) => {
-            let key = pointer.rsplit('/').next().unwrap_or_default();
+            let key = key.rsplit('.').next().unwrap_or_default();
             format!("must be {}{}", article(wanted), write_this(key, example))
         }
     }

@@ -1,68 +1,66 @@
 //! The table `[skills]` and the variables of the skills service.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
 use lyceum_content::skill::Overlay;
 use lyceum_model::RelPath;
+use serde::Deserialize;
 
 use super::{Location, SkillsService, Source, check::Checker, raw};
+use crate::service::Settings;
 
-/// Where the skills are: what the schema alone can't promise.
-pub(super) struct Place {
-    source: Source,
-    path: Option<RelPath>,
-    workspace: Option<PathBuf>,
-}
-
-/// Finds the source among those that are declared.
-pub(super) fn place(checker: &mut Checker<'_>, sources: &[Source]) -> Option<Place> {
-    let name = checker.text("/skills/source")?;
-    let source = sources.iter().find(|source| source.name.as_str() == name).cloned();
-    if source.is_none() {
-        let message = format!("no [[source]] is named {name:?}; add one, or name one that is there");
-        checker.fault("/skills/source", message);
-    }
-    let path = checker.text("/skills/path").map(RelPath::parse).transpose();
+/// What the table at that pointer declares, with every fault that the schema can't see.
+pub(crate) fn check(checker: &mut Checker<'_>, at: &str, sources: &[Source]) -> Option<Arc<dyn Settings>> {
+    let source = checker.source_named(at, sources);
+    let path = checker.text(&format!("{at}/path")).map(RelPath::parse).transpose();
     let path = path.unwrap_or_else(|error| {
-        checker.fault("/skills/path", error.to_string());
+        checker.fault(&format!("{at}/path"), error.to_string());
         None
     });
-    let endpoint = checker.text("/skills/analytics/endpoint").unwrap_or_default();
+    let endpoint_at = format!("{at}/analytics/endpoint");
+    let endpoint = checker.text(&endpoint_at).unwrap_or_default();
     if let Some(error) = Some(endpoint)
         .filter(|text| !text.is_empty())
         .and_then(|text| lyceum_skills::analytics::Endpoint::parse(text).err())
     {
-        checker.fault("/skills/analytics/endpoint", error.to_string());
+        checker.fault(&endpoint_at, error.to_string());
     }
-    let workspace = workspace(checker);
-    Some(Place { source: source?, path, workspace })
+    let workspace = workspace(checker, at);
+    // What does not fit the schema was told already.
+    let raw = raw::Skills::deserialize(checker.document.values.pointer(at)?).ok()?;
+    Some(Arc::new(service(raw, source?, path, workspace)))
 }
 
 /// The folder that scripts may work in.
-fn workspace(checker: &mut Checker<'_>) -> Option<PathBuf> {
-    const KEY: &str = "/skills/scripts/workspace";
-    let Some(written) = checker.text(KEY) else {
-        if checker.text("/skills/scripts/workspace_access").is_some() {
+fn workspace(checker: &mut Checker<'_>, at: &str) -> Option<PathBuf> {
+    let (key, access) = (format!("{at}/scripts/workspace"), format!("{at}/scripts/workspace_access"));
+    let Some(written) = checker.text(&key) else {
+        if checker.text(&access).is_some() {
             let message =
                 "says how scripts.workspace may be used, and there is none; add it, or leave this out";
-            checker.fault("/skills/scripts/workspace_access", message.to_owned());
+            checker.fault(&access, message.to_owned());
         }
         return None;
     };
     let path = checker.path(written);
     if !path.is_dir() {
-        checker.fault(KEY, format!("there is no folder {}", path.display()));
+        checker.fault(&key, format!("there is no folder {}", path.display()));
     }
     Some(path)
 }
 
-/// Puts the checked place and the settings together.
-pub(super) fn service(raw: raw::Skills, place: Place) -> SkillsService {
+/// Puts what was checked and the settings together.
+fn service(
+    raw: raw::Skills,
+    source: Source,
+    path: Option<RelPath>,
+    workspace: Option<PathBuf>,
+) -> SkillsService {
     let raw::Skills { matching, mut refresh, mut scripts, assets, analytics, .. } = raw;
-    scripts.workspace = place.workspace;
-    if let (Location::Repository(repository), None) = (&place.source.location, refresh.interval_minutes) {
+    scripts.workspace = workspace;
+    if let (Location::Repository(repository), None) = (&source.location, refresh.interval_minutes) {
         refresh.interval_minutes = repository.poll_minutes;
     }
     let overlay = Overlay { matching, refresh, scripts, assets, analytics };
-    SkillsService { source: place.source, path: place.path, overlay }
+    SkillsService { source, path, overlay }
 }

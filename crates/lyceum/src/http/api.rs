@@ -28,13 +28,13 @@ use lyceum_model::{Caller, ErrorCode};
 
 use super::{ApiError, challenge_denied};
 use crate::{
-    app::{App, KNOWLEDGE},
+    app::App,
     config::KnowledgeApi,
-    knowledge::readers,
+    knowledge::{KnowledgeBase, readers},
+    service::Service,
 };
 use endpoint::{Audience, Endpoint};
 
-pub(crate) use openapi::Openapi;
 pub use openapi::openapi;
 
 /// Everything there is.
@@ -50,42 +50,66 @@ const OPERATOR: &str = "/api/v1/sources/";
 /// Seconds after which what is not there yet may be.
 const AGAIN_AFTER: u64 = 5;
 
-/// The routes; without a knowledge base, the way to one.
-pub(super) fn routes(app: &App) -> Router<App> {
-    let api = app.knowledge.as_ref().map(|_| api(app));
-    let is_there = |one: &&Endpoint| match api {
-        Some(KnowledgeApi::Public | KnowledgeApi::Member) => true,
-        Some(KnowledgeApi::Off) => one.audience == Audience::OfTool,
-        None => false,
+/// What an endpoint works with.
+#[derive(Clone)]
+pub(super) struct Api {
+    app: App,
+    base: Arc<KnowledgeBase>,
+}
+
+impl Api {
+    /// The path of a request, as it is for the knowledge base that has no name of its own.
+    fn path<'r>(&self, request: &'r Request) -> &'r str {
+        let path = request.uri().path();
+        path.strip_prefix(&self.base.root()).unwrap_or(path)
+    }
+}
+
+/// The routes of a knowledge base.
+pub(crate) fn routes(base: &Arc<KnowledgeBase>) -> Router<App> {
+    let is_there = |one: &&Endpoint| match base.api() {
+        KnowledgeApi::Public | KnowledgeApi::Member => true,
+        KnowledgeApi::Off => one.audience == Audience::OfTool,
     };
+    let root = base.root();
     let mounted: Vec<&Endpoint> = ENDPOINTS.iter().filter(is_there).collect();
     let has = |path: &str| mounted.iter().any(|one| one.path == path);
-    let others = ["/api/v1", "/api/v1/", "/api/v1/{*path}", llms::PATH];
-    let others = others.into_iter().filter(|path| !has(path));
-    let router = others.fold(Router::new(), |router, path| router.route(path, any(nothing)));
+    let others = OTHERS.into_iter().filter(|path| !has(path));
+    let is_off = base.api() == KnowledgeApi::Off;
+    let router = others.fold(Router::new(), |router, path| {
+        router.route(&format!("{root}{path}"), any(async move || nothing(is_off)))
+    });
     mounted.iter().fold(router, |router, one| {
-        let (handler, audience) = (one.handler, one.audience);
+        let (handler, audience, base) = (one.handler, one.audience, base.clone());
         let route = on(one.verb.filter(), async move |State(app): State<App>, request: Request| {
-            if let Err(refusal) = permit(&app, audience, &request) {
+            if let Err(refusal) = permit(&app, &base, audience, &request) {
                 return *refusal;
             }
-            handler(app, request).await.unwrap_or_else(ApiError::into_response)
+            handler(Api { app, base }, request).await.unwrap_or_else(ApiError::into_response)
         });
-        router.route(one.path, route)
+        router.route(&format!("{root}{}", one.path), route)
     })
 }
 
-/// Who may read documents here.
-fn api(app: &App) -> KnowledgeApi {
-    app.config.knowledge.as_ref().map(|service| service.api).unwrap_or_default()
+/// The paths that are answered whether or not something is there.
+const OTHERS: [&str; 4] = ["/api/v1", "/api/v1/", "/api/v1/{*path}", llms::PATH];
+
+/// Without a knowledge base, the way to one.
+pub(super) fn absent() -> Router<App> {
+    OTHERS.into_iter().fold(Router::new(), |router, path| router.route(path, any(async || no_knowledge())))
 }
 
 /// Asks the gate whether the caller may use an endpoint.
-fn permit(app: &App, audience: Audience, request: &Request) -> Result<(), Box<Response>> {
+fn permit(
+    app: &App,
+    base: &KnowledgeBase,
+    audience: Audience,
+    request: &Request,
+) -> Result<(), Box<Response>> {
     let access = match audience {
         Audience::OfTool => return Ok(()),
-        Audience::Public => Readers::Everyone.access(&KNOWLEDGE),
-        Audience::Readers => readers(api(app)).access(&KNOWLEDGE),
+        Audience::Public => Readers::Everyone.access(base.name()),
+        Audience::Readers => readers(base.api()).access(base.name()),
     };
     let caller = caller_of(request);
     lyceum_tools::permit(&caller, &access).map_err(|denied| {
@@ -104,27 +128,19 @@ fn caller_of(request: &Request) -> Arc<Caller> {
     caller.unwrap_or_else(|| Caller::anonymous().into())
 }
 
-async fn nothing(State(app): State<App>) -> ApiError {
-    match knowledge(&app) {
-        Ok(_) if api(&app) == KnowledgeApi::Off => {
-            let message = "the REST API is off here (knowledge.api); read the knowledge base by MCP, at /mcp";
-            ApiError::new(ErrorCode::NotFound, message)
-        }
-        Ok(_) => {
-            let message = "there is nothing at this path; GET /api/v1/openapi.json tells what there is";
-            ApiError::new(ErrorCode::NotFound, message)
-        }
-        Err(error) => error,
-    }
+fn nothing(is_off: bool) -> ApiError {
+    let message = if is_off {
+        "the REST API is off here (knowledge.api); read the knowledge base by MCP, at /mcp"
+    } else {
+        "there is nothing at this path; GET /api/v1/openapi.json tells what there is"
+    };
+    ApiError::new(ErrorCode::NotFound, message)
 }
 
-/// The knowledge base, or how to have one.
-fn knowledge(app: &App) -> Result<&Arc<Knowledge>, ApiError> {
-    app.knowledge.as_ref().ok_or_else(|| {
-        let message = "there is no knowledge base here; declare one in lyceum.toml with \
-                       [[source]] name = \"kb\", path = \"…\" and [knowledge] source = \"kb\"";
-        ApiError::new(ErrorCode::NotFound, message)
-    })
+fn no_knowledge() -> ApiError {
+    let message = "there is no knowledge base here; declare one in lyceum.toml with \
+                   [[source]] name = \"kb\", path = \"…\" and [knowledge] source = \"kb\"";
+    ApiError::new(ErrorCode::NotFound, message)
 }
 
 /// What is served at this moment; waits for the first sync.

@@ -69,7 +69,7 @@ async fn answer(app: App, hosts: Arc<HostRule>, request: Request<Incoming>) -> R
         "/livez" => health::live().await.into_response(),
         "/readyz" => health::readiness(&app).await,
         "/health" => health::details(&app).await,
-        "/metrics" => health::all_metrics(&app),
+        "/metrics" => health::all_metrics(&app).await,
         _ => {
             let message = "there is nothing at this path; there are /health, /livez, /readyz and /metrics";
             ApiError::new(ErrorCode::NotFound, message).into_response()

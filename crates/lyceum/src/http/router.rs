@@ -12,7 +12,11 @@ use crate::{app::App, mcp};
 
 /// The routes of this deployment, all but `/mcp`.
 pub fn router(app: App) -> Router {
-    Router::new()
+    let has_api = app.services.has("knowledge");
+    let of_services = app.services.iter().map(|service| service.clone().routes());
+    let others = if has_api { Router::new() } else { api::absent() };
+    of_services
+        .fold(others, Router::merge)
         .route("/", get(root::page))
         // `/mcp` itself is answered at the edge, before the router.
         .route("/{service}/mcp", any(mcp::service_endpoint))
@@ -26,7 +30,6 @@ pub fn router(app: App) -> Router {
         .route("/livez", get(health::live))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics))
-        .merge(api::routes(&app))
         .merge(auth::routes(&app))
         .fallback(async || {
             ApiError::new(ErrorCode::NotFound, "there is nothing at this path").into_response()

@@ -10,7 +10,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, StatusCode};
-use lyceum_knowledge::Delivery;
 use lyceum_model::ErrorCode;
 use lyceum_source::{Excerpt, SignatureCheck};
 use serde_json::json;
@@ -19,6 +18,7 @@ use super::{ApiError, body::read_parts};
 use crate::{
     app::App,
     config::{Location, Repository},
+    service::Delivery,
 };
 
 /// The largest body that the server of a repository sends.
@@ -78,29 +78,25 @@ pub(super) async fn github(
     }
 }
 
+/// Tells every service. It is acknowledged once each that reads the repository has it on disk.
 async fn accept(app: &App, moved: &[&Repository], id: Option<&str>) -> Result<Response, ApiError> {
-    let is_it = |location: &Location| matches!(location, Location::Repository(one) if moved.contains(&one));
-    let skills = app.config.skills.as_ref().zip(app.skills.as_ref());
-    let skills = skills.filter(|(declared, _)| is_it(&declared.source.location)).map(|(_, skills)| skills);
-    if let Some(skills) = skills.cloned() {
-        // Nothing needs to be written down: a start looks for news anyway.
-        app.tasks.spawn(async move { drop(skills.refresh_in_turn().await) });
-    }
-    let knowledge = app.config.knowledge.as_ref().zip(app.knowledge.as_ref());
-    let Some((_, knowledge)) = knowledge.filter(|(declared, _)| is_it(&declared.source.location)) else {
-        let told = skills.map(|_| Json(json!({ "status": "ok" })).into_response());
-        return Ok(told.unwrap_or_else(|| ignored("no service reads this source")));
-    };
-    match knowledge.accept(id).await {
-        Ok(Delivery::Accepted) => Ok(Json(json!({ "status": "ok" })).into_response()),
-        Ok(Delivery::Known) => Ok(Json(json!({ "status": "ok", "duplicate": true })).into_response()),
-        Err(error) => {
-            tracing::error!(error.cause = %error, "news of a push could not be written down");
+    let mut deliveries = Vec::new();
+    for service in app.services.iter() {
+        deliveries.push(service.pushed(moved, id).await.map_err(|error| {
+            tracing::error!(service = %service.name(), error.cause = %error, "news of a push could not be written down");
             let refused =
                 ApiError::new(ErrorCode::Unavailable, "it could not be written down; deliver it again");
-            Err(refused.retry_after(30).with_status(StatusCode::SERVICE_UNAVAILABLE))
-        }
+            refused.retry_after(30).with_status(StatusCode::SERVICE_UNAVAILABLE)
+        })?);
     }
+    let message = if deliveries.contains(&Delivery::Known) {
+        json!({ "status": "ok", "duplicate": true })
+    } else if deliveries.contains(&Delivery::Accepted) {
+        json!({ "status": "ok" })
+    } else {
+        return Ok(ignored("no service reads this source"));
+    };
+    Ok(Json(message).into_response())
 }
 
 fn repositories(app: &App) -> impl Iterator<Item = &Repository> {

@@ -9,7 +9,10 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::skills::search_library;
-use crate::{config::Config, skills};
+use crate::{
+    config::{Config, SkillsService},
+    skills,
+};
 
 /// How long what is under way may take to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(10);
@@ -39,7 +42,8 @@ impl Index {
     /// Has it hold what is served, as it is now. Where a server is at work on the index, that does it.
     pub(crate) async fn feed(&self, config: &Config, knowledge: &Knowledge) -> anyhow::Result<()> {
         knowledge.search_shown(&self.search, &knowledge.shown()).await?;
-        if let Some(skills) = skills::service(config, Audience::Everyone)? {
+        for (one, declared) in config.services_of::<SkillsService>() {
+            let skills = skills::open(config, &one.name, declared, Audience::Everyone)?;
             skills.refresh_in_turn().await;
             let library = skills.state().borrow().library.clone();
             if let Some(library) = library {

@@ -18,7 +18,7 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 const LARGEST: u64 = 256 * 1024;
 
 /// Keeps search up with the library, until it is told to stop.
-pub(super) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop: CancellationToken) {
+pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop: CancellationToken) {
     let mut state = skills.state();
     let work = async {
         loop {

@@ -12,6 +12,7 @@ use prometheus_client::{
     metrics::{
         counter::Counter,
         family::Family,
+        gauge::Gauge,
         histogram::{Histogram, exponential_buckets},
     },
     registry::{Registry, Unit},
@@ -26,6 +27,7 @@ struct Inner {
     registry: Registry,
     requests: Family<RequestLabels, Histogram>,
     operations: Family<OperationLabels, Histogram>,
+    services: Family<ServiceLabels, Gauge>,
     audit: AuditMetrics,
 }
 
@@ -58,6 +60,11 @@ impl AuditMetrics {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ServiceLabels {
+    service: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     http_request_method: &'static str,
     http_route: &'static str,
@@ -80,15 +87,24 @@ impl Default for Metrics {
         registry.register_with_unit("http_server_request_duration", help, unit, requests.clone());
         let (help, unit) = ("Duration of MCP operations", Unit::Seconds);
         registry.register_with_unit("mcp_server_operation_duration", help, unit, operations.clone());
+        let services = Family::default();
+        let help = "Whether a service works as /health says: 1, or 0 where it is degraded";
+        registry.register("lyceum_service_healthy", help, services.clone());
         let audit = AuditMetrics::default();
         registry.register("lyceum_audit_events", "Events for the audit log", audit.0.clone());
-        Self(Arc::new(Inner { registry, requests, operations, audit }))
+        Self(Arc::new(Inner { registry, requests, operations, services, audit }))
     }
 }
 
 impl Metrics {
     pub(crate) fn audit(&self) -> AuditMetrics {
         self.0.audit.clone()
+    }
+
+    /// Whether a service works, as it is at this moment.
+    pub(crate) fn service(&self, name: &str, is_well: bool) {
+        let labels = ServiceLabels { service: name.to_owned() };
+        self.0.services.get_or_create(&labels).set(is_well.into());
     }
 
     pub(crate) fn request(&self, method: &Method, path: &str, status: u16, elapsed: Duration) {

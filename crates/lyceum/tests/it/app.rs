@@ -12,7 +12,6 @@ use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 use http::{HeaderValue, header};
 use hyper_util::rt::TokioIo;
 use lyceum::{App, config::Config};
-use lyceum_content::{Catalog, Current};
 use lyceum_tools::Hub;
 use serde_json::json;
 use tempfile::TempDir;
@@ -84,8 +83,7 @@ impl TestApp {
 
     /// The same in a folder that outlives the server.
     pub(crate) async fn at(folder: &Path, hub: Arc<Hub>, settings: Settings) -> Self {
-        let catalog = Arc::new(Current::new(Catalog::default()));
-        Self::serve(settings.config(folder), |config, addr| App::with_hub(config, addr, hub, catalog)).await
+        Self::serve(settings.config(folder), |config, addr| App::with_hub(config, addr, hub)).await
     }
 
     /// What users get: the services of the configuration.

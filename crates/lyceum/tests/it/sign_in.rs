@@ -21,7 +21,7 @@ use std::{fmt::Write, sync::Arc};
 use alloy_primitives::{Address, Signature, eip191_hash_message, hex};
 use http::{HeaderValue, header};
 use k256::ecdsa::SigningKey;
-use lyceum::config::{AuthMode, AuthService, KnowledgeApi, Oauth};
+use lyceum::config::{AuthMode, AuthService, KnowledgeApi, KnowledgeService, Oauth};
 use lyceum_auth::{Chain, Guard, HATS_CONTRACT, Hat, Hats, ROLES_GOOD_FOR};
 use lyceum_model::Tier;
 use lyceum_testkit::TestChain;
@@ -122,8 +122,10 @@ impl Stage {
                 guard: Guard::default(),
             };
             change(&mut oauth);
-            if let Some(knowledge) = &mut config.knowledge {
-                knowledge.api = api;
+            for declared in &mut config.services {
+                if let Some(knowledge) = declared.settings::<KnowledgeService>() {
+                    declared.settings = Arc::new(KnowledgeService { api, ..knowledge.clone() });
+                }
             }
             config.auth = AuthService::Gated(Box::new(oauth));
         })

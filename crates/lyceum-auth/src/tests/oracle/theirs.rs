@@ -17,7 +17,11 @@ use oauth_as::{
 use serde_json::Value;
 
 use super::{Came, Deed, ONLY_REDIRECT, REDIRECTS, Side};
-use crate::{OFFLINE_ACCESS, Scopes, oauth::Params, tests::ISSUER};
+use crate::{
+    OFFLINE_ACCESS, Scopes,
+    oauth::Params,
+    tests::{ISSUER, rights},
+};
 
 pub(super) struct Theirs(Side<Server>);
 
@@ -120,7 +124,7 @@ impl Server {
 }
 
 fn client(id: &str, redirects: &[&str]) -> Client {
-    let scopes = ScopeSet::parse(&Scopes::every().to_string()).unwrap();
+    let scopes = ScopeSet::parse(&Scopes::every(&rights()).to_string()).unwrap();
     Client {
         client_id: ClientId::new(id),
         auth: ClientAuth::Public,

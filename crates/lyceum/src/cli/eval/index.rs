@@ -16,7 +16,7 @@ use lyceum_search::{
 };
 
 use crate::{
-    config::Config,
+    config::{Config, KnowledgeService},
     search::{self, Index},
 };
 
@@ -49,7 +49,8 @@ pub(super) async fn of_set(
 
 /// The index of the configured sources, as it is.
 pub(super) fn of_sources(config: &Config, modes: &[Mode]) -> anyhow::Result<Index> {
-    match search::folder(config) {
+    let base = config.services_of::<KnowledgeService>().next();
+    match base.and_then(|(base, _)| search::folder(config, &base.name)) {
         Some(folder) if folder.is_dir() => Ok(open(config, &folder, modes)),
         _ => bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first"),
     }

@@ -309,3 +309,23 @@ fn no_hat_and_no_team_makes_an_operator() {
         assert!(text.contains("is not one of the values there are"), "{text}");
     }
 }
+
+#[test]
+fn two_services_of_one_name_and_wrong_prefixes_are_faults() {
+    let source = "[[source]]\nname = \"kb\"\npath = \"/kb\"\n";
+    let of = |text: &str| {
+        let loaded = Config::from_text(Path::new("lyceum.toml"), &format!("{source}{text}"));
+        loaded.unwrap_err().to_string()
+    };
+    let twice = of("[skills.team]\nsource = \"kb\"\n[knowledge.team]\nsource = \"kb\"\n");
+    assert!(twice.contains("skills.team: team is the name of another service"), "{twice}");
+    let server = of("[knowledge.server]\nsource = \"kb\"\n");
+    assert!(server.contains("server is the service that every server has"), "{server}");
+    let name = of("[knowledge.\"My Docs\"]\nsource = \"kb\"\nprefix = \"a b\"\n");
+    assert!(name.contains("My Docs") && name.contains("prefix: \"a b\" can't stand before"), "{name}");
+    let unknown = of("[knowledge.docs]\nsource = \"kb\"\nsorce = 1\n");
+    assert!(
+        unknown.contains("knowledge.docs.sorce: there is no such key; did you mean source?"),
+        "{unknown}"
+    );
+}

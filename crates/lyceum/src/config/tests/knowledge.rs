@@ -2,7 +2,8 @@
 
 use std::{fs, path::Path};
 
-use crate::config::{Config, Location, Overrides, document::Document};
+use super::declared;
+use crate::config::{Config, KnowledgeService, Location, Overrides, document::Document};
 
 const SOURCE: &str = "[[source]]\nname = \"kb\"\nurl = \"https://example.org/kb.git\"\n";
 
@@ -22,8 +23,8 @@ fn check_fault(text: &str, variables: &[(&str, &str)], told: &[&str]) {
 
 #[test]
 fn the_table_turns_the_service_on() {
-    assert!(with("", &[]).unwrap().knowledge.is_none());
-    let service = with("[knowledge]\nsource = \"kb\"", &[]).unwrap().knowledge.unwrap();
+    assert!(with("", &[]).unwrap().services.is_empty());
+    let service: KnowledgeService = declared(&with("[knowledge]\nsource = \"kb\"", &[]).unwrap());
     assert_eq!((service.source.name.as_str(), service.title.as_str()), ("kb", "kb"));
     assert!(!service.ontology.get("tag").unwrap().default_of("publish"));
 }
@@ -31,7 +32,8 @@ fn the_table_turns_the_service_on() {
 #[test]
 fn rules_differ_when_documents_would_be_read_otherwise() {
     let rules = |text: &str| {
-        with(&format!("[knowledge]\nsource = \"kb\"\n{text}"), &[]).unwrap().knowledge.unwrap().rules
+        let config = with(&format!("[knowledge]\nsource = \"kb\"\n{text}"), &[]).unwrap();
+        declared::<KnowledgeService>(&config).rules
     };
     let plain = rules("");
     assert_eq!(plain, rules("title = \"Another\""));
@@ -46,7 +48,7 @@ fn an_ontology_of_one_s_own_is_read_beside_the_file() {
         .unwrap();
     let text = format!("{SOURCE}[knowledge]\nsource = \"kb\"\nontology = \"types.toml\"");
     let config = Config::from_text(&folder.path().join("lyceum.toml"), &text).unwrap();
-    assert!(config.knowledge.unwrap().ontology.get("recipe").is_some());
+    assert!(declared::<KnowledgeService>(&config).ontology.get("recipe").is_some());
 }
 
 #[test]
@@ -80,7 +82,7 @@ fn a_bucket_needs_its_keys_and_a_line_that_nobody_reads() {
     let keys = [("ID", "an-id"), ("KEY", "canary")];
     let config = with(&bucket("https://s3.example.org"), &keys).unwrap();
     assert!(!format!("{config:?}").contains("canary"));
-    assert_eq!(config.knowledge.unwrap().bucket.unwrap().region, "auto");
+    assert_eq!(declared::<KnowledgeService>(&config).bucket.unwrap().region, "auto");
     check_fault(
         &bucket("https://s3.example.org"),
         &[],
@@ -110,16 +112,16 @@ fn a_folder_that_names_a_variable_needs_it_too() {
 fn without_anything_the_example_is_served() {
     let nothing = || Config::of(Document::empty(), |_| None, &Overrides::default()).unwrap();
     let config = nothing().or_example().unwrap();
-    assert_eq!(config.knowledge.unwrap().source.location, Location::Example);
+    assert_eq!(declared::<KnowledgeService>(&config).source.location, Location::Example);
     let written = with("", &[]).unwrap().or_example().unwrap();
-    assert!(written.knowledge.is_none());
+    assert!(written.services.is_empty());
 }
 
 #[track_caller]
 fn check_place(place: &str, name: &str, is_folder: bool) {
     let overrides = Overrides { serve: Some(place.to_owned()), ..Overrides::default() };
     let config = Config::of(Document::empty(), |_| None, &overrides).unwrap().or_example().unwrap();
-    let service = config.knowledge.unwrap();
+    let service = declared::<KnowledgeService>(&config);
     assert_eq!(service.source.name.as_str(), name, "{place:?}");
     assert_eq!(matches!(service.source.location, Location::Folder(_)), is_folder, "{place:?}");
     assert!(service.ontology.get("file").unwrap().default_of("publish"));

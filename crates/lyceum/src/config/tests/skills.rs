@@ -4,7 +4,8 @@ use std::path::Path;
 
 use lyceum_content::skill::{AnalyticsOverlay, RefreshOverlay};
 
-use crate::config::{Config, Faults, Location, Overrides, Repository, document::Document};
+use super::declared;
+use crate::config::{Config, Faults, Location, Overrides, Repository, SkillsService, document::Document};
 
 /// What a text says with those variables over it.
 fn with(text: &str, variables: &[(&str, &str)]) -> Result<Config, Faults> {
@@ -27,9 +28,9 @@ fn check(text: &str, variables: &[(&str, &str)], fault: &str) {
 
 #[test]
 fn the_service_is_on_where_its_table_is() {
-    assert!(with(REPOSITORY, &[]).unwrap().skills.is_none());
+    assert!(with(REPOSITORY, &[]).unwrap().services.is_empty());
     let config = with(&format!("{REPOSITORY}[skills]\nsource = \"team\"\npath = \"a/b\""), &[]).unwrap();
-    let skills = config.skills.unwrap();
+    let skills = declared::<SkillsService>(&config);
     assert_eq!((skills.source.name.as_str(), skills.path.unwrap().as_str()), ("team", "a/b"));
 }
 
@@ -40,7 +41,7 @@ fn a_variable_turns_the_service_on_and_counts_over_the_table() {
     for text in ["", &table] {
         let config =
             with(text, &[("SKILLS_DIR", "mine"), ("SKILLS_REPO", "https://example.org/x.git")]).unwrap();
-        let source = config.skills.unwrap().source;
+        let source = declared::<SkillsService>(&config).source;
         assert_eq!((source.name.as_str(), source.location), ("skills", Location::Folder(here.join("mine"))));
     }
 }
@@ -49,7 +50,7 @@ fn a_variable_turns_the_service_on_and_counts_over_the_table() {
 fn a_source_of_the_file_keeps_its_name() {
     let text = "[[source]]\nname = \"skills\"\npath = \"/srv/skills\"\n[skills]\nsource = \"skills\"";
     let config = with(text, &[("SKILLS_DIR", "/mine")]).unwrap();
-    assert_eq!(config.skills.unwrap().source.location, Location::Folder("/mine".into()));
+    assert_eq!(declared::<SkillsService>(&config).source.location, Location::Folder("/mine".into()));
     let names: Vec<_> = config.sources.iter().map(|source| source.name.as_str()).collect();
     assert_eq!(names, ["skills", "skills-env"]);
 }
@@ -124,7 +125,8 @@ fn an_address_that_only_looks_like_this_machine_gets_no_token() {
 #[test]
 fn news_are_asked_for_as_the_source_the_table_or_the_variable_says() {
     let refresh = |text: &str, variables: &[(&str, &str)]| {
-        with(&format!("{REPOSITORY}{text}"), variables).unwrap().skills.unwrap().overlay.refresh
+        let config = with(&format!("{REPOSITORY}{text}"), variables).unwrap();
+        declared::<SkillsService>(&config).overlay.refresh
     };
     let minutes = |enabled, minutes| RefreshOverlay { enabled, interval_minutes: Some(minutes) };
     let (source, table) = ("poll_minutes = 5\n", "[skills]\nsource = \"team\"\n");
@@ -142,7 +144,7 @@ fn an_endpoint_in_a_variable_turns_analytics_on() {
     let config = with(&text, &[("ANALYTICS_ENDPOINT", "https://usage.example.org/events")]).unwrap();
     let endpoint = Some("https://usage.example.org/events".to_owned());
     let expected = AnalyticsOverlay { enabled: Some(true), endpoint };
-    assert_eq!(config.skills.unwrap().overlay.analytics, expected);
+    assert_eq!(declared::<SkillsService>(&config).overlay.analytics, expected);
 }
 
 #[test]
@@ -176,7 +178,7 @@ fn a_fault_in_the_table_is_told_where_it_is() {
         ),
         (
             "[skills.extra]",
-            "6: skills.extra: there is no such key; the keys here are analytics, assets, matching, path, refresh, scripts, source",
+            "6: skills.extra: there is no such key; the keys here are analytics, assets, matching, path, prefix, refresh, scripts, source",
         ),
     ] {
         check(&text(more), &[], &format!("lyceum.toml:{fault}"));

@@ -15,7 +15,7 @@ fn an_empty_file_is_good_for_ones_own_machine() {
     assert_eq!(config.public_url, None);
     assert_eq!(config.allowed_origins, []);
     assert!(config.auth.is_open());
-    assert!(config.sources.is_empty() && config.skills.is_none());
+    assert!(config.sources.is_empty() && config.services.is_empty());
     assert!(config.hosts.allows("localhost:8787"));
     insta::assert_debug_snapshot!(config.limits, @r"
     Limits {
@@ -115,4 +115,37 @@ fn a_proxy_before_the_server_is_named_or_missed() {
     assert!(load(behind).has_unnamed_proxy());
     assert!(!load(&format!("{behind}\ntrusted_proxies = [\"127.0.0.1\"]")).has_unnamed_proxy());
     assert!(!load("").has_unnamed_proxy());
+}
+
+#[test]
+fn a_service_may_stand_several_times() {
+    let config = load(
+        r#"
+        [[source]]
+        name = "kb"
+        path = "/kb"
+        [[source]]
+        name = "docs"
+        path = "/docs"
+        [knowledge]
+        source = "kb"
+        [knowledge.team-docs]
+        source = "docs"
+        [knowledge.plain]
+        source = "docs"
+        prefix = ""
+        title = "Plain"
+        "#,
+    );
+    let services: Vec<(&str, String)> =
+        config.services.iter().map(|one| (one.name.as_str(), one.prefix.of("search"))).collect();
+    let expected = [("knowledge", "search"), ("plain", "search"), ("team-docs", "team_docs_search")];
+    assert_eq!(services, expected.map(|(name, tool)| (name, tool.to_owned())));
+}
+
+#[test]
+fn only_named_services_need_no_first_one() {
+    let source = "[[source]]\nname = \"kb\"\npath = \"/kb\"\n";
+    let config = load(&format!("{source}[skills.team]\nsource = \"kb\"\n"));
+    assert_eq!(config.services.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["team"]);
 }

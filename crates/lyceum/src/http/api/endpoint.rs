@@ -5,10 +5,11 @@ use futures::future::BoxFuture;
 use lyceum_model::ErrorCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::{app::App, http::ApiError};
+use super::Api;
+use crate::http::ApiError;
 
 /// What answers.
-pub(super) type Handler = fn(App, Request) -> BoxFuture<'static, Result<Response, ApiError>>;
+pub(super) type Handler = fn(Api, Request) -> BoxFuture<'static, Result<Response, ApiError>>;
 
 /// Makes a schema.
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;

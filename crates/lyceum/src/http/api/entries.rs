@@ -8,17 +8,17 @@ use lyceum_model::ErrorCode;
 use schemars::JsonSchema;
 
 use super::{
-    cached,
+    Api, cached,
     endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
     query::{Asked, ListQuery},
 };
-use crate::{app::App, http::ApiError};
+use crate::http::ApiError;
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/entries",
     audience: Audience::Readers,
-    handler: |app, request| Box::pin(list(app, request)),
+    handler: |api, request| Box::pin(list(api, request)),
     id: "listEntries",
     summary: "List documents",
     description: "What is known of each document, without its text; the newest first. Filters can be combined.",
@@ -53,8 +53,8 @@ struct EntryList {
     offset: u64,
 }
 
-async fn list(app: App, request: Request) -> Result<Response, ApiError> {
-    let knowledge = super::knowledge(&app)?;
+async fn list(api: Api, request: Request) -> Result<Response, ApiError> {
+    let knowledge = api.base.knowledge();
     let asked = Asked::parse(request.uri().query().unwrap_or_default(), knowledge.ontology())?;
     let shown = super::shown(knowledge).await?;
     let found = shown.catalog.find(knowledge.ontology(), &asked.filter, asked.offset, asked.limit);

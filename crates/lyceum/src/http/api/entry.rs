@@ -9,19 +9,20 @@ use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
 
 use super::{
+    Api,
     accept::{Wanted, wanted},
     cached::{self, Tag},
     endpoint::{Audience, Endpoint, Form, Verb, inline, named},
     openapi::ContentTypeName,
     query::{unescaped, unknown_type},
 };
-use crate::{app::App, http::ApiError};
+use crate::http::ApiError;
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/entries/{contentType}/{id}",
     audience: Audience::Readers,
-    handler: |app, request| Box::pin(read(app, request)),
+    handler: |api, request| Box::pin(read(api, request)),
     id: "getEntry",
     summary: "Read a document",
     description: "The whole document. With `Accept: text/markdown` its text is sent as markdown, below a block of \
@@ -52,9 +53,9 @@ struct Named {
     id: String,
 }
 
-async fn read(app: App, request: Request) -> Result<Response, ApiError> {
-    let knowledge = super::knowledge(&app)?;
-    let rest = request.uri().path().strip_prefix("/api/v1/entries/").unwrap_or_default();
+async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
+    let knowledge = api.base.knowledge();
+    let rest = api.path(&request).strip_prefix("/api/v1/entries/").unwrap_or_default();
     let (content_type, id) = rest.split_once('/').unwrap_or((rest, ""));
     // What is no text is no name either.
     let (content_type, id) =

@@ -7,10 +7,10 @@ use lyceum_content::knowledge::{Entry, truncate};
 use lyceum_knowledge::Shown;
 
 use super::{
-    cached,
+    Api, cached,
     endpoint::{Audience, Endpoint, Form, Verb, inline},
 };
-use crate::{app::App, http::ApiError};
+use crate::http::ApiError;
 
 pub(super) const PATH: &str = "/llms.txt";
 
@@ -26,7 +26,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: PATH,
     audience: Audience::Readers,
-    handler: |app, request| Box::pin(read(app, request)),
+    handler: |api, request| Box::pin(read(api, request)),
     id: "llmsTxt",
     summary: "What is here, for a model",
     description: "Markdown with a link to each document, by type, as llmstxt.org describes it.",
@@ -37,14 +37,16 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     refusals: &[],
 };
 
-async fn read(app: App, request: Request) -> Result<Response, ApiError> {
-    let knowledge = super::knowledge(&app)?;
+async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
+    let knowledge = api.base.knowledge();
     let shown = super::shown(knowledge).await?;
-    let text = written(&app.public_url(), knowledge.title(), &shown);
+    let server = api.app.public_url();
+    let text = written(&server, &api.base.root(), knowledge.title(), &shown);
     Ok(cached::answer(request.headers(), KIND, text))
 }
 
-fn written(url: &str, title: &str, shown: &Shown) -> String {
+fn written(server: &str, root: &str, title: &str, shown: &Shown) -> String {
+    let url = format!("{server}{root}");
     let mut by_type: BTreeMap<&str, Vec<&Arc<Entry>>> = BTreeMap::new();
     for entry in shown.catalog.entries() {
         by_type.entry(&entry.summary.content_type).or_default().push(entry);

@@ -1,9 +1,8 @@
 //! `GET /api/v1/openapi.json`: the API as a program reads it, made from the table that mounts it.
 
-use std::{borrow::Cow, collections::BTreeMap, sync::OnceLock};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use axum::{extract::Request, response::Response};
-use bytes::Bytes;
 use lyceum_content::ontology::Ontology;
 use lyceum_knowledge::{SCRIPT, SKILL};
 use lyceum_model::ErrorCode;
@@ -11,15 +10,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, js
 use serde_json::{Map, Value, json};
 
 use super::{
-    ENDPOINTS, cached,
+    Api, ENDPOINTS, cached,
     endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
 };
-use crate::{
-    app::App,
-    http::{
-        ApiError,
-        error::{ErrorBody, status},
-    },
+use crate::http::{
+    ApiError,
+    error::{ErrorBody, status},
 };
 
 const KIND: &str = "application/json";
@@ -43,7 +39,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/openapi.json",
     audience: Audience::Public,
-    handler: |app, request| Box::pin(read(app, request)),
+    handler: |api, request| Box::pin(read(api, request)),
     id: "openapi",
     summary: "This description",
     description: "The description of this API, as OpenAPI 3.1, with the types of documents that are used here.",
@@ -92,27 +88,28 @@ impl JsonSchema for SearchTypeName {
     }
 }
 
-/// The description as it is sent, made when it is first asked for.
-#[derive(Debug, Default)]
-pub(crate) struct Openapi(OnceLock<Bytes>);
-
-async fn read(app: App, request: Request) -> Result<Response, ApiError> {
-    let ontology = super::knowledge(&app)?.ontology();
-    let bytes = app.openapi.0.get_or_init(|| openapi(ontology).to_string().into());
+async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
+    let describe = || openapi_at(&api.base.root(), api.base.knowledge().ontology()).to_string().into();
+    let bytes = api.base.openapi.get_or_init(describe);
     Ok(cached::answer(request.headers(), KIND, bytes.clone()))
 }
 
 /// The description of the API, for documents of these types.
 pub fn openapi(ontology: &Ontology) -> Value {
+    openapi_at("", ontology)
+}
+
+/// The same for the knowledge base whose paths begin with that.
+fn openapi_at(root: &str, ontology: &Ontology) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
     });
     let mut generator = settings.into_generator();
-    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for one in &ENDPOINTS {
         let operation = operation(one, &mut generator);
-        paths.entry(one.path).or_default().insert(one.verb.name().to_owned(), operation);
+        paths.entry(format!("{root}{}", one.path)).or_default().insert(one.verb.name().to_owned(), operation);
     }
     let mut schemas = generator.take_definitions(true);
     name_types(&mut schemas, ontology);

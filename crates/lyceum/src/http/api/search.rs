@@ -1,25 +1,26 @@
 //! `GET /api/v1/search`: the documents that answer a question best, with the passage that does.
 
 use axum::{extract::Request, response::Response};
-use lyceum_knowledge::{Filters, Finder, FoundAll, Manner, USUAL};
+use lyceum_knowledge::{Filters, FoundAll, Manner, USUAL};
 use lyceum_model::ErrorCode;
 use lyceum_search::{LONGEST, MOST, Mode};
 use schemars::JsonSchema;
 use serde_json::json;
 
 use super::{
+    Api,
     cached::{self, Tag},
     endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
     openapi::SearchTypeName,
     query::{MOST_TAGS, add_tags, not_text, number, once, pairs, said},
 };
-use crate::{app::App, http::ApiError};
+use crate::http::ApiError;
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/search",
     audience: Audience::Readers,
-    handler: |app, request| Box::pin(search(app, request)),
+    handler: |api, request| Box::pin(search(api, request)),
     id: "search",
     summary: "Search documents",
     description: "The documents that answer a question best, by their words and by what they mean, each with its best \
@@ -113,14 +114,10 @@ struct Asked {
     manner: Manner,
 }
 
-async fn search(app: App, request: Request) -> Result<Response, ApiError> {
-    let knowledge = super::knowledge(&app)?.clone();
+async fn search(api: Api, request: Request) -> Result<Response, ApiError> {
     let asked = parse(request.uri().query().unwrap_or_default())?;
-    let search =
-        app.search.clone().ok_or_else(|| ApiError::new(ErrorCode::NotFound, "there is no search here"))?;
-    let finder = Finder { knowledge, search };
-    let found = finder.find(asked.text, &asked.filters, asked.manner);
-    let found = app.within_limit(found).await.map_err(|error| super::failed(&error))?;
+    let found = api.base.finder.find(asked.text, &asked.filters, asked.manner);
+    let found = api.app.within_limit(found).await.map_err(|error| super::failed(&error))?;
     let body = serde_json::to_string(&found).unwrap_or_default();
     let is_poor = found.degraded.is_some();
     let tag = tag(&body, found.took_ms);

@@ -15,13 +15,11 @@ use lyceum_tools::{
 use schemars::JsonSchema;
 
 use super::{
+    Api,
     endpoint::{Audience, Endpoint, Form, Verb, inline, named},
     query::unescaped,
 };
-use crate::{
-    app::App,
-    http::{ApiError, failed_call},
-};
+use crate::http::{ApiError, failed_call};
 
 /// The tool that does the work.
 const TOOL: &str = "refresh_sources";
@@ -30,7 +28,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Post,
     path: "/api/v1/sources/{name}/sync",
     audience: Audience::OfTool,
-    handler: |app, request| Box::pin(refresh(app, request)),
+    handler: |api, request| Box::pin(refresh(api, request)),
     id: "syncSource",
     summary: "Bring a source up to date now",
     description: "For operators: fetches the source, brings in what changed, and tells what that was. Pages of other \
@@ -56,14 +54,16 @@ struct Named {
     name: String,
 }
 
-async fn refresh(app: App, request: Request) -> Result<Response, ApiError> {
-    let rest = request.uri().path().strip_prefix(super::OPERATOR).unwrap_or_default();
+async fn refresh(api: Api, request: Request) -> Result<Response, ApiError> {
+    let rest = api.path(&request).strip_prefix(super::OPERATOR).unwrap_or_default();
     let name = &*unescaped(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
+    let app = &api.app;
     let view = View::of_all(app.mcp.hub().registry(), super::caller_of(&request));
     let arguments = JsonObject::from_iter([("source".to_owned(), name.into())]);
-    let work = view.call(TOOL, arguments, CallContext::default());
+    let tool = api.base.prefix.of(TOOL);
+    let work = view.call(&tool, arguments, CallContext::default());
     let outcome = match app.within_limit(work).await {
-        Err(error @ Error::Denied(_)) => return Ok(failed_call(&app, view.caller(), &error)),
+        Err(error @ Error::Denied(_)) => return Ok(failed_call(app, view.caller(), &error)),
         outcome => outcome.map_err(|error| super::failed(&error))?,
     };
     let Outcome::Done(CallToolResult { structured_content: Some(report), .. }) = outcome else {

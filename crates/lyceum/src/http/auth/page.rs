@@ -4,7 +4,7 @@ use askama::Template;
 use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use lyceum_auth::{Auth, Begun};
-use lyceum_model::{RIGHTS, Right};
+use lyceum_model::Right;
 
 use super::answer::unkept;
 use crate::{
@@ -24,7 +24,7 @@ struct SignInPage<'a> {
     host: &'a str,
     is_local: bool,
     resource: &'a str,
-    rights: Vec<&'static Right>,
+    rights: Vec<&'a Right>,
     message: &'a str,
     state: &'a str,
     chains: String,
@@ -55,7 +55,8 @@ pub(super) fn ask(app: &App, auth: &Auth, begun: &Begun, message: &str, status: 
         host: asked.shown_host(),
         is_local: asked.is_local(),
         resource: &asked.resource,
-        rights: RIGHTS
+        rights: auth
+            .rights()
             .iter()
             .filter(|right| asked.scopes.iter().any(|scope| *scope == right.scope))
             .collect(),

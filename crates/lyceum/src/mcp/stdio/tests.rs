@@ -2,7 +2,6 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
-use lyceum_content::{Catalog, Current};
 use lyceum_model::{Access, Domain};
 use lyceum_tools::{Hub, Registry};
 use serde_json::{Value, json};
@@ -16,8 +15,7 @@ fn app(folder: &Path) -> App {
     let config = Config::from_text(Path::new("lyceum.toml"), &format!("[server]\ndata_dir = {folder:?}\n"));
     let letters = lyceum_testkit::letters(Access::public(Domain::from_static("post")));
     let registry = Registry::builder().extension(letters).unwrap().build();
-    let catalog = Arc::new(Current::new(Catalog::default()));
-    App::with_hub(config.unwrap(), ([127, 0, 0, 1], 0).into(), Arc::new(Hub::new(registry)), catalog)
+    App::with_hub(config.unwrap(), ([127, 0, 0, 1], 0).into(), Arc::new(Hub::new(registry)))
 }
 
 /// Writes each message, waits for the answer to those that want one, and gives the answers.

@@ -121,9 +121,9 @@ async fn the_doctor_lists_each_with_its_reason() {
     let mut lines = ended.out.lines();
     assert!(lines.next().unwrap().starts_with("lyceum "));
     assert!(lines.next().unwrap().starts_with("configuration: good (lyceum.toml); data in "));
-    assert_eq!(lines.next(), Some("knowledge: off; write [knowledge] in lyceum.toml"));
     assert_eq!(lines.next(), Some("search: by words; search.embedder.kind is \"none\""));
     assert_eq!(lines.next(), Some("sign-in: off; everyone who reaches the server may do everything"));
+    assert_eq!(lines.next(), Some("knowledge: off; write [knowledge] in lyceum.toml"));
     assert_eq!(lines.next(), Some(format!("source skills: {}", folder.path().display()).as_str()));
     assert_eq!(lines.next(), Some("skills: 3"));
     let found =

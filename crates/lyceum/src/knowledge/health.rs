@@ -1,13 +1,28 @@
 //! How the knowledge base is: what is served of it, and what is not yet where it belongs.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use lyceum_knowledge::{Counts, Knowledge, Shown, State};
 use lyceum_store::jobs::Failure;
 use serde::Serialize;
 
+use crate::{patience::within, service::Health};
+
+/// How long the database may take to say what it has.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+
+/// How many objects are not yet where they belong, and those that failed.
+pub(super) type Pending = (i64, Vec<Failure>);
+
+/// What the database says of them; nothing if it does not answer.
+pub(super) async fn pending(knowledge: &Knowledge) -> Option<Pending> {
+    within(ANSWERS_WITHIN, knowledge.unshelved()).await.ok()?.ok()
+}
+
 /// How the knowledge base is.
 #[derive(Serialize)]
-pub(super) struct KnowledgeHealth {
+struct Detail {
     /// How many documents are served.
     documents: usize,
     /// How many files of the source are in which state.
@@ -16,8 +31,6 @@ pub(super) struct KnowledgeHealth {
     unshelved: Option<i64>,
     /// Those of them that failed, as far as they belong to what is served.
     failed: Vec<Failed>,
-    #[serde(skip)]
-    pub(super) is_well: bool,
 }
 
 /// An object that could not be put where it belongs. Why is in the log: the reason may name places of this machine.
@@ -30,29 +43,23 @@ struct Failed {
 }
 
 /// Its health, by what is served and what the database says.
-pub(super) fn look(state: &State, unshelved: Option<(i64, Vec<Failure>)>) -> KnowledgeHealth {
+pub(super) fn of(state: &State, pending: Option<Pending>) -> Health {
     let State { shown, error } = state;
-    let (unshelved, failures) = match unshelved {
-        Some((count, failures)) => (Some(count), failures),
-        None => (None, Vec::new()),
-    };
-    KnowledgeHealth {
-        documents: shown.catalog.entries().len(),
-        files: shown.files,
-        unshelved,
-        is_well: shown.version.is_some() && error.is_none() && unshelved.is_some() && failures.is_empty(),
-        failed: failures.into_iter().filter(|one| is_served(shown, &one.key)).map(failed).collect(),
-    }
-}
-
-/// Why requests should not be sent here yet, if they should not.
-pub(super) fn reason_to_wait(knowledge: &Knowledge) -> Option<String> {
-    let State { shown, error } = knowledge.state().borrow().clone();
-    match (&shown.version, error) {
+    let (unshelved, failures) =
+        pending.map_or((None, Vec::new()), |(count, failures)| (Some(count), failures));
+    let is_well = shown.version.is_some() && error.is_none() && unshelved.is_some() && failures.is_empty();
+    let waiting_for = match (&shown.version, error) {
         (Some(_), _) => None,
         (None, Some(error)) => Some(format!("the knowledge base can't be read: {error}")),
         (None, None) => Some("the knowledge base is being fetched".to_owned()),
-    }
+    };
+    let detail = Detail {
+        documents: shown.catalog.entries().len(),
+        files: shown.files,
+        unshelved,
+        failed: failures.into_iter().filter(|one| is_served(shown, &one.key)).map(failed).collect(),
+    };
+    Health { is_well, waiting_for, detail: serde_json::to_value(detail).ok(), ..Health::default() }
 }
 
 fn failed(failure: Failure) -> Failed {

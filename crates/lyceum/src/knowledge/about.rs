@@ -1,0 +1,47 @@
+//! What `/` says of a knowledge base.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use super::KnowledgeBase;
+use crate::config::KnowledgeApi;
+
+/// What is in the knowledge base, how fresh it is, and how to read it without an MCP client.
+pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
+    let (shown, title) = (base.knowledge().shown(), base.knowledge().title());
+    let url = format!("{server}{}", base.root());
+    let (Some(commit), Some(synced_at)) = (&shown.version, shown.synced_at) else {
+        return format!(
+            "\nThe knowledge base {title} is being fetched; {server}/readyz says when it is here.\n"
+        );
+    };
+    let mut by_type: BTreeMap<&str, usize> = BTreeMap::new();
+    for entry in shown.catalog.entries() {
+        *by_type.entry(&entry.summary.content_type).or_default() += 1;
+    }
+    let entries = shown.catalog.entries();
+    let mut text = format!(
+        "\nThe knowledge base {title}: {count} documents, commit {commit}, brought in {synced_at}\n",
+        count = entries.len()
+    );
+    for (content_type, count) in by_type {
+        // Writing to a string can't fail.
+        let _written = writeln!(text, "  {count:>6}  {content_type}");
+    }
+    if base.api() != KnowledgeApi::Public {
+        return text;
+    }
+    let _written = write!(
+        text,
+        "\nAs a list      {url}/api/v1/entries?limit=100\n\
+         For a model    {url}/llms.txt\n\
+         As OpenAPI     {url}/api/v1/openapi.json\n"
+    );
+    if let Some(first) = entries.first() {
+        let (content_type, id) = (&first.summary.content_type, &first.summary.id);
+        let _written = writeln!(
+            text,
+            "One document   curl -H 'Accept: text/markdown' {url}/api/v1/entries/{content_type}/{id}"
+        );
+    }
+    text
+}

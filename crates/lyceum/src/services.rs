@@ -1,0 +1,110 @@
+//! The services of this process: the one place that names their kinds, and the loops over all of them.
+
+use std::sync::Arc;
+
+use lyceum_content::SourceStatus;
+use lyceum_model::{Domain, MCP_READ, Right, Tier};
+use lyceum_skills::Audience;
+use lyceum_tools::{Registry, RegistryError, ServerFacts, ServerInfo};
+
+use crate::{
+    config::Config,
+    knowledge,
+    search::Indexes,
+    service::{Kind, Service, Workshop},
+    skills,
+};
+
+/// Every kind of service there is, in the order of the documentation.
+pub static KINDS: [&Kind; 2] = [&knowledge::KIND, &skills::KIND];
+
+/// The service of the tools that every deployment has.
+pub(crate) const SERVER: Domain = Domain::from_static("server");
+
+/// The services that are on. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Services(Arc<[Arc<dyn Service>]>);
+
+impl Services {
+    /// Makes what the configuration declares.
+    pub(crate) fn make(config: &Config, audience: Audience) -> anyhow::Result<Self> {
+        let indexes = Indexes::new(config);
+        let workshop = Workshop { config, audience, indexes: &indexes };
+        let mut services = Vec::new();
+        for declared in &config.services {
+            services.extend((declared.kind.make)(declared, &workshop)?);
+        }
+        Ok(Self(services.into()))
+    }
+
+    /// None: everything that is offered was registered elsewhere.
+    pub(crate) fn none() -> Self {
+        Self(Arc::new([]))
+    }
+
+    /// Whether one has that name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.iter().any(|service| service.name().as_str() == name)
+    }
+
+    /// One after the other.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn Service>> {
+        self.0.iter()
+    }
+
+    /// What each offers, and the tools that every deployment has.
+    pub(crate) fn offers(&self, config: &Config) -> Result<Vec<(Domain, Registry)>, RegistryError> {
+        let mut offers = Vec::new();
+        for service in self.iter() {
+            offers.push((service.name().clone(), service.offer()?));
+        }
+        let names = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
+        let names = names.map(|(name, _)| name.to_string());
+        let (services, declared) = (self.clone(), config.clone());
+        let facts = ServerFacts {
+            version: env!("CARGO_PKG_VERSION"),
+            services: std::iter::once(SERVER.to_string()).chain(names).collect(),
+            sources: Box::new(move || services.sources(&declared)),
+        };
+        let builder = Registry::builder().tool::<ServerInfo>(&SERVER, &Arc::new(facts))?;
+        offers.push((SERVER, builder.build()));
+        Ok(offers)
+    }
+
+    /// The sources in the order of the configuration, and how fresh each is.
+    pub(crate) fn sources(&self, config: &Config) -> Vec<SourceStatus> {
+        let known: Vec<SourceStatus> = self.iter().flat_map(|service| service.sources()).collect();
+        let of = |name| known.iter().find(|status| status.name == name).cloned();
+        let declared = config.sources.iter().map(|source| source.name.clone());
+        declared.map(|name| of(name.clone()).unwrap_or_else(|| SourceStatus::pending(name))).collect()
+    }
+
+    /// Every scope there is: the least one, those of every kind of service, and those that the services here add.
+    pub(crate) fn scopes(&self, config: &Config) -> Vec<Right> {
+        let least = Right::new(MCP_READ, Tier::Public, "Read and search what is open to everyone");
+        let declared = config.services.iter().map(|declared| declared.kind);
+        let of_kinds = KINDS.into_iter().chain(declared).flat_map(|kind| (kind.scopes)());
+        let of_services = self.iter().flat_map(|service| service.scopes());
+        let mut scopes = vec![least];
+        for right in of_kinds.chain(of_services) {
+            if scopes.iter().all(|known| known.scope != right.scope) {
+                scopes.push(right);
+            }
+        }
+        scopes
+    }
+
+    /// What a model should know before it uses any of them.
+    pub(crate) fn instructions(&self) -> String {
+        let general = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
+            Call server_info to see what is here and how fresh it is.";
+        let of_services = self.iter().map(|service| service.instructions()).filter(|text| !text.is_empty());
+        std::iter::once(general.to_owned()).chain(of_services).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl FromIterator<Arc<dyn Service>> for Services {
+    fn from_iter<I: IntoIterator<Item = Arc<dyn Service>>>(services: I) -> Self {
+        Self(services.into_iter().collect())
+    }
+}

@@ -1,0 +1,79 @@
+//! What `lyceum doctor` says of the skills.
+
+use std::fmt::{self, Write};
+
+use lyceum_content::skill::{NetworkChoice, Severity, Workspace};
+use lyceum_skills::{Library, Skills};
+
+use crate::{config::SkillsService, service::Examination, sources};
+
+/// Reads the skills as the server would, and says what it finds.
+pub(super) async fn examine(declared: &SkillsService, skills: &Skills) -> Result<Examination, fmt::Error> {
+    skills.refresh_in_turn().await;
+    let state = skills.state().borrow().clone();
+    let mut out = String::new();
+    writeln!(out, "source {}: {}", skills.source_name(), sources::location(skills.source()))?;
+    if let Some(error) = &state.error {
+        writeln!(out, "  can't be refreshed: {error}")?;
+    }
+    let mut is_well = state.error.is_none();
+    if let Some(library) = &state.library {
+        describe(&mut out, library)?;
+        is_well &= scripts(&mut out, declared, library, skills).await?;
+    }
+    Ok(Examination { text: out, is_well })
+}
+
+fn describe(out: &mut String, library: &Library) -> fmt::Result {
+    let commit = library.commit().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
+    writeln!(out, "skills: {}{commit}", library.index.skills().len())?;
+    for finding in library.findings() {
+        let word = match finding.severity {
+            Severity::Warning => "warning",
+            Severity::Skipped => "skipped",
+            Severity::Ignored => "ignored",
+        };
+        writeln!(out, "  {word}  {}: {}", finding.file, finding.message)?;
+    }
+    Ok(())
+}
+
+async fn scripts(
+    out: &mut String,
+    declared: &SkillsService,
+    library: &Library,
+    skills: &Skills,
+) -> Result<bool, fmt::Error> {
+    // Over HTTP only the configuration turns them on; the settings of the library are those of stdio.
+    let over_http = declared.overlay.scripts.enabled == Some(true);
+    let on = |on: bool| if on { "on" } else { "off" };
+    let over_stdio = library.settings.scripts.enabled;
+    write!(out, "scripts: {} over stdio, {} over HTTP", on(over_stdio), on(over_http))?;
+    if !over_stdio && !over_http {
+        writeln!(out)?;
+        return Ok(true);
+    }
+    let scripts = skills.scripts();
+    let (level, memory) = match (scripts.level().await, scripts.memory_limit().await) {
+        (Ok(level), Ok(memory)) => (level, memory),
+        (Err(reason), _) | (_, Err(reason)) => {
+            writeln!(out, "; they can't be run: {reason}")?;
+            return Ok(false);
+        }
+    };
+    writeln!(out, "; sandbox {level}; memory limited {memory}")?;
+    writeln!(
+        out,
+        "  network of scripts that declare one: {} over stdio, {} over HTTP (skills.scripts.network)",
+        library.settings.scripts.network.as_str(),
+        declared.overlay.scripts.network.unwrap_or(NetworkChoice::None).as_str()
+    )?;
+    if let Some(Workspace { path, access }) = &library.settings.scripts.workspace {
+        let (path, access) = (path.display(), access.as_str());
+        writeln!(
+            out,
+            "  workspace of scripts: {path}, to {access}, over stdio only (skills.scripts.workspace)"
+        )?;
+    }
+    Ok(true)
+}
