@@ -17,62 +17,85 @@ mod sync;
 use std::sync::Arc;
 
 use axum::{
-    Router,
     extract::{Request, State},
     response::{IntoResponse, Response},
-    routing::{any, on},
 };
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use lyceum_knowledge::{Knowledge, Readers, Shown};
 use lyceum_model::{Caller, ErrorCode};
 
-use super::{ApiError, challenge_denied};
+use super::{
+    ApiError, challenge_denied,
+    route::{Cors, Route},
+};
 use crate::{
     app::{App, KNOWLEDGE},
     config::KnowledgeApi,
     knowledge::readers,
 };
-use endpoint::{Audience, Endpoint};
+use endpoint::{EndpointAccess, Verb};
 
+pub(crate) use endpoint::Endpoint;
 pub(crate) use openapi::Openapi;
 pub use openapi::openapi;
 
 /// Everything there is.
-const ENDPOINTS: [Endpoint; 6] =
+static ENDPOINTS: [Endpoint; 6] =
     [entries::ENDPOINT, entry::ENDPOINT, search::ENDPOINT, openapi::ENDPOINT, llms::ENDPOINT, sync::ENDPOINT];
 
-/// What all paths but `/llms.txt` begin with.
-const ROOT: &str = "/api/v1/";
-
-/// The paths that are no reads.
+/// What the paths of operators begin with.
 const OPERATOR: &str = "/api/v1/sources/";
 
 /// Seconds after which what is not there yet may be.
 const AGAIN_AFTER: u64 = 5;
 
 /// The routes; without a knowledge base, the way to one.
-pub(super) fn routes(app: &App) -> Router<App> {
-    let api = app.knowledge.as_ref().map(|_| api(app));
+pub(super) fn routes(app: &App) -> Vec<Route> {
+    routes_of(app.knowledge.as_ref().map(|_| api(app)))
+}
+
+fn routes_of(api: Option<KnowledgeApi>) -> Vec<Route> {
+    let mut routes = api.map(endpoint_routes).unwrap_or_default();
+    let others = [
+        ("/api/v1", Cors::AllowedOrigins),
+        ("/api/v1/", Cors::PublicRead),
+        ("/api/v1/{*path}", Cors::PublicRead),
+        (llms::PATH, Cors::PublicRead),
+    ];
+    for (path, cors) in others {
+        if routes.iter().all(|route| route.path() != path) {
+            routes.push(Route::any(path, nothing).cors(cors));
+        }
+    }
+    routes
+}
+
+/// The routes of the endpoints, where those may read.
+fn endpoint_routes(api: KnowledgeApi) -> Vec<Route> {
     let is_there = |one: &&Endpoint| match api {
-        Some(KnowledgeApi::Public | KnowledgeApi::Member) => true,
-        Some(KnowledgeApi::Off) => one.audience == Audience::OfTool,
-        None => false,
+        KnowledgeApi::Public | KnowledgeApi::Member => true,
+        KnowledgeApi::Off => one.access == EndpointAccess::OfTool,
     };
-    let mounted: Vec<&Endpoint> = ENDPOINTS.iter().filter(is_there).collect();
-    let has = |path: &str| mounted.iter().any(|one| one.path == path);
-    let others = ["/api/v1", "/api/v1/", "/api/v1/{*path}", llms::PATH];
-    let others = others.into_iter().filter(|path| !has(path));
-    let router = others.fold(Router::new(), |router, path| router.route(path, any(nothing)));
-    mounted.iter().fold(router, |router, one| {
-        let (handler, audience) = (one.handler, one.audience);
-        let route = on(one.verb.filter(), async move |State(app): State<App>, request: Request| {
-            if let Err(refusal) = permit(&app, audience, &request) {
-                return *refusal;
-            }
-            handler(app, request).await.unwrap_or_else(ApiError::into_response)
-        });
-        router.route(one.path, route)
-    })
+    ENDPOINTS.iter().filter(is_there).map(endpoint_route).collect()
+}
+
+fn endpoint_route(endpoint: &'static Endpoint) -> Route {
+    let (handler, access) = (endpoint.handler, endpoint.access);
+    let handler = async move |State(app): State<App>, request: Request| {
+        if let Err(refusal) = permit(&app, access, &request) {
+            return *refusal;
+        }
+        handler(app, request).await.unwrap_or_else(ApiError::into_response)
+    };
+    let route = match endpoint.verb {
+        Verb::Get => Route::get(endpoint.path, handler).cors(Cors::PublicRead),
+        Verb::Post => Route::post(endpoint.path, handler),
+    };
+    route.described_by(endpoint)
+}
+
+/// The endpoints that are described.
+fn described() -> impl Iterator<Item = &'static Endpoint> {
+    endpoint_routes(KnowledgeApi::Public).into_iter().filter_map(|route| route.doc)
 }
 
 /// Who may read documents here.
@@ -81,11 +104,11 @@ fn api(app: &App) -> KnowledgeApi {
 }
 
 /// Asks the gate whether the caller may use an endpoint.
-fn permit(app: &App, audience: Audience, request: &Request) -> Result<(), Box<Response>> {
-    let access = match audience {
-        Audience::OfTool => return Ok(()),
-        Audience::Public => Readers::Everyone.access(&KNOWLEDGE),
-        Audience::Readers => readers(api(app)).access(&KNOWLEDGE),
+fn permit(app: &App, access: EndpointAccess, request: &Request) -> Result<(), Box<Response>> {
+    let access = match access {
+        EndpointAccess::OfTool => return Ok(()),
+        EndpointAccess::Public => Readers::Everyone.access(&KNOWLEDGE),
+        EndpointAccess::Readers => readers(api(app)).access(&KNOWLEDGE),
     };
     let caller = caller_of(request);
     lyceum_tools::permit(&caller, &access).map_err(|denied| {
@@ -140,53 +163,6 @@ async fn shown(knowledge: &Knowledge) -> Result<Arc<Shown>, ApiError> {
 fn failed(error: &lyceum_tools::Error) -> ApiError {
     let told = ApiError::from(error);
     if told.code == ErrorCode::Unavailable { told.retry_after(AGAIN_AFTER) } else { told }
-}
-
-/// Whether a request only reads what needs no sign-in.
-pub(super) fn is_read(method: &Method, path: &str) -> bool {
-    let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    let is_public = path == llms::PATH || path.starts_with(ROOT) && !path.starts_with(OPERATOR);
-    reads && is_public
-}
-
-/// Lets any page see the answer to a read: the same for all of them, and never for credentials.
-pub(super) fn open_to_all(headers: &mut HeaderMap) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("ETag, Retry-After, X-Request-ID"),
-    );
-}
-
-/// A refusal is not to be kept by a cache.
-pub(super) fn keep_no_refusal(response: &mut Response) {
-    let status = response.status();
-    if status.is_client_error() || status.is_server_error() {
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    }
-}
-
-/// What is for those who signed in is not to be kept by a cache that others ask too.
-pub(super) fn keep_to_oneself(headers: &mut HeaderMap) {
-    let kept = headers.get(header::CACHE_CONTROL).and_then(|kept| kept.to_str().ok()).unwrap_or_default();
-    if kept.starts_with("public") {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));
-    }
-    headers.append(header::VARY, HeaderValue::from_static("Authorization"));
-}
-
-/// The answer to a browser that asks before it reads.
-pub(super) fn preflight() -> Response {
-    let mut headers = HeaderMap::new();
-    let fixed = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, OPTIONS"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
-        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
-    ];
-    for (name, value) in fixed {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    (StatusCode::NO_CONTENT, headers).into_response()
 }
 
 #[cfg(test)]

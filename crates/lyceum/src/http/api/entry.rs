@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use super::{
     accept::{Wanted, wanted},
     cached::{self, Tag},
-    endpoint::{Audience, Endpoint, Form, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline, named},
     openapi::ContentTypeName,
     query::{unescaped, unknown_type},
 };
@@ -20,7 +20,7 @@ use crate::{app::App, http::ApiError};
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/entries/{contentType}/{id}",
-    audience: Audience::Readers,
+    access: EndpointAccess::Readers,
     handler: |app, request| Box::pin(read(app, request)),
     id: "getEntry",
     summary: "Read a document",

@@ -11,8 +11,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, js
 use serde_json::{Map, Value, json};
 
 use super::{
-    ENDPOINTS, cached,
-    endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
+    cached,
+    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
 };
 use crate::{
     app::App,
@@ -42,7 +42,7 @@ const ABOUT: &str = "The published documents of a knowledge base that is kept in
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/openapi.json",
-    audience: Audience::Public,
+    access: EndpointAccess::Public,
     handler: |app, request| Box::pin(read(app, request)),
     id: "openapi",
     summary: "This description",
@@ -110,7 +110,7 @@ pub fn openapi(ontology: &Ontology) -> Value {
     });
     let mut generator = settings.into_generator();
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
-    for one in &ENDPOINTS {
+    for one in super::described() {
         let operation = operation(one, &mut generator);
         paths.entry(one.path).or_default().insert(one.verb.name().to_owned(), operation);
     }

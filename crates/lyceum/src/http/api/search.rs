@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{
     cached::{self, Tag},
-    endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
     openapi::SearchTypeName,
     query::{MOST_TAGS, add_tags, not_text, number, once, pairs, said},
 };
@@ -18,7 +18,7 @@ use crate::{app::App, http::ApiError};
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/search",
-    audience: Audience::Readers,
+    access: EndpointAccess::Readers,
     handler: |app, request| Box::pin(search(app, request)),
     id: "search",
     summary: "Search documents",

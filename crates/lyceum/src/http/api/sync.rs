@@ -15,7 +15,7 @@ use lyceum_tools::{
 use schemars::JsonSchema;
 
 use super::{
-    endpoint::{Audience, Endpoint, Form, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline, named},
     query::unescaped,
 };
 use crate::{
@@ -29,7 +29,7 @@ const TOOL: &str = "refresh_sources";
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Post,
     path: "/api/v1/sources/{name}/sync",
-    audience: Audience::OfTool,
+    access: EndpointAccess::OfTool,
     handler: |app, request| Box::pin(refresh(app, request)),
     id: "syncSource",
     summary: "Bring a source up to date now",
