@@ -12,7 +12,6 @@ use std::{
 };
 
 use anyhow::Context as _;
-use axum::Router;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus};
@@ -24,9 +23,8 @@ use lyceum_tools::{Change, Prefix, Registry, RegistryError};
 use tokio::sync::watch;
 
 use crate::{
-    app::App,
     config::{self, Config, KnowledgeApi, KnowledgeService, Location, Repository},
-    http,
+    http::{self, Route},
     recent::Recent,
     search::SearchIndex,
     service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
@@ -164,7 +162,7 @@ impl Service for KnowledgeBase {
         Ok(lyceum_knowledge::register(builder, &self.name, &self.finder)?.build())
     }
 
-    fn routes(self: Arc<Self>) -> Router<App> {
+    fn routes(self: Arc<Self>) -> Vec<Route> {
         http::api_routes(&self)
     }
 

@@ -26,14 +26,19 @@ use lyceum_tools::{
     mcp::{ErrorData, Incoming, MODERN, Message, ProtocolVersion, Refusal, SUPPORTED_VERSIONS, add_code},
 };
 
-pub(crate) use card::{ai_catalog, server_card, service_server_card};
 pub(crate) use legacy::{Legacy, Shared};
 pub(crate) use stdio::serve_stdio;
 
 use crate::{
     app::App,
-    http::{Admission, ApiError, ClientAddr, RequestBody, challenge_denied, read_body},
+    http::{
+        Admission, ApiError, BodyLimit, ClientAddr, Cors, Protocol, RateClass, RequestBody, Route,
+        challenge_denied, read_body,
+    },
 };
+
+/// The path of every service together.
+pub(crate) const PATH: &str = "/mcp";
 
 /// Log directives for the library behind older sessions: it reports each normal end of a stream as an error.
 pub(crate) const QUIET: [&str; 2] = ["rmcp=warn", "rmcp::service=off"];
@@ -51,7 +56,32 @@ pub(crate) struct Entrance {
     service: Option<Domain>,
 }
 
-/// `/mcp`: every service.
+/// The routes.
+pub(crate) fn routes() -> Vec<Route> {
+    let endpoint = |route: Route| route.protocol(Protocol::Mcp).body(BodyLimit::Configured);
+    vec![
+        endpoint(Route::any(PATH, routed_endpoint)),
+        endpoint(Route::any("/{service}/mcp", service_endpoint)),
+        Route::get("/mcp/server-card", card::server_card).cors(Cors::AnyOrigin),
+        Route::get("/{service}/mcp/server-card", card::service_server_card).cors(Cors::AnyOrigin),
+        // It names every service, so that it is for callers.
+        Route::get("/.well-known/ai-catalog.json", card::ai_catalog)
+            .cors(Cors::AnyOrigin)
+            .rate(RateClass::Own),
+    ]
+}
+
+/// `/mcp`, as the router calls it.
+async fn routed_endpoint(
+    State(app): State<App>,
+    Extension(caller): Extension<Arc<Caller>>,
+    Extension(client): Extension<ClientAddr>,
+    request: Request<Body>,
+) -> Response {
+    endpoint(app, caller, client, request).await
+}
+
+/// `/mcp`: every service. The edge calls it without the router.
 pub(crate) async fn endpoint(
     app: App,
     caller: Arc<Caller>,
@@ -63,7 +93,7 @@ pub(crate) async fn endpoint(
 }
 
 /// `/{service}/mcp`: one service alone.
-pub(crate) async fn service_endpoint(
+async fn service_endpoint(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
     Extension(client): Extension<ClientAddr>,

@@ -5,7 +5,6 @@
 
 use std::{any::Any, fmt, sync::Arc};
 
-use axum::Router;
 use futures::future::BoxFuture;
 use lyceum_content::SourceStatus;
 use lyceum_model::{Domain, Right};
@@ -16,8 +15,8 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    app::App,
     config::{Checker, Config, Repository, Source},
+    http::Route,
     search::Indexes,
     tasks::Tasks,
 };
@@ -43,8 +42,8 @@ pub trait Service: Send + Sync + 'static {
     }
 
     /// What it answers over plain HTTP.
-    fn routes(self: Arc<Self>) -> Router<App> {
-        Router::new()
+    fn routes(self: Arc<Self>) -> Vec<Route> {
+        Vec::new()
     }
 
     /// The sources that it reads, and how fresh each is.

@@ -42,11 +42,6 @@ impl Services {
         Self(Arc::new([]))
     }
 
-    /// Whether one has that name.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        self.iter().any(|service| service.name().as_str() == name)
-    }
-
     /// One after the other.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn Service>> {
         self.0.iter()

@@ -4,6 +4,7 @@ use std::{
     io::{IsTerminal, Write},
     net::SocketAddr,
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -60,18 +61,24 @@ pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()>
     });
     app.start();
     tracing::info!(addr = %listening.addr, url = app.public_url(), "listening");
-    serve_until(app, listening, stop).await;
+    serve_until(app, listening, stop).await?;
     tracing::info!("stopped");
     Ok(())
 }
 
 /// Serves until `stop`: lets what is under way finish, then what works in the background.
-pub async fn serve_until(app: App, listening: Listening, stop: CancellationToken) {
+pub async fn serve_until(
+    app: App,
+    listening: Listening,
+    stop: CancellationToken,
+) -> Result<(), http::RouteError> {
+    let table = Arc::new(http::RouteTable::new(http::routes(&app), &app)?);
     if let Some(operators) = listening.operators {
-        app.tasks.spawn(http::serve_operators(app.clone(), operators));
+        app.tasks.spawn(http::serve_operators(app.clone(), table.clone(), operators));
     }
-    http::serve(app.clone(), listening.listener, stop).await;
+    http::serve(app.clone(), table, listening.listener, stop).await;
     app.tasks.finish(TASKS_END_WITHIN).await;
+    Ok(())
 }
 
 #[tokio::main]

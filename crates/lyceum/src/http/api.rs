@@ -17,42 +17,42 @@ mod sync;
 use std::sync::Arc;
 
 use axum::{
-    Router,
     extract::{Request, State},
     response::{IntoResponse, Response},
-    routing::{any, on},
 };
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use lyceum_knowledge::{Knowledge, Readers, Shown};
 use lyceum_model::{Caller, ErrorCode};
 
-use super::{ApiError, challenge_denied};
+use super::{
+    ApiError, challenge_denied,
+    route::{Cors, Route},
+};
 use crate::{
     app::App,
     config::KnowledgeApi,
     knowledge::{KnowledgeBase, readers},
     service::Service,
 };
-use endpoint::{Audience, Endpoint};
+use endpoint::{EndpointAccess, Verb};
 
+pub(crate) use endpoint::Endpoint;
 pub use openapi::openapi;
 
 /// Everything there is.
-const ENDPOINTS: [Endpoint; 6] =
+static ENDPOINTS: [Endpoint; 6] =
     [entries::ENDPOINT, entry::ENDPOINT, search::ENDPOINT, openapi::ENDPOINT, llms::ENDPOINT, sync::ENDPOINT];
 
-/// What all paths but `/llms.txt` begin with.
-const ROOT: &str = "/api/v1/";
+/// Where the API of the knowledge base without a name of its own begins.
+pub(super) const ROOT: &str = "/api/v1";
 
-/// The paths that are no reads.
+/// What the paths of operators begin with.
 const OPERATOR: &str = "/api/v1/sources/";
 
 /// Seconds after which what is not there yet may be.
 const AGAIN_AFTER: u64 = 5;
 
 /// What an endpoint works with.
-#[derive(Clone)]
-pub(super) struct Api {
+pub(crate) struct Api {
     app: App,
     base: Arc<KnowledgeBase>,
 }
@@ -66,50 +66,74 @@ impl Api {
 }
 
 /// The routes of a knowledge base.
-pub(crate) fn routes(base: &Arc<KnowledgeBase>) -> Router<App> {
-    let is_there = |one: &&Endpoint| match base.api() {
-        KnowledgeApi::Public | KnowledgeApi::Member => true,
-        KnowledgeApi::Off => one.audience == Audience::OfTool,
-    };
+pub(crate) fn routes(base: &Arc<KnowledgeBase>) -> Vec<Route> {
     let root = base.root();
-    let mounted: Vec<&Endpoint> = ENDPOINTS.iter().filter(is_there).collect();
-    let has = |path: &str| mounted.iter().any(|one| one.path == path);
-    let others = OTHERS.into_iter().filter(|path| !has(path));
+    let endpoints = endpoints(base.api()).map(|one| endpoint_route(base, &root, one)).collect();
     let is_off = base.api() == KnowledgeApi::Off;
-    let router = others.fold(Router::new(), |router, path| {
-        router.route(&format!("{root}{path}"), any(async move || nothing(is_off)))
-    });
-    mounted.iter().fold(router, |router, one| {
-        let (handler, audience, base) = (one.handler, one.audience, base.clone());
-        let route = on(one.verb.filter(), async move |State(app): State<App>, request: Request| {
-            if let Err(refusal) = permit(&app, &base, audience, &request) {
-                return *refusal;
-            }
-            handler(Api { app, base }, request).await.unwrap_or_else(ApiError::into_response)
-        });
-        router.route(&format!("{root}{}", one.path), route)
+    with_others(endpoints, &root, move || nothing(is_off))
+}
+
+/// Without a knowledge base, the way to one.
+pub(super) fn absent() -> Vec<Route> {
+    with_others(Vec::new(), "", no_knowledge)
+}
+
+/// These routes, and an answer at every other path of the API.
+fn with_others(
+    mut routes: Vec<Route>,
+    root: &str,
+    refusal: impl Fn() -> ApiError + Copy + Send + Sync + 'static,
+) -> Vec<Route> {
+    let others = [
+        (ROOT, Cors::AllowedOrigins),
+        ("/api/v1/", Cors::PublicRead),
+        ("/api/v1/{*path}", Cors::PublicRead),
+        (llms::PATH, Cors::PublicRead),
+    ];
+    for (path, cors) in others {
+        let path = format!("{root}{path}");
+        if routes.iter().all(|route| route.path() != path) {
+            routes.push(Route::any(path, async move || refusal()).cors(cors));
+        }
+    }
+    routes
+}
+
+/// The endpoints that there are, where those may read.
+fn endpoints(api: KnowledgeApi) -> impl Iterator<Item = &'static Endpoint> {
+    ENDPOINTS.iter().filter(move |one| match api {
+        KnowledgeApi::Public | KnowledgeApi::Member => true,
+        KnowledgeApi::Off => one.access == EndpointAccess::OfTool,
     })
 }
 
-/// The paths that are answered whether or not something is there.
-const OTHERS: [&str; 4] = ["/api/v1", "/api/v1/", "/api/v1/{*path}", llms::PATH];
-
-/// Without a knowledge base, the way to one.
-pub(super) fn absent() -> Router<App> {
-    OTHERS.into_iter().fold(Router::new(), |router, path| router.route(path, any(async || no_knowledge())))
+fn endpoint_route(base: &Arc<KnowledgeBase>, root: &str, endpoint: &'static Endpoint) -> Route {
+    let (handler, access, base) = (endpoint.handler, endpoint.access, base.clone());
+    let handler = async move |State(app): State<App>, request: Request| {
+        if let Err(refusal) = permit(&app, &base, access, &request) {
+            return *refusal;
+        }
+        handler(Api { app, base }, request).await.unwrap_or_else(ApiError::into_response)
+    };
+    let path = format!("{root}{}", endpoint.path);
+    let route = match endpoint.verb {
+        Verb::Get => Route::get(path, handler).cors(Cors::PublicRead),
+        Verb::Post => Route::post(path, handler),
+    };
+    route.described_by(endpoint)
 }
 
 /// Asks the gate whether the caller may use an endpoint.
 fn permit(
     app: &App,
     base: &KnowledgeBase,
-    audience: Audience,
+    access: EndpointAccess,
     request: &Request,
 ) -> Result<(), Box<Response>> {
-    let access = match audience {
-        Audience::OfTool => return Ok(()),
-        Audience::Public => Readers::Everyone.access(base.name()),
-        Audience::Readers => readers(base.api()).access(base.name()),
+    let access = match access {
+        EndpointAccess::OfTool => return Ok(()),
+        EndpointAccess::Public => Readers::Everyone.access(base.name()),
+        EndpointAccess::Readers => readers(base.api()).access(base.name()),
     };
     let caller = caller_of(request);
     lyceum_tools::permit(&caller, &access).map_err(|denied| {
@@ -156,53 +180,6 @@ async fn shown(knowledge: &Knowledge) -> Result<Arc<Shown>, ApiError> {
 fn failed(error: &lyceum_tools::Error) -> ApiError {
     let told = ApiError::from(error);
     if told.code == ErrorCode::Unavailable { told.retry_after(AGAIN_AFTER) } else { told }
-}
-
-/// Whether a request only reads what needs no sign-in.
-pub(super) fn is_read(method: &Method, path: &str) -> bool {
-    let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
-    let is_public = path == llms::PATH || path.starts_with(ROOT) && !path.starts_with(OPERATOR);
-    reads && is_public
-}
-
-/// Lets any page see the answer to a read: the same for all of them, and never for credentials.
-pub(super) fn open_to_all(headers: &mut HeaderMap) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    headers.insert(
-        header::ACCESS_CONTROL_EXPOSE_HEADERS,
-        HeaderValue::from_static("ETag, Retry-After, X-Request-ID"),
-    );
-}
-
-/// A refusal is not to be kept by a cache.
-pub(super) fn keep_no_refusal(response: &mut Response) {
-    let status = response.status();
-    if status.is_client_error() || status.is_server_error() {
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    }
-}
-
-/// What is for those who signed in is not to be kept by a cache that others ask too.
-pub(super) fn keep_to_oneself(headers: &mut HeaderMap) {
-    let kept = headers.get(header::CACHE_CONTROL).and_then(|kept| kept.to_str().ok()).unwrap_or_default();
-    if kept.starts_with("public") {
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));
-    }
-    headers.append(header::VARY, HeaderValue::from_static("Authorization"));
-}
-
-/// The answer to a browser that asks before it reads.
-pub(super) fn preflight() -> Response {
-    let mut headers = HeaderMap::new();
-    let fixed = [
-        (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, HEAD, OPTIONS"),
-        (header::ACCESS_CONTROL_ALLOW_HEADERS, "*"),
-        (header::ACCESS_CONTROL_MAX_AGE, "86400"),
-    ];
-    for (name, value) in fixed {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
-    (StatusCode::NO_CONTENT, headers).into_response()
 }
 
 #[cfg(test)]

@@ -9,59 +9,80 @@ mod page;
 mod siwe;
 mod stream;
 
+use std::collections::BTreeSet;
+
 use axum::{
-    Json, Router,
+    Json,
     extract::{Path, State},
     response::{IntoResponse, Response},
-    routing::{delete, get, post},
 };
 use lyceum_auth::Auth;
 use lyceum_model::ErrorCode;
 
-pub(crate) use admit::{admit, challenge_denied};
+pub(crate) use admit::challenge_denied;
+pub(super) use admit::{admit, denial};
 pub(crate) use stream::Admission;
 
-use super::ApiError;
+use super::{
+    ApiError,
+    route::{Audience, BodyLimit, Cors, RateClass, Route},
+};
 use crate::app::App;
 
 /// What is told of a resource is below this, and the path of the resource follows.
 const RESOURCE: &str = "/.well-known/oauth-protected-resource";
 
-/// The routes, where it matters who calls.
-pub(super) fn routes(app: &App) -> Router<App> {
-    if app.auth.is_none() {
-        return Router::new();
-    }
-    let accounts = Router::new()
-        .route("/account", get(account::show))
-        .route("/account/grants/{id}", delete(account::end_grant));
-    if !app.has_sign_in() {
-        return accounts;
-    }
-    accounts
-        .route("/authorize", get(authorize::ask).post(authorize::decide))
-        .route("/authorize/page.js", get(page::script))
-        .route("/authorize/waap.js", get(page::waap_script))
-        .route("/authorize/page.css", get(page::style))
-        .route("/siwe/nonce", get(siwe::nonce).post(siwe::message))
-        .route("/siwe/verify", post(siwe::verify))
-        .route("/github/callback", get(authorize::from_github))
-        .route("/token", post(clients::token))
-        .route("/register", post(clients::register))
-        .route("/revoke", post(clients::revoke))
-        .route("/.well-known/oauth-authorization-server", get(server_metadata))
-        .route(RESOURCE, get(first_resource))
-        .route("/.well-known/oauth-protected-resource/{*path}", get(resource))
+/// The routes. Where nobody signs in, clients that look for the way are told so.
+pub(super) fn routes(app: &App) -> Vec<Route> {
+    let accounts = app.auth.iter().flat_map(|_| account_routes());
+    let sign_in = sign_in_routes();
+    let sign_in = if app.has_sign_in() { sign_in } else { without_sign_in(sign_in) };
+    accounts.chain(sign_in).collect()
 }
 
-/// Whether any page may ask this: what clients in a browser need before they have a token.
-pub(super) fn is_for_clients(path: &str) -> bool {
-    matches!(path, "/token" | "/register" | "/revoke")
+fn account_routes() -> [Route; 2] {
+    [
+        Route::get("/account", account::show).audience(Audience::SignedIn),
+        Route::delete("/account/grants/{id}", account::end_grant).audience(Audience::SignedIn),
+    ]
 }
 
-/// Whether each request costs us something, so that nobody may send very many.
-pub(super) fn is_counted(path: &str) -> bool {
-    is_for_clients(path) || path == "/authorize" || path == "/github/callback" || path.starts_with("/siwe/")
+fn sign_in_routes() -> Vec<Route> {
+    // What a person sees, what clients ask from any page, and what is published for them.
+    let page = |route: Route| route.audience(Audience::Public).rate(RateClass::SignIn);
+    let client = |route: Route| page(route).cors(Cors::AnyOrigin);
+    let file = |route: Route| route.audience(Audience::Public).rate(RateClass::Own);
+    let document = |route: Route| file(route).cors(Cors::AnyOrigin);
+    vec![
+        page(Route::get("/authorize", authorize::ask)),
+        page(Route::post("/authorize", authorize::decide)).body(BodyLimit::Bytes(authorize::LARGEST)),
+        file(Route::get("/authorize/page.js", page::script)),
+        file(Route::get("/authorize/waap.js", page::waap_script)),
+        file(Route::get("/authorize/page.css", page::style)),
+        page(Route::get("/siwe/nonce", siwe::nonce)),
+        page(Route::post("/siwe/nonce", siwe::message)).body(BodyLimit::Bytes(siwe::LARGEST)),
+        page(Route::post("/siwe/verify", siwe::verify)).body(BodyLimit::Bytes(siwe::LARGEST)),
+        page(Route::get("/github/callback", authorize::from_github)),
+        client(Route::post("/token", clients::token)).body(BodyLimit::Bytes(clients::LARGEST)),
+        client(Route::post("/register", clients::register)).body(BodyLimit::Bytes(clients::LARGEST)),
+        client(Route::post("/revoke", clients::revoke)).body(BodyLimit::Bytes(clients::LARGEST)),
+        document(Route::get("/.well-known/oauth-authorization-server", server_metadata)),
+        document(Route::get(RESOURCE, first_resource)),
+        document(Route::get("/.well-known/oauth-protected-resource/{*path}", resource)),
+        // Clients look for documents of other standards too, and must not take a refusal for one.
+        document(Route::any("/.well-known/{*path}", no_document)),
+    ]
+}
+
+/// The same paths with nothing there: a client that may not call yet learns that it can't sign in either.
+fn without_sign_in(routes: Vec<Route>) -> Vec<Route> {
+    let mut paths = BTreeSet::new();
+    let first = routes.into_iter().filter(|route| paths.insert(route.path().to_owned()));
+    first.map(|route| Route::any(route.path.clone(), no_document).policy_of(route.policy)).collect()
+}
+
+async fn no_document() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "there is nothing at this path")
 }
 
 /// Sign-in, which is there where these routes are.

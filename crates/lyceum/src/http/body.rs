@@ -1,6 +1,6 @@
 //! Request bodies: read whole, within a size, a time, and the budget of bytes that all requests share.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use axum::{BoxError, body::Body};
 use bytes::{Bytes, BytesMut};
@@ -90,7 +90,7 @@ async fn in_time<T>(
 ) -> Result<T, ApiError> {
     match within(limit, reading).await {
         Ok(Ok(read)) => Ok(read),
-        Ok(Err(Unread::Client(error))) if error.is::<LengthLimitError>() => Err(too_large(most)),
+        Ok(Err(Unread::Client(error))) if passed_limit(&*error) => Err(too_large(most)),
         Ok(Err(Unread::Client(_))) => {
             Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole"))
         }
@@ -130,6 +130,11 @@ async fn collect(budget: &ByteBudget, mut body: Limited<Body>) -> Result<Request
     }
     let bytes = if whole.is_empty() { first } else { whole.freeze() };
     Ok(RequestBody { bytes, held })
+}
+
+/// Whether a body was cut off at a limit: ours, or that of its route, which lies below.
+fn passed_limit(error: &(dyn Error + 'static)) -> bool {
+    error.is::<LengthLimitError>() || error.source().is_some_and(passed_limit)
 }
 
 fn too_large(most: usize) -> ApiError {

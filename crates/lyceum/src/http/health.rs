@@ -44,11 +44,6 @@ pub(super) async fn health(State(app): State<App>, Extension(caller): Extension<
     }
 }
 
-/// Health in full.
-pub(super) async fn details(app: &App) -> Response {
-    Json(look(app).await).into_response()
-}
-
 /// Whether a caller sees more than a bare status: where strangers are let in everyone does, else operators.
 fn sees_details(app: &App, caller: &Caller) -> bool {
     !app.config.is_closed() || caller.tier() >= Tier::Operator
@@ -101,7 +96,7 @@ pub(super) async fn ready(State(app): State<App>, Extension(caller): Extension<A
 }
 
 /// Readiness in full.
-pub(super) async fn readiness(app: &App) -> Response {
+async fn readiness(app: &App) -> Response {
     let mut reasons = Vec::new();
     if app.drain.is_draining() {
         reasons.push("the server is about to stop".to_owned());
@@ -130,7 +125,7 @@ pub(super) async fn metrics(State(app): State<App>, Extension(caller): Extension
 }
 
 /// All metrics.
-pub(super) async fn all_metrics(app: &App) -> Response {
+async fn all_metrics(app: &App) -> Response {
     for (name, health) in each(app).await {
         app.metrics.service(&name, health.is_well);
     }

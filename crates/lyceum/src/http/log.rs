@@ -1,6 +1,7 @@
 //! One line and one measurement for each request, written when its answer is complete.
 
 use std::{
+    borrow::Cow,
     pin::Pin,
     sync::atomic::{AtomicU64, Ordering},
     task::{Context, Poll},
@@ -19,16 +20,24 @@ pub(super) struct RequestLog {
     pub id: HeaderValue,
     pub method: Method,
     pub path: String,
+    /// The path of its row in the route table.
+    pub route: Cow<'static, str>,
     pub status: StatusCode,
     pub app: App,
     started: Instant,
 }
 
 impl RequestLog {
-    pub(super) fn begin(app: App, id: HeaderValue, method: Method, path: String) -> Self {
+    pub(super) fn begin(
+        app: App,
+        id: HeaderValue,
+        method: Method,
+        path: String,
+        route: Cow<'static, str>,
+    ) -> Self {
         app.drain.enter();
         // A request that is dropped before it has a status was given up by the client.
-        Self { id, method, path, status: CLIENT_CLOSED_REQUEST, app, started: Instant::now() }
+        Self { id, method, path, route, status: CLIENT_CLOSED_REQUEST, app, started: Instant::now() }
     }
 
     /// Keeps the log open until a streamed body has ended; a body that is ready is as good as sent.
@@ -58,7 +67,7 @@ impl Drop for RequestLog {
             duration_ms = elapsed.as_secs_f64() * 1000.0,
             "request"
         );
-        self.app.metrics.request(&self.method, &self.path, status, elapsed);
+        self.app.metrics.request(&self.method, std::mem::take(&mut self.route), status, elapsed);
         self.app.drain.leave();
     }
 }

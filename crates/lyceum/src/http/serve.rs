@@ -1,8 +1,8 @@
 //! The listener: accepts connections within a limit, gives each its time limits, and stops in good order.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
-use axum::{Router, body::Body};
+use axum::body::Body;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
@@ -10,8 +10,9 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
+    RouteTable,
     connections::{Connections, Place, Serves},
-    handle, router,
+    handle,
 };
 use crate::app::App;
 
@@ -32,13 +33,12 @@ const TOO_MANY: &[u8] =
 const LEAST_SHUTDOWN: Duration = Duration::from_secs(1);
 
 /// Serves until `stop`, then lets what is under way finish within the limit.
-pub async fn serve(app: App, listener: TcpListener, stop: CancellationToken) {
-    let router = router(app.clone());
+pub async fn serve(app: App, table: Arc<RouteTable>, listener: TcpListener, stop: CancellationToken) {
     let places = Connections::new(&app.config);
     let connections = TaskTracker::new();
     let ended = CancellationToken::new();
     app.tasks.spawn(app.legacy.clone().look_after(app.config.limits.session_idle));
-    let accepting = accept(&app, &router, &listener, &places, &connections, &ended);
+    let accepting = accept(&app, &table, &listener, &places, &connections, &ended);
     tokio::pin!(accepting);
     tokio::select! {
         () = &mut accepting => {}
@@ -64,7 +64,7 @@ pub async fn serve(app: App, listener: TcpListener, stop: CancellationToken) {
 
 async fn accept(
     app: &App,
-    router: &Router,
+    table: &Arc<RouteTable>,
     listener: &TcpListener,
     places: &Connections,
     connections: &TaskTracker,
@@ -76,8 +76,8 @@ async fn accept(
         match listener.accept().await {
             Ok((stream, peer)) => match places.take(peer.ip(), free) {
                 Some(place) => {
-                    let (app, router, ended) = (app.clone(), router.clone(), ended.clone());
-                    connections.spawn(connection(app, router, stream, peer.ip(), place, ended));
+                    let (app, table, ended) = (app.clone(), table.clone(), ended.clone());
+                    connections.spawn(connection(app, table, stream, peer.ip(), place, ended));
                 }
                 None => {
                     // Said without a look at what was asked: whoever has too many connections gets no more work.
@@ -96,7 +96,7 @@ async fn accept(
 /// Serves one connection until the client leaves, a limit is passed or the server ends.
 async fn connection(
     app: App,
-    router: Router,
+    table: Arc<RouteTable>,
     stream: TcpStream,
     peer: IpAddr,
     place: Place,
@@ -105,7 +105,7 @@ async fn connection(
     let limits = app.config.limits.clone();
     let serves = place.serves;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        handle(app.clone(), router.clone(), peer, serves, request.map(Body::new))
+        handle(app.clone(), table.clone(), peer, serves, request.map(Body::new))
     });
     let (head_within, keeps_alive) = match serves {
         Serves::All => (limits.read, true),

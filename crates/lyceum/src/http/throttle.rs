@@ -11,8 +11,9 @@ use std::{
 use lyceum_model::ErrorCode;
 
 use super::{
-    ApiError, ClientAddr, RateLimit, auth,
+    ApiError, ClientAddr, RateLimit,
     rate_limit::{Bucket, Rate},
+    route::RateClass,
 };
 use crate::config::Limits;
 
@@ -30,29 +31,6 @@ pub(crate) struct Throttle {
     all: Mutex<Bucket>,
 }
 
-/// How far a path is throttled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    /// By the rate of its address, and that of all addresses together.
-    Shared,
-    /// By the rate of its address alone, so that a flood elsewhere keeps nobody from finding out how to sign in.
-    Own,
-    /// Not here: probes, sign-in and tokens, which have a rate limit of their own, and webhooks, which nobody sends again.
-    Free,
-}
-
-impl Class {
-    pub(super) fn of(path: &str) -> Self {
-        match path {
-            "/livez" | "/readyz" | "/webhooks/github" => Self::Free,
-            _ if auth::is_counted(path) => Self::Free,
-            "/" | "/health" | "/metrics" => Self::Own,
-            _ if path.starts_with("/.well-known/") || path.starts_with("/authorize/") => Self::Own,
-            _ => Self::Shared,
-        }
-    }
-}
-
 impl Throttle {
     pub(crate) fn new(limits: &Limits) -> Self {
         let Rate { burst, every } = per_second(limits.anonymous_per_second);
@@ -61,7 +39,7 @@ impl Throttle {
     }
 
     /// Waits until it is this stranger's turn, or refuses.
-    pub(super) async fn turn(&self, client: ClientAddr, class: Class) -> Result<(), ApiError> {
+    pub(super) async fn turn(&self, client: ClientAddr, class: RateClass) -> Result<(), ApiError> {
         match self.wait(client, class, Instant::now()) {
             Ok(Duration::ZERO) => Ok(()),
             Ok(wait) => {
@@ -77,12 +55,13 @@ impl Throttle {
         }
     }
 
-    fn wait(&self, client: ClientAddr, class: Class, now: Instant) -> Result<Duration, Duration> {
-        if class == Class::Free {
-            return Ok(Duration::ZERO);
+    fn wait(&self, client: ClientAddr, class: RateClass, now: Instant) -> Result<Duration, Duration> {
+        match class {
+            RateClass::SignIn | RateClass::Free => return Ok(Duration::ZERO),
+            RateClass::Own | RateClass::Shared => {}
         }
         let own = self.per_address.take(client, now, PATIENCE)?;
-        if class == Class::Own {
+        if class == RateClass::Own {
             return Ok(own);
         }
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.rate, now, PATIENCE);
@@ -120,14 +99,14 @@ mod tests {
     fn one_address_waits_for_its_turn_and_is_refused_when_that_takes_too_long() {
         let (throttle, now) = (throttle(10, 1000), Instant::now());
         for _ in 0..20 {
-            assert_eq!(throttle.wait(client(1), Class::Shared, now), Ok(Duration::ZERO));
+            assert_eq!(throttle.wait(client(1), RateClass::Shared, now), Ok(Duration::ZERO));
         }
-        let waits: Vec<_> = (0..11).map(|_| throttle.wait(client(1), Class::Shared, now)).collect();
+        let waits: Vec<_> = (0..11).map(|_| throttle.wait(client(1), RateClass::Shared, now)).collect();
         assert_eq!(waits[0], Ok(Duration::from_millis(100)));
         assert_eq!(waits[9], Ok(Duration::from_secs(1)));
         assert!(waits[10].is_err());
         assert_eq!(
-            throttle.wait(client(2), Class::Shared, now),
+            throttle.wait(client(2), RateClass::Shared, now),
             Ok(Duration::ZERO),
             "others are not slowed down"
         );
@@ -136,15 +115,18 @@ mod tests {
     #[test]
     fn all_addresses_together_wait_too() {
         let (throttle, now) = (throttle(10, 20), Instant::now());
-        let waits: Vec<_> = (0..100).map(|last| throttle.wait(client(last), Class::Shared, now)).collect();
+        let waits: Vec<_> =
+            (0..100).map(|last| throttle.wait(client(last), RateClass::Shared, now)).collect();
         assert_eq!(waits.iter().filter(|wait| **wait == Ok(Duration::ZERO)).count(), 40);
         assert_eq!(waits.iter().filter(|wait| wait.is_err()).count(), 40);
         // Who was refused for what others did has all of their own, and signs in as if nobody else were there.
         for _ in 0..20 {
-            assert_eq!(throttle.wait(client(99), Class::Own, now), Ok(Duration::ZERO));
+            assert_eq!(throttle.wait(client(99), RateClass::Own, now), Ok(Duration::ZERO));
         }
-        for path in ["/token", "/siwe/nonce", "/webhooks/github", "/livez"] {
-            assert_eq!(Class::of(path), Class::Free, "{path}");
+        // Probes and webhooks wait for nobody, and sign-in has a rate limit of its own.
+        for class in [RateClass::SignIn, RateClass::Free] {
+            let waits: Vec<_> = (0..100).map(|_| throttle.wait(client(99), class, now)).collect();
+            assert!(waits.iter().all(|wait| *wait == Ok(Duration::ZERO)), "{class:?}");
         }
     }
 }

@@ -13,7 +13,10 @@ use lyceum_model::{Caller, ErrorCode, Scope, Tier};
 use lyceum_tools::{CallContext, Error, Outcome, ToolEntry, View, mcp::JsonObject};
 use serde::{Deserialize, Serialize};
 
-use super::{ApiError, RequestBody, challenge_denied, read_body};
+use super::{
+    ApiError, RequestBody, challenge_denied, read_body,
+    route::{BodyLimit, Route},
+};
 use crate::{
     app::{App, too_late},
     patience::within,
@@ -46,12 +49,17 @@ struct CallBody {
     arguments: JsonObject,
 }
 
-pub(super) async fn list(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
+/// The routes.
+pub(super) fn routes() -> [Route; 2] {
+    [Route::get("/tools", list), Route::post("/tools/{name}/call", call).body(BodyLimit::Configured)]
+}
+
+async fn list(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
     let view = View::of_all(app.mcp.hub().registry(), caller);
     Json(ToolList { tools: view.tools().map(listed).collect() }).into_response()
 }
 
-pub(super) async fn call(
+async fn call(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
     Path(name): Path<String>,

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The largest body that the server of a repository sends.
-const LARGEST: usize = 25 * 1024 * 1024;
+pub(super) const LARGEST: usize = 25 * 1024 * 1024;
 
 /// The longest delivery id that is taken.
 const LONGEST_ID: usize = 128;

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 use crate::{app::App, http::ApiError};
 
 /// `GET /mcp/server-card`.
-pub(crate) async fn server_card(State(app): State<App>, headers: HeaderMap) -> Response {
+pub(super) async fn server_card(State(app): State<App>, headers: HeaderMap) -> Response {
     published(&headers, "application/mcp-server-card+json", &card(&app, None))
 }
 
 /// `GET /{service}/mcp/server-card`.
-pub(crate) async fn service_server_card(
+pub(super) async fn service_server_card(
     State(app): State<App>,
     Path(service): Path<String>,
     headers: HeaderMap,
@@ -29,7 +29,7 @@ pub(crate) async fn service_server_card(
 }
 
 /// `GET /.well-known/ai-catalog.json`.
-pub(crate) async fn ai_catalog(State(app): State<App>, headers: HeaderMap) -> Response {
+pub(super) async fn ai_catalog(State(app): State<App>, headers: HeaderMap) -> Response {
     let registry = app.mcp.hub().registry();
     let services = registry.services().map(|service| Some(service.as_str()));
     let entries: Vec<Value> =

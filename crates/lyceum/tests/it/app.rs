@@ -9,9 +9,13 @@ mod toolbox;
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
-use http::{HeaderValue, header};
+use http::{HeaderValue, Method, header};
 use hyper_util::rt::TokioIo;
-use lyceum::{App, config::Config};
+use lyceum::{
+    App,
+    config::Config,
+    http::{Policy, Route},
+};
 use lyceum_tools::Hub;
 use serde_json::json;
 use tempfile::TempDir;
@@ -35,9 +39,25 @@ pub(crate) struct TestApp {
     pub(crate) addr: SocketAddr,
     /// Where operators are served, if they are.
     pub(crate) operators: Option<SocketAddr>,
+    /// Every row of its route table.
+    pub(crate) routes: Vec<Row>,
     stop: CancellationToken,
     served: JoinHandle<()>,
     _folder: Option<TempDir>,
+}
+
+/// What a row of the route table says, without its handler.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) method: Option<Method>,
+    pub(crate) path: String,
+    pub(crate) policy: Policy,
+}
+
+impl Row {
+    fn of(route: &Route) -> Self {
+        Self { method: route.method().cloned(), path: route.path().to_owned(), policy: route.policy() }
+    }
 }
 
 /// The lines of `lyceum.toml` that a test cares for.
@@ -121,17 +141,20 @@ impl TestApp {
     /// A server that runs as a process of its own: to speak to, not to stop.
     pub(crate) fn elsewhere(addr: SocketAddr) -> Self {
         let (stop, served) = (CancellationToken::new(), tokio::spawn(async {}));
-        Self { addr, operators: None, stop, served, _folder: None }
+        Self { addr, operators: None, routes: Vec::new(), stop, served, _folder: None }
     }
 
-    async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
+    /// A server that is made of a configuration in whatever way.
+    pub(crate) async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
         logged::begin();
         let listening = lyceum::listen(&config).await.unwrap();
         let (addr, stop) = (listening.addr, CancellationToken::new());
         let app = build(config, addr);
         let operators = listening.operators.as_ref().map(|listener| listener.local_addr().unwrap());
-        let served = tokio::spawn(lyceum::serve_until(app, listening, stop.clone()));
-        Self { addr, operators, stop, served, _folder: None }
+        let routes = lyceum::http::routes(&app).iter().map(Row::of).collect();
+        let served = lyceum::serve_until(app, listening, stop.clone());
+        let served = tokio::spawn(async { served.await.unwrap() });
+        Self { addr, operators, routes, stop, served, _folder: None }
     }
 
     fn holding(mut self, folder: TempDir) -> Self {

@@ -15,6 +15,7 @@ mod eval;
 mod knowledge;
 mod lint;
 mod process;
+mod services;
 mod sessions;
 mod shutdown;
 mod sign_in;

@@ -11,6 +11,7 @@ mod headers;
 mod pats;
 mod proxies;
 mod readers;
+mod routes;
 mod scopes;
 mod sessions;
 mod strangers;

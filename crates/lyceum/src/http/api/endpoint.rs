@@ -1,6 +1,6 @@
 //! An endpoint: what is mounted and what is told of it, in one place.
 
-use axum::{extract::Request, response::Response, routing::MethodFilter};
+use axum::{extract::Request, response::Response};
 use futures::future::BoxFuture;
 use lyceum_model::ErrorCode;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -9,19 +9,19 @@ use super::Api;
 use crate::http::ApiError;
 
 /// What answers.
-pub(super) type Handler = fn(Api, Request) -> BoxFuture<'static, Result<Response, ApiError>>;
+pub(crate) type Handler = fn(Api, Request) -> BoxFuture<'static, Result<Response, ApiError>>;
 
 /// Makes a schema.
-pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
+pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// An endpoint, whole.
-pub(super) struct Endpoint {
+pub(crate) struct Endpoint {
     /// How it is asked.
     pub verb: Verb,
     /// Where it is, with parameters in braces.
     pub path: &'static str,
     /// Whom it is for.
-    pub audience: Audience,
+    pub access: EndpointAccess,
     /// What answers.
     pub handler: Handler,
     /// Its name in programs that are made from the description.
@@ -44,7 +44,7 @@ pub(super) struct Endpoint {
 
 /// Whom an endpoint is for; the gate decides by it before the handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Audience {
+pub(crate) enum EndpointAccess {
     /// Everyone who may read what is public: it tells nothing of what is in a document.
     Public,
     /// Whoever may read documents here, as `[knowledge] api` says.
@@ -54,7 +54,7 @@ pub(super) enum Audience {
 }
 
 /// A form of an answer.
-pub(super) struct Form {
+pub(crate) struct Form {
     /// The media type.
     pub kind: &'static str,
     /// What it looks like.
@@ -62,7 +62,7 @@ pub(super) struct Form {
 }
 
 /// A way on from an answer to another endpoint.
-pub(super) struct Link {
+pub(crate) struct Link {
     /// What the link is called.
     pub name: &'static str,
     /// The endpoint, by its id.
@@ -73,7 +73,7 @@ pub(super) struct Link {
 
 /// How an endpoint is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(crate) enum Verb {
     /// Reads, with HEAD too; the answer may be kept.
     Get,
     /// Does something.
@@ -81,14 +81,6 @@ pub(super) enum Verb {
 }
 
 impl Verb {
-    /// The routes that it makes.
-    pub(super) fn filter(self) -> MethodFilter {
-        match self {
-            Self::Get => MethodFilter::GET,
-            Self::Post => MethodFilter::POST,
-        }
-    }
-
     /// Its name in the description.
     pub(super) fn name(self) -> &'static str {
         match self {

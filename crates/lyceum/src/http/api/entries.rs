@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 
 use super::{
     Api, cached,
-    endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
     query::{Asked, ListQuery},
 };
 use crate::http::ApiError;
@@ -17,7 +17,7 @@ use crate::http::ApiError;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/entries",
-    audience: Audience::Readers,
+    access: EndpointAccess::Readers,
     handler: |api, request| Box::pin(list(api, request)),
     id: "listEntries",
     summary: "List documents",

@@ -12,7 +12,7 @@ use super::{
     Api,
     accept::{Wanted, wanted},
     cached::{self, Tag},
-    endpoint::{Audience, Endpoint, Form, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline, named},
     openapi::ContentTypeName,
     query::{unescaped, unknown_type},
 };
@@ -21,7 +21,7 @@ use crate::http::ApiError;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/entries/{contentType}/{id}",
-    audience: Audience::Readers,
+    access: EndpointAccess::Readers,
     handler: |api, request| Box::pin(read(api, request)),
     id: "getEntry",
     summary: "Read a document",

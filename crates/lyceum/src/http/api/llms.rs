@@ -8,7 +8,7 @@ use lyceum_knowledge::Shown;
 
 use super::{
     Api, cached,
-    endpoint::{Audience, Endpoint, Form, Verb, inline},
+    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline},
 };
 use crate::http::ApiError;
 
@@ -25,7 +25,7 @@ const SAID: usize = 200;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: PATH,
-    audience: Audience::Readers,
+    access: EndpointAccess::Readers,
     handler: |api, request| Box::pin(read(api, request)),
     id: "llmsTxt",
     summary: "What is here, for a model",

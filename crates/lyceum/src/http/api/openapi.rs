@@ -10,12 +10,15 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, js
 use serde_json::{Map, Value, json};
 
 use super::{
-    Api, ENDPOINTS, cached,
-    endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
+    Api, cached,
+    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
 };
-use crate::http::{
-    ApiError,
-    error::{ErrorBody, status},
+use crate::{
+    config::KnowledgeApi,
+    http::{
+        ApiError,
+        error::{ErrorBody, status},
+    },
 };
 
 const KIND: &str = "application/json";
@@ -38,7 +41,7 @@ const ABOUT: &str = "The published documents of a knowledge base that is kept in
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/openapi.json",
-    audience: Audience::Public,
+    access: EndpointAccess::Public,
     handler: |api, request| Box::pin(read(api, request)),
     id: "openapi",
     summary: "This description",
@@ -107,7 +110,7 @@ fn openapi_at(root: &str, ontology: &Ontology) -> Value {
     });
     let mut generator = settings.into_generator();
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-    for one in &ENDPOINTS {
+    for one in super::endpoints(KnowledgeApi::Public) {
         let operation = operation(one, &mut generator);
         paths.entry(format!("{root}{}", one.path)).or_default().insert(one.verb.name().to_owned(), operation);
     }

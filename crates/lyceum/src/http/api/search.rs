@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{
     Api,
     cached::{self, Tag},
-    endpoint::{Audience, Endpoint, Form, Link, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
     openapi::SearchTypeName,
     query::{MOST_TAGS, add_tags, not_text, number, once, pairs, said},
 };
@@ -19,7 +19,7 @@ use crate::http::ApiError;
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
     path: "/api/v1/search",
-    audience: Audience::Readers,
+    access: EndpointAccess::Readers,
     handler: |api, request| Box::pin(search(api, request)),
     id: "search",
     summary: "Search documents",

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 
 use super::{
     Api,
-    endpoint::{Audience, Endpoint, Form, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline, named},
     query::unescaped,
 };
 use crate::http::{ApiError, failed_call};
@@ -27,7 +27,7 @@ const TOOL: &str = "refresh_sources";
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Post,
     path: "/api/v1/sources/{name}/sync",
-    audience: Audience::OfTool,
+    access: EndpointAccess::OfTool,
     handler: |api, request| Box::pin(refresh(api, request)),
     id: "syncSource",
     summary: "Bring a source up to date now",

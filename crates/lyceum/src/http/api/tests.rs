@@ -2,30 +2,47 @@
 
 use http::Method;
 
-use super::{cached::Tag, is_read};
+use super::cached::Tag;
+use crate::http::{RouteTable, cors::is_read, routes, table};
 
 #[track_caller]
-fn check(method: &Method, path: &str, is_open: bool) {
-    assert_eq!(is_read(method, path), is_open, "{method} {path}");
+fn check(table: &RouteTable, method: &Method, path: &str, is_open: bool) {
+    let cors = table.find(method, path).policy.cors;
+    assert_eq!(is_read(cors, method), is_open, "{method} {path}");
 }
 
-#[test]
-fn only_reads_are_for_any_page() {
-    for path in
-        ["/api/v1/entries", "/api/v1/entries/tag/dao", "/api/v1/openapi.json", "/llms.txt", "/api/v1/nothing"]
-    {
+#[tokio::test]
+async fn only_reads_are_for_any_page() {
+    let (app, _folder) = table::tests::product();
+    let table = RouteTable::new(routes(&app), &app).unwrap();
+    for path in [
+        "/api/v1/entries",
+        "/api/v1/entries/tag/dao",
+        "/api/v1/openapi.json",
+        "/llms.txt",
+        "/api/v1/nothing",
+        "/docs/api/v1/entries/tag/dao",
+        "/docs/llms.txt",
+    ] {
         for method in [Method::GET, Method::HEAD, Method::OPTIONS] {
-            check(&method, path, true);
+            check(&table, &method, path, true);
         }
         for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::TRACE] {
-            check(&method, path, false);
+            check(&table, &method, path, false);
         }
     }
     for method in [Method::GET, Method::HEAD, Method::OPTIONS, Method::POST] {
-        for path in
-            ["/api/v1/sources/kb/sync", "/tools", "/mcp", "/", "/api/v2/entries", "/api/v1", "/llms.txt/x"]
-        {
-            check(&method, path, false);
+        for path in [
+            "/api/v1/sources/kb/sync",
+            "/docs/api/v1/sources/kb/sync",
+            "/tools",
+            "/mcp",
+            "/",
+            "/api/v2/entries",
+            "/api/v1",
+            "/llms.txt/x",
+        ] {
+            check(&table, &method, path, false);
         }
     }
 }

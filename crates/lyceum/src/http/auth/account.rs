@@ -14,12 +14,7 @@ use lyceum_model::{Caller, ErrorCode, Tier};
 use lyceum_store::DbError;
 use serde::Serialize;
 
-use super::{
-    super::ApiError,
-    admit::{sign_in_first, token},
-    answer::unkept,
-    auth,
-};
+use super::{super::ApiError, admit::token, answer::unkept, auth};
 use crate::app::App;
 
 #[derive(Serialize)]
@@ -35,7 +30,7 @@ pub(super) async fn show(
     Extension(caller): Extension<Arc<Caller>>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let Some(subject) = caller.subject() else { return Ok(sign_in_first(&app, "/account")) };
+    let subject = caller.subject().ok_or_else(nobody)?;
     let (auth, now) = (auth(&app)?, Timestamp::now());
     let client = client(auth, &headers, now);
     let account = auth.account(subject, client.as_deref(), now).await.map_err(|error| unread(&error))?;
@@ -49,7 +44,7 @@ pub(super) async fn end_grant(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let Some(subject) = caller.subject() else { return Ok(sign_in_first(&app, "/account")) };
+    let subject = caller.subject().ok_or_else(nobody)?;
     let (auth, now) = (auth(&app)?, Timestamp::now());
     let client = client(auth, &headers, now);
     let ended = auth.end_grant(subject, client.as_deref(), &id, now).await;
@@ -58,6 +53,11 @@ pub(super) async fn end_grant(
     }
     let message = "you allowed nothing of that id, or it is over; GET /account names what you did";
     Err(ApiError::new(ErrorCode::NotFound, message))
+}
+
+/// The answer to a caller without an account; the route asks everyone to sign in before.
+fn nobody() -> ApiError {
+    ApiError::new(ErrorCode::Unauthorized, "sign in to have an account")
 }
 
 /// The program that asks for the person, if one does.

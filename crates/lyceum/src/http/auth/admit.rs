@@ -2,55 +2,64 @@
 
 use std::{collections::BTreeSet, time::Instant};
 
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use lyceum_auth::{Auth, NotAdmitted};
-use lyceum_model::{Caller, ErrorCode, MCP_READ, Scope};
+use lyceum_model::{Caller, ErrorCode, MCP_READ, Scope, Tier};
 use lyceum_tools::Denied;
 
 use super::{
-    super::{ApiError, ClientAddr},
+    super::{
+        ApiError, ClientAddr,
+        route::{Audience, Policy},
+    },
     RESOURCE,
 };
-use crate::{app::App, mcp};
+use crate::app::App;
 
 /// The caller of a request, or the answer to one that is not let in.
 pub(crate) async fn admit(
     app: &App,
     auth: &Auth,
     client: ClientAddr,
+    policy: Policy,
     path: &str,
     headers: &HeaderMap,
 ) -> Result<Caller, Response> {
-    let sent = match (Door::of(path), token(headers)) {
-        (Door::Open, _) | (Door::Greets, Ok(None)) => return Ok(Caller::anonymous()),
-        (Door::Greets | Door::Asks, sent) => sent,
+    let sent = match (policy.audience, token(headers)) {
+        (Audience::Public, _) | (Audience::Optional, Ok(None)) => return Ok(Caller::anonymous()),
+        (Audience::Optional | Audience::Caller | Audience::SignedIn | Audience::Operator, sent) => sent,
     };
-    let token = sent.map_err(|refused| refusal(app, path, refused))?;
-    let (resource, now) = (resource_at(auth, path), Timestamp::now());
+    let token = sent.map_err(|refused| refusal(app, policy, path, refused))?;
+    let (resource, now) = (resource_at(auth, policy.resource(path)), Timestamp::now());
     if token.is_some_and(|token| auth.is_new(token, now)) {
         app.token_rate.count(client, Instant::now()).map_err(|seconds| {
             let message = "too many tokens that are not known come from this address; try again later";
-            let told = ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds);
-            answer(path, told)
+            policy.protocol.refusal(ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds))
         })?;
     }
     let admitted = auth.admit_from(Some(client.network()), token, &resource, now).await;
-    admitted.map_err(|refused| refusal(app, path, refused))
+    admitted.map_err(|refused| refusal(app, policy, path, refused))
 }
 
-/// An error in the words of the endpoint that was meant.
-fn answer(path: &str, told: ApiError) -> Response {
-    if path.ends_with("/mcp") { mcp::refusal(&told) } else { told.into_response() }
+/// The answer to a caller whom the route is not for, if it is for some callers only.
+pub(crate) fn denial(app: &App, policy: Policy, path: &str, caller: &Caller) -> Option<Response> {
+    match policy.audience {
+        Audience::SignedIn if caller.is_anonymous() => Some(refusal(app, policy, path, NotAdmitted::NoToken)),
+        Audience::Operator if app.config.is_closed() && caller.tier() < Tier::Operator => {
+            let message = "this is for keys of the tier operator, and at server.operator_listen";
+            Some(policy.protocol.refusal(ApiError::new(ErrorCode::Forbidden, message)))
+        }
+        Audience::Public
+        | Audience::Optional
+        | Audience::Caller
+        | Audience::SignedIn
+        | Audience::Operator => None,
+    }
 }
 
-/// The answer to a request that only somebody known may send.
-pub(super) fn sign_in_first(app: &App, path: &str) -> Response {
-    refusal(app, path, NotAdmitted::NoToken)
-}
-
-fn refusal(app: &App, path: &str, refused: NotAdmitted) -> Response {
+fn refusal(app: &App, policy: Policy, path: &str, refused: NotAdmitted) -> Response {
     let (code, error) = match refused {
         NotAdmitted::NoToken => (ErrorCode::Unauthorized, None),
         NotAdmitted::BadToken => (ErrorCode::Unauthorized, Some("invalid_token")),
@@ -60,19 +69,20 @@ fn refusal(app: &App, path: &str, refused: NotAdmitted) -> Response {
     if code == ErrorCode::Unavailable {
         told = told.retry_after(5);
     }
-    let mut response = answer(path, told);
+    let mut response = policy.protocol.refusal(told);
     if code == ErrorCode::Unauthorized {
         // What the request needs is not known here; a client then asks for what the metadata of the resource lists.
-        challenge(app, response.headers_mut(), path, error, &BTreeSet::new());
+        challenge(app, response.headers_mut(), policy.resource(path), error, &BTreeSet::new());
     }
     response
 }
 
-/// Turns the answer to a call that the gate refused into one that tells a client what to ask the person for.
+/// Turns the answer to a call that the gate refused into one that tells a client what to ask the person for. The resource is
+/// the path that MCP is spoken at.
 pub(crate) fn challenge_denied(
     app: &App,
     response: &mut Response,
-    path: &str,
+    resource: &str,
     caller: &Caller,
     denied: &Denied,
 ) {
@@ -84,44 +94,12 @@ pub(crate) fn challenge_denied(
         Some(_) => (StatusCode::FORBIDDEN, Some("insufficient_scope")),
     };
     *response.status_mut() = status;
-    challenge(app, response.headers_mut(), path, error, &scopes);
+    challenge(app, response.headers_mut(), resource, error, &scopes);
 }
 
-/// Whether it matters who sends a request for a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Door {
-    /// It does not: whoever comes here can't have signed in yet, or proves who they are in another way.
-    Open,
-    /// Strangers get a bare status, or are told where to sign in; who signs in gets more.
-    Greets,
-    /// It does. Every path that is not named asks, so that a new one is closed until somebody opens it.
-    Asks,
-}
-
-impl Door {
-    fn of(path: &str) -> Self {
-        match path {
-            "/" | "/health" | "/readyz" => Self::Greets,
-            // It names every service.
-            "/.well-known/ai-catalog.json" => Self::Asks,
-            "/livez" | "/token" | "/register" | "/revoke" | "/authorize" | "/github/callback"
-            | "/webhooks/github" => Self::Open,
-            _ if ["/.well-known/", "/authorize/", "/siwe/"].iter().any(|open| path.starts_with(open)) => {
-                Self::Open
-            }
-            _ => Self::Asks,
-        }
-    }
-}
-
-/// The address of the resource that a path belongs to.
-pub(super) fn resource_at(auth: &Auth, path: &str) -> String {
-    format!("{}{}", auth.issuer(), resource_of(path))
-}
-
-/// The resource that a path belongs to: itself where it speaks MCP, else that of the whole server.
-fn resource_of(path: &str) -> &str {
-    if path.ends_with("/mcp") { path } else { "/mcp" }
+/// The address of a resource, by its path.
+pub(super) fn resource_at(auth: &Auth, resource: &str) -> String {
+    format!("{}{resource}", auth.issuer())
 }
 
 /// The token of a request. It is sent in one header, and nowhere else.
@@ -142,11 +120,16 @@ pub(super) fn token(headers: &HeaderMap) -> Result<Option<&str>, NotAdmitted> {
     }
 }
 
-fn challenge(app: &App, headers: &mut HeaderMap, path: &str, error: Option<&str>, scopes: &BTreeSet<&Scope>) {
+fn challenge(
+    app: &App,
+    headers: &mut HeaderMap,
+    resource: &str,
+    error: Option<&str>,
+    scopes: &BTreeSet<&Scope>,
+) {
     let mut parts: Vec<String> = error.map(|error| format!("error=\"{error}\"")).into_iter().collect();
     if let Some(auth) = app.auth.as_ref().filter(|_| app.has_sign_in()) {
-        let (issuer, path) = (auth.issuer(), resource_of(path));
-        parts.push(format!("resource_metadata=\"{issuer}{RESOURCE}{path}\""));
+        parts.push(format!("resource_metadata=\"{}{RESOURCE}{resource}\"", auth.issuer()));
         if !scopes.is_empty() {
             let names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
             parts.push(format!("scope=\"{}\"", names.join(" ")));

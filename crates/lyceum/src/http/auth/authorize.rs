@@ -21,7 +21,7 @@ use super::{
 use crate::app::App;
 
 /// The largest form that is read: what was asked comes back with it.
-const LARGEST: usize = 64 * 1024;
+pub(super) const LARGEST: usize = 64 * 1024;
 
 /// `GET /authorize`: shows what is asked. It never gives anything by itself.
 pub(super) async fn ask(

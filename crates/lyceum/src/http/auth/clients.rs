@@ -22,7 +22,7 @@ use super::{
 use crate::app::App;
 
 /// The largest form and the largest registration that are read.
-const LARGEST: usize = 64 * 1024;
+pub(super) const LARGEST: usize = 64 * 1024;
 
 /// Tokens, as a client gets them.
 #[derive(Serialize)]

@@ -21,7 +21,7 @@ use super::{
 use crate::app::App;
 
 /// The largest body that is read: what was asked comes back with it, and some wallets sign at length.
-const LARGEST: usize = 96 * 1024;
+pub(super) const LARGEST: usize = 96 * 1024;
 
 /// Who wants to sign in.
 #[derive(Deserialize)]

@@ -27,7 +27,7 @@ pub(crate) struct Admission {
 
 impl Admission {
     /// By whom a request was sent; nothing for a stranger, who has nothing to lose.
-    pub(crate) fn of(app: &App, caller: &Arc<Caller>, path: &str, headers: &HeaderMap) -> Option<Self> {
+    pub(crate) fn of(app: &App, caller: &Arc<Caller>, resource: &str, headers: &HeaderMap) -> Option<Self> {
         let (AuthService::Gated(oauth), Some(auth)) = (&app.config.auth, &app.auth) else { return None };
         let token = token(headers).ok().flatten()?.to_owned();
         let every = oauth.roles_good_for.try_into().unwrap_or(LEAST_PAUSE);
@@ -35,7 +35,7 @@ impl Admission {
             auth: auth.clone(),
             caller: caller.clone(),
             token,
-            resource: resource_at(auth, path),
+            resource: resource_at(auth, resource),
             every,
         })
     }

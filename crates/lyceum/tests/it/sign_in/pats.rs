@@ -17,7 +17,7 @@ const BOB: &str = "github_pat_bob_0123456789";
 const GIVEN: &str = "gho_carol0123456789";
 
 /// A server that takes tokens of GitHub, and GitHub with two people, one of them in the team.
-async fn start() -> (Stage, TestGitHub) {
+pub(super) async fn start() -> (Stage, TestGitHub) {
     let github = TestGitHub::start().await.unwrap();
     github.add_person(1, "alice", &[ALICE], &["acme/core"]);
     github.add_person(2, "bob", &[BOB], &[]);
