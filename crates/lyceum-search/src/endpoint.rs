@@ -7,11 +7,10 @@ mod fault;
 mod secret;
 mod workers_ai;
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, time::Duration};
 
-use reqwest::{Client, RequestBuilder, Url, header::AUTHORIZATION, redirect::Policy};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
-use rustls_platform_verifier::BuilderVerifierExt;
+use lyceum_net::{ClientOptions, client};
+use reqwest::{Client, RequestBuilder, Url, header::AUTHORIZATION};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use fault::Fault;
@@ -42,11 +41,13 @@ impl Endpoint {
     /// Gets ready to ask; nothing is sent yet.
     pub(crate) async fn new(url: &str, key: Option<Secret>) -> Result<Self, Fault> {
         let base = parse(url)?;
-        let local = base.clone();
+        let server = base.clone();
+        let options = ClientOptions { idle_timeout: Some(IDLE), ..ClientOptions::default() };
         // The certificates that this system trusts are read from the disk.
-        let client = tokio::task::spawn_blocking(move || client(&local)).await;
-        let client =
-            client.map_err(|_| Fault::Unusable("the HTTP client could not be set up".to_owned()))??;
+        let client = tokio::task::spawn_blocking(move || client(&server, options)).await;
+        let client = client
+            .map_err(|_| Fault::Unusable("the HTTP client could not be set up".to_owned()))?
+            .map_err(|error| Fault::Unusable(error.to_string()))?;
         Ok(Self { client, base, key })
     }
 
@@ -126,38 +127,6 @@ fn parse(text: &str) -> Result<Url, Fault> {
         return Err(unusable("its address must not hold a password; name a variable that holds the key"));
     }
     Ok(url)
-}
-
-/// A client for this address. A proxy that the environment names is used, but not to reach this very machine.
-fn client(base: &Url) -> Result<Client, Fault> {
-    let tls = tls(base).map_err(|_| {
-        let why = "the certificates that this system trusts could not be read; install them (often: ca-certificates)";
-        Fault::Unusable(why.to_owned())
-    })?;
-    let client = Client::builder()
-        .tls_backend_preconfigured(tls)
-        .redirect(Policy::none())
-        .pool_idle_timeout(IDLE)
-        .user_agent(concat!("lyceum/", env!("CARGO_PKG_VERSION")));
-    let client = if is_local(base) { client.no_proxy() } else { client };
-    client.build().map_err(|_| Fault::Unusable("the HTTP client could not be set up".to_owned()))
-}
-
-fn tls(base: &Url) -> Result<ClientConfig, rustls::Error> {
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()?;
-    Ok(if base.scheme() == "https" {
-        builder.with_platform_verifier()?.with_no_client_auth()
-    } else {
-        builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
-    })
-}
-
-fn is_local(base: &Url) -> bool {
-    match base.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
-    }
 }
 
 #[cfg(test)]

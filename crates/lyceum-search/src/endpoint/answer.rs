@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::{Timestamp, fmt::rfc2822};
+use lyceum_net::{BodyError, read_body, read_start};
 use reqwest::{
     Response,
     header::{HeaderMap, RETRY_AFTER},
@@ -21,18 +22,16 @@ const TOLD: usize = 200;
 const LONG: usize = 64 << 10;
 
 /// The answer, if it is one.
-pub(super) async fn read<T>(mut response: Response, limits: Limits, key: Option<&Secret>) -> Result<T, Fault>
+pub(super) async fn read<T>(response: Response, limits: Limits, key: Option<&Secret>) -> Result<T, Fault>
 where
     T: DeserializeOwned + Send + 'static,
 {
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| Fault::of(error, limits.time))? {
-        if body.len().saturating_add(chunk.len()) > limits.bytes {
-            let most = limits.bytes >> 20;
-            return Err(Fault::Malformed(format!("an answer of more than {most} MiB")));
+    let body = read_body(response, limits.bytes).await.map_err(|error| match error {
+        BodyError::TooLarge { limit } => {
+            Fault::Malformed(format!("an answer of more than {} MiB", limit >> 20))
         }
-        body.extend_from_slice(&chunk);
-    }
+        BodyError::Broken(error) => Fault::of(error, limits.time),
+    })?;
     let parsed = if body.len() < LONG {
         serde_json::from_slice(&body)
     } else {
@@ -44,23 +43,14 @@ where
 }
 
 /// What an answer that is no success means.
-pub(super) async fn refusal(mut response: Response, key: Option<&Secret>) -> Fault {
+pub(super) async fn refusal(response: Response, key: Option<&Secret>) -> Fault {
     let status = response.status().as_u16();
     let message = match status {
         429 | 503 => {
             return Fault::Busy { status, retry_after: retry_after(response.headers(), Timestamp::now()) };
         }
         300..=399 => "a redirect, which is not followed; configure the address that it leads to".to_owned(),
-        _ => {
-            let mut body = Vec::new();
-            while let Ok(Some(chunk)) = response.chunk().await {
-                body.extend(chunk.iter().take(REFUSAL_BYTES.saturating_sub(body.len())));
-                if body.len() >= REFUSAL_BYTES {
-                    break;
-                }
-            }
-            told(&String::from_utf8_lossy(&body), key)
-        }
+        _ => told(&String::from_utf8_lossy(&read_start(response, REFUSAL_BYTES).await), key),
     };
     Fault::Refused { status, message }
 }

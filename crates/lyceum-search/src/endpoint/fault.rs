@@ -1,6 +1,6 @@
 //! What can go wrong between us and an endpoint, whatever it was asked for.
 
-use std::{error::Error as _, time::Duration};
+use std::time::Duration;
 
 use crate::{embedder::EmbedError, reranker::RerankError};
 
@@ -27,16 +27,7 @@ impl Fault {
         if error.is_timeout() {
             return Self::Late(limit);
         }
-        // Its text would name the whole address.
-        let error = error.without_url();
-        let mut text = error.to_string();
-        let mut cause = error.source();
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
-        Self::Unreachable(text)
+        Self::Unreachable(lyceum_net::causes(error))
     }
 }
 

@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, ffi::OsString, net::SocketAddr, path::PathBuf, 
 
 use http::Uri;
 use lyceum_model::SourceName;
+use lyceum_net::is_loopback_host;
 use lyceum_source::{Secret, Token};
 use serde::Deserialize;
 use serde_json::Value;
@@ -346,7 +347,7 @@ pub(super) fn is_plain(url: &str) -> bool {
     let url = url.trim();
     let is_http = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
     let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
-    is_http && !host.is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host.as_str()))
+    is_http && !host.is_some_and(|host| is_loopback_host(&host))
 }
 
 fn limits(raw: &raw::Limits) -> Limits {

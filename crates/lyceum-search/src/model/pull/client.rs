@@ -1,10 +1,9 @@
 //! The HTTP client that files are got with.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use reqwest::{Client, Url, redirect::Policy};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
-use rustls_platform_verifier::BuilderVerifierExt;
+use lyceum_net::{ClientOptions, Redirects};
+use reqwest::{Client, Url};
 
 use super::PullError;
 
@@ -32,34 +31,13 @@ impl Default for Patience {
     }
 }
 
-/// A client for this address. Reads the certificates that this system trusts, so it waits for the disk.
-///
-/// A proxy that the environment names is used, as by any client of HTTP, but not to reach this very machine.
+/// A client for this hub. Blocks on the disk.
 pub(super) fn client(hub: &Url, patience: Patience) -> Result<Client, PullError> {
-    let unreachable = |fault: &dyn std::fmt::Display| PullError::Unreachable(fault.to_string());
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|fault| unreachable(&fault))?;
-    let secure = hub.scheme() == "https";
-    let tls = if secure {
-        builder.with_platform_verifier().map_err(|fault| unreachable(&fault))?.with_no_client_auth()
-    } else {
-        builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth()
+    let options = ClientOptions {
+        redirects: Redirects::Follow(REDIRECTS),
+        connect_timeout: Some(patience.connect),
+        read_timeout: Some(patience.stall),
+        ..ClientOptions::default()
     };
-    let client = Client::builder()
-        .tls_backend_preconfigured(tls)
-        .https_only(secure)
-        .redirect(Policy::limited(REDIRECTS))
-        .connect_timeout(patience.connect)
-        .read_timeout(patience.stall)
-        .user_agent(concat!("lyceum/", env!("CARGO_PKG_VERSION")));
-    let client = if is_local(hub) { client.no_proxy() } else { client };
-    client.build().map_err(|fault| unreachable(&fault))
-}
-
-fn is_local(hub: &Url) -> bool {
-    match hub.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => host.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
-    }
+    lyceum_net::client(hub, options).map_err(|error| PullError::Unreachable(error.to_string()))
 }
