@@ -12,12 +12,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use lyceum_model::ErrorCode;
+use lyceum_net::Secret;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    endpoint::Secret,
-    model::{Folder, ModelError},
-};
+use crate::model::{Folder, ModelError};
 use local::LocalEmbedder;
 
 pub use ollama::OllamaEmbedder;

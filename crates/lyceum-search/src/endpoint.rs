@@ -4,17 +4,18 @@
 
 mod answer;
 mod fault;
-mod secret;
 mod workers_ai;
 
 use std::{fmt, time::Duration};
 
-use lyceum_net::{ClientOptions, client};
-use reqwest::{Client, RequestBuilder, Url, header::AUTHORIZATION};
+use lyceum_net::{ClientOptions, Secret, client};
+use reqwest::{
+    Client, RequestBuilder, Url,
+    header::{AUTHORIZATION, HeaderValue},
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(crate) use fault::Fault;
-pub use secret::{InvalidSecret, Secret};
 pub(crate) use workers_ai::{Envelope, WORKERS_AI, workers_ai_path};
 
 /// How long a connection may be idle. Whoever searches now and then should not pay for a new one each time.
@@ -35,12 +36,16 @@ pub(crate) struct Endpoint {
     client: Client,
     base: Url,
     key: Option<Secret>,
+    /// The key as it is sent.
+    bearer: Option<HeaderValue>,
 }
 
 impl Endpoint {
     /// Gets ready to ask; nothing is sent yet.
     pub(crate) async fn new(url: &str, key: Option<Secret>) -> Result<Self, Fault> {
         let base = parse(url)?;
+        let bearer = key.as_ref().map(Secret::bearer).transpose();
+        let bearer = bearer.map_err(|error| Fault::Unusable(error.to_string()))?;
         let server = base.clone();
         let options = ClientOptions { idle_timeout: Some(IDLE), ..ClientOptions::default() };
         // The certificates that this system trusts are read from the disk.
@@ -48,7 +53,7 @@ impl Endpoint {
         let client = client
             .map_err(|_| Fault::Unusable("the HTTP client could not be set up".to_owned()))?
             .map_err(|error| Fault::Unusable(error.to_string()))?;
-        Ok(Self { client, base, key })
+        Ok(Self { client, base, key, bearer })
     }
 
     /// Where this is, without what a query or a key might give away.
@@ -83,8 +88,8 @@ impl Endpoint {
     where
         T: DeserializeOwned + Send + 'static,
     {
-        let request = match &self.key {
-            Some(key) => request.header(AUTHORIZATION, key.bearer()),
+        let request = match &self.bearer {
+            Some(bearer) => request.header(AUTHORIZATION, bearer),
             None => request,
         };
         let sent = request.timeout(limits.time).send().await;

@@ -26,7 +26,6 @@ mod snippet;
 mod tests;
 mod vectors;
 
-pub use endpoint::{InvalidSecret, Secret};
 pub use error::Error;
 pub use failure::Failure;
 pub use filling::{Connect, ModelStatus};

@@ -4,31 +4,12 @@
 
 mod excerpt;
 
-use std::fmt;
-
 pub use excerpt::Excerpt;
 use hmac::{Hmac, KeyInit, Mac};
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::Sha256;
-
-/// What both sides know, and what a signature is made with.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// A secret; an empty one would let everyone in.
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty()).then(|| Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
 
 /// Checks a signature while the body arrives: `X-Hub-Signature-256`, HMAC-SHA256 in hex after `sha256=`.
 pub struct SignatureCheck {
@@ -37,10 +18,10 @@ pub struct SignatureCheck {
 }
 
 impl SignatureCheck {
-    /// A check of what the header says; nothing where it can't be a signature.
+    /// A check of what the header says, by what both sides know; nothing where it can't be a signature.
     pub fn new(secret: &Secret, signature: &str) -> Option<Self> {
         let sent = bytes_of(signature.trim().strip_prefix("sha256=")?)?;
-        let mac = Hmac::<Sha256>::new_from_slice(secret.0.as_bytes()).ok()?;
+        let mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).ok()?;
         Some(Self { mac, sent })
     }
 

@@ -1,5 +1,6 @@
 //! Ollama: `POST /api/embed`.
 
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     EmbedError, OllamaSettings, Pooling,
     remote::{Dialect, Model, Remote},
 };
-use crate::endpoint::{Endpoint, Secret};
+use crate::endpoint::Endpoint;
 
 /// What nearly every model sees at least. The server cuts what is too long for the model that it has.
 const TOKENS: usize = 512;

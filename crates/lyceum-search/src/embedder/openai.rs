@@ -1,5 +1,6 @@
 //! Endpoints that speak as OpenAI's does: `POST /embeddings`.
 
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     EmbedError, OpenAiSettings, Pooling,
     remote::{Dialect, Model, Remote},
 };
-use crate::endpoint::{Endpoint, Secret};
+use crate::endpoint::Endpoint;
 
 /// How many tokens the models of OpenAI see.
 const TOKENS: usize = 8_191;

@@ -1,5 +1,6 @@
 //! text-embeddings-inference: `GET /info` says which model is there, `POST /embed` asks it.
 
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     EmbedError, Pooling, RemoteSettings, TeiSettings,
     remote::{Dialect, Model, PASSAGE_LIMITS, Remote},
 };
-use crate::endpoint::{Endpoint, Secret};
+use crate::endpoint::Endpoint;
 
 /// The model of a text-embeddings-inference server.
 pub type TeiEmbedder = Remote<Tei>;

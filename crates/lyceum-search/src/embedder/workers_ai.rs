@@ -1,5 +1,6 @@
 //! Workers AI: `POST /accounts/{account}/ai/run/{model}`.
 
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     EmbedError, Pooling, RemoteSettings, WorkersAiSettings,
     remote::{Dialect, Model, Remote},
 };
-use crate::endpoint::{Endpoint, Envelope, Secret, WORKERS_AI, workers_ai_path};
+use crate::endpoint::{Endpoint, Envelope, WORKERS_AI, workers_ai_path};
 
 /// How many texts it takes at once.
 const BATCH: usize = 100;

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use jiff::{Timestamp, fmt::rfc2822};
-use lyceum_net::{BodyError, read_body, read_start};
+use lyceum_net::{BodyError, Secret, read_body, read_start};
 use reqwest::{
     Response,
     header::{HeaderMap, RETRY_AFTER},
 };
 use serde::de::DeserializeOwned;
 
-use super::{Fault, Limits, Secret};
+use super::{Fault, Limits};
 
 /// How much of a refusal is read.
 const REFUSAL_BYTES: usize = 8 << 10;
@@ -60,7 +60,7 @@ pub(super) fn told(text: &str, key: Option<&Secret>) -> String {
     let line = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
     let line = line.collect::<Vec<_>>().join(" ");
     // The key goes before anything is cut, for half a key would not be known again.
-    let line = key.map_or_else(|| line.clone(), |key| key.taken_out_of(&line));
+    let line = key.map_or_else(|| line.clone(), |key| key.redact(&line));
     line.chars().take(TOLD).collect()
 }
 

@@ -12,10 +12,9 @@ use axum::{
     response::Response,
 };
 use futures::stream;
+use lyceum_net::Secret;
 use serde_json::Value;
 use tokio::task::JoinHandle;
-
-use super::Secret;
 
 /// The key that peers want, unlike anything that could be in an error by chance.
 pub(crate) const KEY: &str = "sk-zq/7Hx29vKpWd81mQ";
@@ -92,7 +91,7 @@ impl Drop for Peer {
 
 /// The key that peers want.
 pub(crate) fn key() -> Option<Secret> {
-    Some(Secret::new(KEY).unwrap())
+    Some(Secret::for_header(KEY).unwrap())
 }
 
 /// Fails if a text shows the key, or a part of it that could be told.

@@ -1,5 +1,6 @@
 //! Endpoints that speak as Cohere's does: `POST /rerank`. Those of Jina, Voyage and infinity do.
 
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     CohereSettings, RerankError,
     remote::{Dialect, Remote},
 };
-use crate::endpoint::{Endpoint, Secret};
+use crate::endpoint::Endpoint;
 
 /// A reranker behind an endpoint that speaks as Cohere's does.
 pub type CohereReranker = Remote<Cohere>;

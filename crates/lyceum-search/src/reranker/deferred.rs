@@ -4,12 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
+use lyceum_net::Secret;
 
 use super::{
     RerankError, Reranker, Settings, cohere::CohereReranker, local::LocalReranker, tei::TeiReranker,
     workers_ai::WorkersAiReranker,
 };
-use crate::endpoint::Secret;
 
 /// A reranker that is not there yet.
 pub struct Deferred {

@@ -1,5 +1,6 @@
 //! text-embeddings-inference: `POST /rerank`.
 
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     RerankError, TeiSettings,
     remote::{Dialect, Remote},
 };
-use crate::endpoint::{Endpoint, Secret};
+use crate::endpoint::Endpoint;
 
 /// The reranker of a text-embeddings-inference server.
 pub type TeiReranker = Remote<Tei>;

@@ -1,5 +1,6 @@
 //! Workers AI: `POST /accounts/{account}/ai/run/{model}`.
 
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use super::{
     RerankError, WorkersAiSettings,
     remote::{Dialect, Remote},
 };
-use crate::endpoint::{Endpoint, Envelope, Secret, WORKERS_AI, workers_ai_path};
+use crate::endpoint::{Endpoint, Envelope, WORKERS_AI, workers_ai_path};
 
 /// A reranker of Workers AI.
 pub type WorkersAiReranker = Remote<WorkersAi>;

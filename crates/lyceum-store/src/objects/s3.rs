@@ -5,14 +5,14 @@ mod connection;
 
 use std::{sync::Arc, time::Duration};
 
-use lyceum_net::is_loopback_url;
+use lyceum_net::{Secret, is_loopback_url};
 use object_store::{BackoffConfig, ObjectStore, RetryConfig, aws::AmazonS3Builder};
 use reqwest::Url;
 
 pub(super) use answer::{Answer, Meaning};
 use connection::Connection;
 
-use super::{ObjectError, Secret};
+use super::ObjectError;
 
 /// How often a request is sent again before the caller hears of it. Retries of hours are the work of jobs.
 const RETRIES: usize = 3;

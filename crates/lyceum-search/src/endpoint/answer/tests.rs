@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use lyceum_net::Secret;
 use reqwest::header::{HeaderMap, HeaderValue, RETRY_AFTER};
 
-use super::{Secret, retry_after, told};
+use super::{retry_after, told};
 
 #[test]
 fn the_endpoint_says_how_long_to_wait_in_seconds_or_until_when() {
