@@ -1,13 +1,8 @@
 //! What came back: read within its limits, or told as a fault.
 
-use std::time::Duration;
-
-use jiff::{Timestamp, fmt::rfc2822};
-use lyceum_net::{BodyError, Secret, read_body, read_start};
-use reqwest::{
-    Response,
-    header::{HeaderMap, RETRY_AFTER},
-};
+use jiff::Timestamp;
+use lyceum_net::{BodyError, Secret, read_body, read_start, retry_after};
+use reqwest::Response;
 use serde::de::DeserializeOwned;
 
 use super::{Fault, Limits};
@@ -62,16 +57,6 @@ pub(super) fn told(text: &str, key: Option<&Secret>) -> String {
     // The key goes before anything is cut, for half a key would not be known again.
     let line = key.map_or_else(|| line.clone(), |key| key.redact(&line));
     line.chars().take(TOLD).collect()
-}
-
-fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let then = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    // A time that has passed means now.
-    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -2,11 +2,9 @@
 
 use std::time::Duration;
 
-use jiff::{Timestamp, fmt::rfc2822};
-use reqwest::{
-    Client, Response, StatusCode,
-    header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER},
-};
+use jiff::Timestamp;
+use lyceum_net::retry_after;
+use reqwest::{Client, Response, StatusCode, header::CONTENT_TYPE};
 
 use super::{endpoint::Endpoint, id::Id};
 
@@ -66,16 +64,6 @@ fn advice(status: StatusCode) -> Option<&'static str> {
         400..=499 => Some("the log of the receiver knows why; remove the file if its events are not wanted"),
         _ => None,
     }
-}
-
-fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let then = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    // A time that has passed means now.
-    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
+use lyceum_net::Backoff;
 use reqwest::{Client, Response, StatusCode, Url, header};
 use tokio::{
     fs::{self, File, OpenOptions},
@@ -49,14 +50,13 @@ pub(super) async fn download(
         fs::create_dir_all(parent).await?;
     }
     let part = folder.join(format!("{}.part", wanted.file));
-    let mut pause = patience.pause;
+    let backoff = Backoff { first: patience.pause, max: Duration::from_secs(30) };
     for attempt in 1..=ATTEMPTS {
         match attempt_once(client, wanted, &part, progress).await {
             Ok(()) => break,
             Err(fault) if attempt < ATTEMPTS && is_passing(&fault) => {
                 progress(Progress::Retrying { file: wanted.file.to_owned(), why: fault.to_string() });
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(30));
+                tokio::time::sleep(backoff.after(attempt)).await;
             }
             Err(fault) => return Err(fault),
         }

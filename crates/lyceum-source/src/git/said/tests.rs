@@ -1,7 +1,8 @@
 //! What git's own words come to.
 
-use super::{Fault, Said};
 use lyceum_net::Secret;
+
+use super::{Fault, Said};
 
 #[track_caller]
 fn check(written: &str, fault: Fault) {
