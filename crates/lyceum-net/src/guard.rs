@@ -1,4 +1,4 @@
-//! Fetching from an address that somebody else chose, without being led to a machine that only we can reach.
+//! The SSRF guard: fetching from a URL that somebody else chose, without being led to a machine that only we can reach.
 //!
 //! The name is looked up once; every address that it has must be one of the public Internet, and the connection goes to
 //! exactly those. Redirects are not followed and no proxy is used, for both would look the name up again.
@@ -9,9 +9,9 @@ use std::{
 };
 
 use lyceum_model::is_public_address;
-use reqwest::{Response, StatusCode, Url, header::ACCEPT, redirect::Policy};
+use reqwest::{Response, StatusCode, Url, header::ACCEPT};
 
-use crate::http;
+use crate::{ClientOptions, category, client::builder};
 
 /// How long a name may take to be looked up.
 const LOOK_UP: Duration = Duration::from_secs(5);
@@ -25,8 +25,8 @@ pub struct Guard {
 
 /// How something is asked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Ask<'a> {
-    /// By its address alone.
+pub enum Fetch<'a> {
+    /// By its URL alone.
     Get,
     /// With a body.
     Post(&'a serde_json::Value),
@@ -34,7 +34,7 @@ pub(crate) enum Ask<'a> {
 
 /// Why nothing was fetched.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unfetched {
+pub enum FetchError {
     /// It is not an address that is asked.
     #[error("it must be an https address on the public Internet")]
     NotPublic,
@@ -47,55 +47,53 @@ pub(crate) enum Unfetched {
 }
 
 impl Guard {
-    /// Asks for what is at that address; the answer may take so long.
-    pub(crate) async fn ask(
+    /// Fetches what is at that URL; the answer may take so long.
+    pub async fn fetch(
         &self,
         url: &Url,
-        ask: Ask<'_>,
+        fetch: Fetch<'_>,
         accept: &str,
         time: Duration,
-    ) -> Result<Response, Unfetched> {
+    ) -> Result<Response, FetchError> {
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
-            return Err(Unfetched::NotPublic);
+            return Err(FetchError::NotPublic);
         };
         let is_trusted = self.trusted.iter().any(|trusted| *trusted == format!("{host}:{port}"));
         if url.scheme() != "https" && !is_trusted {
-            return Err(Unfetched::NotPublic);
+            return Err(FetchError::NotPublic);
         }
         let found = tokio::time::timeout(LOOK_UP, look_up(host, port)).await;
         let found =
-            found.map_err(|_| Unfetched::Failed("its name took too long to look up".to_owned()))??;
+            found.map_err(|_| FetchError::Failed("its name took too long to look up".to_owned()))??;
         if found.is_empty() || !(is_trusted || found.iter().all(|address| is_public_address(address.ip()))) {
-            return Err(Unfetched::NotPublic);
+            return Err(FetchError::NotPublic);
         }
-        let client = http::builder(url)
-            .and_then(|builder| {
-                let builder = builder.redirect(Policy::none()).no_proxy().timeout(time);
-                builder.resolve_to_addrs(host, &found).build().ok()
-            })
-            .ok_or_else(|| Unfetched::Failed("the HTTP client could not be set up".to_owned()))?;
-        let request = match ask {
-            Ask::Get => client.get(url.clone()),
-            Ask::Post(body) => client.post(url.clone()).json(body),
+        let options = ClientOptions { timeout: Some(time), ..ClientOptions::default() };
+        let client = builder(url, options)
+            .and_then(|builder| Ok(builder.no_proxy().resolve_to_addrs(host, &found).build()?))
+            .map_err(|error| FetchError::Failed(error.to_string()))?;
+        let request = match fetch {
+            Fetch::Get => client.get(url.clone()),
+            Fetch::Post(body) => client.post(url.clone()).json(body),
         };
         let response = request.header(ACCEPT, accept).send().await;
-        let response = response.map_err(|error| Unfetched::Failed(http::told(&error)))?;
+        let response = response.map_err(|error| FetchError::Failed(category(&error).to_owned()))?;
         match response.status() {
             status if status.is_success() => Ok(response),
             status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
-                Err(Unfetched::Failed(format!("it answered with status {}", status.as_u16())))
+                Err(FetchError::Failed(format!("it answered with status {}", status.as_u16())))
             }
-            status => Err(Unfetched::NotThere(status.as_u16())),
+            status => Err(FetchError::NotThere(status.as_u16())),
         }
     }
 }
 
-async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, Unfetched> {
+async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, FetchError> {
     if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
     let found = tokio::net::lookup_host((host, port)).await;
-    Ok(found.map_err(|_| Unfetched::Failed("its name leads nowhere".to_owned()))?.collect())
+    Ok(found.map_err(|_| FetchError::Failed("its name leads nowhere".to_owned()))?.collect())
 }
 
 #[cfg(test)]
