@@ -1,7 +1,6 @@
 //! The hash of a file, read in pieces, and of several together.
 
 use std::{
-    fmt::Write as _,
     fs::File,
     io::{self, Read},
     path::Path,
@@ -31,8 +30,5 @@ pub(super) fn of_all<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) ->
 
 /// A finished hash in hexadecimal.
 pub(super) fn hex(hash: Sha256) -> String {
-    hash.finalize().iter().fold(String::with_capacity(64), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    const_hex::encode(hash.finalize())
 }
