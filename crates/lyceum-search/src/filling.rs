@@ -12,6 +12,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
+use lyceum_models::embedder::{EmbedError, Embedder, Identity};
 use lyceum_net::Backoff;
 use lyceum_store::{
     DbError, events, pages,
@@ -20,7 +21,6 @@ use lyceum_store::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    embedder::{EmbedError, Embedder, Identity},
     failure::Failure,
     memory::Active,
     page::Facts,

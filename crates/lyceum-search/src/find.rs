@@ -9,11 +9,11 @@ use std::{
     time::Instant,
 };
 
+use lyceum_models::embedder::{self, EmbedError, Identity, Purpose};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     breaker::{self, PAUSE},
-    embedder::{self, EmbedError, Identity, Purpose},
     error::Error,
     filling::ModelStatus,
     filter::Filter,

@@ -11,14 +11,12 @@ use std::{
 
 use jiff::Timestamp;
 use lyceum_content::knowledge::truncate;
+use lyceum_models::reranker::{RerankError, Reranker};
 use lyceum_net::CircuitBreaker;
 use lyceum_store::Db;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{
-    breaker::{self, PAUSE},
-    reranker::{RerankError, Reranker},
-};
+use crate::breaker::{self, PAUSE};
 use cache::Cache;
 
 /// How many hits are put in order.

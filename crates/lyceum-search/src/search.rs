@@ -60,7 +60,7 @@ pub struct Options {
 /// A reranker and how long it may take.
 pub struct Ranking {
     /// The reranker.
-    pub reranker: Arc<dyn crate::reranker::Reranker>,
+    pub reranker: Arc<dyn lyceum_models::reranker::Reranker>,
     /// How long a search waits for it.
     pub budget: Duration,
 }

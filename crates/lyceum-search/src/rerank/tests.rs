@@ -8,13 +8,13 @@ use std::{
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use lyceum_models::reranker::{RerankError, Reranker};
 use lyceum_store::{Db, kept::Namespace};
 
 use super::{
     Rerank, Reranked,
     cache::{Cache, key},
 };
-use crate::reranker::{RerankError, Reranker};
 
 /// What a reranker is told to do.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use lyceum_models::{embedder, reranker};
 use lyceum_net::Secret;
-use lyceum_search::{embedder, reranker};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

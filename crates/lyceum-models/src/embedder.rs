@@ -181,7 +181,7 @@ impl EmbedError {
     }
 
     /// Whether another text may have gone well.
-    pub(crate) fn may_be_the_text(&self) -> bool {
+    pub fn may_be_the_text(&self) -> bool {
         match self {
             Self::Refused { status, .. } => matches!(status, 400 | 413 | 422),
             Self::Model(_) | Self::Malformed(_) => true,
