@@ -10,6 +10,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::{Rights, Tier};
+use lyceum_net::Guard;
 use lyceum_store::{Db, DbError, Tx, audit, grants, kept};
 use quick_cache::sync::Cache;
 
@@ -24,7 +25,6 @@ use crate::{
     documents::Documents,
     ens::Names,
     github::GitHub,
-    guard::Guard,
     hats::Hats,
     oauth::{
         client::Client,

@@ -5,12 +5,11 @@
 use std::{fmt, time::Duration};
 
 use alloy_primitives::{Address, Bytes, address, hex};
-use reqwest::{Client, Url, redirect::Policy};
+use lyceum_net::{ClientOptions, category, client, read_body};
+use reqwest::{Client, Url};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
-
-use crate::http;
 
 /// How long one answer may take.
 const LONGEST: Duration = Duration::from_secs(5);
@@ -84,8 +83,8 @@ impl Chain {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(BadChain);
         }
-        let client = http::builder(&url).and_then(|builder| builder.redirect(Policy::none()).build().ok());
-        Ok(Self { id, url, client: client.ok_or(BadChain)?, is_right: OnceCell::new() })
+        let client = client(&url, ClientOptions::default()).map_err(|_| BadChain)?;
+        Ok(Self { id, url, client, is_right: OnceCell::new() })
     }
 
     /// Its number.
@@ -138,9 +137,10 @@ impl Chain {
     async fn ask(&self, method: &str, params: Value) -> Result<Value, ChainError> {
         let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let asked = self.client.post(self.url.clone()).json(&question).timeout(LONGEST).send();
-        let response = asked.await.map_err(|error| self.unreachable(&http::told(&error)))?;
+        let response = asked.await.map_err(|error| self.unreachable(category(&error)))?;
         let status = response.status();
-        let body = http::read(response, LARGEST).await.map_err(|why| self.unreachable(&why))?;
+        let body = read_body(response, LARGEST).await;
+        let body = body.map_err(|error| self.unreachable(&error.to_string()))?;
         let answer: Answer = serde_json::from_slice(&body)
             .map_err(|_| self.unreachable(&format!("the answer is not JSON-RPC (status {status})")))?;
         match (answer.result, answer.error) {

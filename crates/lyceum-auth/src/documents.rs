@@ -11,14 +11,13 @@ use std::{
 };
 
 use jiff::{SignedDuration, Timestamp};
+use lyceum_net::{Fetch, FetchError, Guard, read_body};
 use quick_cache::sync::Cache;
 use reqwest::{Url, header::CONTENT_TYPE};
 use serde::Deserialize;
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
-    guard::{Ask, Guard, Unfetched},
-    http,
     oauth::{
         Fault, OauthError,
         client::{Client, ClientMetadata, Proof, check_capabilities, redirects_of, shown_name},
@@ -196,10 +195,10 @@ impl Documents {
         let refused = |text: String| {
             Unread::Refused(Fault::InvalidClient.because(format!("the client document: {text}")))
         };
-        let response = self.guard.ask(url, Ask::Get, "application/json", LONGEST).await;
+        let response = self.guard.fetch(url, Fetch::Get, "application/json", LONGEST).await;
         let response = response.map_err(|error| match error {
-            Unfetched::Failed(_) => Unread::Away(error.to_string()),
-            Unfetched::NotPublic | Unfetched::NotThere(_) => refused(error.to_string()),
+            FetchError::Failed(_) => Unread::Away(error.to_string()),
+            FetchError::NotPublic | FetchError::NotThere(_) => refused(error.to_string()),
         })?;
         let kind =
             response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -207,8 +206,10 @@ impl Documents {
         if kind != "application/json" && !(kind.starts_with("application/") && kind.ends_with("+json")) {
             return Err(refused("it is not JSON by its Content-Type".to_owned()));
         }
-        let body = tokio::time::timeout(LONGEST, http::read(response, LARGEST)).await;
-        let body = body.map_err(|_| Unread::Away("it took too long".to_owned()))?.map_err(refused)?;
+        let body = tokio::time::timeout(LONGEST, read_body(response, LARGEST)).await;
+        let body = body
+            .map_err(|_| Unread::Away("it took too long".to_owned()))?
+            .map_err(|error| refused(error.to_string()))?;
         read(id, &body).map_err(Unread::Refused)
     }
 }

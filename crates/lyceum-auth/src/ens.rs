@@ -10,13 +10,11 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, U256, address, keccak256};
 use alloy_sol_types::{SolCall, sol};
 use jiff::{SignedDuration, Timestamp};
+use lyceum_net::Guard;
 use quick_cache::sync::Cache;
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    chain::{Chain, ChainError},
-    guard::Guard,
-};
+use crate::chain::{Chain, ChainError};
 
 /// Where the resolver of all names is.
 pub const RESOLVER: Address = address!("eEeEEEeE14D718C2B47D9923Deab1335E144EeEe");

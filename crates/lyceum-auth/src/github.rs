@@ -6,14 +6,14 @@
 use std::{fmt, time::Duration};
 
 use lyceum_model::Tier;
+use lyceum_net::{ClientOptions, category, client, read_body};
 use reqwest::{
     Client, Method, RequestBuilder, StatusCode, Url,
     header::{ACCEPT, AUTHORIZATION},
-    redirect::Policy,
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::{http, roles::Unreadable};
+use crate::roles::Unreadable;
 
 /// How long one answer may take, and how large it may be.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -22,9 +22,10 @@ const LARGEST: usize = 256 * 1024;
 /// How GitHub is used.
 #[derive(Clone)]
 pub struct GitHub {
-    client: Client,
     web: Url,
+    web_client: Client,
     api: Url,
+    api_client: Client,
     client_id: String,
     client_secret: String,
     token: Option<String>,
@@ -142,9 +143,11 @@ impl GitHub {
             if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(BadGitHub) }
         };
         let (web, api) = (parse(&settings.web)?, parse(&settings.api)?);
-        let client = http::builder(&api).and_then(|builder| builder.redirect(Policy::none()).build().ok());
+        // One may be reached through a proxy and the other not.
+        let connect = |url: &Url| client(url, ClientOptions::default()).map_err(|_| BadGitHub);
+        let (web_client, api_client) = (connect(&web)?, connect(&api)?);
         let GitHubSettings { client_id, client_secret, token, tiers, .. } = settings;
-        Ok(Self { client: client.ok_or(BadGitHub)?, web, api, client_id, client_secret, token, tiers })
+        Ok(Self { web, web_client, api, api_client, client_id, client_secret, token, tiers })
     }
 
     /// Where people sign in, as a policy of a page names it.
@@ -175,7 +178,7 @@ impl GitHub {
             .append_pair("redirect_uri", callback)
             .finish();
         let request = self
-            .client
+            .web_client
             .post(url)
             .header("content-type", "application/x-www-form-urlencoded")
             .header(ACCEPT, "application/json")
@@ -226,7 +229,7 @@ impl GitHub {
     fn request(&self, path: &str, token: Option<&str>) -> RequestBuilder {
         let mut url = self.api.clone();
         url.set_path(&format!("{}{path}", self.api.path()));
-        let request = self.client.request(Method::GET, url).header(ACCEPT, "application/vnd.github+json");
+        let request = self.api_client.request(Method::GET, url).header(ACCEPT, "application/vnd.github+json");
         match token {
             Some(token) => request.header(AUTHORIZATION, format!("Bearer {token}")),
             None => request,
@@ -249,14 +252,15 @@ fn found<T>(answer: Result<T, Other>) -> Result<Option<T>, Unreadable> {
 async fn send<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Other> {
     let unreadable =
         |why: String| Other::Unreadable(Unreadable::new(format!("GitHub can't be asked now: {why}")));
-    let response = request.timeout(LONGEST).send().await.map_err(|error| unreadable(http::told(&error)))?;
+    let response =
+        request.timeout(LONGEST).send().await.map_err(|error| unreadable(category(&error).to_owned()))?;
     match response.status() {
         status if status.is_success() => {}
         StatusCode::NOT_FOUND => return Err(Other::Nothing),
         StatusCode::UNAUTHORIZED => return Err(Other::BadToken),
         status => return Err(unreadable(format!("it answered with status {}", status.as_u16()))),
     }
-    let body = http::read(response, LARGEST).await.map_err(unreadable)?;
+    let body = read_body(response, LARGEST).await.map_err(|error| unreadable(error.to_string()))?;
     serde_json::from_slice(&body).map_err(|_| unreadable("its answer can't be read".to_owned()))
 }
 

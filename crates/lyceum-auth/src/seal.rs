@@ -66,12 +66,9 @@ impl Key {
     /// The key of 64 hexadecimal digits, as `COOKIE_ENCRYPTION_KEY` holds it.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        let digit = |at: usize| text.get(at..at + 1).and_then(|digit| u8::from_str_radix(digit, 16).ok());
-        let mut bytes = [0; 32];
-        for (place, byte) in bytes.iter_mut().enumerate() {
-            *byte = digit(place * 2)? << 4 | digit(place * 2 + 1)?;
-        }
-        (text.len() == 64).then_some(Self(bytes))
+        // A decoder also takes `0x` before the digits.
+        let digits = Some(text).filter(|text| text.len() == 64)?;
+        hex::decode_to_array(digits).ok().map(Self)
     }
 
     /// The key as hexadecimal digits, for the file that keeps it.

@@ -63,9 +63,5 @@ pub(crate) fn title(fields: &Map<String, Value>, body: &str, path: &str) -> Stri
 
 /// The hash of bytes, as text.
 pub(crate) fn hash(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in Sha256::digest(bytes) {
-        text.extend([byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16).unwrap_or('0')));
-    }
-    text
+    const_hex::encode(Sha256::digest(bytes))
 }

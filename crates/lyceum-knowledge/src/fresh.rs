@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
+use lyceum_net::Backoff;
 use lyceum_source::{Change, Source, Watch};
 use lyceum_store::{documents, jobs, kept};
 use lyceum_tools::Error;
@@ -14,11 +15,8 @@ use crate::{Knowledge, Progress, Report, SyncError, shelve::QUEUE, sync::Tell};
 /// How often is looked at what another process may have written.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// How long is waited after a sync that failed, when someone is waiting for it; twice as long after each further one.
-const AGAIN_AFTER: Duration = Duration::from_secs(5);
-
-/// How long that is at most.
-const AGAIN_AT_MOST: Duration = Duration::from_secs(300);
+/// How long is waited after a sync that failed, when someone is waiting for it.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), max: Duration::from_secs(300) };
 
 /// How often what is past its end is swept away.
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
@@ -116,9 +114,7 @@ impl Knowledge {
     /// Waits for a reason to sync.
     async fn until_a_reason(&self, ear: &mut Ear, failures: u32) {
         let next_poll = Instant::now() + self.options.poll;
-        let patience = AGAIN_AFTER.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1).min(10)));
-        let not_before =
-            Instant::now() + if failures > 0 { patience.min(AGAIN_AT_MOST) } else { Duration::ZERO };
+        let not_before = Instant::now() + BACKOFF.after(failures);
         loop {
             tokio::select! {
                 () = self.asked.notified() => {

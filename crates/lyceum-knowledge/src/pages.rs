@@ -8,6 +8,7 @@ use std::{
 
 use lyceum_content::knowledge::Entry;
 use lyceum_model::ErrorCode;
+use lyceum_net::Backoff;
 use lyceum_search::{Facts, Kind, Page, Plan, Search};
 use lyceum_tools::Error;
 use tokio_util::sync::CancellationToken;
@@ -23,16 +24,15 @@ const BYTES_TOGETHER: usize = 16 * 1024 * 1024;
 /// How long a question waits for the first documents to be indexed.
 const FIRST_INDEX_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long after a failure it is tried again, at first and at most.
-const TRY_AGAIN: Duration = Duration::from_secs(2);
-const TRY_AGAIN_AT_LAST: Duration = Duration::from_secs(60);
+/// How long after a failure it is tried again.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), max: Duration::from_secs(60) };
 
 impl Knowledge {
     /// Keeps search up with what is shown, until it is told to stop.
     pub async fn keep_searched(self: Arc<Self>, search: Arc<Search>, stop: CancellationToken) {
         let mut state = self.state();
         let work = async {
-            let mut pause = TRY_AGAIN;
+            let mut failures = 0;
             loop {
                 let shown = state.borrow_and_update().shown.clone();
                 let done = self.search_shown(&search, &shown).await;
@@ -49,16 +49,16 @@ impl Knowledge {
                 }
                 match done {
                     Ok(true) => {
-                        pause = TRY_AGAIN;
+                        failures = 0;
                         if state.changed().await.is_err() {
                             return;
                         }
                     }
                     // Another process leads the index.
-                    Ok(false) => tokio::time::sleep(TRY_AGAIN).await,
+                    Ok(false) => tokio::time::sleep(BACKOFF.first).await,
                     Err(_) => {
-                        tokio::time::sleep(pause).await;
-                        pause = (pause * 2).min(TRY_AGAIN_AT_LAST);
+                        failures += 1;
+                        tokio::time::sleep(BACKOFF.after(failures)).await;
                     }
                 }
             }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::{StreamExt, stream};
 use jiff::Timestamp;
+use lyceum_net::Backoff;
 use lyceum_store::{
     DbError, Key, ObjectError, ObjectOptions, documents,
     jobs::{self, Job},
@@ -40,11 +41,8 @@ const WITHIN: Duration = Duration::from_secs(120);
 /// How long is waited before looking again, where nothing says when.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// How long is waited where it is not the object's fault; twice as long after each further try.
-const AGAIN_AFTER: Duration = Duration::from_secs(5);
-
-/// How long that is at most.
-const AGAIN_AT_MOST: Duration = Duration::from_secs(300);
+/// How long is waited where it is not the object's fault.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), max: Duration::from_secs(300) };
 
 /// The most objects that are looked through for those that nobody knows of.
 const MOST_LEFT_BEHIND: usize = 1_000_000;
@@ -79,7 +77,7 @@ impl Knowledge {
                 Ok(next) => next.map_or(LOOK_EVERY, until).min(LOOK_EVERY),
                 Err(error) => {
                     tracing::warn!(error.cause = %error, "objects could not be put where they belong; trying again");
-                    AGAIN_AFTER
+                    BACKOFF.first
                 }
             };
             // The first documents are found before the disk is busy with putting them where they belong.
@@ -232,8 +230,7 @@ impl Failed {
         if !self.is_transient {
             return RETRIES.next(attempts, now);
         }
-        let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or_default().min(10);
-        let wait = AGAIN_AFTER.saturating_mul(2_u32.saturating_pow(doublings)).min(AGAIN_AT_MOST);
+        let wait = BACKOFF.after(u32::try_from(attempts).unwrap_or_default().max(1));
         Some(now.checked_add(wait).unwrap_or(Timestamp::MAX))
     }
 }

@@ -34,3 +34,6 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let is_special = matches!((first, second), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002 | 0x3fff, _));
     is_given_out && !is_special
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,10 +14,8 @@ use std::{
 
 use async_trait::async_trait;
 use jiff::Timestamp;
-use lyceum_search::{
-    Facts, Filter, Kind, Mode, Options, Page, Query, Search, State,
-    embedder::{EmbedError, Embedder, Identity, Pooling, Purpose},
-};
+use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
+use lyceum_search::{Facts, Filter, Kind, Mode, Options, Page, Query, Search, State};
 use tokio_util::sync::CancellationToken;
 
 /// A model that takes no time: what is measured is everything around it.

@@ -2,9 +2,10 @@
 
 use std::error::Error as _;
 
+use lyceum_models::embedder::EmbedError;
 use lyceum_store::DbError;
 
-use crate::{embedder::EmbedError, error::Error};
+use crate::error::Error;
 
 /// Why something does not work.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,6 +12,8 @@ use std::{
 };
 
 use futures::future::BoxFuture;
+use lyceum_models::embedder::{EmbedError, Embedder, Identity};
+use lyceum_net::Backoff;
 use lyceum_store::{
     DbError, events, pages,
     vectors::{self, ModelRow, ModelState},
@@ -19,7 +21,6 @@ use lyceum_store::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    embedder::{EmbedError, Embedder, Identity},
     failure::Failure,
     memory::Active,
     page::Facts,
@@ -38,9 +39,8 @@ const TOGETHER: usize = 64;
 /// How many are looked for at once: to find those that have none, all chunks are looked at.
 const AHEAD: usize = 1_024;
 
-/// How long after a failure it is tried again, at first and at most.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How long after a failure it is tried again.
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
 
 /// How long it is waited for news of chunks without being told.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -71,9 +71,9 @@ impl Search {
     pub async fn keep_filled(self: Arc<Self>, stop: CancellationToken) {
         let Some(settings) = self.options.embedder.clone() else { return };
         let work = async {
-            let mut pause = FIRST_PAUSE;
+            let mut failures = 0;
             loop {
-                match self.fill(&settings, &mut pause).await {
+                match self.fill(&settings, &mut failures).await {
                     Ok(()) => {}
                     Err(failure) => {
                         let is_news = self.model.send_if_modified(|status| {
@@ -88,8 +88,8 @@ impl Search {
                         }
                     }
                 }
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
+                failures += 1;
+                tokio::time::sleep(BACKOFF.after(failures)).await;
             }
         };
         tokio::select! {
@@ -98,12 +98,12 @@ impl Search {
         }
     }
 
-    /// Sets the model up, and works for as long as it goes well.
-    async fn fill(&self, settings: &str, pause: &mut Duration) -> Result<(), Failure> {
+    /// Sets the model up, and works for as long as it goes well; what goes well sets the failures back to none.
+    async fn fill(&self, settings: &str, failures: &mut u32) -> Result<(), Failure> {
         let opened = self.opened().await?;
         let embedder = (self.options.connect)(settings.to_owned()).await?;
         // Setting it up showed that it answers.
-        self.breaker().answered();
+        self.breaker().succeeded();
         let (mut enrolled, mut gone, mut swept) = (None, None, None);
         let mut queue = Queue::default();
         loop {
@@ -125,7 +125,7 @@ impl Search {
                 let _out_of_patience = tokio::time::timeout(QUIET_WITHIN, self.quiet()).await.is_err();
             }
             let done = self.fill_some(&opened, model, &embedder, &mut queue).await?;
-            *pause = FIRST_PAUSE;
+            *failures = 0;
             self.model.send_replace(ModelStatus::Ready);
             if done == 0 {
                 self.swap(&opened, model, &embedder).await?;

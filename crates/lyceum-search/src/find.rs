@@ -9,11 +9,11 @@ use std::{
     time::Instant,
 };
 
+use lyceum_models::embedder::{self, EmbedError, Identity, Purpose};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     breaker::{self, PAUSE},
-    embedder::{self, EmbedError, Identity, Purpose},
     error::Error,
     filling::ModelStatus,
     filter::Filter,
@@ -159,7 +159,7 @@ impl Search {
         if let Some(vector) = self.asked.get(&key) {
             return (Some(Asked { model, vector }), self.unembedded(model));
         }
-        if !self.breaker().may_ask(tokio::time::Instant::now()) {
+        if !self.breaker().allows(tokio::time::Instant::now()) {
             let pause = PAUSE.as_secs();
             let reason = format!("the model keeps failing and is left alone for {pause} s");
             return (None, Some(format!("{without}: {reason}")));
@@ -170,7 +170,7 @@ impl Search {
         let embedded = embedded.unwrap_or(Err(EmbedError::Late(EMBEDDED_WITHIN)));
         match embedded.and_then(|made| vector_of(active.embedder.identity(), made)) {
             Ok(vector) => {
-                let news = self.breaker().answered();
+                let news = self.breaker().succeeded();
                 breaker::report(news, WHAT, None);
                 self.asked.insert(key, vector.clone());
                 (Some(Asked { model, vector }), self.unembedded(model))

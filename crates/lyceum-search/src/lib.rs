@@ -5,8 +5,6 @@
 
 mod breaker;
 mod chunk;
-pub mod embedder;
-mod endpoint;
 mod error;
 pub mod eval;
 mod failure;
@@ -16,17 +14,14 @@ mod find;
 mod fuse;
 mod lexical;
 mod memory;
-pub mod model;
 mod page;
 pub mod rerank;
-pub mod reranker;
 mod search;
 mod snippet;
 #[cfg(test)]
 mod tests;
 mod vectors;
 
-pub use endpoint::{InvalidSecret, Secret};
 pub use error::Error;
 pub use failure::Failure;
 pub use filling::{Connect, ModelStatus};

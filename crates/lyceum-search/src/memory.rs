@@ -8,13 +8,13 @@ use std::{
     sync::Arc,
 };
 
+use lyceum_models::embedder::Embedder;
 use lyceum_store::{
     DbError, Tx, events, pages,
     vectors::{self, Placed},
 };
 
 use crate::{
-    embedder::Embedder,
     filter::Filter,
     page::Facts,
     vectors::{Flat, Near, Owner},

@@ -11,13 +11,12 @@ use std::{
 
 use jiff::Timestamp;
 use lyceum_content::knowledge::truncate;
+use lyceum_models::reranker::{RerankError, Reranker};
+use lyceum_net::CircuitBreaker;
 use lyceum_store::Db;
 use tokio::time::{Instant, timeout_at};
 
-use crate::{
-    breaker::{self, Breaker, PAUSE},
-    reranker::{RerankError, Reranker},
-};
+use crate::breaker::{self, PAUSE};
 use cache::Cache;
 
 /// How many hits are put in order.
@@ -44,13 +43,13 @@ pub struct Rerank {
     reranker: Arc<dyn Reranker>,
     cache: Cache,
     budget: Duration,
-    breaker: Mutex<Breaker>,
+    breaker: Mutex<CircuitBreaker>,
 }
 
 impl Rerank {
     /// A stage that waits so long for its reranker, at most, and keeps scores in that database.
     pub fn new(reranker: Arc<dyn Reranker>, db: Db, budget: Duration) -> Self {
-        Self { reranker, cache: Cache::new(db), budget, breaker: Mutex::new(Breaker::Working) }
+        Self { reranker, cache: Cache::new(db), budget, breaker: Mutex::new(breaker::breaker()) }
     }
 
     /// Scores the first [`MOST`] passages, the first 8,000 characters of each: from the cache, or with one request within
@@ -67,7 +66,7 @@ impl Rerank {
         if let Some(scores) = self.cache.get(&key, passages.len(), now, self.budget / 2).await {
             return Reranked::Scored(scores);
         }
-        if !self.breaker().may_ask(Instant::now()) {
+        if !self.breaker().allows(Instant::now()) {
             let pause = PAUSE.as_secs();
             return Reranked::Unavailable(format!(
                 "the reranker keeps failing and is left alone for {pause} s"
@@ -75,7 +74,7 @@ impl Rerank {
         }
         match self.ask(query, &passages, deadline).await {
             Ok(scores) => {
-                let news = self.breaker().answered();
+                let news = self.breaker().succeeded();
                 breaker::report(news, WHAT, None);
                 // It may have been made ready in between, and is known by another name then.
                 let key = cache::key(self.reranker.identity(), query, &passages);
@@ -111,7 +110,7 @@ impl Rerank {
         Ok(scores)
     }
 
-    fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {
+    fn breaker(&self) -> std::sync::MutexGuard<'_, CircuitBreaker> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,12 +17,13 @@ use std::{
     time::Duration,
 };
 
+use lyceum_net::CircuitBreaker;
 use lyceum_store::{Db, DbError, Leader};
 use quick_cache::sync::Cache;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::{
-    breaker::Breaker,
+    breaker::breaker,
     error::Error,
     failure::Failure,
     filling::{Connect, ModelStatus},
@@ -59,7 +60,7 @@ pub struct Options {
 /// A reranker and how long it may take.
 pub struct Ranking {
     /// The reranker.
-    pub reranker: Arc<dyn crate::reranker::Reranker>,
+    pub reranker: Arc<dyn lyceum_models::reranker::Reranker>,
     /// How long a search waits for it.
     pub budget: Duration,
 }
@@ -73,7 +74,7 @@ pub struct Search {
     /// Why the lock can't even be asked for.
     unlockable: Mutex<Option<String>>,
     /// How the model that questions are asked with has been doing.
-    breaker: Mutex<Breaker>,
+    breaker: Mutex<CircuitBreaker>,
     /// So many questions are looked at, at once.
     pub(crate) looking: Arc<Semaphore>,
     /// One change at a time.
@@ -129,7 +130,7 @@ impl Search {
             opening: watch::Sender::default(),
             leader: Mutex::default(),
             unlockable: Mutex::default(),
-            breaker: Mutex::new(Breaker::Working),
+            breaker: Mutex::new(breaker()),
             looking: Arc::new(Semaphore::new(2 * cores)),
             changing: Semaphore::new(1),
             unfilled: Notify::new(),
@@ -182,7 +183,7 @@ impl Search {
     }
 
     /// How the model that questions are asked with has been doing.
-    pub(crate) fn breaker(&self) -> MutexGuard<'_, Breaker> {
+    pub(crate) fn breaker(&self) -> MutexGuard<'_, CircuitBreaker> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -14,7 +14,6 @@ mod repository;
 mod snapshot;
 mod source;
 mod stamp;
-mod token;
 mod watch;
 mod web;
 mod webhook;
@@ -29,10 +28,9 @@ pub use repository::{Limits, Repository, Settings};
 pub use snapshot::{FileMeta, Snapshot};
 pub use source::{Kind, Source};
 pub use stamp::Stamp;
-pub use token::{InvalidToken, Token};
 pub use watch::{Change, Watch, watch};
 pub use web::{file_links, in_address};
-pub use webhook::{Excerpt, Push, Secret, SignatureCheck};
+pub use webhook::{Excerpt, Push, SignatureCheck};
 
 /// The most files that a source may have.
 const MOST_FILES: usize = 200_000;

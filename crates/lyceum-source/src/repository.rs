@@ -17,8 +17,10 @@ use std::{
     time::Duration,
 };
 
+use lyceum_net::Secret;
+
 use crate::{
-    Error, Fault, ReadError, Snapshot, Token,
+    Error, Fault, ReadError, Snapshot,
     git::{self, Order},
     source::blocking,
 };
@@ -46,7 +48,7 @@ pub struct Settings {
     /// The branch.
     pub branch: String,
     /// What opens the repository over https; without it the credential helpers of the machine are asked.
-    pub token: Option<Token>,
+    pub token: Option<Secret>,
     /// Where the clone is kept. The names that begin with its name and a dot beside it are ours too.
     pub folder: PathBuf,
     /// Our own program, which `git` asks for the token; it calls [`askpass`](crate::askpass()).

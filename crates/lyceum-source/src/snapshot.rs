@@ -8,11 +8,7 @@ use lyceum_model::RelPath;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Problem, ReadError, Stamp,
-    bundled::BundledFiles,
-    folder::FolderFiles,
-    repository::TreeFiles,
-    stamp::{Mark, hex},
+    Problem, ReadError, Stamp, bundled::BundledFiles, folder::FolderFiles, repository::TreeFiles, stamp::Mark,
 };
 
 /// The files of a source at one moment; cheap to clone.
@@ -85,7 +81,7 @@ impl Snapshot {
             // No path has a control character, so that nothing of one file can pass for something of another.
             all.update(format!("{path}\0{}\n", file.stamp.seen_by_version()));
         }
-        let digits = hex(&all.finalize());
+        let digits = const_hex::encode(all.finalize());
         format!("tree-{}", digits.get(..16).unwrap_or(&digits))
     }
 

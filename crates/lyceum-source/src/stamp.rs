@@ -1,7 +1,5 @@
 //! What stands for the content of a file.
 
-use std::fmt::Write;
-
 use crate::folder::FileMark;
 
 /// Stands for the content of a file: the same stamp means the same bytes.
@@ -25,7 +23,7 @@ impl Stamp {
         match &self.0 {
             Mark::Blob(id) => Some(id.to_string()),
             Mark::File(mark) => mark.durable(),
-            Mark::Bundled(hash) => Some(hex(hash)),
+            Mark::Bundled(hash) => Some(const_hex::encode(hash)),
         }
     }
 
@@ -35,17 +33,7 @@ impl Stamp {
         match &self.0 {
             Mark::Blob(id) => id.to_string(),
             Mark::File(mark) => mark.size_and_time(),
-            Mark::Bundled(hash) => hex(hash),
+            Mark::Bundled(hash) => const_hex::encode(hash),
         }
     }
-}
-
-/// Bytes as hex digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len().saturating_mul(2));
-    for byte in bytes {
-        // Writing to a text can't fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }

@@ -4,43 +4,25 @@
 
 mod excerpt;
 
-use std::fmt;
-
 pub use excerpt::Excerpt;
 use hmac::{Hmac, KeyInit, Mac};
+use lyceum_net::Secret;
 use serde::Deserialize;
 use serde_json::Value;
 use sha2::Sha256;
 
-/// What both sides know, and what a signature is made with.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
-
-impl Secret {
-    /// A secret; an empty one would let everyone in.
-    pub fn new(text: &str) -> Option<Self> {
-        let text = text.trim();
-        (!text.is_empty()).then(|| Self(text.to_owned()))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
-
 /// Checks a signature while the body arrives: `X-Hub-Signature-256`, HMAC-SHA256 in hex after `sha256=`.
 pub struct SignatureCheck {
     mac: Hmac<Sha256>,
-    sent: Vec<u8>,
+    sent: [u8; 32],
 }
 
 impl SignatureCheck {
-    /// A check of what the header says; nothing where it can't be a signature.
+    /// A check of what the header says, by what both sides know; nothing where it can't be a signature.
     pub fn new(secret: &Secret, signature: &str) -> Option<Self> {
-        let sent = bytes_of(signature.trim().strip_prefix("sha256=")?)?;
-        let mac = Hmac::<Sha256>::new_from_slice(secret.0.as_bytes()).ok()?;
+        let digits = signature.trim().strip_prefix("sha256=").filter(|digits| digits.len() == 64)?;
+        let sent = const_hex::decode_to_array(digits).ok()?;
+        let mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).ok()?;
         Some(Self { mac, sent })
     }
 
@@ -53,18 +35,6 @@ impl SignatureCheck {
     pub fn is_signed(self) -> bool {
         self.mac.verify_slice(&self.sent).is_ok()
     }
-}
-
-fn bytes_of(digits: &str) -> Option<Vec<u8>> {
-    if digits.len() != 64 {
-        return None;
-    }
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pairs = digits.as_bytes().chunks_exact(2).map(|pair| match pair {
-        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-        _ => None,
-    });
-    pairs.collect()
 }
 
 /// A push, as far as it matters.

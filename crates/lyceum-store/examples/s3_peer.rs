@@ -12,7 +12,8 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use bytes::Bytes;
-use lyceum_store::{Key, ObjectError, Objects, S3Settings, Secret};
+use lyceum_net::Secret;
+use lyceum_store::{Key, ObjectError, Objects, S3Settings};
 use serde::Deserialize;
 
 /// More than a store lists in one answer.

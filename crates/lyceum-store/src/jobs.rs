@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use lyceum_net::Backoff;
 
 use crate::{DbError, Row, Tx, sql};
 
@@ -48,11 +49,14 @@ pub struct Retries {
 impl Retries {
     /// When to try again after so many tries, if ever.
     pub fn next(&self, attempts: i64, now: Timestamp) -> Option<Timestamp> {
-        let doublings = u32::try_from(attempts.saturating_sub(1)).unwrap_or_default().min(20);
-        let wait = self.first.saturating_mul(2_u32.saturating_pow(doublings));
+        let backoff = Backoff { first: self.first, max: LONGEST_WAIT };
+        let wait = backoff.after(u32::try_from(attempts).unwrap_or_default().max(1));
         (attempts < self.limit).then(|| now.checked_add(wait).unwrap_or(Timestamp::MAX))
     }
 }
+
+/// The longest that is waited before the next time, however often it failed.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
 
 /// The due time of what is not tried any more.
 const NEVER: i64 = i64::MAX;

@@ -22,7 +22,7 @@ pub mod vectors;
 pub use db::Db;
 pub use error::DbError;
 pub use leader::Leader;
-pub use objects::{InvalidKey, InvalidSecret, Key, ObjectError, ObjectOptions, Objects, S3Settings, Secret};
+pub use objects::{InvalidKey, Key, ObjectError, ObjectOptions, Objects, S3Settings};
 pub use sql::{Param, Row, Tx};
 
 #[cfg(test)]

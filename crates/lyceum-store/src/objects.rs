@@ -9,7 +9,6 @@ mod folders;
 mod key;
 mod names;
 mod s3;
-mod secret;
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 
@@ -23,7 +22,6 @@ use object_store::{
 pub use error::ObjectError;
 pub use key::{InvalidKey, Key};
 pub use s3::S3Settings;
-pub use secret::{InvalidSecret, Secret};
 
 use folders::Folders;
 use names::Names;

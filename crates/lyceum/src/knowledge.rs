@@ -18,7 +18,7 @@ use lyceum_content::{SourceState, SourceStatus};
 use lyceum_knowledge::{Finder, Knowledge, Links, Options, Readers, Shown, State};
 use lyceum_model::{Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::file_links;
-use lyceum_store::{Objects, S3Settings, Secret};
+use lyceum_store::{Objects, S3Settings};
 use lyceum_tools::{Change, Prefix, Registry, RegistryError};
 use tokio::sync::watch;
 
@@ -285,14 +285,12 @@ fn poll(declared: &KnowledgeService) -> Duration {
 /// Where documents are kept: a bucket, else the data folder.
 fn objects(declared: &KnowledgeService, folder: &Path) -> anyhow::Result<Objects> {
     let Some(bucket) = &declared.bucket else { return Ok(Objects::local(&folder.join("objects"))?) };
-    let secret =
-        Secret::new(bucket.secret_key.reveal()).context("the secret key of the bucket can't be used")?;
     Ok(Objects::s3(&S3Settings {
         endpoint: bucket.endpoint.clone(),
         bucket: bucket.name.clone(),
         region: bucket.region.clone(),
         access_key_id: bucket.access_key.reveal().to_owned(),
-        secret,
+        secret: bucket.secret_key.clone(),
         prefix: bucket.prefix.clone().unwrap_or_default(),
     })?)
 }

@@ -20,6 +20,7 @@ mod skills;
 mod sources;
 mod tasks;
 mod telemetry;
+mod token_bucket;
 
 pub use app::{App, StartError};
 pub use cli::{Listening, listen, run, serve_until, until_stopped};

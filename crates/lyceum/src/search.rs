@@ -13,11 +13,11 @@ use std::{
 use futures::future::BoxFuture;
 use lyceum_knowledge::Knowledge;
 use lyceum_model::Domain;
-use lyceum_search::{
-    Options, Ranking, Search, State, Status,
+use lyceum_models::{
     embedder::{self, EmbedError, Embedder},
     model, reranker,
 };
+use lyceum_search::{Options, Ranking, Search, State, Status};
 use tokio::sync::Mutex;
 
 use crate::{

@@ -20,21 +20,34 @@ use MayUse::{Any, Only};
 const LAYERS: &[(&str, MayUse)] = &[
     ("lyceum-model", Only(&[])),
     ("lyceum-content", Only(&["lyceum-model"])),
-    ("lyceum-store", Only(&["lyceum-model", "lyceum-content"])),
-    ("lyceum-source", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
-    ("lyceum-search", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
-    ("lyceum-auth", Only(&["lyceum-model", "lyceum-store"])),
+    ("lyceum-net", Only(&["lyceum-model"])),
+    ("lyceum-models", Only(&["lyceum-model", "lyceum-net"])),
+    ("lyceum-store", Only(&["lyceum-model", "lyceum-net"])),
+    ("lyceum-source", Only(&["lyceum-model", "lyceum-net"])),
+    (
+        "lyceum-search",
+        Only(&["lyceum-model", "lyceum-content", "lyceum-net", "lyceum-models", "lyceum-store"]),
+    ),
+    ("lyceum-auth", Only(&["lyceum-model", "lyceum-net", "lyceum-store"])),
     ("lyceum-sandbox", Only(&["lyceum-model"])),
     ("lyceum-tools", Only(&["lyceum-model", "lyceum-content"])),
     (
         "lyceum-skills",
-        Only(&["lyceum-model", "lyceum-content", "lyceum-source", "lyceum-sandbox", "lyceum-tools"]),
+        Only(&[
+            "lyceum-model",
+            "lyceum-content",
+            "lyceum-net",
+            "lyceum-source",
+            "lyceum-sandbox",
+            "lyceum-tools",
+        ]),
     ),
     (
         "lyceum-knowledge",
         Only(&[
             "lyceum-model",
             "lyceum-content",
+            "lyceum-net",
             "lyceum-store",
             "lyceum-source",
             "lyceum-search",
@@ -47,6 +60,8 @@ const LAYERS: &[(&str, MayUse)] = &[
         Only(&[
             "lyceum-model",
             "lyceum-content",
+            "lyceum-net",
+            "lyceum-models",
             "lyceum-store",
             "lyceum-source",
             "lyceum-search",

@@ -6,15 +6,12 @@ use std::time::Duration;
 
 use alloy_primitives::{Address, Bytes, hex};
 use alloy_sol_types::{SolError, SolType, sol, sol_data};
+use lyceum_net::{Fetch, Guard, read_body};
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{
-    chain::{Block, Chain, ChainError},
-    guard::{Ask, Guard},
-    http,
-};
+use crate::chain::{Block, Chain, ChainError};
 
 /// How often a contract may send us on, and how many places of each list are asked.
 const TIMES: usize = 4;
@@ -64,9 +61,9 @@ async fn found(guard: &Guard, sent: &OffchainLookup) -> Option<Bytes> {
         let is_get = place.contains("{data}");
         let url = Url::parse(&place.replace("{sender}", &sender).replace("{data}", &data)).ok()?;
         let body = json!({ "sender": sender, "data": data });
-        let ask = if is_get { Ask::Get } else { Ask::Post(&body) };
-        let Ok(response) = guard.ask(&url, ask, "application/json", LONGEST).await else { continue };
-        let Ok(body) = http::read(response, LARGEST).await else { continue };
+        let fetch = if is_get { Fetch::Get } else { Fetch::Post(&body) };
+        let Ok(response) = guard.fetch(&url, fetch, "application/json", LONGEST).await else { continue };
+        let Ok(body) = read_body(response, LARGEST).await else { continue };
         let found =
             serde_json::from_slice::<Found>(&body).ok().and_then(|found| hex::decode(found.data).ok());
         if let Some(found) = found {

@@ -79,5 +79,5 @@ fn with_hash(slug: &str, hash: &str) -> String {
 }
 
 fn hex(path: &RelPath) -> String {
-    Sha256::digest(path.as_str().as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    const_hex::encode(Sha256::digest(path.as_str().as_bytes()))
 }

@@ -9,7 +9,8 @@ use std::{
 
 use lyceum_content::ontology::Ontology;
 use lyceum_model::{Caller, Domain, SourceName};
-use lyceum_search::{Search, embedder::EmbedError};
+use lyceum_models::embedder::EmbedError;
+use lyceum_search::Search;
 use lyceum_source::{Folder, Source};
 use lyceum_store::Objects;
 use lyceum_tools::{

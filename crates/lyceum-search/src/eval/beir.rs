@@ -103,7 +103,7 @@ pub fn read(folder: &Path) -> Result<Beir, SetFault> {
         let message = "no query has an answer in the qrels; check that their ids are the same";
         return Err(SetFault::new("queries.jsonl", message));
     }
-    let hash = digest.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let hash = const_hex::encode(digest.finalize().first_chunk::<6>().copied().unwrap_or_default());
     Ok(Beir { set: Set { name, questions }, pages, hash })
 }
 
@@ -119,7 +119,7 @@ fn page(document: Document) -> Page {
         digest.update([0]);
         digest.update(chunk.text.as_bytes());
     }
-    let version = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let version = const_hex::encode(digest.finalize());
     let facts = Facts {
         id: document._id.text(),
         content_type: "document".to_owned(),

@@ -7,11 +7,11 @@ use std::{
 };
 
 use jiff::Timestamp;
+use lyceum_models::embedder::Identity;
 use serde::{Deserialize, Serialize};
 
 use super::{Judged, Latency, Mean, Question, Set};
 use crate::{
-    embedder::Identity,
     error::Error,
     filling::ModelStatus,
     find::{Mode, Query},

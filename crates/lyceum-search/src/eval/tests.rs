@@ -7,11 +7,10 @@ use futures::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
+
 use super::{Expected, Question, Set, is_meant, keep, kept, run, until_filled};
-use crate::{
-    Facts, Filter, Kind, Mode, Options, Page, Search,
-    embedder::{EmbedError, Embedder, Identity, Pooling, Purpose},
-};
+use crate::{Facts, Filter, Kind, Mode, Options, Page, Search};
 
 /// A vector of which letters a text has.
 #[derive(Debug)]

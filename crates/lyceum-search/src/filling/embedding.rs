@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
+use lyceum_models::embedder::{EmbedError, Embedder, Purpose, checked};
+
 use super::Waiting;
-use crate::{
-    embedder::{EmbedError, Embedder, Purpose, checked},
-    vectors::encode,
-};
+use crate::vectors::encode;
 
 /// What every model takes that takes anything.
 const PROBE: &str = "lyceum";

@@ -119,5 +119,5 @@ pub(super) fn key(reranker: &str, query: &str, passages: &[String]) -> String {
     part(reranker.as_bytes());
     part(query.as_bytes());
     passages.iter().for_each(|passage| part(passage.as_bytes()));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    const_hex::encode(hash.finalize())
 }

@@ -8,16 +8,12 @@ use std::{
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
+use lyceum_models::reranker::{RerankError, Reranker};
 use lyceum_store::{Db, kept::Namespace};
-use tokio::time::Instant;
 
 use super::{
     Rerank, Reranked,
     cache::{Cache, key},
-};
-use crate::{
-    breaker::{Breaker, News, PAUSE},
-    reranker::{RerankError, Reranker},
 };
 
 /// What a reranker is told to do.
@@ -240,30 +236,4 @@ async fn one_that_is_still_being_loaded_has_not_failed() {
         assert_eq!(stage.rerank.order("hook", &two()).await, expected);
     }
     assert!(matches!(stage.rerank.order("hook", &two()).await, Reranked::Scored(_)));
-}
-
-#[test]
-fn one_search_tries_again_after_the_pause_and_the_log_hears_of_changes_only() {
-    let start = Instant::now();
-    let mut breaker = Breaker::Working;
-    assert_eq!(breaker.answered(), None);
-    assert_eq!(breaker.failed(start), Some(News::BeganToFail));
-    assert_eq!(breaker.failed(start), None);
-    assert_eq!(breaker.failed(start), Some(News::IsLeftAlone));
-    // Searches that were under way already fail too.
-    assert_eq!(breaker.failed(start), None);
-    assert!(!breaker.may_ask(start + PAUSE - Duration::from_millis(1)));
-
-    let after = start + PAUSE;
-    assert!(breaker.may_ask(after));
-    assert!(!breaker.may_ask(after), "the second does not try at the same time");
-    assert_eq!(breaker.failed(after), None);
-    assert!(!breaker.may_ask(after + Duration::from_secs(29)));
-
-    let again = after + PAUSE;
-    assert!(breaker.may_ask(again));
-    assert_eq!(breaker.answered(), Some(News::WorksAgain));
-    assert!(breaker.may_ask(again) && breaker.may_ask(again));
-    assert_eq!(breaker.failed(again), Some(News::BeganToFail));
-    assert_eq!(breaker.answered(), Some(News::WorksAgain));
 }

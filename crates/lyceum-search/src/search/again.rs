@@ -2,32 +2,36 @@
 
 use std::time::{Duration, Instant};
 
-/// How long after a failure it is tried again, at first and at most.
-const FIRST: Duration = Duration::from_millis(400);
-const LONGEST: Duration = Duration::from_secs(10);
+use lyceum_net::Backoff;
+
+/// How long after a failure it is tried again.
+const BACKOFF: Backoff = Backoff { first: Duration::from_millis(400), max: Duration::from_secs(10) };
 
 /// When it is tried again.
 #[derive(Debug, Default)]
 pub(super) struct Again {
-    /// How long it was waited last, and until when.
-    pause: Option<(Duration, Instant)>,
+    /// How often it failed in a row.
+    failures: u32,
+    /// Until when it is left alone.
+    until: Option<Instant>,
 }
 
 impl Again {
     /// Whether it may be tried now.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        self.pause.is_none_or(|(_, until)| now >= until)
+        self.until.is_none_or(|until| now >= until)
     }
 
     /// Takes note of a failure, and says whether it is the first in a row.
     pub(super) fn failed(&mut self, now: Instant) -> bool {
-        let pause = self.pause.map_or(FIRST, |(before, _)| (before * 2).min(LONGEST));
-        self.pause.replace((pause, now + pause)).is_none()
+        self.failures = self.failures.saturating_add(1);
+        self.until = Some(now + BACKOFF.after(self.failures));
+        self.failures == 1
     }
 
     /// Takes note that it went well.
     pub(super) fn went_well(&mut self) {
-        self.pause = None;
+        *self = Self::default();
     }
 }
 

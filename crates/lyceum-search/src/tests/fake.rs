@@ -10,12 +10,10 @@ use std::{
 };
 
 use async_trait::async_trait;
+use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
 use sha2::{Digest, Sha256};
 
-use crate::{
-    Connect,
-    embedder::{EmbedError, Embedder, Identity, Pooling, Purpose},
-};
+use crate::Connect;
 
 /// How a model does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,10 @@
 //! One request: a batch goes out, and what came back is judged.
 
-use std::{error::Error as _, time::Duration};
+use std::time::Duration;
 
-use jiff::{Timestamp, fmt::rfc2822};
-use reqwest::{
-    Client, Response, StatusCode,
-    header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER},
-};
+use jiff::Timestamp;
+use lyceum_net::retry_after;
+use reqwest::{Client, Response, StatusCode, header::CONTENT_TYPE};
 
 use super::{endpoint::Endpoint, id::Id};
 
@@ -34,8 +32,7 @@ pub(super) async fn post(client: &Client, endpoint: &Endpoint, id: Id, body: Vec
         .body(body);
     match request.send().await {
         Ok(response) => judge(&response, Timestamp::now()),
-        // Its text would name the whole address.
-        Err(error) => Verdict::Later { why: reasons(&error.without_url()), retry_after: None },
+        Err(error) => Verdict::Later { why: lyceum_net::causes(error), retry_after: None },
     }
 }
 
@@ -67,28 +64,6 @@ fn advice(status: StatusCode) -> Option<&'static str> {
         400..=499 => Some("the log of the receiver knows why; remove the file if its events are not wanted"),
         _ => None,
     }
-}
-
-fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if let Ok(seconds) = text.parse() {
-        return Some(Duration::from_secs(seconds));
-    }
-    let then = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    // A time that has passed means now.
-    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
-}
-
-/// An error with its causes, on one line.
-fn reasons(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
+use lyceum_net::{Backoff, with_jitter};
+
 /// The longest that failures make us wait, unless the endpoint asks for more.
 const LONGEST: Duration = Duration::from_secs(600);
 
 /// The longest that the endpoint can make us wait.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
 
-/// The wait after so many failures in a row: twice as long each time, and up to a quarter more by chance, so that many
-/// clients of an endpoint that was away don't come back all at once.
+/// The wait after so many failures in a row: twice as long each time, and somewhat more by chance.
 pub(super) fn after_failures(every: Duration, failures: u32, chance: u8) -> Duration {
-    let doubled = every.saturating_mul(2_u32.saturating_pow(failures)).min(LONGEST).max(every);
-    doubled + doubled / 4 * u32::from(chance) / 255
+    let backoff = Backoff { first: every, max: LONGEST.max(every) };
+    with_jitter(backoff.after(failures.saturating_add(1)), chance)
 }
 
 /// The wait that the endpoint asked for, within reason.

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    fmt::Write,
     sync::Arc,
 };
 
@@ -149,10 +148,5 @@ fn gather(
 }
 
 fn digest(bytes: &[u8]) -> Arc<str> {
-    let mut text = "sha256:".to_owned();
-    for byte in Sha256::digest(bytes) {
-        // Writing to a string can't fail.
-        let _written = write!(text, "{byte:02x}");
-    }
-    text.into()
+    format!("sha256:{}", const_hex::encode(Sha256::digest(bytes))).into()
 }

@@ -22,7 +22,7 @@ fn every_file_of_a_skill_is_there_with_its_digest() {
     let files: Vec<_> = entry.files.iter().map(RelPath::as_str).collect();
     assert_eq!(files, ["acme/pdf/SKILL.md", "acme/pdf/scripts/a.py"]);
     let file = &library.shelf.files[&path("acme/pdf/SKILL.md")];
-    let expected: String = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let expected = const_hex::encode(Sha256::digest(&text));
     assert_eq!((&*file.digest, file.size), (format!("sha256:{expected}").as_str(), text.len() as u64));
     assert_eq!(library.shelf.skills.len(), 1);
 }

@@ -2,17 +2,16 @@
 
 use std::path::PathBuf;
 
+use lyceum_net::Secret;
+
 use super::{answer, prepare};
-use crate::{
-    Token,
-    repository::{Login, Origin},
-};
+use crate::repository::{Login, Origin};
 
 #[track_caller]
 fn check(url: &str, question: &str, expected: Result<&str, &str>) {
     let login = Login {
         user: "x-access-token".to_owned(),
-        token: Token::new("s3cret").unwrap(),
+        token: Secret::new("s3cret").unwrap(),
         origin: Origin::parse(url).unwrap(),
         askpass: PathBuf::new(),
     };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::Token;
+use lyceum_net::Secret;
 
 /// What our own answer to a question of git says when another server asks for the token.
 pub(crate) const NOT_FOR_THIS_SERVER: &str = "the token is not for";
@@ -128,7 +128,7 @@ impl Fault {
 
 impl Said {
     /// Cleans what was written.
-    pub(super) fn new(written: &[u8], token: Option<&Token>) -> Self {
+    pub(super) fn new(written: &[u8], token: Option<&Secret>) -> Self {
         let mut text = String::from_utf8_lossy(written).replace('\r', "\n");
         text.retain(|c| c == '\n' || !c.is_control());
         if let Some(token) = token {

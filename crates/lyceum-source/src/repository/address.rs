@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use lyceum_net::Secret;
 use percent_encoding::percent_decode_str;
 
 use super::origin::Origin;
-use crate::{Error, Token};
+use crate::Error;
 
 /// Who a token belongs to matters to no server that we know; this is the name they suggest.
 const ANY_USER: &str = "x-access-token";
@@ -25,13 +26,13 @@ pub(super) struct Address {
     /// The server, where it can be told a token.
     origin: Option<Origin>,
     user: Option<String>,
-    secret: Secret,
+    secret: Credential,
 }
 
 /// The secret that an address held.
-enum Secret {
+enum Credential {
     None,
-    Token(Token),
+    Token(Secret),
     /// One that can't be handed over: ssh takes no password from us.
     Dropped,
 }
@@ -39,7 +40,7 @@ enum Secret {
 /// What is answered to a server that asks who we are.
 pub(crate) struct Login {
     pub(crate) user: String,
-    pub(crate) token: Token,
+    pub(crate) token: Secret,
     /// The one server that is told.
     pub(crate) origin: Origin,
     /// The program that `git` asks.
@@ -78,7 +79,7 @@ impl Address {
             ("http" | "https", None) => Ok(Self { origin: Origin::parse(&clean), ..Self::plain(&clean) }),
             (_, Some(user)) => Ok(match user.split_once(':') {
                 Some((user, _)) => Self {
-                    secret: Secret::Dropped,
+                    secret: Credential::Dropped,
                     ..Self::plain(&format!("{scheme}://{user}@{host}{path}"))
                 },
                 None => Self::plain(text),
@@ -88,7 +89,7 @@ impl Address {
     }
 
     fn plain(url: &str) -> Self {
-        Self { url: url.to_owned(), origin: None, user: None, secret: Secret::None }
+        Self { url: url.to_owned(), origin: None, user: None, secret: Credential::None }
     }
 
     /// Takes what stands before the `@` of a web address out, unless it is only a name.
@@ -106,24 +107,24 @@ impl Address {
             "" => return Ok(Self { origin, user: Some(name), ..Self::plain(text) }),
             _ => (Some(name).filter(|name| !name.is_empty()), password),
         };
-        let secret = Token::new(&secret).map_err(|invalid| Error::Settings(invalid.to_string()))?;
-        Ok(Self { url: clean, origin, user, secret: Secret::Token(secret) })
+        let secret = Secret::new(&secret).map_err(|invalid| Error::Settings(invalid.to_string()))?;
+        Ok(Self { url: clean, origin, user, secret: Credential::Token(secret) })
     }
 
     /// Whether it held a secret.
     pub(super) fn had_secret(&self) -> bool {
         match self.secret {
-            Secret::None => false,
-            Secret::Token(_) | Secret::Dropped => true,
+            Credential::None => false,
+            Credential::Token(_) | Credential::Dropped => true,
         }
     }
 
     /// What to answer the server: the token that was configured, or else the secret that was in the address. A
     /// token is for the web; other protocols have no place for it.
-    pub(super) fn login(self, token: Option<Token>, askpass: PathBuf) -> Option<Login> {
+    pub(super) fn login(self, token: Option<Secret>, askpass: PathBuf) -> Option<Login> {
         let token = token.or(match self.secret {
-            Secret::Token(secret) => Some(secret),
-            Secret::None | Secret::Dropped => None,
+            Credential::Token(secret) => Some(secret),
+            Credential::None | Credential::Dropped => None,
         })?;
         let user = self.user.unwrap_or_else(|| ANY_USER.to_owned());
         Some(Login { user, token, origin: self.origin?, askpass })

@@ -25,10 +25,7 @@ impl Origin {
         let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, port)| {
             if port.bytes().all(|b| b.is_ascii_digit()) { host } else { self.host.as_str() }
         });
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let here = bare == "localhost"
-            || bare.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
-        self.scheme == "http" && !here
+        self.scheme == "http" && !lyceum_net::is_loopback_host(host)
     }
 
     /// Whether a token for this server may be told to the one that asks: the same, or the same over https.

@@ -7,10 +7,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lyceum_net::Secret;
 use lyceum_testkit::{Answers, GitServer};
 
 use super::{Machine, read, server, texts};
-use crate::{Error, Fault, Repository, Settings, Token};
+use crate::{Error, Fault, Repository, Settings};
 
 const SECRET: &str = "t0ken-of-the-test";
 
@@ -25,7 +26,7 @@ async fn closed_server() -> GitServer {
 }
 
 fn repository(machine: &Machine, url: &str, token: &str) -> Repository {
-    let token = Some(Token::new(token).unwrap());
+    let token = Some(Secret::new(token).unwrap());
     Repository::new(Settings { token, ..machine.settings(url) }).unwrap()
 }
 
@@ -57,7 +58,7 @@ async fn a_token_opens_the_repository_and_is_in_no_file() {
     assert!(server.passwords().contains(&SECRET.to_owned()));
     assert!(files_with(&machine.folder.path().join("clones"), SECRET).is_empty());
     assert!(!format!("{repository:?}").contains(SECRET));
-    assert_eq!(format!("{:?}", Token::new(SECRET).unwrap()), "Token(…)");
+    assert_eq!(format!("{:?}", Secret::new(SECRET).unwrap()), "Secret(…)");
 }
 
 #[tokio::test]
@@ -175,8 +176,8 @@ async fn a_token_goes_along_when_a_repository_moved_on_its_server() {
 
 #[test]
 fn tokens_are_one_line() {
-    assert!(Token::new("  abc\n").is_ok_and(|token| token == Token::new("abc").unwrap()));
+    assert!(Secret::new("  abc\n").is_ok_and(|token| token == Secret::new("abc").unwrap()));
     for text in ["", "  ", "a\nb", "a\u{0}b"] {
-        assert!(Token::new(text).is_err(), "{text:?}");
+        assert!(Secret::new(text).is_err(), "{text:?}");
     }
 }

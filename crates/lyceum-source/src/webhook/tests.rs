@@ -1,9 +1,11 @@
 //! Signatures, and what a push is about.
 
-use super::{Push, Secret, SignatureCheck};
+use lyceum_net::Secret;
+
+use super::{Push, SignatureCheck};
 
 fn secret(text: &str) -> Secret {
-    Secret::new(text).expect("not empty")
+    Secret::for_signature(text).expect("not empty")
 }
 
 /// Whether a body is signed; it arrives byte by byte.
@@ -41,7 +43,7 @@ fn anything_else_is_not() {
 
 #[test]
 fn an_empty_secret_is_none() {
-    assert_eq!(Secret::new(" "), None);
+    assert_eq!(Secret::for_signature(" "), None);
     assert_eq!(format!("{:?}", secret("canary")), "Secret(…)");
 }
 

@@ -2,7 +2,8 @@
 
 use std::{env, process::ExitCode};
 
-use lyceum_source::{ASKPASS_VARIABLE, Repository, Settings, Token, askpass};
+use lyceum_net::Secret;
+use lyceum_source::{ASKPASS_VARIABLE, Repository, Settings, askpass};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -13,7 +14,7 @@ async fn main() -> ExitCode {
         return askpass(&errand, &first);
     }
     let folder = arguments.next().unwrap_or_default();
-    let token = arguments.next().and_then(|text| Token::new(&text).ok());
+    let token = arguments.next().and_then(|text| Secret::new(&text).ok());
     let settings = Settings { token, ..Settings::new(first, folder, program) };
     let refreshed = match Repository::new(settings) {
         Ok(repository) => repository.refresh().await,

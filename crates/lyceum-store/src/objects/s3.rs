@@ -3,15 +3,16 @@
 mod answer;
 mod connection;
 
-use std::{net::Ipv4Addr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
+use lyceum_net::{Secret, is_loopback_url};
 use object_store::{BackoffConfig, ObjectStore, RetryConfig, aws::AmazonS3Builder};
 use reqwest::Url;
 
 pub(super) use answer::{Answer, Meaning};
 use connection::Connection;
 
-use super::{ObjectError, Secret};
+use super::ObjectError;
 
 /// How often a request is sent again before the caller hears of it. Retries of hours are the work of jobs.
 const RETRIES: usize = 3;
@@ -38,7 +39,7 @@ pub struct S3Settings {
 pub(super) fn connect(settings: &S3Settings) -> Result<Arc<dyn ObjectStore>, ObjectError> {
     let endpoint = settings.endpoint()?;
     settings.check()?;
-    let connection = Connection::new(&endpoint, is_this_machine(&endpoint))?;
+    let connection = Connection::new(&endpoint)?;
     let store = AmazonS3Builder::new()
         .with_endpoint(endpoint.as_str().trim_end_matches('/'))
         .with_allow_http(true)
@@ -66,7 +67,7 @@ impl S3Settings {
         }
         match url.scheme() {
             "https" => Ok(url),
-            "http" if is_this_machine(&url) => Ok(url),
+            "http" if is_loopback_url(&url) => Ok(url),
             "http" => Err(fault(
                 "the endpoint of the object store must start with https://; http:// is for this very machine only",
             )),
@@ -104,13 +105,6 @@ impl S3Settings {
 fn retries() -> RetryConfig {
     let backoff = BackoffConfig { max_backoff: Duration::from_secs(2), ..BackoffConfig::default() };
     RetryConfig { backoff, max_retries: RETRIES, ..RetryConfig::default() }
-}
-
-fn is_this_machine(url: &Url) -> bool {
-    match url.host_str().unwrap_or_default() {
-        "localhost" | "[::1]" => true,
-        host => host.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
-    }
 }
 
 fn fault(text: &str) -> ObjectError {

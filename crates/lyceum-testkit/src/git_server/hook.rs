@@ -139,8 +139,7 @@ impl Deliveries {
 pub fn signature(secret: &str, body: &[u8]) -> String {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
     mac.update(body);
-    let digits: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256={digits}")
+    format!("sha256={}", const_hex::encode(mac.finalize().into_bytes()))
 }
 
 /// Looks like a GUID, and there is one of each.

@@ -18,11 +18,11 @@ use quick_cache::sync::Cache;
 use crate::{
     tasks::Tasks,
     telemetry::{AuditMetrics, Disposition},
+    token_bucket::{Rate, TokenBucket},
 };
 
 /// How many rows one subject may add at once by calls that come to nothing, and how long it takes until one more may be.
-const ROW_BURST: u32 = 60;
-const ROW_INTERVAL: Duration = Duration::from_secs(10);
+const ROWS: Rate = Rate { burst: 60, every: Duration::from_secs(10) };
 
 /// How many subjects are remembered.
 const MAX_SUBJECTS: usize = 10_000;
@@ -114,23 +114,20 @@ struct LeftOut;
 /// What one subject may still add.
 #[derive(Debug)]
 struct Budget {
-    /// When nothing will be used up any more.
-    full_at: Instant,
+    rows: TokenBucket,
     left_out: u64,
 }
 
 impl Budget {
     fn new(now: Instant) -> Self {
-        Self { full_at: now, left_out: 0 }
+        Self { rows: TokenBucket::new(now), left_out: 0 }
     }
 
     fn take(&mut self, now: Instant) -> Result<u64, LeftOut> {
-        let full_at = self.full_at.max(now) + ROW_INTERVAL;
-        if full_at > now + ROW_INTERVAL * ROW_BURST {
+        if self.rows.take(ROWS, now, Duration::ZERO).is_err() {
             self.left_out += 1;
             return Err(LeftOut);
         }
-        self.full_at = full_at;
         Ok(std::mem::take(&mut self.left_out))
     }
 }
@@ -143,12 +140,12 @@ mod tests {
     fn a_subject_adds_so_many_rows_and_the_next_says_how_many_were_left_out() {
         let now = Instant::now();
         let mut budget = Budget::new(now);
-        for _ in 0..ROW_BURST {
+        for _ in 0..ROWS.burst {
             assert_eq!(budget.take(now), Ok(0));
         }
         assert_eq!(budget.take(now), Err(LeftOut));
         assert_eq!(budget.take(now), Err(LeftOut));
-        assert_eq!(budget.take(now + ROW_INTERVAL), Ok(2));
-        assert_eq!(budget.take(now + ROW_INTERVAL), Err(LeftOut));
+        assert_eq!(budget.take(now + ROWS.every), Ok(2));
+        assert_eq!(budget.take(now + ROWS.every), Err(LeftOut));
     }
 }

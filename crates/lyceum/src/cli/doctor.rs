@@ -6,7 +6,7 @@ use std::{
 };
 
 use lyceum_model::Domain;
-use lyceum_search::{embedder, model::Folder};
+use lyceum_models::{embedder, model::Folder};
 use lyceum_skills::Audience;
 
 use crate::{

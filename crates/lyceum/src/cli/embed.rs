@@ -7,7 +7,7 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use lyceum_search::embedder::{Purpose, checked};
+use lyceum_models::embedder::{Purpose, checked};
 use serde_json::json;
 
 use crate::{config::Config, search};

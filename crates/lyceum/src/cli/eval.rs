@@ -189,5 +189,5 @@ fn types(config: &Config, name: &str) -> Vec<String> {
 /// Stands for where a file is: two files of one name are two sets.
 fn hash_of_place(path: &Path) -> io::Result<String> {
     let digest = Sha256::digest(path.canonicalize()?.as_os_str().as_encoded_bytes());
-    Ok(digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect())
+    Ok(const_hex::encode(digest.first_chunk::<6>().copied().unwrap_or_default()))
 }

@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use lyceum_search::{
+use lyceum_models::{
     embedder,
     model::{self, Progress},
 };

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ffi::OsString, net::SocketAddr, path::PathBuf, 
 
 use http::Uri;
 use lyceum_model::SourceName;
-use lyceum_source::{Secret, Token};
+use lyceum_net::{Secret, is_loopback_host};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -254,7 +254,7 @@ impl<'a> Checker<'a> {
         let webhook_secret = self.text(&format!("{at}/webhook_secret_env")).and_then(|name| {
             let at = format!("{at}/webhook_secret_env");
             let value = self.variable(&at, name)?;
-            let secret = Secret::new(&value);
+            let secret = Secret::for_signature(&value);
             if secret.is_none() {
                 self.fault(
                     &at,
@@ -275,7 +275,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The token in that variable, for a repository that it can be sent to without being read on the way.
-    fn token(&mut self, at: &str, url: &str, name: &str) -> Option<Token> {
+    fn token(&mut self, at: &str, url: &str, name: &str) -> Option<Secret> {
         let at = format!("{at}/token_env");
         let value = self.variable(&at, name)?;
         if is_plain(url) {
@@ -286,8 +286,8 @@ impl<'a> Checker<'a> {
     }
 
     /// A text as a token, or a fault.
-    pub(super) fn token_in(&mut self, at: &str, name: &str, value: &str) -> Option<Token> {
-        match Token::new(value) {
+    pub(super) fn token_in(&mut self, at: &str, name: &str, value: &str) -> Option<Secret> {
+        match Secret::new(value) {
             Ok(token) => Some(token),
             Err(error) => {
                 self.fault(at, format!("the variable {name} can't be used: {error}"));
@@ -346,7 +346,7 @@ pub(super) fn is_plain(url: &str) -> bool {
     let url = url.trim();
     let is_http = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
     let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));
-    is_http && !host.is_some_and(|host| ["127.0.0.1", "localhost", "[::1]"].contains(&host.as_str()))
+    is_http && !host.is_some_and(|host| is_loopback_host(&host))
 }
 
 fn limits(raw: &raw::Limits) -> Limits {

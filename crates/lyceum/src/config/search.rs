@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lyceum_search::{Secret, embedder, reranker};
+use lyceum_models::{embedder, reranker};
+use lyceum_net::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -99,7 +100,7 @@ fn key(checker: &mut Checker<'_>, at: &str, variable: Option<&str>) -> Option<Se
         return None;
     }
     let value = checker.variable(&place, name)?;
-    match Secret::new(&value) {
+    match Secret::for_header(&value) {
         Ok(secret) => Some(secret),
         Err(error) => {
             checker.fault(&place, format!("the variable {name} can't be used: {error}"));

@@ -1,8 +1,7 @@
 //! The web pages that may call. `Origin` is checked only when it is sent: programs send none.
 
-use std::net::IpAddr;
-
 use http::Uri;
+use lyceum_net::is_loopback_host;
 
 /// Where a page comes from: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +34,6 @@ impl Origin {
 
     /// Whether the page was served by this very machine.
     pub fn is_loopback(&self) -> bool {
-        let address = self.host.trim_matches(['[', ']']).parse::<IpAddr>();
-        self.host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+        is_loopback_host(&self.host)
     }
 }

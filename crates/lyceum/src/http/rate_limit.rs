@@ -8,6 +8,7 @@ use std::{
 };
 
 use super::ClientAddr;
+use crate::token_bucket::{Rate, TokenBucket};
 
 /// How many addresses are remembered; those beyond share one place.
 const REMEMBERED: usize = 10_000;
@@ -16,48 +17,7 @@ const REMEMBERED: usize = 10_000;
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     rate: Rate,
-    buckets: Mutex<HashMap<IpAddr, Bucket>>,
-}
-
-/// So many at once, and one more each time an interval has passed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Rate {
-    pub(super) burst: u32,
-    pub(super) every: Duration,
-}
-
-/// What was taken of a rate.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Bucket {
-    /// When nothing will be used up any more.
-    full_at: Instant,
-}
-
-impl Bucket {
-    pub(super) fn new(now: Instant) -> Self {
-        Self { full_at: now }
-    }
-
-    /// Takes one, and says how long to wait for it; where that is longer than `patience`, nothing is taken, and it is an error.
-    pub(super) fn take(
-        &mut self,
-        rate: Rate,
-        now: Instant,
-        patience: Duration,
-    ) -> Result<Duration, Duration> {
-        let full_at = self.full_at.max(now) + rate.every;
-        let wait = full_at.saturating_duration_since(now + rate.every * rate.burst);
-        if wait > patience {
-            return Err(wait);
-        }
-        self.full_at = full_at;
-        Ok(wait)
-    }
-
-    /// Gives back one that was taken and not used.
-    fn give_back(&mut self, rate: Rate) {
-        self.full_at = self.full_at.checked_sub(rate.every).unwrap_or(self.full_at);
-    }
+    buckets: Mutex<HashMap<IpAddr, TokenBucket>>,
 }
 
 impl RateLimit {
@@ -100,13 +60,13 @@ impl RateLimit {
     ) -> Result<Duration, Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= REMEMBERED {
-            buckets.retain(|_, bucket| bucket.full_at > now);
+            buckets.retain(|_, bucket| !bucket.is_full(now));
         }
         let mut network = client.network();
         if buckets.len() >= REMEMBERED && !buckets.contains_key(&network) {
             network = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
         }
-        buckets.entry(network).or_insert_with(|| Bucket::new(now)).take(self.rate, now, patience)
+        buckets.entry(network).or_insert_with(|| TokenBucket::new(now)).take(self.rate, now, patience)
     }
 }
 

@@ -10,12 +10,11 @@ use std::{
 
 use lyceum_model::ErrorCode;
 
-use super::{
-    ApiError, ClientAddr, RateLimit,
-    rate_limit::{Bucket, Rate},
-    route::RateClass,
+use super::{ApiError, ClientAddr, RateLimit, route::RateClass};
+use crate::{
+    config::Limits,
+    token_bucket::{Rate, TokenBucket},
 };
-use crate::config::Limits;
 
 /// The longest that a request waits for its turn, and how long a refusal is held back.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -28,14 +27,18 @@ const BURST_SECONDS: u32 = 2;
 pub(crate) struct Throttle {
     per_address: RateLimit,
     rate: Rate,
-    all: Mutex<Bucket>,
+    all: Mutex<TokenBucket>,
 }
 
 impl Throttle {
     pub(crate) fn new(limits: &Limits) -> Self {
         let Rate { burst, every } = per_second(limits.anonymous_per_second);
         let rate = per_second(limits.anonymous_total_per_second);
-        Self { per_address: RateLimit::new(burst, every), rate, all: Mutex::new(Bucket::new(Instant::now())) }
+        Self {
+            per_address: RateLimit::new(burst, every),
+            rate,
+            all: Mutex::new(TokenBucket::new(Instant::now())),
+        }
     }
 
     /// Waits until it is this stranger's turn, or refuses.

@@ -117,7 +117,7 @@ fn page(
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }
-    let version = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let version = const_hex::encode(hash.finalize());
     let facts = Facts {
         id: id.to_owned(),
         content_type: content_type.to_owned(),

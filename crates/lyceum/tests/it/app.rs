@@ -217,7 +217,7 @@ fn config(folder: &Path, lines: &str) -> Config {
     let config = Config::from_text(Path::new("lyceum.toml"), &text);
     let mut config = config.unwrap_or_else(|faults| panic!("{text}\n{faults}"));
     // Meaning is tested with the real program, where there is a model.
-    config.search.embedder = lyceum_search::embedder::Settings::None;
+    config.search.embedder = lyceum_models::embedder::Settings::None;
     config
 }
 

@@ -1,7 +1,8 @@
 //! What git's own words come to.
 
+use lyceum_net::Secret;
+
 use super::{Fault, Said};
-use crate::Token;
 
 #[track_caller]
 fn check(written: &str, fault: Fault) {
@@ -50,7 +51,7 @@ fn the_words_of_git_are_understood() {
 
 #[test]
 fn no_secret_and_no_escape_sequence_is_kept() {
-    let token = Token::new("s3cret").unwrap();
+    let token = Secret::new("s3cret").unwrap();
     let check = |written: &str, kept: &str| {
         assert_eq!(Said::new(written.as_bytes(), Some(&token)).to_string(), kept);
     };

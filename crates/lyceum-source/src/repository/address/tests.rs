@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use lyceum_net::Secret;
+
 use super::Address;
-use crate::Token;
 
 /// The address that git gets, and the user and token that it is told.
 #[track_caller]
@@ -58,7 +59,7 @@ fn secrets_are_taken_out_of_an_address() {
 #[test]
 fn a_configured_token_goes_to_web_addresses_and_before_the_one_in_the_address() {
     let check = |text: &str, expected: Option<(&str, &str)>| {
-        let login = Address::parse(text).unwrap().login(Token::new("t0ken").ok(), PathBuf::new());
+        let login = Address::parse(text).unwrap().login(Secret::new("t0ken").ok(), PathBuf::new());
         let found = login.as_ref().map(|login| (login.user.as_str(), login.token.reveal()));
         assert_eq!(found, expected, "{text}");
     };

@@ -1,20 +1,16 @@
-//! How requests get to a store: our one HTTP client, which tells apart the answers that `object_store` does not.
+//! How requests get to a store, telling apart the answers that `object_store` does not.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::StreamExt;
 use http::Uri;
-use object_store::{
-    ClientOptions,
-    client::{
-        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
-        HttpService,
-    },
+use lyceum_net::{ClientError, ClientOptions, client};
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+    HttpService,
 };
-use reqwest::{Client, Url, redirect::Policy};
-use rustls::{ClientConfig, RootCertStore, crypto::ring};
-use rustls_platform_verifier::BuilderVerifierExt;
+use reqwest::{Client, Url};
 
 use super::{super::ObjectError, Answer, Meaning};
 
@@ -32,38 +28,23 @@ const LONGEST_ERROR: usize = 64 * 1024;
 pub(super) struct Connection(Client);
 
 impl Connection {
-    /// Sets up a client. Reads the certificates that this system trusts, so it waits for the disk.
-    ///
-    /// A proxy that the environment names is used, as by any client of HTTP, but not to reach this very machine.
-    pub(super) fn new(endpoint: &Url, is_this_machine: bool) -> Result<Self, ObjectError> {
-        let client = Client::builder()
-            .tls_backend_preconfigured(trust(endpoint)?)
-            .http1_only()
-            .redirect(Policy::none())
-            .connect_timeout(CONNECT_LIMIT)
-            .pool_idle_timeout(IDLE)
-            .user_agent(concat!("lyceum/", env!("CARGO_PKG_VERSION")));
-        let client = if is_this_machine { client.no_proxy() } else { client };
-        client.build().map(Self).map_err(|error| ObjectError::Failed(error.into()))
-    }
-}
-
-fn trust(endpoint: &Url) -> Result<ClientConfig, ObjectError> {
-    let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| ObjectError::Trust(error.into()))?;
-    if endpoint.scheme() == "https" {
-        Ok(builder
-            .with_platform_verifier()
-            .map_err(|error| ObjectError::Trust(error.into()))?
-            .with_no_client_auth())
-    } else {
-        Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    /// Sets up a client. Blocks on the disk.
+    pub(super) fn new(endpoint: &Url) -> Result<Self, ObjectError> {
+        let options = ClientOptions {
+            connect_timeout: Some(CONNECT_LIMIT),
+            idle_timeout: Some(IDLE),
+            http1_only: true,
+            ..ClientOptions::default()
+        };
+        client(endpoint, options).map(Self).map_err(|error| match error {
+            ClientError::Trust(error) => ObjectError::Trust(error.into()),
+            ClientError::Setup(error) => ObjectError::Failed(error.into()),
+        })
     }
 }
 
 impl HttpConnector for Connection {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+    fn connect(&self, _: &object_store::ClientOptions) -> object_store::Result<HttpClient> {
         Ok(HttpClient::new(self.clone()))
     }
 }

@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use lyceum_model::ErrorCode;
+use lyceum_net::Secret;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
 };
 
-use super::super::{ObjectError, ObjectOptions, Objects, S3Settings, Secret};
+use super::super::{ObjectError, ObjectOptions, Objects, S3Settings};
 use super::key;
 
 fn settings(endpoint: &str) -> S3Settings {

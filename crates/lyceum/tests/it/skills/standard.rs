@@ -32,7 +32,7 @@ fn folder() -> Folder {
 
 /// The digest of bytes, as the extension writes it.
 fn digest(bytes: &[u8]) -> String {
-    let digits: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = const_hex::encode(Sha256::digest(bytes));
     format!("sha256:{digits}")
 }
 

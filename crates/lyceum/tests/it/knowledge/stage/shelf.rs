@@ -174,7 +174,7 @@ pub(super) fn strip(value: &mut Value, fields: &[&str]) {
 }
 
 fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    const_hex::encode(Sha256::digest(bytes))
 }
 
 fn contains(bytes: &[u8], word: &str) -> bool {

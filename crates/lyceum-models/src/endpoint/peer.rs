@@ -1,0 +1,164 @@
+//! An endpoint on this machine for tests: it answers as the real one would, and on demand as it should not.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex},
+};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{Request, State},
+    response::Response,
+};
+use futures::stream;
+use lyceum_net::Secret;
+use serde_json::Value;
+use tokio::task::JoinHandle;
+
+/// The key that peers want, unlike anything that could be in an error by chance.
+pub(crate) const KEY: &str = "sk-zq/7Hx29vKpWd81mQ";
+
+/// What a peer was asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) authorization: String,
+    pub(crate) body: Value,
+}
+
+/// What a peer answers.
+#[derive(Debug, Clone)]
+pub(crate) enum Reply {
+    /// A success with this.
+    Json(Value),
+    /// This status and text, after these headers.
+    Status(u16, Vec<(&'static str, String)>, String),
+    /// So many bytes, without an end in sight.
+    Endless(usize),
+    /// The beginning of an answer, and then nothing but a closed connection.
+    Cut,
+    /// Nothing, however long one waits.
+    Never,
+}
+
+/// A peer. It ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    honest: fn(&Asked) -> Reply,
+    next: Mutex<VecDeque<Reply>>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+impl Peer {
+    /// Starts one that answers like this.
+    pub(crate) async fn start(honest: fn(&Asked) -> Reply) -> Self {
+        let shared = Arc::new(Shared { honest, next: Mutex::default(), asked: Mutex::default() });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = axum::Router::new().fallback(answer).with_state(shared.clone());
+        let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        Self { address, shared, server }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The next answers, before it is honest again.
+    pub(crate) fn next(&self, replies: impl IntoIterator<Item = Reply>) {
+        *self.shared.next.lock().unwrap() = replies.into_iter().collect();
+    }
+
+    /// What it was asked since it was last asked for this.
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        std::mem::take(&mut self.shared.asked.lock().unwrap())
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+/// The key that peers want.
+pub(crate) fn key() -> Option<Secret> {
+    Some(Secret::for_header(KEY).unwrap())
+}
+
+/// Fails if a text shows the key, or a part of it that could be told.
+#[track_caller]
+pub(crate) fn hides_the_key(text: &str) {
+    let start = KEY.get(..8).unwrap();
+    let end = KEY.get(12..).unwrap();
+    assert!(!text.contains(start) && !text.contains(end), "{text}");
+}
+
+/// What every endpoint may answer instead of an answer, and in short what that is.
+pub(crate) fn faults() -> Vec<(Reply, &'static str)> {
+    let status = |status, text: &str| Reply::Status(status, Vec::new(), text.to_owned());
+    let echo = format!("{{\"error\":\"Incorrect API key provided: {KEY}, as in Bearer {KEY}\"}}");
+    let masked = "Incorrect API key provided: sk-zq/7H************81mQ. You can find yours.";
+    let wait = vec![("retry-after", "7".to_owned())];
+    let redirect = vec![("location", "http://127.0.0.1:1/elsewhere".to_owned())];
+    vec![
+        (Reply::Status(429, wait, String::new()), "busy 429 7s"),
+        (status(503, "starting"), "busy 503"),
+        (status(500, &echo), "refused 500"),
+        (status(502, "<html>Bad Gateway</html>"), "refused 502"),
+        (status(401, &echo), "refused 401"),
+        (status(401, &echo.replace('/', "\\/")), "refused 401"),
+        (status(401, masked), "refused 401"),
+        (status(404, ""), "refused 404"),
+        (status(413, &"too long ".repeat(9_000)), "refused 413"),
+        (Reply::Status(307, redirect, String::new()), "refused 307"),
+        (status(200, "<html>Please log in</html>"), "malformed"),
+        (status(200, &format!("\"{KEY}\"")), "malformed"),
+        (status(200, ""), "malformed"),
+        (status(200, "{}"), "malformed"),
+        (status(200, "[[NaN"), "malformed"),
+        (Reply::Cut, "unreachable"),
+    ]
+}
+
+async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 16 << 20).await.unwrap();
+    let authorization = parts.headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
+    let asked = Asked {
+        path: parts.uri.path().to_owned(),
+        authorization: authorization.unwrap_or_default(),
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+    };
+    let next = shared.next.lock().unwrap().pop_front();
+    let reply = next.unwrap_or_else(|| (shared.honest)(&asked));
+    shared.asked.lock().unwrap().push(asked);
+    let (status, headers, body) = match reply {
+        Reply::Json(value) => (200, Vec::new(), Body::from(value.to_string())),
+        Reply::Status(status, headers, text) => (status, headers, Body::from(text)),
+        Reply::Endless(bytes) => {
+            let piece = Bytes::from(vec![b' '; 1 << 20]);
+            let pieces = std::iter::repeat_n(piece, bytes >> 20).map(Ok::<_, std::io::Error>);
+            (200, Vec::new(), Body::from_stream(stream::iter(pieces)))
+        }
+        Reply::Cut => {
+            let cut = std::io::Error::other("cut");
+            let pieces = [Ok(Bytes::from_static(b"{\"data\":[")), Err(cut)];
+            (200, Vec::new(), Body::from_stream(stream::iter(pieces)))
+        }
+        Reply::Never => std::future::pending().await,
+    };
+    let mut response = Response::builder().status(status);
+    for (name, value) in headers {
+        response = response.header(name, value);
+    }
+    response.body(body).unwrap()
+}

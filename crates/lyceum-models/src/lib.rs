@@ -1,0 +1,8 @@
+//! Machine-learning models: their files, the runtime, and what they do, on this machine or behind an endpoint.
+//!
+//! Search, code search and chat use them alike; nothing here knows what a page or an index is.
+
+pub mod embedder;
+mod endpoint;
+pub mod model;
+pub mod reranker;

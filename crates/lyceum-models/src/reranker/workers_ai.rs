@@ -1,0 +1,59 @@
+//! Workers AI: `POST /accounts/{account}/ai/run/{model}`.
+
+use lyceum_net::Secret;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    RerankError, WorkersAiSettings,
+    remote::{Dialect, Remote},
+};
+use crate::endpoint::{Endpoint, Envelope, WORKERS_AI, workers_ai_path};
+
+/// A reranker of Workers AI.
+pub type WorkersAiReranker = Remote<WorkersAi>;
+
+/// What is said to it.
+#[derive(Debug)]
+pub struct WorkersAi {
+    path: String,
+}
+
+/// What it says.
+#[derive(Debug, Deserialize)]
+pub struct Answer {
+    response: Vec<Item>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Item {
+    id: usize,
+    score: f32,
+}
+
+impl WorkersAiReranker {
+    /// Gets ready to ask.
+    pub async fn connect(settings: &WorkersAiSettings, key: Option<Secret>) -> Result<Self, RerankError> {
+        let endpoint = Endpoint::new(settings.url.as_deref().unwrap_or(WORKERS_AI), key).await?;
+        let dialect = WorkersAi { path: workers_ai_path(&settings.account, &settings.model) };
+        let identity = format!("workers-ai {}", settings.model);
+        Ok(Self::new(endpoint, dialect, identity, settings.budget_ms.time()))
+    }
+}
+
+impl Dialect for WorkersAi {
+    type Answer = Envelope<Answer>;
+
+    fn path(&self) -> String {
+        self.path.clone()
+    }
+
+    fn request(&self, query: &str, passages: &[&str]) -> Value {
+        let contexts: Vec<Value> = passages.iter().map(|text| json!({ "text": text })).collect();
+        json!({ "query": query, "contexts": contexts, "top_k": passages.len() })
+    }
+
+    fn scores(&self, answer: Envelope<Answer>) -> Result<Vec<(usize, f32)>, String> {
+        Ok(answer.opened()?.response.into_iter().map(|item| (item.id, item.score)).collect())
+    }
+}

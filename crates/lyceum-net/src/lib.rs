@@ -1,0 +1,22 @@
+//! What every outgoing connection shares: one HTTP client, bodies read within a limit, secrets,
+//! when to try again, and a guard for URLs that strangers choose.
+
+mod backoff;
+mod body;
+mod breaker;
+mod client;
+mod failure;
+mod guard;
+mod host;
+mod retry_after;
+mod secret;
+
+pub use backoff::{Backoff, with_jitter};
+pub use body::{BodyError, read_body, read_start};
+pub use breaker::{CircuitBreaker, Transition};
+pub use client::{ClientError, ClientOptions, Redirects, client};
+pub use failure::{category, causes};
+pub use guard::{Fetch, FetchError, Guard};
+pub use host::{is_loopback_host, is_loopback_url};
+pub use retry_after::retry_after;
+pub use secret::{InvalidSecret, Secret};
