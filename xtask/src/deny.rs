@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use crate::process::{Running, command_line};
-use crate::repo::Repo;
+use lyceum_harness::process::{Running, command_line};
+use lyceum_harness::repo::Repo;
 
 /// The version that `deny.toml` is written for.
 const VERSION: &str = "0.20.2";

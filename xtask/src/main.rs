@@ -6,16 +6,9 @@
     reason = "xtask answers a person at a terminal; it never speaks MCP on stdout"
 )]
 
-mod bench;
 mod deny;
-mod exchange;
-mod packages;
 mod peers;
-mod process;
-mod programs;
-mod repo;
-mod scratch;
-mod server;
+mod runner;
 mod test;
 mod tidy;
 
@@ -23,8 +16,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
-
-use crate::repo::Repo;
+use lyceum_harness::exit_code;
+use lyceum_harness::repo::Repo;
 
 /// Checks, tests and measures lyceum.
 #[derive(Parser)]
@@ -39,18 +32,12 @@ enum Command {
     /// Meets the real clients and the conformance suite.
     Peers(peers::Options),
     /// Measures speed and memory.
-    #[command(subcommand)]
-    Bench(bench::Subject),
+    #[command(disable_help_flag = true)]
+    Bench(runner::Words),
 }
 
 fn main() -> ExitCode {
-    let Err(error) = run(&Repo::here(), &Command::parse()) else {
-        return ExitCode::SUCCESS;
-    };
-    // Not anyhow's own form: a backtrace through xtask would push what failed off the screen.
-    eprintln!("── {error}");
-    error.chain().skip(1).for_each(|cause| eprintln!("because {cause}"));
-    ExitCode::FAILURE
+    exit_code(run(&Repo::here(), &Command::parse()))
 }
 
 fn run(repo: &Repo, command: &Command) -> Result<()> {
@@ -59,6 +46,6 @@ fn run(repo: &Repo, command: &Command) -> Result<()> {
         Command::Tidy => tidy::run(repo),
         Command::Deny => deny::run(repo),
         Command::Peers(options) => peers::run(repo, options),
-        Command::Bench(subject) => bench::run(repo, subject),
+        Command::Bench(words) => runner::run(repo, "lyceum-bench", words),
     }
 }

@@ -7,7 +7,6 @@ mod claude;
 mod conformance;
 mod git_server;
 mod inspector;
-pub(crate) mod install;
 mod python;
 mod s3;
 mod sample;
@@ -22,8 +21,8 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 
-use crate::programs;
-use crate::repo::Repo;
+use lyceum_harness::repo::Repo;
+use lyceum_harness::{install, programs};
 use sample::Sample;
 use scene::Scene;
 

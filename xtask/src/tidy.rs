@@ -14,8 +14,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::repo::Repo;
 use figures::Figures;
+use lyceum_harness::repo::Repo;
 
 /// A text file of the repository.
 struct TextFile {

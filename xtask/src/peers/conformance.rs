@@ -10,8 +10,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::scene::Scene;
-use crate::process::Finished;
-use crate::server::Server;
+use lyceum_harness::process::Finished;
+use lyceum_harness::server::Server;
 pub(super) use skills::skills_meet;
 use summary::{Scenario, Summary};
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::sample::{self, Sample};
 use super::scene::{Scene, Target};
-use crate::server::Server;
+use lyceum_harness::server::Server;
 
 /// What opens the repository. It looks like no real one, so that no scanner takes it for a leak.
 pub(super) const TOKEN: &str = "sample-token-that-opens-one-door";

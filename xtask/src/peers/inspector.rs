@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::sample::Sample;
 use super::scene::{Scene, Target};
 use super::server_info;
-use crate::process::Finished;
+use lyceum_harness::process::Finished;
 pub(super) use skills::{verifies_over_http, verifies_over_stdio};
 
 const LIMIT: Duration = Duration::from_secs(60);

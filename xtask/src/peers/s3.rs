@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::scene::Scene;
-use crate::server::Server;
+use lyceum_harness::server::Server;
 
 const LIMIT: Duration = Duration::from_secs(120);
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::scene::Scene;
-use crate::process::command_line;
+use lyceum_harness::process::command_line;
 
 /// For one `git`.
 const LIMIT: Duration = Duration::from_secs(30);

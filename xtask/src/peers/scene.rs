@@ -9,13 +9,13 @@ use std::{fs, thread};
 
 use anyhow::{Context, Result, ensure};
 
-use super::install::Tools;
-use crate::exchange::{self, Request};
-use crate::process;
-use crate::programs::Programs;
-use crate::repo::Repo;
-use crate::scratch::Scratch;
-use crate::server::Server;
+use lyceum_harness::exchange::{self, Request};
+use lyceum_harness::install::Tools;
+use lyceum_harness::process;
+use lyceum_harness::programs::Programs;
+use lyceum_harness::repo::Repo;
+use lyceum_harness::scratch::Scratch;
+use lyceum_harness::server::Server;
 
 /// How long what is served may take to be there.
 const READY_LIMIT: Duration = Duration::from_secs(30);

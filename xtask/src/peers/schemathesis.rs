@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::scene::Scene;
-use crate::process::Finished;
+use lyceum_harness::process::Finished;
 
 const LIMIT: Duration = Duration::from_secs(180);
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 
 use super::scene::Scene;
-use crate::packages::{self, CHROMIUM};
+use lyceum_harness::packages::{self, CHROMIUM};
 
 /// The first time the contracts are fetched and compiled.
 const PREPARE_LIMIT: Duration = Duration::from_secs(600);

@@ -59,7 +59,9 @@ const LAYERS: &[(&str, MayUse)] = &[
         ]),
     ),
     ("lyceum-testkit", Any),
-    ("xtask", Only(&[])),
+    ("lyceum-harness", Only(&[])),
+    ("lyceum-bench", Only(&["lyceum-harness"])),
+    ("xtask", Only(&["lyceum-harness"])),
 ];
 
 /// The part of a `Cargo.toml` that decides layering. `dev-dependencies` are free: tests may reach anywhere.

@@ -11,9 +11,9 @@ use serde::Deserialize;
 
 use super::super::scene::{LOG, Scene, ready};
 use super::{SECRET, TOOL};
-use crate::exchange::{self, Request};
-use crate::process::Finished;
-use crate::server::Server;
+use lyceum_harness::exchange::{self, Request};
+use lyceum_harness::process::Finished;
+use lyceum_harness::server::Server;
 
 const LIMIT: Duration = Duration::from_secs(60);
 
