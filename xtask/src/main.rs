@@ -7,7 +7,6 @@
 )]
 
 mod deny;
-mod peers;
 mod runner;
 mod test;
 mod tidy;
@@ -30,7 +29,8 @@ enum Command {
     /// Checks what we depend on: known holes, licences, origins, duplicates.
     Deny,
     /// Meets the real clients and the conformance suite.
-    Peers(peers::Options),
+    #[command(disable_help_flag = true)]
+    Peers(runner::Words),
     /// Measures speed and memory.
     #[command(disable_help_flag = true)]
     Bench(runner::Words),
@@ -45,7 +45,7 @@ fn run(repo: &Repo, command: &Command) -> Result<()> {
         Command::Test(options) => test::run(repo, options),
         Command::Tidy => tidy::run(repo),
         Command::Deny => deny::run(repo),
-        Command::Peers(options) => peers::run(repo, options),
+        Command::Peers(words) => runner::run(repo, "lyceum-peers", words),
         Command::Bench(words) => runner::run(repo, "lyceum-bench", words),
     }
 }

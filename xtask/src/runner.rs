@@ -1,4 +1,4 @@
-//! Starts programs of ours that are too large to be a chore: the benchmarks.
+//! Starts programs of ours that are too large to be a chore: the benchmarks and the peers.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;

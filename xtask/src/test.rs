@@ -11,7 +11,7 @@ use lyceum_harness::programs;
 use lyceum_harness::repo::Repo;
 
 use crate::runner::{self, Words};
-use crate::{deny, peers, tidy};
+use crate::{deny, tidy};
 
 /// What to run.
 #[derive(Args)]
@@ -45,7 +45,11 @@ const FLOOD: Step = Step {
     run: |repo, _| flood(repo),
 };
 
-const PEERS: Step = Step { name: "peers", by_hand: "cargo xtask peers", run: |repo, _| peers::run_all(repo) };
+const PEERS: Step = Step {
+    name: "peers",
+    by_hand: "cargo xtask peers",
+    run: |repo, _| runner::run(repo, "lyceum-peers", &Words::of(&[])),
+};
 
 /// Runs the steps.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {

@@ -61,6 +61,7 @@ const LAYERS: &[(&str, MayUse)] = &[
     ("lyceum-testkit", Any),
     ("lyceum-harness", Only(&[])),
     ("lyceum-bench", Only(&["lyceum-harness"])),
+    ("lyceum-peers", Only(&["lyceum-harness"])),
     ("xtask", Only(&["lyceum-harness"])),
 ];
 

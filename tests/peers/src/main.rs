@@ -2,6 +2,7 @@
 //!
 //! Every check has a server and a home folder of its own, so that none can help or hurt another.
 //! All of them run even when one fails: together they tell more about a fault than the first alone.
+#![expect(clippy::print_stdout, reason = "it answers a person at a terminal; it never speaks MCP on stdout")]
 
 mod claude;
 mod conformance;
@@ -16,19 +17,21 @@ mod server_info;
 mod sign_in;
 mod signed_in;
 
+use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use clap::Args;
-
+use clap::Parser;
 use lyceum_harness::repo::Repo;
-use lyceum_harness::{install, programs};
+use lyceum_harness::{exit_code, install, programs};
+
 use sample::Sample;
 use scene::Scene;
 
-/// Which peers to meet.
-#[derive(Args)]
-pub(crate) struct Options {
+/// Meets the real clients and the conformance suite.
+#[derive(Parser)]
+#[command(name = "cargo xtask peers", bin_name = "cargo xtask peers")]
+struct Options {
     /// Meets only the peers whose name contains these words, such as `inspector` or `2025-11-25`.
     name: Option<String>,
 }
@@ -87,13 +90,12 @@ const CHECKS: &[Check] = &[
     ("Sign-in in a browser", sign_in::in_browser),
 ];
 
-/// Meets all peers.
-pub(crate) fn run_all(repo: &Repo) -> Result<()> {
-    meet(repo, CHECKS)
+fn main() -> ExitCode {
+    exit_code(run(&Repo::here(), &Options::parse()))
 }
 
 /// Meets the peers asked for.
-pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
+fn run(repo: &Repo, options: &Options) -> Result<()> {
     let wanted = options.name.as_deref().unwrap_or_default().to_lowercase();
     let checks: Vec<Check> =
         CHECKS.iter().filter(|(name, _)| name.to_lowercase().contains(&wanted)).copied().collect();
