@@ -1,6 +1,7 @@
-//! `cargo xtask`: everything a contributor runs besides the product.
+//! `cargo xtask`: the chores of a contributor.
 //!
-//! One subcommand, one module. Nothing here is shipped, and no crate of the product depends on it.
+//! One subcommand, one module. Nothing here is shipped, and no crate of the product depends on it; what measures and what meets
+//! the programs of others are programs of their own, which are only started from here.
 #![expect(
     clippy::print_stdout,
     reason = "xtask answers a person at a terminal; it never speaks MCP on stdout"

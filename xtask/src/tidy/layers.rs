@@ -20,8 +20,8 @@ use MayUse::{Any, Only};
 const LAYERS: &[(&str, MayUse)] = &[
     ("lyceum-model", Only(&[])),
     ("lyceum-content", Only(&["lyceum-model"])),
-    ("lyceum-store", Only(&["lyceum-model", "lyceum-content"])),
-    ("lyceum-source", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
+    ("lyceum-store", Only(&["lyceum-model"])),
+    ("lyceum-source", Only(&["lyceum-model"])),
     ("lyceum-search", Only(&["lyceum-model", "lyceum-content", "lyceum-store"])),
     ("lyceum-auth", Only(&["lyceum-model", "lyceum-store"])),
     ("lyceum-sandbox", Only(&["lyceum-model"])),
@@ -41,7 +41,6 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-tools",
         ]),
     ),
-    ("lyceum-agent", Only(&["lyceum-model", "lyceum-store", "lyceum-tools"])),
     (
         "lyceum",
         Only(&[
@@ -55,7 +54,6 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-tools",
             "lyceum-skills",
             "lyceum-knowledge",
-            "lyceum-agent",
         ]),
     ),
     ("lyceum-testkit", Any),

@@ -57,7 +57,10 @@ fn is_within(path: &str, module: &str) -> bool {
 
 /// Test code may look at the environment: it has to find the programs under test.
 fn is_test(path: &str) -> bool {
-    path.contains("/tests/") || path.ends_with("/tests.rs") || path.starts_with("crates/lyceum-testkit/")
+    let development = ["crates/lyceum-testkit/", "crates/lyceum-harness/", "crates/lyceum-bench/"];
+    path.contains("/tests/")
+        || path.ends_with("/tests.rs")
+        || development.iter().any(|folder| path.starts_with(folder))
 }
 
 /// Whether `word` stands in the line and is not a part of a longer name.

@@ -16,7 +16,7 @@ fn check(name: &str, tables: &str, expected: &[&str]) {
 #[test]
 fn an_arrow_down_is_fine() {
     check("lyceum-content", "[dependencies]\nlyceum-model.workspace = true\nserde = \"1\"", &[]);
-    check("lyceum", "[dependencies]\nlyceum-agent = { path = \"../lyceum-agent\" }", &[]);
+    check("lyceum", "[dependencies]\nlyceum-skills = { path = \"../lyceum-skills\" }", &[]);
 }
 
 #[test]
