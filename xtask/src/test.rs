@@ -13,49 +13,70 @@ use lyceum_harness::repo::Repo;
 use crate::runner::{self, Words};
 use crate::{deny, tidy};
 
-/// What to run.
+/// What to run; without any of these everything there is.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Leaves out the peers: the real clients and the conformance suite.
+    /// Runs what takes a minute: leaves out tests that kill, break, confine or embed, dependencies, the flood and the peers.
     #[arg(long)]
     quick: bool,
+    /// Checks and tests this crate alone; can be given again.
+    #[arg(short, long, value_name = "CRATE")]
+    package: Vec<String>,
 }
 
 /// One step of the run.
 struct Step {
     name: &'static str,
     /// What a person types to run this step alone.
-    by_hand: &'static str,
+    by_hand: String,
     run: fn(&Repo, &Step) -> Result<()>,
 }
 
-const STEPS: &[Step] = &[
-    Step { name: "fmt", by_hand: "cargo fmt --all --check", run: command },
-    Step { name: "clippy", by_hand: "cargo clippy --workspace --all-targets -- -D warnings", run: command },
-    Step { name: "tidy", by_hand: "cargo xtask tidy", run: |repo, _| tidy::run(repo) },
-    Step { name: "deny", by_hand: "cargo xtask deny", run: |repo, _| deny::run(repo) },
-    Step { name: "nextest", by_hand: "cargo nextest run --workspace --no-fail-fast", run: nextest },
-    Step { name: "doc tests", by_hand: "cargo test --workspace --doc --no-fail-fast", run: command },
-];
+impl Step {
+    fn new(name: &'static str, by_hand: impl Into<String>, run: fn(&Repo, &Step) -> Result<()>) -> Self {
+        Self { name, by_hand: by_hand.into(), run }
+    }
+}
 
-/// Ten seconds of a flood: whether members notice anything but the time it takes.
-const FLOOD: Step = Step {
-    name: "flood",
-    by_hand: "cargo xtask bench flood --seconds 10 --program target/debug/lyceum",
-    run: |repo, _| flood(repo),
-};
+impl Options {
+    /// The steps, in order.
+    fn steps(&self) -> Vec<Step> {
+        let (formatted, checked) = if self.package.is_empty() {
+            ("--all".to_owned(), "--workspace".to_owned())
+        } else {
+            let packages: Vec<String> = self.package.iter().map(|name| format!("-p {name}")).collect();
+            (packages.join(" "), packages.join(" "))
+        };
+        let profile = if self.quick { " --profile quick" } else { "" };
+        let mut steps = vec![
+            Step::new("fmt", format!("cargo fmt {formatted} --check"), command),
+            Step::new("clippy", format!("cargo clippy {checked} --all-targets -- -D warnings"), command),
+            Step::new("nextest", format!("cargo nextest run {checked} --no-fail-fast{profile}"), nextest),
+        ];
+        if self.package.is_empty() {
+            steps.insert(2, Step::new("tidy", "cargo xtask tidy", |repo, _| tidy::run(repo)));
+        }
+        if self.is_everything() {
+            steps.insert(3, Step::new("deny", "cargo xtask deny", |repo, _| deny::run(repo)));
+            let by_hand = "cargo xtask bench flood --seconds 10 --program target/debug/lyceum";
+            steps.push(Step::new("flood", by_hand, |repo, _| flood(repo)));
+            steps.push(Step::new("peers", "cargo xtask peers", |repo, _| {
+                runner::run(repo, "lyceum-peers", &Words::of(&[]))
+            }));
+        }
+        steps
+    }
 
-const PEERS: Step = Step {
-    name: "peers",
-    by_hand: "cargo xtask peers",
-    run: |repo, _| runner::run(repo, "lyceum-peers", &Words::of(&[])),
-};
+    fn is_everything(&self) -> bool {
+        self.package.is_empty() && !self.quick
+    }
+}
 
 /// Runs the steps.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
-    let peers: &[&Step] = if options.quick { &[] } else { &[&FLOOD, &PEERS] };
+    let steps = options.steps();
     let mut ended = Vec::new();
-    for step in STEPS.iter().chain(peers.iter().copied()) {
+    for step in &steps {
         println!("── {}: {}", step.name, step.by_hand);
         let started = Instant::now();
         let outcome = (step.run)(repo, step);
@@ -67,11 +88,8 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         ended.push(Ended { step, took, outcome });
     }
     summarise(&ended);
-    if options.quick {
-        println!(
-            "── the flood and the peers (real clients, conformance suite) were LEFT OUT by --quick; run them: {}",
-            PEERS.by_hand
-        );
+    if !options.is_everything() {
+        println!("── this was a part of the checks; before you push, run them all: cargo xtask test");
     }
     match ended.iter().filter(|step| step.outcome.is_err()).count() {
         0 => Ok(()),
@@ -113,8 +131,8 @@ fn command(repo: &Repo, step: &Step) -> Result<()> {
     Ok(())
 }
 
-/// With a program as tests have it: fails where a member meets an error, a row of the audit log is missing, or memory is not
-/// bounded.
+/// Ten seconds with a program as tests have it: fails where a member meets an error, a row of the audit log is missing, or
+/// memory is not bounded.
 fn flood(repo: &Repo) -> Result<()> {
     let programs = programs::build(repo, &["-p", "lyceum", "--bin", "lyceum"])?;
     let program = programs.get("lyceum")?.to_str().context("the target folder has a name that is no text")?;
@@ -134,3 +152,6 @@ fn nextest(repo: &Repo, step: &Step) -> Result<()> {
 fn seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests;
