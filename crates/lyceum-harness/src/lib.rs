@@ -1,6 +1,7 @@
-//! Development only: starts programs and servers from outside, for `xtask`, the peers and the benchmarks.
+//! Development only: starts programs and servers from outside, for `xtask`, the peers and the benchmarks; random numbers for
+//! the tests of every crate.
 //!
-//! It knows none of our crates, so that a chore is built in seconds.
+//! It knows none of our crates: a chore is built in seconds, and every crate can use it in its tests.
 #![expect(clippy::print_stdout, reason = "it answers a person at a terminal; it never speaks MCP on stdout")]
 
 pub mod exchange;
@@ -8,6 +9,7 @@ pub mod install;
 pub mod packages;
 pub mod process;
 pub mod programs;
+pub mod random;
 pub mod repo;
 pub mod scratch;
 pub mod server;

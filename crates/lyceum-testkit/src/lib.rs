@@ -1,7 +1,6 @@
 //! Development only: the fixtures that tests, the conformance suite and the benchmark are run against.
 
 mod chain;
-mod dice;
 mod fixture;
 mod git_server;
 mod github;
@@ -10,7 +9,6 @@ mod model_folder;
 mod serving;
 
 pub use chain::{ChainAnswers, TestChain};
-pub use dice::Dice;
 pub use fixture::fixture_hub;
 pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
 pub use github::TestGitHub;
