@@ -45,7 +45,7 @@ fn run(repo: &Repo, command: &Command) -> Result<()> {
     match command {
         Command::Test(options) => test::run(repo, options),
         Command::Tidy => tidy::run(repo),
-        Command::Deny => deny::run(repo),
+        Command::Deny => deny::run(repo).map(drop),
         Command::Peers(words) => runner::run(repo, "lyceum-peers", words),
         Command::Bench(words) => runner::run(repo, "lyceum-bench", words),
     }

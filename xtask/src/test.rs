@@ -1,6 +1,9 @@
 //! `cargo xtask test`: every check, in order of what fails fastest. It runs to the end, whatever fails, and then lists every
-//! step with its time and how it ended.
+//! step with its time and how it ended, and what could not be checked here.
 
+mod skips;
+
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
@@ -9,9 +12,11 @@ use lyceum_harness::packages::{self, BUBBLEWRAP};
 use lyceum_harness::process::command_line;
 use lyceum_harness::programs;
 use lyceum_harness::repo::Repo;
+use lyceum_harness::skip;
 
 use crate::runner::{self, Words};
 use crate::{deny, tidy};
+pub(crate) use skips::Skip;
 
 /// What to run; without any of these everything there is.
 #[derive(Args)]
@@ -22,6 +27,9 @@ pub(crate) struct Options {
     /// Checks and tests this crate alone; can be given again.
     #[arg(short, long, value_name = "CRATE")]
     package: Vec<String>,
+    /// Lets this be skipped where it can't be run, by a part of its name or of the reason; can be given again.
+    #[arg(long, value_name = "WORDS")]
+    allow_skip: Vec<String>,
 }
 
 /// One step of the run.
@@ -29,11 +37,14 @@ struct Step {
     name: &'static str,
     /// What a person types to run this step alone.
     by_hand: String,
-    run: fn(&Repo, &Step) -> Result<()>,
+    run: Run,
 }
 
+/// Runs a step; says what of it could not be checked here.
+type Run = fn(&Repo, &Step) -> Result<Vec<Skip>>;
+
 impl Step {
-    fn new(name: &'static str, by_hand: impl Into<String>, run: fn(&Repo, &Step) -> Result<()>) -> Self {
+    fn new(name: &'static str, by_hand: impl Into<String>, run: Run) -> Self {
         Self { name, by_hand: by_hand.into(), run }
     }
 }
@@ -54,14 +65,14 @@ impl Options {
             Step::new("nextest", format!("cargo nextest run {checked} --no-fail-fast{profile}"), nextest),
         ];
         if self.package.is_empty() {
-            steps.insert(2, Step::new("tidy", "cargo xtask tidy", |repo, _| tidy::run(repo)));
+            steps.insert(2, Step::new("tidy", "cargo xtask tidy", |repo, _| done(tidy::run(repo))));
         }
         if self.is_everything() {
             steps.insert(3, Step::new("deny", "cargo xtask deny", |repo, _| deny::run(repo)));
             let by_hand = "cargo xtask bench flood --seconds 10 --program target/debug/lyceum";
-            steps.push(Step::new("flood", by_hand, |repo, _| flood(repo)));
+            steps.push(Step::new("flood", by_hand, |repo, _| done(flood(repo))));
             steps.push(Step::new("peers", "cargo xtask peers", |repo, _| {
-                runner::run(repo, "lyceum-peers", &Words::of(&[]))
+                done(runner::run(repo, "lyceum-peers", &Words::of(&[])))
             }));
         }
         steps
@@ -82,7 +93,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         let outcome = (step.run)(repo, step);
         let took = started.elapsed();
         match &outcome {
-            Ok(()) => println!("── {}: passed in {}", step.name, seconds(took)),
+            Ok(_) => println!("── {}: passed in {}", step.name, seconds(took)),
             Err(error) => println!("── {}: FAILED after {}: {error:#}", step.name, seconds(took)),
         }
         ended.push(Ended { step, took, outcome });
@@ -91,9 +102,15 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     if !options.is_everything() {
         println!("── this was a part of the checks; before you push, run them all: cargo xtask test");
     }
-    match ended.iter().filter(|step| step.outcome.is_err()).count() {
-        0 => Ok(()),
-        failed => bail!("{failed} of {} steps failed", ended.len()),
+    let skips: Vec<Skip> =
+        ended.iter().filter_map(|step| step.outcome.as_ref().ok()).flatten().cloned().collect();
+    let skipped = skips::list(&skips, &options.allow_skip);
+    match (ended.iter().filter(|step| step.outcome.is_err()).count(), skipped) {
+        (0, 0) => Ok(()),
+        (0, skipped) => bail!(
+            "{skipped} could not be checked here, as said above; install what is missing, or allow it: --allow-skip 'WORDS'"
+        ),
+        (failed, _) => bail!("{failed} of {} steps failed", ended.len()),
     }
 }
 
@@ -101,7 +118,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
 struct Ended<'a> {
     step: &'a Step,
     took: Duration,
-    outcome: Result<()>,
+    outcome: Result<Vec<Skip>>,
 }
 
 /// Lists every step with its time, and for each that failed why and how to run it alone.
@@ -119,14 +136,27 @@ fn summarise(ended: &[Ended<'_>]) {
     }
 }
 
+/// A step that skips nothing.
+fn done(outcome: Result<()>) -> Result<Vec<Skip>> {
+    outcome.map(|()| Vec::new())
+}
+
 /// Runs the step's own command line, its output going straight to the terminal.
-fn command(repo: &Repo, step: &Step) -> Result<()> {
+fn command(repo: &Repo, step: &Step) -> Result<Vec<Skip>> {
+    done(by_hand(repo, step).and_then(|mut command| end_well(&mut command)))
+}
+
+fn by_hand(repo: &Repo, step: &Step) -> Result<Command> {
     let mut words = step.by_hand.split_whitespace();
-    let program = words.next().context("a step without a command")?;
-    let mut command = repo.command(program);
-    let status = command.args(words).status().with_context(|| format!("could not start {program}"))?;
+    let mut command = repo.command(words.next().context("a step without a command")?);
+    command.args(words);
+    Ok(command)
+}
+
+fn end_well(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("could not start `{}`", command_line(command)))?;
     if !status.success() {
-        bail!("`{}` ended with {status}", command_line(&command));
+        bail!("`{}` ended with {status}", command_line(command));
     }
     Ok(())
 }
@@ -139,14 +169,16 @@ fn flood(repo: &Repo) -> Result<()> {
     runner::run(repo, "lyceum-bench", &Words::of(&["flood", "--seconds", "10", "--program", program]))
 }
 
-fn nextest(repo: &Repo, step: &Step) -> Result<()> {
+fn nextest(repo: &Repo, step: &Step) -> Result<Vec<Skip>> {
     let installed =
         repo.command("cargo").args(["nextest", "--version"]).output().is_ok_and(|o| o.status.success());
     if !installed {
         bail!("cargo-nextest is missing; install it: cargo install --locked cargo-nextest");
     }
     packages::ensure(&BUBBLEWRAP);
-    command(repo, step)
+    let file = skips::file(repo)?;
+    end_well(by_hand(repo, step)?.env(skip::FILE, &file))?;
+    skips::read(&file)
 }
 
 fn seconds(time: Duration) -> String {

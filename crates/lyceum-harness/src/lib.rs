@@ -13,6 +13,7 @@ pub mod random;
 pub mod repo;
 pub mod scratch;
 pub mod server;
+pub mod skip;
 
 use std::process::ExitCode;
 
