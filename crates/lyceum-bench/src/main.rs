@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measurements for `docs/benchmarks.md`.
 //!
 //! One subject, one module. Programs are measured from outside, as a person runs them; nothing here is shipped.
+#![expect(clippy::disallowed_methods, reason = "it starts what it measures, for development only")]
 #![expect(clippy::print_stdout, reason = "it answers a person at a terminal; it never speaks MCP on stdout")]
 
 mod auth;

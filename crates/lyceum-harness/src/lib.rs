@@ -2,6 +2,7 @@
 //! the tests of every crate.
 //!
 //! It knows none of our crates: a chore is built in seconds, and every crate can use it in its tests.
+#![expect(clippy::disallowed_methods, reason = "it starts programs, for development only")]
 #![expect(clippy::print_stdout, reason = "it answers a person at a terminal; it never speaks MCP on stdout")]
 
 pub mod exchange;
