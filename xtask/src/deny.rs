@@ -4,12 +4,11 @@
 //! to be.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use lyceum_harness::process::{Running, command_line};
+use lyceum_harness::process::succeed;
 use lyceum_harness::repo::Repo;
 
 use crate::test::Skip;
@@ -29,7 +28,6 @@ pub(crate) fn run(repo: &Repo) -> Result<Vec<Skip>> {
     check(repo, &deny, &["check", "--hide-inclusion-graph", "bans", "licenses", "sources"])?;
     if check(repo, &deny, &["fetch", "db"]).is_err() {
         let (what, why) = ("known holes in dependencies", "the advisory database can't be reached");
-        println!("   skipped: {what}: {why}");
         return Ok(vec![Skip { what: what.to_owned(), why: why.to_owned() }]);
     }
     check(repo, &deny, &["--offline", "check", "--hide-inclusion-graph", "advisories"])?;
@@ -46,20 +44,11 @@ fn ensure(repo: &Repo) -> Result<PathBuf> {
     println!("   building cargo-deny {VERSION} into target/tools");
     let mut install = repo.command("cargo");
     install.args(["install", "--quiet", "--locked", "--debug", "cargo-deny", "--version", VERSION, "--root"]);
-    end_well(install.arg(&root), BUILT_WITHIN)?;
+    succeed(install.arg(&root), BUILT_WITHIN)?;
     Ok(program)
 }
 
 fn check(repo: &Repo, deny: &Path, words: &[&str]) -> Result<()> {
     let program = deny.to_str().context("the target folder has a name that is no text")?;
-    end_well(repo.command(program).args(["--log-level", "error"]).args(words), CHECKED_WITHIN)
-}
-
-fn end_well(command: &mut Command, limit: Duration) -> Result<()> {
-    let mut running = Running::start(command, Stdio::inherit(), Stdio::inherit())?;
-    match running.wait(limit)? {
-        Some(status) if status.success() => Ok(()),
-        Some(status) => bail!("`{}` ended with {status}", command_line(command)),
-        None => bail!("no end after {limit:?}: `{}`", command_line(command)),
-    }
+    succeed(repo.command(program).args(["--log-level", "error"]).args(words), CHECKED_WITHIN)
 }

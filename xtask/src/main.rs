@@ -11,6 +11,7 @@ mod deny;
 mod runner;
 mod test;
 mod tidy;
+mod wasm;
 
 use std::process::ExitCode;
 
@@ -18,6 +19,8 @@ use anyhow::Result;
 use clap::Parser;
 use lyceum_harness::exit_code;
 use lyceum_harness::repo::Repo;
+
+use crate::test::Skip;
 
 /// Checks, tests and measures lyceum.
 #[derive(Parser)]
@@ -29,6 +32,8 @@ enum Command {
     Tidy,
     /// Checks what we depend on: known holes, licences, origins, duplicates.
     Deny,
+    /// Checks that the crates which must also run at the edge compile for WebAssembly.
+    Wasm,
     /// Meets the real clients and the conformance suite.
     #[command(disable_help_flag = true)]
     Peers(runner::Words),
@@ -45,7 +50,8 @@ fn run(repo: &Repo, command: &Command) -> Result<()> {
     match command {
         Command::Test(options) => test::run(repo, options),
         Command::Tidy => tidy::run(repo),
-        Command::Deny => deny::run(repo).map(drop),
+        Command::Deny => deny::run(repo).map(|skips| skips.iter().for_each(Skip::print)),
+        Command::Wasm => wasm::run(repo).map(|skips| skips.iter().for_each(Skip::print)),
         Command::Peers(words) => runner::run(repo, "lyceum-peers", words),
         Command::Bench(words) => runner::run(repo, "lyceum-bench", words),
     }

@@ -15,7 +15,7 @@ use lyceum_harness::repo::Repo;
 use lyceum_harness::skip;
 
 use crate::runner::{self, Words};
-use crate::{deny, tidy};
+use crate::{deny, tidy, wasm};
 pub(crate) use skips::Skip;
 
 /// What to run; without any of these everything there is.
@@ -69,6 +69,7 @@ impl Options {
         }
         if self.is_everything() {
             steps.insert(3, Step::new("deny", "cargo xtask deny", |repo, _| deny::run(repo)));
+            steps.insert(4, Step::new("wasm", "cargo xtask wasm", |repo, _| wasm::run(repo)));
             let by_hand = "cargo xtask bench flood --seconds 10 --program target/debug/lyceum";
             steps.push(Step::new("flood", by_hand, |repo, _| done(flood(repo))));
             steps.push(Step::new("peers", "cargo xtask peers", |repo, _| {

@@ -2,12 +2,12 @@
 //!
 //! Where they can't be, the run goes on: those checks fail by themselves, and what to install stands before them.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 
-use crate::process::{Running, command_line};
+use crate::process::succeed;
 
 /// For one `apt-get`; a slow mirror needs a while for its lists, and a browser is large.
 const LIMIT: Duration = Duration::from_secs(600);
@@ -127,12 +127,7 @@ fn apt_get(words: &[&str]) -> Result<()> {
     let mut command = Command::new("apt-get");
     command.args(["--quiet", "--option", "DPkg::Lock::Timeout=60"]).args(words);
     command.env("DEBIAN_FRONTEND", "noninteractive");
-    let mut running = Running::start(&mut command, Stdio::inherit(), Stdio::inherit())?;
-    match running.wait(LIMIT)? {
-        Some(status) if status.success() => Ok(()),
-        Some(status) => bail!("{status}: `{}`", command_line(&command)),
-        None => bail!("no end after {LIMIT:?}: `{}`", command_line(&command)),
-    }
+    succeed(&mut command, LIMIT)
 }
 
 #[cfg(test)]

@@ -98,6 +98,16 @@ pub fn output(command: &mut Command, folder: &Path, limit: Duration) -> Result<S
     bail!("{status}: `{}`\n{stdout}{stderr}", command_line(command))
 }
 
+/// Runs a command that must succeed, its output going straight to the terminal.
+pub fn succeed(command: &mut Command, limit: Duration) -> Result<()> {
+    let mut running = Running::start(command, Stdio::inherit(), Stdio::inherit())?;
+    match running.wait(limit)? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => bail!("`{}` ended with {status}", command_line(command)),
+        None => bail!("no end after {limit:?}: `{}`", command_line(command)),
+    }
+}
+
 /// A command as a person would type it.
 pub fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());

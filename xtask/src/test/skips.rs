@@ -15,6 +15,13 @@ pub(crate) struct Skip {
     pub(crate) why: String,
 }
 
+impl Skip {
+    /// Says so at the terminal.
+    pub(crate) fn print(&self) {
+        println!("   skipped: {}: {}", self.what, self.why);
+    }
+}
+
 /// Where tests note that they were skipped; empty to begin with.
 pub(super) fn file(repo: &Repo) -> Result<PathBuf> {
     let file = repo.path("target/test-skips");

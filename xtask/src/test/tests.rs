@@ -17,6 +17,7 @@ fn everything_is_run_unless_less_is_asked_for() {
             "cargo clippy --workspace --all-targets -- -D warnings",
             "cargo xtask tidy",
             "cargo xtask deny",
+            "cargo xtask wasm",
             "cargo nextest run --workspace --no-fail-fast",
             "cargo xtask bench flood --seconds 10 --program target/debug/lyceum",
             "cargo xtask peers",
