@@ -1,30 +1,26 @@
-//! `cargo xtask`: everything a contributor runs besides the product.
+//! `cargo xtask`: the chores of a contributor.
 //!
-//! One subcommand, one module. Nothing here is shipped, and no crate of the product depends on it.
+//! One subcommand, one module. Nothing here is shipped, and no crate of the product depends on it; what measures and what meets
+//! the programs of others are programs of their own, which are only started from here.
 #![expect(
     clippy::print_stdout,
     reason = "xtask answers a person at a terminal; it never speaks MCP on stdout"
 )]
 
-mod bench;
 mod deny;
-mod exchange;
-mod packages;
-mod peers;
-mod process;
-mod programs;
-mod repo;
-mod scratch;
-mod server;
+mod runner;
 mod test;
 mod tidy;
+mod wasm;
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Parser;
+use lyceum_harness::exit_code;
+use lyceum_harness::repo::Repo;
 
-use crate::repo::Repo;
+use crate::test::Skip;
 
 /// Checks, tests and measures lyceum.
 #[derive(Parser)]
@@ -36,29 +32,27 @@ enum Command {
     Tidy,
     /// Checks what we depend on: known holes, licences, origins, duplicates.
     Deny,
+    /// Checks that the crates which must also run at the edge compile for WebAssembly.
+    Wasm,
     /// Meets the real clients and the conformance suite.
-    Peers(peers::Options),
+    #[command(disable_help_flag = true)]
+    Peers(runner::Words),
     /// Measures speed and memory.
-    #[command(subcommand)]
-    Bench(bench::Subject),
+    #[command(disable_help_flag = true)]
+    Bench(runner::Words),
 }
 
 fn main() -> ExitCode {
-    let Err(error) = run(&Repo::here(), &Command::parse()) else {
-        return ExitCode::SUCCESS;
-    };
-    // Not anyhow's own form: a backtrace through xtask would push what failed off the screen.
-    eprintln!("── {error}");
-    error.chain().skip(1).for_each(|cause| eprintln!("because {cause}"));
-    ExitCode::FAILURE
+    exit_code(run(&Repo::here(), &Command::parse()))
 }
 
 fn run(repo: &Repo, command: &Command) -> Result<()> {
     match command {
         Command::Test(options) => test::run(repo, options),
         Command::Tidy => tidy::run(repo),
-        Command::Deny => deny::run(repo),
-        Command::Peers(options) => peers::run(repo, options),
-        Command::Bench(subject) => bench::run(repo, subject),
+        Command::Deny => deny::run(repo).map(|skips| skips.iter().for_each(Skip::print)),
+        Command::Wasm => wasm::run(repo).map(|skips| skips.iter().for_each(Skip::print)),
+        Command::Peers(words) => runner::run(repo, "lyceum-peers", words),
+        Command::Bench(words) => runner::run(repo, "lyceum-bench", words),
     }
 }

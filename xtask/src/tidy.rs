@@ -14,8 +14,11 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::repo::Repo;
 use figures::Figures;
+use lyceum_harness::repo::Repo;
+
+/// Folders that others fill: cargo, npm and pip.
+const NOT_OURS: &[&str] = &["target", "node_modules", ".venv", "results"];
 
 /// A text file of the repository.
 struct TextFile {
@@ -27,7 +30,7 @@ struct TextFile {
 /// Checks the repository and prints its figures.
 pub(crate) fn run(repo: &Repo) -> Result<()> {
     let mut files = Vec::new();
-    for folder in ["crates", "xtask"] {
+    for folder in ["crates", "tests", "xtask"] {
         read_below(&repo.path(folder), folder, &mut files)?;
     }
     let (manifests, sources): (Vec<_>, Vec<_>) =
@@ -56,7 +59,7 @@ fn read_below(folder: &Path, name: &str, files: &mut Vec<TextFile>) -> Result<()
         let file_name = entry.file_name().to_string_lossy().into_owned();
         let path = format!("{name}/{file_name}");
         if entry.path().is_dir() {
-            if file_name != "target" {
+            if !NOT_OURS.contains(&file_name.as_str()) {
                 read_below(&entry.path(), &path, files)?;
             }
         } else if file_name == "Cargo.toml" || file_name.ends_with(".rs") {

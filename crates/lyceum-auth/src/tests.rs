@@ -1,7 +1,6 @@
 //! Sign-in without doors: a client, a person with a key, and no chain that could be asked.
 
 mod clients;
-mod dice;
 mod documents;
 mod elsewhere;
 mod github;

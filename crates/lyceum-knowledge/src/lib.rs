@@ -3,6 +3,7 @@
 //! One process at a time brings a data folder up to date ([`Knowledge::keep_fresh`]): it reads what changed, writes it
 //! down in one transaction, and puts the objects where they belong. Every process serves from an immutable catalog
 //! that follows the events of those transactions.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod accept;
 mod catalog;

@@ -1,6 +1,7 @@
 //! The nouns of lyceum, and nothing that acts.
 //!
 //! No I/O, no clock, no randomness, no async: every other crate, and a build for the edge, shares these types.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod access;
 mod caller;

@@ -5,6 +5,7 @@
 //! server dies) and starts one more helper, which confines itself and then starts the script.
 //!
 //! What always holds: a script runs with every layer of its [`Level`] or not at all.
+#![expect(clippy::disallowed_methods, reason = "starting processes is what this crate is for")]
 
 mod error;
 mod level;

@@ -1,5 +1,9 @@
 //! How long questions take on 2,000 pages of ten chunks, alone and while everything is changed beneath them. With a number,
 //! on so many pages.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it ends with its measurements, and nobody waits for its tasks"
+)]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,

@@ -2,6 +2,7 @@
 //!
 //! Pages go in ([`Search::apply`]), answers come out ([`Search::find`]). Words are searched at once; vectors are made behind
 //! them ([`Search::keep_filled`]) and join in as they come.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod breaker;
 mod chunk;

@@ -1,7 +1,7 @@
 //! Search, through its front door.
 
 mod damage;
-mod dice;
+mod directions;
 mod fake;
 mod filters;
 mod finding;
@@ -18,7 +18,7 @@ use jiff::Timestamp;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use dice::{Dice, unit};
+pub(crate) use directions::{direction, unit};
 use fake::Control;
 
 use crate::{Answer, Facts, Kind, Mode, Options, Page, Query, Search, Status};

@@ -2,6 +2,7 @@
 //!
 //! The tools work on a [`Library`], one immutable snapshot; [`Skills::keep_fresh`] builds the next when the source
 //! changes.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 pub mod analytics;
 mod library;

@@ -115,6 +115,7 @@ pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<
     Err(Error::Git { fault, branch: order.branch.to_owned(), said })
 }
 
+#[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
 fn command(order: &Order<'_>) -> io::Result<Command> {
     let mut command = Command::new(order.git);
     for setting in SETTINGS {

@@ -3,6 +3,7 @@
 //! A [`Source`] is brought up to date and gives a [`Snapshot`]; readers keep that one for as long as they like.
 //! The network side of Git is the `git` program, so that credential helpers, ssh, proxies and certificates work as
 //! on the command line; objects are read in process.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod askpass;
 mod bundled;

@@ -2,6 +2,7 @@
 //!
 //! The object store is canonical for content; the [`Db`] says which version counts, so that nobody sees half a sync.
 //! Everything that belongs together is written in one transaction, and what was acknowledged survives a kill.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 pub mod audit;
 mod counters;

@@ -1,7 +1,7 @@
 //! Development only: the fixtures that tests, the conformance suite and the benchmark are run against.
+#![expect(clippy::disallowed_methods, reason = "it plays servers and starts git, for tests only")]
 
 mod chain;
-mod dice;
 mod fixture;
 mod git_server;
 mod github;
@@ -10,7 +10,6 @@ mod model_folder;
 mod serving;
 
 pub use chain::{ChainAnswers, TestChain};
-pub use dice::Dice;
 pub use fixture::fixture_hub;
 pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
 pub use github::TestGitHub;

@@ -2,6 +2,7 @@
 //! sees and calls; and the pure MCP dispatch over both.
 //!
 //! Nothing here knows HTTP, reads a clock or starts a task, so the same code can serve from a process or at the edge.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod audit;
 mod budget;

@@ -54,7 +54,6 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-tools",
         ]),
     ),
-    ("lyceum-agent", Only(&["lyceum-model", "lyceum-store", "lyceum-tools"])),
     (
         "lyceum",
         Only(&[
@@ -70,11 +69,13 @@ const LAYERS: &[(&str, MayUse)] = &[
             "lyceum-tools",
             "lyceum-skills",
             "lyceum-knowledge",
-            "lyceum-agent",
         ]),
     ),
     ("lyceum-testkit", Any),
-    ("xtask", Only(&[])),
+    ("lyceum-harness", Only(&[])),
+    ("lyceum-bench", Only(&["lyceum-harness"])),
+    ("lyceum-peers", Only(&["lyceum-harness"])),
+    ("xtask", Only(&["lyceum-harness"])),
 ];
 
 /// The part of a `Cargo.toml` that decides layering. `dev-dependencies` are free: tests may reach anywhere.

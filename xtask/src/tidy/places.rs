@@ -1,63 +1,36 @@
-//! Names that may be written in a few modules only: what they stand for must stay replaceable or easy to find.
+//! A name that may be written in a few modules only: what it stands for must stay replaceable. Functions that may be called in
+//! a few places only are in `clippy.toml`.
 
 use super::TextFile;
 
-/// Words, the modules that may write them, and what to do elsewhere.
-struct Rule {
-    words: &'static [&'static str],
-    /// Paths without `.rs`: the file of that name and all below the folder of that name.
-    modules: &'static [&'static str],
-    /// Whether the rule looks at this file at all.
-    applies: fn(&str) -> bool,
-    remedy: &'static str,
-}
+/// The word.
+const WORD: &str = "rmcp";
 
-const RULES: &[Rule] = &[
-    Rule {
-        words: &["rmcp"],
-        modules: &[
-            "crates/lyceum-tools/src/mcp",
-            "crates/lyceum-tools/src/upstream",
-            "crates/lyceum/src/mcp",
-        ],
-        applies: |_| true,
-        remedy: "use the types re-exported by lyceum-tools::mcp, or move the code there",
-    },
-    Rule {
-        words: &["env::var", "env::vars", "env::var_os", "env::vars_os"],
-        // What git inherits is handed on by name, and nothing of it is read.
-        modules: &["crates/lyceum/src/config", "crates/lyceum-source/src/git"],
-        applies: |path| !is_test(path),
-        remedy: "read the variable in lyceum::config and pass the value on in `Config`",
-    },
-];
+/// Paths without `.rs` of the modules that may write it: the file of that name and all below the folder of that name.
+const MODULES: &[&str] =
+    &["crates/lyceum-tools/src/mcp", "crates/lyceum-tools/src/upstream", "crates/lyceum/src/mcp"];
 
-/// Where a word stands in a module that may not write it.
+/// Where the word stands in a module that may not write it.
 pub(super) fn faults(sources: &[TextFile]) -> Vec<String> {
     let crates = sources.iter().filter(|file| file.path.starts_with("crates/"));
-    crates.flat_map(|file| RULES.iter().flat_map(|rule| rule.faults(file))).collect()
+    crates
+        .filter(|file| !MODULES.iter().any(|module| is_within(&file.path, module)))
+        .flat_map(in_file)
+        .collect()
 }
 
-impl Rule {
-    fn faults(&self, file: &TextFile) -> Vec<String> {
-        if !(self.applies)(&file.path) || self.modules.iter().any(|module| is_within(&file.path, module)) {
-            return Vec::new();
-        }
-        let found = file.text.lines().zip(1..).filter_map(|(line, number)| {
-            let word = self.words.iter().find(|word| has_word(line, word))?;
-            Some(format!("{}:{number}: `{word}` may not be named here: {}", file.path, self.remedy))
-        });
-        found.collect()
-    }
+fn in_file(file: &TextFile) -> impl Iterator<Item = String> {
+    let lines = file.text.lines().zip(1..).filter(|(line, _)| has_word(line, WORD));
+    lines.map(|(_, number)| {
+        format!(
+            "{}:{number}: `{WORD}` may not be named here: use the types re-exported by lyceum-tools::mcp, or move the code there",
+            file.path
+        )
+    })
 }
 
 fn is_within(path: &str, module: &str) -> bool {
     path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
-}
-
-/// Test code may look at the environment: it has to find the programs under test.
-fn is_test(path: &str) -> bool {
-    path.contains("/tests/") || path.ends_with("/tests.rs") || path.starts_with("crates/lyceum-testkit/")
 }
 
 /// Whether `word` stands in the line and is not a part of a longer name.

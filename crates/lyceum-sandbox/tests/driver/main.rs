@@ -1,6 +1,7 @@
 //! A small server for the tests, and its own helper.
 
 #[cfg(target_os = "linux")]
+#[expect(clippy::disallowed_methods, reason = "it plays a server, for tests only")]
 mod drive;
 
 use std::process::ExitCode;

@@ -1,11 +1,12 @@
 //! Scripts that behave badly, run for real.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that meets the unexpected must fail, and JSON is read by index"
+    reason = "tests start what they test; one that meets the unexpected must fail, and JSON is read by index"
 )]
 #![cfg(target_os = "linux")]
 

@@ -7,14 +7,15 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lyceum_harness::skip::skipped;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, driver, is_of_the_machine, is_root};
+use crate::stage::{Stage, driver, is_root, skip_sandbox};
 
 /// Runs a script with a public network where these peers are; once for each way to hold it back that works here.
 fn run(script: &str, timeout: Duration) -> Vec<(&'static str, Value)> {
     if !is_root() {
-        eprintln!("only root can make a network of its own");
+        skipped("only root can make a network of its own");
         return Vec::new();
     }
     let stage = Stage::new();
@@ -37,7 +38,9 @@ fn run(script: &str, timeout: Duration) -> Vec<(&'static str, Value)> {
         let begun = Instant::now();
         let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
         match answer["error"].as_str() {
-            Some(error) => assert!(is_of_the_machine(error), "{variant}: {error}"),
+            Some(error) => {
+                skip_sandbox(variant, error);
+            }
             None => ends.push((variant, answer)),
         }
         assert!(begun.elapsed() < Duration::from_secs(30), "{variant}: {:?}", begun.elapsed());
@@ -109,5 +112,18 @@ fn a_peer_that_answers_is_reached_once() {
     for (variant, answer) in run(script, Duration::from_secs(20)) {
         let expected = "EISCONN\nEISCONN\n5 HELLO True\n111\n0\n";
         assert_eq!(answer["stdout"]["text"], expected, "{variant}: {answer}");
+    }
+}
+
+/// As ordinary programs do it, and though the name server has no public address.
+#[test]
+fn names_are_resolved_by_the_name_server_of_the_machine_wherever_it_is() {
+    let script = "import socket\n\
+         print(socket.getaddrinfo('peer.example', 80, type=socket.SOCK_STREAM)[0][4])\n\
+         one = socket.create_connection(('peer.example', 80))\n\
+         one.sendall(b'hello')\n\
+         print(one.recv(99).decode())";
+    for (variant, answer) in run(script, Duration::from_secs(20)) {
+        assert_eq!(answer["stdout"]["text"], "('1.1.1.1', 80)\nHELLO\n", "{variant}: {answer}");
     }
 }

@@ -8,10 +8,11 @@ use std::{
     process::{Command, Stdio},
 };
 
+use lyceum_harness::skip::skipped;
 use lyceum_sandbox::{Helper, Sandbox, Setup, Wanted};
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, driver, is_of_the_machine, is_root};
+use crate::stage::{Stage, driver, is_root, skip_sandbox};
 
 const ENOSYS: u32 = 38;
 const EPERM: u32 = 1;
@@ -78,6 +79,8 @@ fn a_kernel_without_a_layer_is_refused() {
         check(116, EPERM, "plain", "could not change to the script's user");
         check(117, EPERM, "plain", "could not change to the script's user");
         check(119, EPERM, "plain", "could not change to the script's user");
+    } else {
+        skipped("only root changes to the script's user");
     }
 }
 
@@ -95,12 +98,16 @@ fn a_kernel_that_does_not_let_us_look_at_addresses_is_refused_if_the_network_mus
             let answer = run_without_in(&[format!("{PIDFD_GETFD}:{error}")], variant, "public");
             let error = answer["error"].as_str().unwrap_or_default();
             let says = format!("the script's network can't be limited to public addresses here: {says}");
-            assert!(error.starts_with(&says) || is_of_the_machine(error), "{variant}: {error}");
+            if !error.starts_with(&says) {
+                skip_sandbox(variant, error);
+            }
         }
         for network in ["none", "any"] {
             let answer = run_without_in(&refused, variant, network);
             let error = answer["error"].as_str().unwrap_or_default();
-            assert!(answer["stdout"]["text"] == "ran\n" || is_of_the_machine(error), "{variant}: {answer}");
+            if answer["stdout"]["text"] != "ran\n" {
+                skip_sandbox(variant, error);
+            }
         }
     }
 }
@@ -138,8 +145,7 @@ async fn a_helper_that_is_none_is_refused() {
 #[tokio::test]
 async fn a_folder_that_the_scripts_user_cannot_enter_is_refused() {
     if !is_root() {
-        eprintln!("only root runs scripts as another user");
-        return;
+        return skipped("only root runs scripts as another user");
     }
     let stage = Stage::new();
     fs::set_permissions(stage.path(), Permissions::from_mode(0o700)).unwrap();

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use lyceum_harness::skip::skipped;
+
 use crate::stage::{ALL, Stage, bash, python, script};
 
 const NODE: &str = "/usr/bin/node";
@@ -41,8 +43,7 @@ async fn python_runs() {
 #[tokio::test]
 async fn node_runs() {
     if !Path::new(NODE).exists() {
-        eprintln!("node is not installed; not tested here");
-        return;
+        return skipped("node is not installed");
     }
     let stage = Stage::new();
     for (variant, finished) in stage.run_in(&ALL, &script(NODE, "console.log('hello', 6 * 7)")).await {

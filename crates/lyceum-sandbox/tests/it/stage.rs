@@ -9,6 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use lyceum_harness::skip::skipped;
 use lyceum_model::RelPath;
 use lyceum_sandbox::{Cwd, Error, Finished, Helper, Limits, Network, Sandbox, Script, Setup, Variant};
 use tempfile::TempDir;
@@ -58,15 +59,14 @@ impl Stage {
         }
     }
 
-    /// The sandbox, or nothing and a line in the log where this machine can't make it for a reason that is not ours.
+    /// The sandbox, or nothing where this machine can't make it for a reason that is not ours, which is noted as skipped.
     pub(crate) async fn sandbox(&self, variant: Variant) -> Option<Sandbox> {
         match Sandbox::find_variant(variant, self.setup()).await {
             Ok(sandbox) => Some(sandbox),
-            Err(error) if is_of_the_machine(&error.to_string()) => {
-                eprintln!("{variant:?} is not tested here: {error}");
+            Err(error) => {
+                skip_sandbox(&format!("{variant:?}"), &error.to_string());
                 None
             }
-            Err(error) => panic!("{variant:?}: {error}"),
         }
     }
 
@@ -115,6 +115,13 @@ pub(crate) fn is_of_the_machine(reason: &str) -> bool {
     ["bwrap) is not installed", "could not make namespaces", "No permissions to create new namespace"]
         .iter()
         .any(|text| reason.contains(text))
+}
+
+/// Notes that a sandbox is not tested here; fails if that is not because of the machine.
+#[track_caller]
+pub(crate) fn skip_sandbox(variant: &str, reason: &str) {
+    assert!(is_of_the_machine(reason), "{variant}: {reason}");
+    skipped(&format!("{variant}: {reason}"));
 }
 
 /// The processes that have this text in their command line.

@@ -1,7 +1,9 @@
 //! How pages are cut.
 
+use lyceum_harness::random::Random;
+
 use super::{Chunk, LEAST, MOST, chunks};
-use crate::{page::Kind, tests::Dice};
+use crate::page::Kind;
 
 /// What a text says, without anything between.
 fn letters(text: &str) -> String {
@@ -186,18 +188,18 @@ fn no_line_is_lost_whatever_a_text_looks_like() {
         "\0nul",
     ];
     for seed in 0..100 {
-        let mut dice = Dice::new(seed + 1);
+        let mut random = Random::of(seed + 1);
         let mut body = String::new();
-        for _ in 0..dice.below(60) {
-            match dice.below(12) {
+        for _ in 0..random.below(60) {
+            match random.below(12) {
                 0 => {
-                    let count = dice.below(300);
+                    let count = random.below(300);
                     body.push_str(&words(count));
                 }
-                1 => body.push_str(&"é.".repeat(dice.below(2_000))),
-                _ => body.push_str(dice.one_of(&lines)),
+                1 => body.push_str(&"é.".repeat(random.below(2_000))),
+                _ => body.push_str(random.one_of(&lines)),
             }
-            body.push_str(dice.one_of(&["\n", "\n", "\n", "\r\n", "\n\n"]));
+            body.push_str(random.one_of(&["\n", "\n", "\n", "\r\n", "\n\n"]));
         }
         check(Kind::Prose, &body);
         check(Kind::Code, &body);

@@ -1,7 +1,9 @@
 //! What is shown of a chunk.
 
+use lyceum_harness::random::Random;
+
 use super::{LONGEST, snippet};
-use crate::{lexical::Words, page::Kind, tests::Dice};
+use crate::{lexical::Words, page::Kind};
 
 fn shown(text: &str, question: &str) -> String {
     snippet(Kind::Prose, text, &Words::of(question))
@@ -99,16 +101,16 @@ fn any_text_gives_a_snippet_of_its_own_words() {
         "\u{10ffff}",
     ];
     for seed in 0..300 {
-        let mut dice = Dice::new(seed);
+        let mut random = Random::of(seed);
         let mut text = String::new();
-        for _ in 0..dice.below(400) {
-            text.push_str(dice.one_of(&pieces));
-            if dice.below(3) == 0 {
+        for _ in 0..random.below(400) {
+            text.push_str(random.one_of(&pieces));
+            if random.below(3) == 0 {
                 text.push(' ');
             }
         }
-        if dice.below(4) == 0 {
-            text.insert_str(0, &"ü".repeat(dice.below(700)));
+        if random.below(4) == 0 {
+            text.insert_str(0, &"ü".repeat(random.below(700)));
         }
         for question in ["needle", "camel case", "治 İ", "é 🙂", "nee*", ""] {
             let shown = shown(&text, question);

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use lyceum_harness::random::Random;
 use tempfile::TempDir;
 
 use super::{Scene, library, page, until, versions};
-use crate::{
-    Mode,
-    tests::{Control, Dice},
-};
+use crate::{Mode, tests::Control};
 
 /// All files below a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -30,23 +28,23 @@ fn copy(from: &Path, to: &Path) {
 }
 
 /// Changes a file somewhere.
-fn damage(file: &Path, dice: &mut Dice) -> String {
+fn damage(file: &Path, random: &mut Random) -> String {
     let mut bytes = std::fs::read(file).unwrap();
-    let what = match dice.below(3) {
+    let what = match random.below(3) {
         _ if bytes.is_empty() => return "left empty".to_owned(),
         0 => {
-            bytes.truncate(dice.below(bytes.len()));
+            bytes.truncate(random.below(bytes.len()));
             format!("cut to {}", bytes.len())
         }
         1 => {
-            let at = dice.below(bytes.len());
-            bytes[at] ^= 1 << dice.below(8);
+            let at = random.below(bytes.len());
+            bytes[at] ^= 1 << random.below(8);
             format!("flipped at {at}")
         }
         _ => {
-            let at = dice.below(bytes.len());
+            let at = random.below(bytes.len());
             let to = (at + 64).min(bytes.len());
-            bytes[at..to].iter_mut().for_each(|byte| *byte = u8::try_from(dice.below(256)).unwrap());
+            bytes[at..to].iter_mut().for_each(|byte| *byte = u8::try_from(random.below(256)).unwrap());
             format!("overwritten from {at}")
         }
     };
@@ -67,12 +65,12 @@ async fn a_damaged_index_of_words_is_made_again() {
     let first = TempDir::new().unwrap();
     original(first.path()).await;
     let words = files(&first.path().join("words"));
-    let mut dice = Dice::new(11);
+    let mut random = Random::of(11);
     for file in &words {
         let folder = TempDir::new().unwrap();
         copy(first.path(), folder.path());
         let file = folder.path().join(file.strip_prefix(first.path()).unwrap());
-        let what = damage(&file, &mut dice);
+        let what = damage(&file, &mut random);
         eprintln!("{} {what}", file.display());
         let control = Control::new();
         let scene = Scene::open(folder.path(), Some("one:256"), &control);
@@ -114,13 +112,13 @@ async fn meaning_answers_where_words_are_damaged() {
 async fn a_damaged_database_is_made_again_by_who_fills_it() {
     let first = TempDir::new().unwrap();
     original(first.path()).await;
-    let mut dice = Dice::new(12);
+    let mut random = Random::of(12);
     let mut wanted = library();
     wanted.push(page("late", "Late", "a latecomer among pages"));
     for round in 0..12 {
         let folder = TempDir::new().unwrap();
         copy(first.path(), folder.path());
-        let what = damage(&folder.path().join("search.db"), &mut dice);
+        let what = damage(&folder.path().join("search.db"), &mut random);
         eprintln!("{round}: {what}");
         let control = Control::new();
         let mut scene = Scene::open(folder.path(), Some("one:256"), &control);

@@ -8,10 +8,11 @@ use std::{
     time::Duration,
 };
 
+use lyceum_harness::random::Random;
 use tempfile::TempDir;
 
 use super::{Scene, fake::Manner, page};
-use crate::{Mode, Page, tests::Control, tests::Dice};
+use crate::{Mode, Page, tests::Control};
 
 const PART: &str = "LYCEUM_TEST_SEARCH_FOLDER";
 const TEST: &str = "tests::kills::a_process_fills_a_folder_until_it_is_killed";
@@ -44,7 +45,7 @@ async fn a_process_fills_a_folder_until_it_is_killed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_loses_no_vector_and_leaves_none_twice() {
     let folder = TempDir::new().unwrap();
-    let mut dice = Dice::new(u64::from(std::process::id()));
+    let mut random = Random::drawn().unwrap();
     for _ in 0..10 {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
@@ -54,7 +55,8 @@ async fn a_kill_loses_no_vector_and_leaves_none_twice() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        tokio::time::sleep(Duration::from_millis(u64::try_from(100 + dice.below(900)).unwrap())).await;
+        tokio::time::sleep(Duration::from_millis(100) + random.shorter_than(Duration::from_millis(900)))
+            .await;
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -2,19 +2,21 @@
 
 use std::collections::HashSet;
 
+use lyceum_harness::random::Random;
+
 use super::{Flat, Owner, decode, encode};
-use crate::tests::{Dice, unit};
+use crate::tests::{direction, unit};
 
 /// Vectors around some hundred places, as texts are.
 fn vectors(count: usize, dimensions: usize, seed: u64) -> Vec<Vec<f32>> {
-    let mut dice = Dice::new(seed);
-    let places: Vec<Vec<f32>> = (0..200).map(|_| dice.direction(dimensions)).collect();
-    let near = |dice: &mut Dice| {
-        let place = &places[dice.below(places.len())];
-        let away = dice.direction(dimensions);
+    let mut random = Random::of(seed);
+    let places: Vec<Vec<f32>> = (0..200).map(|_| direction(&mut random, dimensions)).collect();
+    let near = |random: &mut Random| {
+        let place = &places[random.below(places.len())];
+        let away = direction(random, dimensions);
         unit(place.iter().zip(away).map(|(a, b)| a + b).collect())
     };
-    (0..count).map(|_| near(&mut dice)).collect()
+    (0..count).map(|_| near(&mut random)).collect()
 }
 
 fn flat(vectors: &[Vec<f32>], dimensions: usize) -> Flat {
@@ -118,9 +120,9 @@ fn the_chunks_of_some_pages_are_compared_alone() {
 
 #[test]
 fn what_is_kept_is_what_was_put() {
-    let mut dice = Dice::new(5);
+    let mut random = Random::of(5);
     for dimensions in [1, 2, 384, 1_536] {
-        let vector = dice.direction(dimensions);
+        let vector = direction(&mut random, dimensions);
         let kept = encode(&vector);
         assert_eq!(kept.len(), dimensions + 4);
         let (scale, bytes) = decode(&kept).unwrap();
@@ -132,8 +134,8 @@ fn what_is_kept_is_what_was_put() {
 
 #[test]
 fn bytes_that_are_no_vector_are_not_taken() {
-    let mut dice = Dice::new(6);
-    let good = encode(&dice.direction(384));
+    let mut random = Random::of(6);
+    let good = encode(&direction(&mut random, 384));
     let mut flat = Flat::new(384);
     let mut check = |kept: &[u8], is_taken: bool| {
         assert_eq!(
@@ -159,6 +161,6 @@ fn bytes_that_are_no_vector_are_not_taken() {
         flipped[3] ^= 1 << bit;
         check(&flipped, false);
     }
-    let noise: Vec<u8> = (0..388).map(|_| u8::try_from(dice.below(256)).unwrap()).collect();
+    let noise: Vec<u8> = (0..388).map(|_| u8::try_from(random.below(256)).unwrap()).collect();
     check(&noise, false);
 }

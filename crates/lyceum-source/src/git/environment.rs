@@ -71,6 +71,7 @@ const PREFIXES: &[&str] = &[
 ];
 
 /// The variables of this process that git gets.
+#[expect(clippy::disallowed_methods, reason = "handed on to git by name, and nothing of it is read")]
 pub(super) fn inherited() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited))
 }

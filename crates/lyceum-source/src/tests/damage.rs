@@ -2,6 +2,7 @@
 
 use std::{fs, process::Command};
 
+use lyceum_harness::random::Random;
 use lyceum_model::RelPath;
 use lyceum_testkit::{GitServer, TestRepository};
 
@@ -152,15 +153,8 @@ async fn a_bit_that_flips_in_a_pack_never_changes_what_is_served() {
 
 /// Lines that can't be packed: of two versions the difference is sent.
 fn unpackable(lines: usize) -> String {
-    let mut text = String::new();
-    let mut dice = 88_172_645_463_325_252_u64;
-    for _ in 0..lines {
-        dice ^= dice << 13;
-        dice ^= dice >> 7;
-        dice ^= dice << 17;
-        text.push_str(&format!("{dice:x}\n"));
-    }
-    text
+    let mut random = Random::of(1);
+    (0..lines).map(|_| format!("{:x}\n", random.number())).collect()
 }
 
 /// Files that are not read into memory are checked too.

@@ -1,4 +1,5 @@
 //! A process of its own for the tests: asked by git it answers, and otherwise it brings a clone up to date.
+#![expect(clippy::disallowed_methods, reason = "it plays the program that git asks for a token")]
 
 use std::{env, process::ExitCode};
 

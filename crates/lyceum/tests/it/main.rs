@@ -1,10 +1,11 @@
 //! End-to-end tests: the real server on a port of its own, spoken to over the wire.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that meets the unexpected must fail, and JSON is read by index"
+    reason = "tests start what they test; one that meets the unexpected must fail, and JSON is read by index"
 )]
 
 mod app;

@@ -16,7 +16,7 @@ fn check(name: &str, tables: &str, expected: &[&str]) {
 #[test]
 fn an_arrow_down_is_fine() {
     check("lyceum-content", "[dependencies]\nlyceum-model.workspace = true\nserde = \"1\"", &[]);
-    check("lyceum", "[dependencies]\nlyceum-agent = { path = \"../lyceum-agent\" }", &[]);
+    check("lyceum", "[dependencies]\nlyceum-skills = { path = \"../lyceum-skills\" }", &[]);
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn only_tests_may_use_the_testkit() {
 
 #[test]
 fn xtask_stands_alone() {
-    check("xtask", "[dependencies]\nlyceum-model.workspace = true", &["xtask may use no crate of ours"]);
+    check("xtask", "[dependencies]\nlyceum-model.workspace = true", &["xtask may use lyceum-harness"]);
     check("lyceum", "[dependencies]\nxtask = { path = \"../../xtask\" }", &["nothing depends on xtask"]);
 }
 

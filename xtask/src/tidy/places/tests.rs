@@ -21,20 +21,3 @@ fn rmcp_is_named_in_its_three_modules_only() {
     check("crates/lyceum/tests/it/modern.rs", "use rmcp::model;", false);
     check("crates/lyceum/src/http.rs", "let armcpx = crmcp + rmcp_version;", true);
 }
-
-#[test]
-fn the_environment_is_read_in_the_configuration_only() {
-    check("crates/lyceum/src/config.rs", "std::env::var(name)", true);
-    check("crates/lyceum/src/config/environment.rs", "env::vars_os()", true);
-    check("crates/lyceum/src/app.rs", "std::env::var(\"HOME\")", false);
-    check("crates/lyceum-tools/src/gate.rs", "env::vars()", false);
-    check("crates/lyceum/examples/bare_echo.rs", "env::var_os(\"X\")", false);
-    check("crates/lyceum/src/app.rs", "let v = env!(\"CARGO_PKG_VERSION\"); let env::variant = 1;", true);
-}
-
-#[test]
-fn tests_may_read_the_environment() {
-    check("crates/lyceum/tests/it/main.rs", "std::env::var(\"X\")", true);
-    check("crates/lyceum/src/app/tests.rs", "std::env::var(\"X\")", true);
-    check("crates/lyceum-testkit/src/peer.rs", "std::env::var(\"X\")", true);
-}

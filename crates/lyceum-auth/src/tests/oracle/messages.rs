@@ -7,12 +7,13 @@ mod made;
 use std::str::FromStr;
 
 use alloy_primitives::hex;
+use lyceum_harness::random::Random;
 use siwe::{Message as Other, ParseError};
 
 use crate::{
     Message, Moment, Visitor,
     oauth::{Params, client::ClientMetadata},
-    tests::{Bench, address, dice::Dice, key, sign},
+    tests::{Bench, address, key, sign},
 };
 use made::{changed, good};
 
@@ -61,9 +62,9 @@ fn is_same(ours: &Message, theirs: &Other, text: &str) {
 
 #[test]
 fn what_is_good_is_good_for_both() {
-    let mut dice = Dice::new(1);
+    let mut random = Random::of(1);
     for _ in 0..500 {
-        let text = good(&mut dice);
+        let text = good(&mut random);
         assert!(is_taken(&text), "{text:?}");
         assert!(Other::from_str(&text).is_ok(), "{text:?}");
     }
@@ -71,11 +72,11 @@ fn what_is_good_is_good_for_both() {
 
 #[test]
 fn what_we_take_of_changed_messages_the_other_takes_too() {
-    let (mut dice, mut taken, mut refused) = (Dice::new(2), 0, 0);
+    let (mut random, mut taken, mut refused) = (Random::of(2), 0, 0);
     for _ in 0..20_000 {
-        let mut text = good(&mut dice);
-        for _ in 0..=dice.below(3) {
-            text = changed(&text, &mut dice);
+        let mut text = good(&mut random);
+        for _ in 0..=random.below(3) {
+            text = changed(&text, &mut random);
         }
         if is_taken(&text) { taken += 1 } else { refused += 1 }
     }
@@ -85,7 +86,7 @@ fn what_we_take_of_changed_messages_the_other_takes_too() {
 
 #[test]
 fn any_place_of_a_message_may_be_changed() {
-    let text = good(&mut Dice::new(5));
+    let text = good(&mut Random::of(5));
     let (start, mut taken) = (text.as_bytes(), 0);
     for place in 0..start.len() {
         for byte in *b"\0\n\r \"%/09:AZaz~\x7f" {
@@ -99,7 +100,7 @@ fn any_place_of_a_message_may_be_changed() {
 
 #[test]
 fn what_is_looked_at_by_its_letters_alone_the_other_refuses() {
-    let good = good(&mut Dice::new(1));
+    let good = good(&mut Random::of(1));
     let line = |name: &str| good.lines().find(|line| line.starts_with(name)).unwrap();
     let uri = line("URI: ");
     let uris = ["-ttp://x", "http://a]b", "http://x:port", "urn:x?%2", "urn:#a#b"];
@@ -116,7 +117,7 @@ fn with_domain(good: &str, domain: &str) -> String {
 
 #[test]
 fn the_other_takes_what_we_refuse() {
-    let good = good(&mut Dice::new(1));
+    let good = good(&mut Random::of(1));
     let (head, rest) = good.split_once("\n\n").unwrap();
     let texts = [
         format!("{head}\nnot empty\n{rest}"),
@@ -164,7 +165,7 @@ async fn what_the_server_writes_the_other_reads_and_finds_signed() {
 
 #[test]
 fn a_time_is_written_as_rfc_3339_has_it_for_both() {
-    let good = good(&mut Dice::new(1));
+    let good = good(&mut Random::of(1));
     let issued = good.lines().find(|line| line.starts_with("Issued At: ")).unwrap();
     let at = |time: &str| good.replace(issued, &format!("Issued At: 2026-09-30{time}"));
     for time in ["T16:25:24Z", "T16:25:24.5Z", "T16:25:24+02:00", "T16:25:24.123456-11:30"] {

@@ -56,6 +56,7 @@ async fn bring(wheels: &Path, files: &Path) -> Result<PathBuf, PullError> {
 
 /// Runs the first of these programs that this machine has, in a folder of ours: Python takes modules from the folder that it is
 /// started in, and the working folder may be somebody else's checkout.
+#[expect(clippy::disallowed_methods, reason = "the one place that starts pip")]
 async fn first_that_runs(programs: &[&[&str]], arguments: &[&str], folder: &Path) -> Result<(), PullError> {
     let mut last = PullError::Pip("there is no Python on this machine; pass --from FOLDER".to_owned());
     for words in programs {

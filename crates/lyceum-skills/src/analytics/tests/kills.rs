@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_testkit::Dice;
+use lyceum_harness::random::Random;
 
 use super::{
     asked,
@@ -73,8 +73,8 @@ async fn a_kill_in_the_middle_of_writing_loses_nothing_that_was_said_to_be_track
     assert!((least..=most).contains(&stored), "{least} <= {stored} <= {most}");
 }
 
-fn manner(dice: &mut Dice) -> Manner {
-    match dice.below(10) {
+fn manner(random: &mut Random) -> Manner {
+    match random.below(10) {
         0 => Manner::Answer(500, ""),
         1 => Manner::Answer(429, "Retry-After: 0\r\n"),
         2 => Manner::HangUp,
@@ -88,25 +88,25 @@ fn manner(dice: &mut Dice) -> Manner {
 async fn whenever_it_is_killed_as_many_events_arrive_as_were_tracked() {
     const KILLS: u64 = 60;
     let start = Instant::now();
-    let mut dice = Dice::drawn().unwrap();
+    let mut random = Random::drawn().unwrap();
 
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
     let (mut contexts, mut most) = (Vec::new(), 0);
     for kill in 0..KILLS {
-        receiver.behave((0..8).map(|_| manner(&mut dice)).collect::<Vec<_>>());
+        receiver.behave((0..8).map(|_| manner(&mut random)).collect::<Vec<_>>());
         let mut part = Part::new(folder.path(), &format!("killed {kill}"));
-        part = part.publishing(&receiver.url(), 1 + dice.below(3));
-        part.padding = if dice.below(4) == 0 { 3000 } else { 10 };
+        part = part.publishing(&receiver.url(), 1 + random.below(3) as u64);
+        part.padding = if random.below(4) == 0 { 3000 } else { 10 };
         let mut process = Process::start(&part);
-        for _ in 0..dice.below(6) {
-            let count = 1 + dice.below(10) as usize;
+        for _ in 0..random.below(6) {
+            let count = 1 + random.below(10);
             let before = process.tracked;
             process.ask(count);
-            if dice.below(2) == 0 {
+            if random.below(2) == 0 {
                 process.wait_for(before + count);
             }
         }
-        process.for_a_moment(Duration::from_micros(dice.below(40_000)));
+        process.for_a_moment(random.shorter_than(Duration::from_millis(40)));
         let (at_least, at_most) = process.kill();
         contexts.extend(part.contexts(at_least));
         most += at_most;

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_testkit::Dice;
+use lyceum_harness::random::Random;
 
 use super::stage::{Ended, Program, Shelf, Stage, command, published, unpublished};
 
@@ -151,11 +151,11 @@ async fn an_end_before_the_catalog_shows_it() {
 }
 
 /// Commits and pushes until told to stop; returns how many times.
-async fn keep_pushing(stage: Arc<Stage>, stop: Arc<AtomicBool>, mut dice: Dice) -> usize {
+async fn keep_pushing(stage: Arc<Stage>, stop: Arc<AtomicBool>, mut random: Random) -> usize {
     let mut commits = 0;
     while !stop.load(Ordering::Relaxed) {
-        for _ in 0..=dice.below(12) {
-            change(&stage, &mut dice, commits);
+        for _ in 0..=random.below(12) {
+            change(&stage, &mut random, commits);
         }
         stage.kb.publish().await.unwrap();
         commits += 1;
@@ -164,11 +164,11 @@ async fn keep_pushing(stage: Arc<Stage>, stop: Arc<AtomicBool>, mut dice: Dice) 
 }
 
 /// Does something to one file.
-fn change(stage: &Stage, dice: &mut Dice, round: usize) {
-    let path = |dice: &mut Dice| format!("notes/{}/{}.md", dice.below(5), dice.below(40));
-    let (one, other) = (path(dice), path(dice));
+fn change(stage: &Stage, random: &mut Random, round: usize) {
+    let path = |random: &mut Random| format!("notes/{}/{}.md", random.below(5), random.below(40));
+    let (one, other) = (path(random), path(random));
     let exists = |path: &str| stage.kb.work().join(path).exists();
-    match dice.below(6) {
+    match random.below(6) {
         0 => stage.kb.write(one, unpublished("for now")).unwrap(),
         1 if exists(&one) => stage.kb.remove(one).unwrap(),
         2 if exists(&one) && one != other => {
@@ -186,31 +186,31 @@ async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
     const KILLS: u64 = 100;
     const STOPS: u64 = 10;
     let began = Instant::now();
-    let mut dice = Dice::drawn().unwrap();
+    let mut random = Random::drawn().unwrap();
 
     let stage = Arc::new(Stage::new().await);
     stage.started().await.kill().await;
     let stop = Arc::new(AtomicBool::new(false));
-    let pushing = tokio::spawn(keep_pushing(stage.clone(), stop.clone(), dice.another()));
+    let pushing = tokio::spawn(keep_pushing(stage.clone(), stop.clone(), random.fork()));
     let mut slowest = Duration::ZERO;
     for _ in 0..KILLS {
-        if dice.below(4) == 0 {
+        if random.below(4) == 0 {
             // Not even started.
             let mut child = command(stage.folder.path(), &stage.data(), &[]).spawn().unwrap();
-            tokio::time::sleep(Duration::from_millis(dice.below(200))).await;
+            tokio::time::sleep(random.shorter_than(Duration::from_millis(200))).await;
             child.start_kill().unwrap();
             child.wait().await.unwrap();
             continue;
         }
         let program = restarted(&stage).await;
         slowest = slowest.max(program.began.elapsed());
-        tokio::time::sleep(Duration::from_millis(dice.below(600))).await;
+        tokio::time::sleep(random.shorter_than(Duration::from_millis(600))).await;
         program.kill().await;
     }
     // Told to stop, it leaves things as well as when it is killed.
     for _ in 0..STOPS {
         let program = restarted(&stage).await;
-        tokio::time::sleep(Duration::from_millis(dice.below(300))).await;
+        tokio::time::sleep(random.shorter_than(Duration::from_millis(300))).await;
         program.stop().await;
     }
     stop.store(true, Ordering::Relaxed);

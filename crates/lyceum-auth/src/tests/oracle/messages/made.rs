@@ -1,6 +1,6 @@
 //! Messages of all shapes, and what can happen to one.
 
-use crate::tests::dice::Dice;
+use lyceum_harness::random::Random;
 
 const ADDRESSES: [&str; 3] = [
     "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2",
@@ -26,54 +26,57 @@ const TIMES: [&str; 5] = [
 ];
 
 /// Some message that is good.
-pub(super) fn good(dice: &mut Dice) -> String {
+pub(super) fn good(random: &mut Random) -> String {
     let mut text = format!(
         "{} wants you to sign in with your Ethereum account:\n{}\n\n",
-        dice.one_of(&DOMAINS),
-        dice.one_of(&ADDRESSES)
+        random.one_of(&DOMAINS),
+        random.one_of(&ADDRESSES)
     );
-    if dice.below(3) > 0 {
-        text.push_str(dice.one_of(&STATEMENTS));
+    if random.below(3) > 0 {
+        text.push_str(random.one_of(&STATEMENTS));
         text.push('\n');
     }
-    let (uri, chain) = (dice.one_of(&URIS), dice.one_of(&["1", "10", "18446744073709551615"]));
-    let (nonce, issued) = (dice.one_of(&NONCES), dice.one_of(&TIMES));
+    let (uri, chain) = (random.one_of(&URIS), random.one_of(&["1", "10", "18446744073709551615"]));
+    let (nonce, issued) = (random.one_of(&NONCES), random.one_of(&TIMES));
     text.push_str(&format!(
         "\nURI: {uri}\nVersion: 1\nChain ID: {chain}\nNonce: {nonce}\nIssued At: {issued}"
     ));
     for name in ["Expiration Time", "Not Before"] {
-        if dice.below(2) > 0 {
-            text.push_str(&format!("\n{name}: {}", dice.one_of(&TIMES)));
+        if random.below(2) > 0 {
+            text.push_str(&format!("\n{name}: {}", random.one_of(&TIMES)));
         }
     }
-    if dice.below(2) > 0 {
-        text.push_str(dice.one_of(&["\nRequest ID: some-id", "\nRequest ID: ", "\nRequest ID: %3F/x"]));
+    if random.below(2) > 0 {
+        text.push_str(random.one_of(&["\nRequest ID: some-id", "\nRequest ID: ", "\nRequest ID: %3F/x"]));
     }
-    if dice.below(2) > 0 {
+    if random.below(2) > 0 {
         text.push_str("\nResources:");
-        for _ in 0..dice.below(3) {
-            text.push_str(&format!("\n- {}", dice.one_of(&URIS)));
+        for _ in 0..random.below(3) {
+            text.push_str(&format!("\n- {}", random.one_of(&URIS)));
         }
     }
     text
 }
 
 /// The same with something done to it.
-pub(super) fn changed(text: &str, dice: &mut Dice) -> String {
+pub(super) fn changed(text: &str, random: &mut Random) -> String {
     let mut letters: Vec<char> = text.chars().collect();
     let mut lines: Vec<&str> = text.split('\n').collect();
-    let (place, line) = (dice.below(letters.len()), dice.below(lines.len()));
-    match dice.below(13) {
-        0..=2 => letters[place] = char::from(u8::try_from(dice.below(128)).unwrap()),
-        3 => letters[place] = dice.one_of(&['А', 'ο', 'е', 'i', '１', '：', '\u{a0}', '\u{202e}', 'é']),
-        4 => letters.insert(place, dice.one_of(&['\0', '\r', '\n', ' ', '\t', ':', '%', '0', '\u{feff}'])),
+    let (place, line) = (random.below(letters.len()), random.below(lines.len()));
+    match random.below(13) {
+        0..=2 => letters[place] = char::from(u8::try_from(random.below(128)).unwrap()),
+        3 => letters[place] = random.one_of(&['А', 'ο', 'е', 'i', '１', '：', '\u{a0}', '\u{202e}', 'é']),
+        4 => letters.insert(place, random.one_of(&['\0', '\r', '\n', ' ', '\t', ':', '%', '0', '\u{feff}'])),
         5 => {
             letters.remove(place);
         }
-        6 => return text.replacen('\n', "\r\n", if dice.below(2) > 0 { 1 } else { usize::MAX }),
+        6 => return text.replacen('\n', "\r\n", if random.below(2) > 0 { 1 } else { usize::MAX }),
         7 => return text.replacen("\n\n", "\n", 1),
         8 => {
-            return format!("{text}{}", dice.one_of(&["\n", " ", "\r\n", "\0", "\nResources:", "\n- urn:x"]));
+            return format!(
+                "{text}{}",
+                random.one_of(&["\n", " ", "\r\n", "\0", "\nResources:", "\n- urn:x"])
+            );
         }
         9 => {
             lines.remove(line);
@@ -84,10 +87,10 @@ pub(super) fn changed(text: &str, dice: &mut Dice) -> String {
             return lines.join("\n");
         }
         11 => {
-            lines.swap(line, dice.below(text.split('\n').count()));
+            lines.swap(line, random.below(text.split('\n').count()));
             return lines.join("\n");
         }
-        _ => letters[place] = if dice.below(2) > 0 { letters[place].to_ascii_uppercase() } else { ' ' },
+        _ => letters[place] = if random.below(2) > 0 { letters[place].to_ascii_uppercase() } else { ' ' },
     }
     letters.into_iter().collect()
 }

@@ -2,6 +2,7 @@
 
 use std::{fs, path::Path};
 
+use lyceum_harness::random::Random;
 use serde_json::Value;
 
 use crate::{
@@ -11,15 +12,8 @@ use crate::{
 
 /// A text that can't be packed, so that most of a pack is text.
 fn noise(seed: u64) -> String {
-    let mut dice = seed | 1;
-    let mut text = String::new();
-    for _ in 0..3000 {
-        dice ^= dice << 13;
-        dice ^= dice >> 7;
-        dice ^= dice << 17;
-        text.push_str(&format!("{dice:x}\n"));
-    }
-    text
+    let mut random = Random::of(seed);
+    (0..3000).map(|_| format!("{:x}\n", random.number())).collect()
 }
 
 /// Changes a byte in the middle of every pack of the clone.

@@ -1,0 +1,89 @@
+//! One HTTP/1.1 connection that is kept, for one request after the other.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use lyceum_harness::exchange::{Answer, Request};
+
+/// The longest wait for a part of an answer.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The largest answer that is taken.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// A connection that is kept.
+pub(super) struct Connection {
+    addr: SocketAddr,
+    stream: BufReader<TcpStream>,
+    body: Vec<u8>,
+}
+
+/// The head of an answer.
+struct Head {
+    status: u16,
+    headers: Vec<(String, String)>,
+}
+
+impl Connection {
+    pub(super) fn open(addr: SocketAddr) -> Result<Self> {
+        let stream = TcpStream::connect_timeout(&addr, LIMIT)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(LIMIT))?;
+        stream.set_write_timeout(Some(LIMIT))?;
+        Ok(Self { addr, stream: BufReader::with_capacity(64 * 1024, stream), body: Vec::new() })
+    }
+
+    /// Sends a request and reads the answer to it, which must be a 200 of a known length.
+    pub(super) fn exchange(&mut self, request: &Request) -> Result<&str> {
+        let Head { status, .. } = self.ask(request)?;
+        let body = self.body()?;
+        ensure!(status == 200, "the answer is not 200 but {status}: {body}");
+        Ok(body)
+    }
+
+    /// Sends a request and reads the answer to it, whatever it says.
+    pub(super) fn send(&mut self, request: &Request) -> Result<Answer> {
+        let Head { status, headers } = self.ask(request)?;
+        Ok(Answer { status, headers, body: self.body()?.to_owned() })
+    }
+
+    fn body(&self) -> Result<&str> {
+        std::str::from_utf8(&self.body).context("the answer is not text")
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<Head> {
+        let Request { method, path, headers, body } = request;
+        let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let (host, length) = (self.addr, body.len());
+        let text = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n{headers}\r\n{body}"
+        );
+        self.stream.get_mut().write_all(text.as_bytes())?;
+        let head = self.head()?;
+        let length = head.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let length = length.and_then(|(_, value)| value.parse().ok()).filter(|length| *length <= LARGEST);
+        self.body.resize(length.context("the answer has no length that can be used")?, 0);
+        self.stream.read_exact(&mut self.body)?;
+        Ok(head)
+    }
+
+    fn head(&mut self) -> Result<Head> {
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
+        let status = status.with_context(|| format!("not an answer in HTTP: {line:?}"))?;
+        let mut headers = Vec::new();
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            match line.trim_end().split_once(':') {
+                None => break,
+                Some((name, value)) => headers.push((name.to_owned(), value.trim().to_owned())),
+            }
+        }
+        Ok(Head { status, headers })
+    }
+}

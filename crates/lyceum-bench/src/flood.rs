@@ -1,0 +1,86 @@
+//! `cargo xtask bench flood`: strangers do their worst while members work.
+//!
+//! Two servers, one after the other, one for each way to sign in that strangers can abuse. Ten members work in calm first and
+//! then while two hundred connections attack, each from an address of its own as far as the server can see. Errors of members,
+//! rows that are missing in the audit log and too much memory are failures; the ratio of latencies is a goal.
+
+mod attack;
+mod github;
+mod members;
+mod stage;
+mod tables;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+
+use super::page::Section;
+use super::{machine, release};
+use lyceum_harness::repo::Repo;
+use lyceum_harness::scratch::Scratch;
+use stage::{Mode, Stage};
+use tables::Flooded;
+
+/// What all that strangers do may take, in MiB.
+const MAX_GROWTH_MIB: u64 = 256;
+
+/// How many connections attack.
+const ATTACKERS: usize = 200;
+
+/// How long to measure.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Seconds of the flood, for each server.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=120))]
+    seconds: u64,
+    /// Measures this program instead of building one with --release.
+    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    program: Option<PathBuf>,
+    /// Writes the table into docs/benchmarks.md.
+    #[arg(long)]
+    write: bool,
+}
+
+/// Measures, prints the table and writes it if asked to.
+pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
+    let programs = release::programs(repo, options.program.as_deref(), &[])?;
+    let (lyceum, scratch) = (programs.get("lyceum")?, Scratch::new()?);
+    let time = Duration::from_secs(options.seconds);
+    let mut floods = Vec::new();
+    for mode in [Mode::Oauth, Mode::GithubPat] {
+        println!("flooding a server with mode = {:?} for {} s", mode.name(), options.seconds);
+        let stage = Stage::start(lyceum, &scratch, mode)?;
+        floods.push(flood(stage, time).with_context(|| format!("mode = {:?}", mode.name()))?);
+    }
+    let load =
+        format!("{ATTACKERS} attacking connections for {} s, {} members", options.seconds, members::COUNT);
+    let facts = machine::facts(repo, load, options.program.as_deref())?;
+    tables::report(&floods).ended(Vec::new(), facts).publish(repo, Section::Flood, options.write)?;
+    for Flooded { mode, calm, work, written, recorded, before, peak, .. } in &floods {
+        let errors = [&calm.errors[..], &work.errors[..]].concat();
+        ensure!(errors.is_empty(), "{mode:?}: members met {} errors: {:?}", errors.len(), errors.first());
+        let grown = peak.saturating_sub(*before) / 1024;
+        ensure!(grown < MAX_GROWTH_MIB, "{mode:?}: memory grew by {grown} MiB");
+        ensure!(recorded >= written, "{mode:?}: the audit log has {recorded} of {written} writes");
+    }
+    Ok(())
+}
+
+fn flood(stage: Stage, time: Duration) -> Result<Flooded> {
+    // Everything that is made once is made before it counts.
+    let warm_up = members::work(&stage, Duration::from_secs(2))?;
+    let calm = members::work(&stage, (time / 4).max(Duration::from_secs(1)))?;
+    let before = stage.server.resident_kib()?;
+    let attackers = attack::start(&stage, ATTACKERS);
+    let work = members::work(&stage, time);
+    let attempts = attackers.stop();
+    let work = work?;
+    let peak =
+        super::memory::peak_kib(stage.server.id()).context("memory is read from /proc: run on Linux")?;
+    let written = warm_up.writes + calm.writes + work.writes;
+    let mode = stage.mode.name();
+    let recorded = stage.stop_and_count("wrote")?;
+    Ok(Flooded { mode, calm, work, attempts, before, peak, written, recorded })
+}

@@ -1,0 +1,62 @@
+//! How long `lyceum serve` takes from its start to the first answer, and what it holds when idle.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+
+use lyceum_harness::exchange::{self, Request};
+use lyceum_harness::scratch::Scratch;
+use lyceum_harness::server::Server;
+
+const STARTS: usize = 10;
+
+/// The longest wait for the first good answer.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// Time until work that goes on after the first answer has settled.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// What was found.
+pub(super) struct Start {
+    /// Median time from spawn to the first 200 on `GET /livez`.
+    pub(super) first_answer: Duration,
+    pub(super) idle_kib: u64,
+}
+
+/// Starts the server ten times, each on an empty data folder.
+pub(super) fn measure(lyceum: &Path) -> Result<Start> {
+    let mut times = Vec::new();
+    for _ in 0..STARTS {
+        let scratch = Scratch::new()?;
+        let started = Instant::now();
+        let server = serve(lyceum, &scratch)?;
+        first_answer(&server, started)?;
+        times.push(started.elapsed());
+    }
+    times.sort();
+    let scratch = Scratch::new()?;
+    let server = serve(lyceum, &scratch)?;
+    first_answer(&server, Instant::now())?;
+    std::thread::sleep(SETTLE);
+    let median = times.get(times.len() / 2).copied().unwrap_or_default();
+    Ok(Start { first_answer: median, idle_kib: server.resident_kib()? })
+}
+
+fn serve(lyceum: &Path, scratch: &Scratch) -> Result<Server> {
+    let mut command = Command::new(lyceum);
+    command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(scratch.folder("data")?);
+    command.env("LYCEUM_EMBEDDER", "none").current_dir(scratch.path());
+    Server::start(&mut command, &scratch.path().join("server.log"))
+}
+
+fn first_answer(server: &Server, started: Instant) -> Result<()> {
+    let request = Request::get("/livez");
+    while !exchange::send(server.addr, &request).is_ok_and(|answer| answer.status == 200) {
+        if started.elapsed() > LIMIT {
+            return server.explain(Err(anyhow!("no 200 from GET /livez within {LIMIT:?}")));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Requests of MCP 2026-07-28, which need no session: each says all about itself.
+
+use serde_json::{Value, json};
+
+use lyceum_harness::exchange::Request;
+
+/// The version that these requests speak.
+pub(super) const VERSION: &str = "2026-07-28";
+
+/// A call of a tool.
+pub(super) fn call(id: u32, tool: &str, arguments: &Value) -> Value {
+    request(id, "tools/call", &json!({ "name": tool, "arguments": arguments }))
+}
+
+/// A request of a method, with what the client says of itself.
+pub(super) fn request(id: u32, method: &str, params: &Value) -> Value {
+    let mut params = params.clone();
+    if let Some(params) = params.as_object_mut() {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": VERSION,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "lyceum-bench", "version": "0" },
+        });
+        params.insert("_meta".to_owned(), meta);
+    }
+    json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+}
+
+/// The same over HTTP, with the headers that repeat what the message says.
+pub(super) fn post(accept: &str, message: &Value) -> Request {
+    let text = |pointer| message.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
+    let mut headers = vec![
+        ("Content-Type", "application/json".to_owned()),
+        ("Accept", accept.to_owned()),
+        ("MCP-Protocol-Version", VERSION.to_owned()),
+    ];
+    headers.extend(text("/method").map(|method| ("Mcp-Method", method)));
+    headers.extend(text("/params/name").map(|name| ("Mcp-Name", name)));
+    Request { method: "POST", path: "/mcp".into(), headers, body: message.to_string() }
+}

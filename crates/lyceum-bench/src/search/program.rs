@@ -1,0 +1,120 @@
+//! The program, with the configuration of the benchmark.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::place::{BRANCH, Place};
+use lyceum_harness::process::{self, Running, command_line};
+use lyceum_harness::server::Server;
+
+/// The longest that a model may take to come.
+const PULLED_WITHIN: Duration = Duration::from_secs(900);
+
+/// The longest that one evaluation may take: the first time, a whole corpus is embedded.
+const EVALUATED_WITHIN: Duration = Duration::from_secs(1800);
+
+/// The program.
+pub(super) struct Program {
+    file: PathBuf,
+    /// Where it is run, and where its outputs are.
+    folder: PathBuf,
+    /// The folder of models, which all share.
+    models: PathBuf,
+}
+
+impl Program {
+    pub(super) fn new(file: PathBuf, place: &Place) -> Result<Self> {
+        Ok(Self { file, folder: place.folder("lyceum")?, models: place.folder("models")? })
+    }
+
+    /// Gets the model, if it is not there yet.
+    pub(super) fn pull(&self) -> Result<()> {
+        let mut command = self.command(&self.folder.join("data"));
+        self.run(command.args(["model", "pull"]), PULLED_WITHIN).map(drop)
+    }
+
+    /// `lyceum eval` on sets; its index is kept.
+    pub(super) fn eval(&self, sets: &[PathBuf], data: &Path) -> Result<Value> {
+        let mut command = self.command(data);
+        let said = self.run(command.args(["eval", "--json"]).args(sets), EVALUATED_WITHIN)?;
+        serde_json::from_str(&said).with_context(|| format!("`lyceum eval` did not print JSON:\n{said}"))
+    }
+
+    /// `lyceum embed` on a file of texts.
+    pub(super) fn embed(&self, texts: &Path, limit: Duration) -> Result<Value> {
+        let mut command = self.command(&self.folder.join("data"));
+        command.args(["embed", "--stdin"]);
+        let said = with_input(&mut command, texts, &self.folder, limit)?;
+        serde_json::from_str(&said).with_context(|| format!("`lyceum embed` did not print JSON:\n{said}"))
+    }
+
+    /// Starts a server for a repository.
+    pub(super) fn serve(&self, repository: &Path, data: &Path) -> Result<Server> {
+        let config = self.folder.join("lyceum.toml");
+        let text = format!(
+            "[[source]]\nname = \"bench\"\nurl = {}\nbranch = {BRANCH:?}\n\n\
+             [knowledge]\nsource = \"bench\"\npublish_by_default = true\n",
+            toml::Value::from(repository.display().to_string())
+        );
+        fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
+        let mut command = self.command(data);
+        command.arg("--config").arg(&config).args(["serve", "--listen", "127.0.0.1:0"]);
+        let log = self.folder.join("server.log");
+        // A line of an earlier server would name its port.
+        fs::write(&log, "")?;
+        Server::start(&mut command, &log)
+    }
+
+    fn run(&self, command: &mut Command, limit: Duration) -> Result<String> {
+        // What it says of its progress is for whoever waits.
+        let out = self.folder.join("stdout");
+        let stdout = File::create(&out).with_context(|| format!("could not write {}", out.display()))?;
+        let mut running = Running::start(command, stdout.into(), Stdio::inherit())?;
+        let status = running.wait(limit)?;
+        let said = fs::read_to_string(&out)?;
+        let line = command_line(command);
+        ensure!(status.is_some(), "no end after {limit:?}: `{line}`");
+        ensure!(status.is_some_and(|status| status.success()), "`{line}` failed:\n{said}");
+        Ok(said)
+    }
+
+    /// Only what is set here counts, whatever the environment of the benchmark says.
+    fn command(&self, data: &Path) -> Command {
+        let mut command = Command::new(&self.file);
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if ["LYCEUM_", "SKILLS_"].iter().any(|start| text.starts_with(start)) {
+                command.env_remove(name);
+            }
+        }
+        command.env("LYCEUM_MODELS", &self.models).arg("--data-dir").arg(data).current_dir(&self.folder);
+        command
+    }
+}
+
+/// Runs a command that reads a file, and returns what it wrote.
+pub(super) fn with_input(
+    command: &mut Command,
+    input: &Path,
+    folder: &Path,
+    limit: Duration,
+) -> Result<String> {
+    // `process` gives no input, so a shell does.
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec \"$@\" < \"$0\""]).arg(input).arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        shell.current_dir(folder);
+    }
+    process::output(&mut shell, folder, limit)
+}

@@ -1,0 +1,210 @@
+//! The tables of search.
+
+use anyhow::Result;
+
+use super::embedding::{Embedding, Speed};
+use super::fresh::Fresh;
+use super::load::{CLIENTS, Times};
+use super::peers::Peer;
+use super::quality::{Comparison, Evaluated, Stage};
+use super::served::Served;
+use crate::figures::{in_unit, median, megabytes, mib};
+use crate::report::{Report, Row, Table};
+
+/// What one client and many should see, in milliseconds.
+const ONE_P50: f64 = 12.0;
+const ONE_P99: f64 = 40.0;
+const MANY_P95: f64 = 400.0;
+const WORDS_P95: f64 = 50.0;
+const ODD: f64 = 100.0;
+
+/// What 2,000 documents should take, in seconds, and megabytes.
+const BY_WORDS: f64 = 3.0;
+const BY_MEANING: f64 = 300.0;
+const MEMORY: f64 = 450.0;
+
+/// How many times faster than Python it should embed, and in which part of its memory.
+const FASTER: f64 = 1.5;
+const PART: f64 = 0.4;
+
+/// Everything that was measured.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) quality: Vec<Evaluated>,
+    pub(super) served: Option<Served>,
+    pub(super) fresh: Option<Fresh>,
+    pub(super) embedding: Option<Embedding>,
+    pub(super) peers: Vec<Peer>,
+    /// Peers that can't be had here.
+    pub(super) missing: Vec<String>,
+    /// What could not be measured, and why.
+    pub(super) problems: Vec<String>,
+}
+
+impl Found {
+    /// Takes what was measured, or why it was not.
+    pub(super) fn take<T>(&mut self, name: &str, found: Result<T>, put: impl FnOnce(&mut Self, T)) {
+        match found {
+            Ok(found) => put(self, found),
+            Err(error) => {
+                let problem = format!("{name}: {error:#}");
+                println!("{problem}");
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    pub(super) fn report(&self) -> Report {
+        let mut report = Report::default();
+        if !self.quality.is_empty() {
+            report.add(self.stages());
+            report.add(Table::new(&["quality", "figure"], self.quality_rows()));
+        }
+        if let Some(served) = &self.served {
+            report.add(Table::of_figures(served_rows(served)).titled(served_title(served)));
+        }
+        if let Some(fresh) = &self.fresh {
+            report.add(Table::of_figures(fresh_rows(fresh)).titled("From nothing, with the model there"));
+        }
+        if let Some(embedding) = &self.embedding {
+            report.add(Table::of_figures(embedding_rows(embedding)).titled("The model alone"));
+        }
+        if !self.peers.is_empty() || !self.missing.is_empty() {
+            report.add(self.side_by_side());
+        }
+        if !self.missing.is_empty() {
+            let missing: Vec<String> = self.missing.iter().map(|why| format!("- not here: {why}")).collect();
+            report.say(missing.join("\n"));
+        }
+        report
+    }
+
+    /// Each stage of search on each set.
+    fn stages(&self) -> Table {
+        let row = |set: &str, stage: &Stage| {
+            let Stage { mode, ndcg, mrr, recall, hit, latency } = stage;
+            let figures = vec![
+                mode.clone(),
+                format!("{:.3} ± {:.3}", ndcg.mean, ndcg.noise),
+                format!("{:.3}", mrr.mean),
+                format!("{:.3}", recall.mean),
+                format!("{:.3}", hit.mean),
+                format!("{:.1}", latency.p50),
+                format!("{:.1}", latency.p95),
+            ];
+            Row::of_figures(set, figures)
+        };
+        let rows = self.quality.iter().flat_map(|Evaluated { report, .. }| {
+            report.stages.iter().map(move |stage| row(&report.set, stage))
+        });
+        let columns = ["set", "by", "nDCG@10", "MRR@10", "recall@100", "hit@3", "p50 ms", "p95 ms"];
+        let model = self.quality.first().map_or("", |one| one.report.model());
+        Table::new(&columns, rows.collect()).titled(format!("Quality, with {model}"))
+    }
+
+    fn quality_rows(&self) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for Evaluated { report, compared_with_stages, .. } in &self.quality {
+            let both = report.stages.iter().find(|stage| stage.mode == "both");
+            if let (Some(both), Some(goal)) = (both, report.goal()) {
+                let name = format!("{}: nDCG@10, words and meaning", report.set);
+                rows.push(Row::new(name, format!("{:.3}", both.ndcg.mean)).at_least(both.ndcg.mean, goal));
+            }
+            rows.extend(compared_with_stages.iter().map(|one| of_difference(&report.set, one)));
+        }
+        rows
+    }
+
+    /// Lyceum and other programs on the same sets.
+    fn side_by_side(&self) -> Table {
+        let row = |name: &str, set: &str, [ndcg, p50, p95]: [f64; 3], note: &str| {
+            let figures = [format!("{ndcg:.3}"), format!("{p50:.1}"), format!("{p95:.1}"), note.to_owned()];
+            Row::of_figures(name, [&[set.to_owned()], &figures[..]].concat())
+        };
+        let mut rows = Vec::new();
+        for Evaluated { report, .. } in &self.quality {
+            for stage in report.stages.iter().filter(|stage| stage.mode == "both") {
+                let figures = [stage.ndcg.mean, stage.latency.p50, stage.latency.p95];
+                rows.push(row("lyceum", &report.set, figures, "words and meaning"));
+            }
+        }
+        for Peer { name, set, ndcg, p50, p95, note } in &self.peers {
+            rows.push(row(name, set, [*ndcg, *p50, *p95], note));
+        }
+        let columns = ["", "set", "nDCG@10", "p50 ms", "p95 ms", ""];
+        Table::new(&columns, rows).titled("Side by side, on the same sets")
+    }
+}
+
+fn served_title(served: &Served) -> String {
+    format!("`GET /api/v1/search`, {} documents in {} passages", served.documents, served.chunks)
+}
+
+fn served_rows(served: &Served) -> Vec<Row> {
+    let one = "one client, 500 questions";
+    let many = format!("{CLIENTS} clients, each question once");
+    let Served { hybrid_one, hybrid_many, words_one, words_many, odd, .. } = served;
+    let mut rows = vec![
+        below(format!("{one}: p50"), "ms", hybrid_one.p50, ONE_P50),
+        below(format!("{one}: p99"), "ms", hybrid_one.p99, ONE_P99),
+        below(format!("{many}: p95"), "ms", hybrid_many.p95, MANY_P95),
+        no_errors(format!("{many}: errors"), hybrid_many),
+        Row::new(format!("{many}: answers per second"), format!("{:.0}", hybrid_many.per_second)),
+        Row::new(format!("{one}, words only: p50"), format!("{:.1} ms", words_one.p50)),
+        below(format!("{many}, words only: p95"), "ms", words_many.p95, WORDS_P95),
+        no_errors(format!("{many}, words only: errors"), words_many),
+        Row::new(format!("{many}, words only: answers per second"), format!("{:.0}", words_many.per_second)),
+        below("one client, the slowest of odd questions", "ms", *odd, ODD),
+        Row::new("memory after all of it, at most", mib(served.peak_kib)),
+    ];
+    if let Some(speed) = served.filled_per_second {
+        rows.push(Row::new("passages embedded per second in the background", format!("{speed:.1}")));
+    }
+    rows
+}
+
+fn fresh_rows(fresh: &Fresh) -> Vec<Row> {
+    let documents = format!("{} documents, {} passages", fresh.documents, fresh.chunks);
+    let by_meaning = "each document found by meaning, by how it begins, after";
+    vec![
+        below(format!("{documents}: found by words after"), "s", fresh.by_words, BY_WORDS),
+        below(by_meaning, "s", fresh.by_meaning, BY_MEANING),
+        below("every passage found by meaning after", "s", fresh.by_every_passage, BY_MEANING),
+        below("memory until then, at most", "MB", megabytes(fresh.peak_kib), MEMORY),
+    ]
+}
+
+fn embedding_rows(embedding: &Embedding) -> Vec<Row> {
+    let Embedding { texts, lyceum, python } = embedding;
+    let speed = |all: &[Speed]| median(all.iter().map(|one| one.per_second).collect());
+    let memory = |all: &[Speed]| all.iter().map(|one| one.peak_rss_kib).max().unwrap_or_default();
+    let (ours, theirs) = (speed(lyceum), speed(python));
+    let (our_memory, their_memory) = (memory(lyceum), memory(python));
+    let (times, part) = (ours / theirs, megabytes(our_memory) / megabytes(their_memory));
+    let speeds = format!("{ours:.1} and {theirs:.1} texts/s: × {times:.2}");
+    let parts = format!("{} and {}: {part:.2} of it", mib(our_memory), mib(their_memory));
+    vec![
+        Row::new(format!("{texts} texts, lyceum and Python's onnxruntime"), speeds).at_least(times, FASTER),
+        Row::new("memory of both, at most", parts).below(part, PART),
+    ]
+}
+
+fn below(name: impl Into<String>, unit: &str, value: f64, goal: f64) -> Row {
+    Row::new(name, in_unit(value, unit)).below(value, goal)
+}
+
+fn no_errors(name: String, times: &Times) -> Row {
+    let figure = format!("{} of {}", times.errors, times.count);
+    Row::new(name, figure).goal("0", times.errors == 0 && times.count > 0)
+}
+
+/// Never worse than one stage alone by more than chance.
+fn of_difference(set: &str, comparison: &Comparison) -> Row {
+    let difference = &comparison.difference;
+    let name = format!("{set}: words and meaning beside {} alone", comparison.with);
+    let figure = format!("{:+.3} [{:+.3}, {:+.3}]", difference.mean, difference.low, difference.high);
+    Row::new(name, figure).goal("not worse than chance", difference.high >= 0.0)
+}
+
+#[cfg(test)]
+mod tests;

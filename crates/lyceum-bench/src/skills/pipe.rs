@@ -1,0 +1,57 @@
+//! A server on standard input and output, as a client starts it: one line is one message.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use lyceum_harness::process::command_line;
+
+/// The longest wait for one answer.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A server that was started for us alone; ended when dropped.
+pub(super) struct Pipe {
+    child: Child,
+    /// A pair of sockets, which is what clients on Node use: unlike pipes, they let a wait have a limit.
+    stream: BufReader<UnixStream>,
+    line: String,
+}
+
+impl Pipe {
+    /// Starts the server. Its standard error goes into a file.
+    pub(super) fn start(command: &mut Command, log: &Path) -> Result<Self> {
+        let log = File::create(log).with_context(|| format!("could not write {}", log.display()))?;
+        let (ours, theirs) = UnixStream::pair()?;
+        ours.set_read_timeout(Some(LIMIT))?;
+        ours.set_write_timeout(Some(LIMIT))?;
+        let input = OwnedFd::from(theirs.try_clone()?);
+        let child = command.stdin(input).stdout(OwnedFd::from(theirs)).stderr(log).spawn();
+        let child = child.with_context(|| format!("could not start `{}`", command_line(command)))?;
+        // The command keeps its end of the sockets; without this, the end of the server would never be seen.
+        command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+        Ok(Self { child, stream: BufReader::with_capacity(64 * 1024, ours), line: String::new() })
+    }
+
+    /// Sends a message and reads the answer to it.
+    pub(super) fn exchange(&mut self, message: &str) -> Result<&str> {
+        self.stream.get_mut().write_all(format!("{message}\n").as_bytes())?;
+        self.line.clear();
+        let read =
+            self.stream.read_line(&mut self.line).with_context(|| format!("no answer within {LIMIT:?}"))?;
+        ensure!(read > 0, "the server ended instead of answering");
+        Ok(&self.line)
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,114 @@
+//! FastMCP, which serves folders of the standard too, on the same folders: a ratio tells more than a figure.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::corpus::Corpus;
+use super::lyceum::Lyceum;
+use super::pipe::Pipe;
+use crate::modern;
+use lyceum_harness::process::Running;
+use lyceum_harness::repo::Repo;
+use lyceum_harness::scratch::Scratch;
+
+/// What it is and which version.
+pub(super) const NAME: &str = "FastMCP 4.1.2";
+
+/// For installing it once.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// How often both are started.
+const STARTS: usize = 5;
+
+/// FastMCP, installed.
+pub(super) struct Rival {
+    python: PathBuf,
+    script: PathBuf,
+}
+
+/// How long one server took from its start, in milliseconds.
+pub(super) struct Listed {
+    /// To the answer of `server/discover`.
+    pub(super) ready: f64,
+    /// To the last page of the list of all skills.
+    pub(super) listed: f64,
+}
+
+/// Both, start by start.
+#[derive(Default)]
+pub(super) struct SideBySide {
+    pub(super) lyceum: Vec<Listed>,
+    pub(super) rival: Vec<Listed>,
+}
+
+impl Rival {
+    /// Installs it below `target`, if it is not there yet.
+    pub(super) fn install(repo: &Repo) -> Result<Self> {
+        let folder = repo.path("target/bench/fastmcp");
+        let requirements = repo.path("crates/lyceum-bench/src/skills/rival-requirements.txt");
+        let wanted = fs::read_to_string(&requirements)?;
+        let (stamp, python) = (folder.join("installed-from"), folder.join("bin/python"));
+        if fs::read_to_string(&stamp).unwrap_or_default() != wanted {
+            println!("installing {NAME}");
+            let mut venv = Command::new("python3");
+            run(venv.args(["-m", "venv", "--clear"]).arg(&folder))?;
+            let mut pip = Command::new(&python);
+            pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"]);
+            run(pip.arg(&requirements))?;
+            fs::write(&stamp, wanted)?;
+        }
+        Ok(Self { python, script: repo.path("crates/lyceum-bench/src/skills/rival.py") })
+    }
+
+    /// Starts both in turn on the standard skills of the corpus, and lists them.
+    pub(super) fn measure(&self, lyceum: &Lyceum<'_>, corpus: &Corpus) -> Result<SideBySide> {
+        let mut found = SideBySide::default();
+        let skills = corpus.standard_skills();
+        for _ in 0..STARTS {
+            let scratch = Scratch::new()?;
+            let mut command = lyceum.stdio(&corpus.root.join("packs"), &scratch)?;
+            found.lyceum.push(listed(&mut command, &scratch, skills).context("lyceum")?);
+            let mut command = Command::new(&self.python);
+            command.arg(&self.script).args(&corpus.packs).current_dir(scratch.path());
+            found.rival.push(listed(&mut command, &scratch, skills).context(NAME)?);
+        }
+        Ok(found)
+    }
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let status = Running::start(command, Stdio::inherit(), Stdio::inherit())?.wait(LIMIT)?;
+    ensure!(status.is_some_and(|status| status.success()), "{NAME} is not installed; use --without-rival");
+    Ok(())
+}
+
+fn listed(command: &mut Command, scratch: &Scratch, skills: usize) -> Result<Listed> {
+    let started = Instant::now();
+    let mut pipe = Pipe::start(command, &scratch.path().join("server.log"))?;
+    pipe.exchange(&modern::request(1, "server/discover", &json!({})).to_string())?;
+    let ready = started.elapsed();
+    let (mut count, mut params) = (0, json!({}));
+    loop {
+        let answer: Value =
+            serde_json::from_str(pipe.exchange(&modern::request(2, "resources/list", &params).to_string())?)?;
+        let page = answer.pointer("/result/resources").and_then(Value::as_array);
+        let page = page.with_context(|| format!("not a list: {answer}"))?;
+        count += page.iter().filter(|one| is_skill(one)).count();
+        match answer.pointer("/result/nextCursor") {
+            Some(cursor) => params = json!({ "cursor": cursor }),
+            None => break,
+        }
+    }
+    let listed = started.elapsed();
+    ensure!(count == skills, "{count} of {skills} skills are listed");
+    Ok(Listed { ready: ready.as_secs_f64() * 1000.0, listed: listed.as_secs_f64() * 1000.0 })
+}
+
+fn is_skill(resource: &Value) -> bool {
+    resource.get("uri").and_then(Value::as_str).is_some_and(|uri| uri.ends_with("/SKILL.md"))
+}

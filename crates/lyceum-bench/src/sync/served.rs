@@ -1,0 +1,56 @@
+//! `lyceum serve` on what was brought in before: how soon it is ready, and how much memory it holds.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+
+use super::lyceum::Lyceum;
+use crate::memory;
+use lyceum_harness::exchange::{self, Request};
+use lyceum_harness::server::Server;
+
+/// How often a server is started in each round.
+const STARTS: u32 = 3;
+
+/// The longest wait until it is ready.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What was found.
+pub(super) struct Served {
+    /// From the start of the process until `/readyz` is 200, in milliseconds.
+    pub(super) ready: Vec<f64>,
+    /// The most memory that it held once the sync at its start was done.
+    pub(super) peak_kib: u64,
+}
+
+/// Starts it again and again.
+pub(super) fn measure(lyceum: &Lyceum<'_>, data: &Path, rounds: u32) -> Result<Served> {
+    let (mut ready, mut peak_kib) = (Vec::new(), 0);
+    for _ in 0..rounds.saturating_mul(STARTS) {
+        let started = Instant::now();
+        let server = lyceum.serve(data)?;
+        until_ready(&server, started)?;
+        let took = started.elapsed().as_secs_f64() * 1000.0;
+        println!("serve: ready after {took:.0} ms");
+        ready.push(took);
+    }
+    for _ in 0..rounds {
+        let server = lyceum.serve(data)?;
+        peak_kib = memory::settled_peak_kib(server.id())?.max(peak_kib);
+    }
+    Ok(Served { ready, peak_kib })
+}
+
+/// Waits until a server says that requests may come.
+pub(super) fn until_ready(server: &Server, started: Instant) -> Result<()> {
+    let request = Request::get("/readyz");
+    while !exchange::send(server.addr, &request).is_ok_and(|answer| answer.status == 200) {
+        if started.elapsed() > LIMIT {
+            return server.explain(Err(anyhow!("no 200 from GET /readyz within {LIMIT:?}")));
+        }
+        // To ask without pause would keep a core from the server.
+        std::thread::sleep(Duration::from_micros(500));
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! The tables of sync.
+
+use super::brought::Brought;
+use super::material::SERVED;
+use super::rest::Rest;
+use super::row::{of_memory, of_rest, of_times};
+use super::served::Served;
+use crate::report::{Report, Row, Table};
+
+/// What a restart should stay under, in milliseconds.
+const READY: f64 = 2000.0;
+
+/// What the server should stay under, in megabytes.
+const MEMORY: f64 = 200.0;
+
+/// Everything that was measured.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) brought: Vec<Brought>,
+    pub(super) served: Option<Served>,
+    pub(super) rest: Option<Rest>,
+    /// What could not be measured, and why.
+    pub(super) problems: Vec<String>,
+}
+
+impl Found {
+    pub(super) fn report(&self) -> Report {
+        let mut report = Report::default();
+        self.brought.iter().for_each(|brought| brought.add_to(&mut report));
+        if self.served.is_some() || self.rest.is_some() {
+            let title = format!("`lyceum serve` with {SERVED}, brought in before");
+            report.add(Table::new(&["milliseconds", "median", "worst"], self.served_rows()).titled(title));
+        }
+        if let Some(rest) = &self.rest {
+            let columns = ["64 connections", "bytes", "req/s", "p99 ms", "bare axum req/s", "of bare"];
+            report.add(Table::new(&columns, rest.lines.iter().map(of_rest).collect()));
+        }
+        report
+    }
+
+    fn served_rows(&self) -> Vec<Row> {
+        let served = self.served.iter().flat_map(|served| {
+            [
+                of_times("from the start until `/readyz` is 200", &served.ready, Some(READY)),
+                of_memory("memory once everything is loaded, at most", served.peak_kib, Some(MEMORY)),
+            ]
+        });
+        let rest = self
+            .rest
+            .iter()
+            .map(|rest| of_memory("memory after all calls below, at most", rest.peak_kib, Some(MEMORY)));
+        served.chain(rest).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

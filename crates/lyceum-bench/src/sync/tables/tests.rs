@@ -1,0 +1,62 @@
+//! Tests of the page.
+
+use crate::sync::brought::Brought;
+use crate::sync::material::MATERIALS;
+use crate::sync::rest::{Line, Rest};
+use crate::sync::served::Served;
+use crate::sync::told::Files;
+use crate::wrk::Measured;
+
+use super::Found;
+
+fn measured(per_second: u64) -> Measured {
+    Measured { requests: per_second, micros: 1_000_000, p50: 1000, p99: 2500, refused: 0, broken: 0 }
+}
+
+fn found() -> Found {
+    let mut brought = Brought::of(MATERIALS.first().unwrap());
+    brought.files = Files { published: 274, drafts: 1, unpublished: 1859, skipped: 22, failed: 0 };
+    brought.in_git = 2156;
+    (brought.cold, brought.cold_took) = (vec![4000.0], vec![3000.0]);
+    (brought.same, brought.same_took) = (vec![155.0, 170.0], vec![90.0]);
+    (brought.changed, brought.changed_took) = (vec![700.0], vec![600.0]);
+    brought.peak_kib = 50_000;
+    let line = Line {
+        name: "`GET /api/v1/entries`".to_owned(),
+        bytes: 8123,
+        lyceum: vec![measured(20_000), measured(30_000)],
+        bare: vec![measured(50_000), measured(50_000)],
+    };
+    Found {
+        brought: vec![brought],
+        served: Some(Served { ready: vec![150.0], peak_kib: 100_000 }),
+        rest: Some(Rest { lines: vec![line], peak_kib: 110_000 }),
+        problems: Vec::new(),
+    }
+}
+
+#[test]
+fn figures_stand_beside_their_goals() {
+    let shown = found().report().to_string();
+    for line in [
+        "2156 files = 274 published + 1 drafts + 1859 unpublished + 22 skipped + 0 failed. From nothing 539 files or 68 documents a second.",
+        "| files lost |  | 0 | 0 ✓ |",
+        "| from an empty data folder | 4000 | 4000 | < 8000 ✓ |",
+        "| nothing changed | 155 | 170 | < 150 ✗ MISSED |",
+        "| from the start until `/readyz` is 200 | 150 | 150 | < 2000 ✓ |",
+        "| memory once everything is loaded, at most |  | 102 MB | < 200 ✓ |",
+        "| `GET /api/v1/entries` | 8123 | 20000 | 2.50 | 50000 | 0.40 | ≥ 10000 ✓, ≥ 0.5 ✗ MISSED |",
+        "Goals: 8 of 10 are reached.",
+        "- MISSED: knowledge-base: nothing changed: 155, 170 (< 150)",
+    ] {
+        assert!(shown.contains(line), "{line}\n{shown}");
+    }
+}
+
+#[test]
+fn a_file_that_is_nowhere_is_a_goal_that_is_missed() {
+    let mut found = found();
+    found.brought.iter_mut().for_each(|brought| brought.in_git += 1);
+    let shown = found.report().to_string();
+    assert!(shown.contains("- MISSED: knowledge-base: files lost: 1 (0)"), "{shown}");
+}

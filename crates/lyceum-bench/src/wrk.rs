@@ -1,0 +1,105 @@
+//! Runs `wrk` with one request, and reads its figures from a line that our Lua script prints.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+
+use lyceum_harness::exchange::Request;
+use lyceum_harness::process;
+
+/// Opens the line of the script among wrk's own output.
+const MARK: &str = "measured ";
+
+/// Printed when wrk is done. `errors.status` counts answers of 400 and above.
+const DONE: &str = r#"
+done = function(summary, latency, requests)
+  local e = summary.errors
+  io.write(string.format(
+    'measured {"requests":%d,"micros":%d,"p50":%d,"p99":%d,"refused":%d,"broken":%d}\n',
+    summary.requests, summary.duration, latency:percentile(50), latency:percentile(99),
+    e.status, e.connect + e.read + e.write + e.timeout))
+end
+"#;
+
+/// What one run of wrk found; times in microseconds.
+#[derive(Debug, Deserialize, PartialEq)]
+pub(super) struct Measured {
+    pub(super) requests: u64,
+    pub(super) micros: u64,
+    pub(super) p50: u64,
+    pub(super) p99: u64,
+    pub(super) refused: u64,
+    pub(super) broken: u64,
+}
+
+impl Measured {
+    /// Answers per second.
+    #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
+    pub(super) fn per_second(&self) -> f64 {
+        self.requests as f64 * 1_000_000.0 / self.micros as f64
+    }
+}
+
+/// Fails with what to do when wrk is not there.
+pub(super) fn must_be_installed() -> Result<()> {
+    // Its exit status says nothing: `wrk -v` ends with 1.
+    match Command::new("wrk").arg("-v").output() {
+        Ok(_) => Ok(()),
+        Err(error) => bail!("wrk is missing ({error}); install it: apt-get install -y wrk"),
+    }
+}
+
+/// Sends the request over 64 connections, again and again; any answer but a good one is a failure.
+pub(super) fn load(addr: SocketAddr, request: &Request, folder: &Path, time: Duration) -> Result<Measured> {
+    let file = folder.join("request.lua");
+    fs::write(&file, script(request)).with_context(|| format!("could not write {}", file.display()))?;
+    let mut command = Command::new("wrk");
+    command.args(["-t1", "-c64", "--timeout", "10s", "-d"]).arg(format!("{}s", time.as_secs()));
+    command.arg("-s").arg(&file).arg(format!("http://{addr}{}", request.path));
+    let output = process::output(&mut command, folder, time + Duration::from_secs(30))?;
+    let measured = parse(&output).with_context(|| format!("no figures in what wrk printed:\n{output}"))?;
+    ensure!(measured.requests > 0, "not one request was answered:\n{output}");
+    let bad = measured.refused + measured.broken;
+    ensure!(bad == 0, "{} answers were not 2xx, {} broke off:\n{output}", measured.refused, measured.broken);
+    Ok(measured)
+}
+
+fn script(request: &Request) -> String {
+    let headers =
+        request.headers.iter().map(|(name, value)| format!("wrk.headers[{}] = {}\n", lua(name), lua(value)));
+    let headers: String = headers.collect();
+    let counting = counting(request).unwrap_or_default();
+    format!(
+        "wrk.method = {}\nwrk.body = {}\n{headers}{counting}{DONE}",
+        lua(request.method),
+        lua(&request.body)
+    )
+}
+
+/// Within one session every request must have an id of its own; nothing where there is no session.
+fn counting(request: &Request) -> Option<String> {
+    request.headers.iter().find(|(name, _)| *name == "Mcp-Session-Id")?;
+    let (before, after) = request.body.split_once("\"id\":1,")?;
+    let (before, after) = (lua(&format!("{before}\"id\":")), lua(&format!(",{after}")));
+    Some(format!(
+        "local id = 0\nrequest = function()\n  id = id + 1\n  \
+         return wrk.format(nil, nil, nil, {before} .. id .. {after})\nend\n"
+    ))
+}
+
+/// A Lua string; JSON's escapes of quotes and backslashes mean the same there, and nothing else occurs here.
+fn lua(text: &str) -> String {
+    format!("{text:?}")
+}
+
+fn parse(output: &str) -> Option<Measured> {
+    serde_json::from_str(output.lines().find_map(|line| line.strip_prefix(MARK))?).ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Random numbers for tests, by a seed that is printed and can be given back.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+/// The variable that gives a seed back.
+const SEED: &str = "LYCEUM_TEST_SEED";
+
+/// Random numbers. Not for secrets.
+pub struct Random(fastrand::Rng);
+
+impl Random {
+    /// Other numbers in each run; says how to have these again.
+    pub fn drawn() -> Result<Self> {
+        let seed = match std::env::var(SEED) {
+            Ok(text) => text.parse().with_context(|| format!("{SEED}={text} is not a number"))?,
+            Err(_) => fastrand::u64(..),
+        };
+        eprintln!("random numbers: have the same again with {SEED}={seed}");
+        Ok(Self::of(seed))
+    }
+
+    /// The same numbers in each run.
+    pub fn of(seed: u64) -> Self {
+        Self(fastrand::Rng::with_seed(seed))
+    }
+
+    /// Any number.
+    pub fn number(&mut self) -> u64 {
+        self.0.u64(..)
+    }
+
+    /// A number below that one, which is not 0.
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0.usize(..limit)
+    }
+
+    /// A time shorter than that one, in whole microseconds.
+    pub fn shorter_than(&mut self, limit: Duration) -> Duration {
+        let micros = u64::try_from(limit.as_micros()).unwrap_or(u64::MAX);
+        Duration::from_micros(self.0.u64(..micros))
+    }
+
+    /// One of these, of which there is at least one.
+    #[expect(clippy::indexing_slicing, reason = "the index is below the length")]
+    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len())]
+    }
+
+    /// Other numbers, for someone who needs some at the same time.
+    pub fn fork(&mut self) -> Self {
+        Self(self.0.fork())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Random;
+
+    #[test]
+    fn a_seed_gives_the_same_numbers_again() {
+        let numbers = |seed| {
+            let mut random = Random::of(seed);
+            let mut other = random.fork();
+            [random.number(), other.number()]
+        };
+        assert_eq!(numbers(1), numbers(1));
+        assert_ne!(numbers(1), numbers(2));
+    }
+}

@@ -1,0 +1,51 @@
+//! A real Git server over HTTP that wants a token, for as long as it is held.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::sample::{self, Sample};
+use super::scene::{Scene, Target};
+use lyceum_harness::server::Server;
+
+/// What opens the repository. It looks like no real one, so that no scanner takes it for a leak.
+pub(super) const TOKEN: &str = "sample-token-that-opens-one-door";
+
+/// The server. It ends when it is dropped.
+pub(super) struct GitServer {
+    server: Server,
+    log: PathBuf,
+}
+
+impl GitServer {
+    /// Serves the sample.
+    pub(super) fn start(scene: &Scene<'_>, sample: &Sample) -> Result<Self> {
+        let mut command = scene.command(scene.tools.python())?;
+        command.arg(scene.repo.path("tests/peers/git_server.py")).arg(sample.served());
+        command.env("GIT_SERVER_TOKEN", TOKEN);
+        let log = scene.folder("git-server")?.join("log");
+        Ok(Self { server: Server::start(&mut command, &log)?, log })
+    }
+
+    /// `lyceum stdio` with the skills of this server.
+    pub(super) fn stdio(&self, scene: &Scene<'_>) -> Result<Target> {
+        let url = format!("http://{}/{}", self.server.addr, sample::NAME);
+        scene.stdio(&[("SKILLS_REPO", &url), ("GITHUB_TOKEN", TOKEN)])
+    }
+
+    /// Fails unless somebody came with the token, and was let in.
+    pub(super) fn was_asked(&self) -> Result<()> {
+        let log = fs::read_to_string(&self.log).context("the Git server's log can't be read")?;
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let is_visit = |line: &Value| {
+            line.get("authorized") == Some(&true.into()) && line.get("status") == Some(&200.into())
+        };
+        ensure!(
+            lines.filter(is_visit).count() > 0,
+            "nobody came with the token; the Git server's log:\n{log}"
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,25 @@
+//! An S3-compatible store that others wrote, and our objects in it.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::scene::Scene;
+use lyceum_harness::server::Server;
+
+const LIMIT: Duration = Duration::from_secs(120);
+
+const BUCKET: &str = "objects";
+
+/// Puts, gets, lists and deletes; and is refused where it should be.
+pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
+    let folder = scene.folder("s3")?;
+    let key_file = folder.join("key.json");
+    let mut command = scene.command(scene.tools.python())?;
+    command.arg(scene.repo.path("tests/peers/s3_server.py")).arg(BUCKET).arg(&key_file);
+    let server = Server::start(&mut command, &folder.join("log"))?;
+    let mut peer = scene.ours("s3_peer")?;
+    peer.arg(format!("http://{}", server.addr)).arg(BUCKET).arg(&key_file);
+    let said = server.explain(scene.output(&mut peer, LIMIT))?;
+    Ok(said.trim().to_owned())
+}

@@ -1,0 +1,65 @@
+//! Sign-in before real chains and in a real browser: programs of `tests/peers/sign_in`.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+
+use super::scene::Scene;
+use lyceum_harness::packages::{self, CHROMIUM};
+
+/// The first time the contracts are fetched and compiled.
+const PREPARE_LIMIT: Duration = Duration::from_secs(600);
+
+const CHAIN_LIMIT: Duration = Duration::from_secs(180);
+const BROWSER_LIMIT: Duration = Duration::from_secs(600);
+
+/// Hats, names and wallets, as they are on chains.
+pub(super) fn on_chain(scene: &Scene<'_>) -> Result<String> {
+    program(scene, "on_chain.mjs", CHAIN_LIMIT)
+}
+
+/// The page, and a person with a wallet before it.
+pub(super) fn in_browser(scene: &Scene<'_>) -> Result<String> {
+    if std::env::var_os("CHROMIUM").is_none() {
+        packages::ensure(&CHROMIUM);
+    }
+    program(scene, "browser.mjs", BROWSER_LIMIT)
+}
+
+/// Runs a program that starts its own servers and chains; the last line that it writes is the remark.
+fn program(scene: &Scene<'_>, script: &str, limit: Duration) -> Result<String> {
+    prepare(scene)?;
+    let mut command = scene.command(scene.tools.node())?;
+    command.arg(path(scene, script));
+    command.env("LYCEUM", scene.program("lyceum")?).env("ANVIL", anvil(scene)?);
+    if let Some(chromium) = std::env::var_os("CHROMIUM") {
+        command.env("CHROMIUM", chromium);
+    }
+    let said = scene.output(command.env("FOLDER", scene.folder("sign_in")?), limit)?;
+    said.lines().last().map(str::to_owned).with_context(|| format!("{script} said nothing"))
+}
+
+/// Gets the contracts. npm finds its registry by the settings of this machine, which the checks themselves do not see.
+fn prepare(scene: &Scene<'_>) -> Result<()> {
+    let mut command = Command::new(scene.tools.node());
+    scene.output(command.arg(path(scene, "prepare.mjs")), PREPARE_LIMIT).map(drop)
+}
+
+/// The chain: the one that was named, else that of npm.
+fn anvil(scene: &Scene<'_>) -> Result<PathBuf> {
+    if let Some(named) = std::env::var_os("ANVIL") {
+        return Ok(named.into());
+    }
+    let program = scene.tools.package("@foundry-rs/anvil-linux-amd64/bin/anvil");
+    ensure!(
+        program.is_file(),
+        "npm has anvil for Linux on x64 only: install Foundry and set ANVIL to where its anvil is"
+    );
+    Ok(program)
+}
+
+fn path(scene: &Scene<'_>, script: &str) -> PathBuf {
+    scene.repo.path("tests/peers/sign_in").join(script)
+}
