@@ -4,7 +4,7 @@ use http::Method;
 use lyceum::http::{Audience, BodyLimit};
 
 use super::{Stage, pats, with_token};
-use crate::app::{Answer, Request, Row, TestApp, get, post};
+use crate::app::{Answer, Request, Row, TestApp, get, open as send, post};
 
 /// What strangers may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,4 +188,18 @@ async fn a_server_that_takes_tokens_of_github_is_closed_alike() {
     let (stage, github) = pats::start().await;
     walk(&stage.app, Mode::Closed).await;
     assert_eq!(github.asked(), Vec::<String>::new(), "a stranger costs no question to GitHub");
+}
+
+#[tokio::test]
+async fn s13_the_listener_of_operators_serves_the_probes_and_no_other_row() {
+    let stage = Stage::of("operator_listen = \"127.0.0.1:0\"", |oauth| oauth.anonymous = false).await;
+    let operators = stage.app.operators.unwrap();
+    for row in &stage.app.routes {
+        for request in requests(row) {
+            let answer = send(operators, request).await.unwrap().whole().await;
+            assert_eq!(answer.status, if row.policy.is_probe { 200 } else { 404 }, "{row:?}: {answer:?}");
+        }
+    }
+    let probes = stage.app.routes.iter().filter(|row| row.policy.is_probe).map(|row| row.path.as_str());
+    assert_eq!(probes.collect::<Vec<_>>(), ["/livez", "/readyz", "/health", "/metrics"]);
 }
