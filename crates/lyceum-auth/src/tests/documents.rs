@@ -294,6 +294,8 @@ async fn s11_who_waits_goes_on_when_whoever_fetched_has_gone() {
     let first = asking(&bench, id.clone(), Some(1));
     let held = silent.asked().await;
     let second = asking(&bench, id.clone(), Some(2));
+    // It waits by now: had the first one gone before that, it would fetch the document itself from the beginning.
+    tokio::task::yield_now().await;
     first.abort();
     drop(held);
     let mut stream = silent.asked().await;

@@ -4,10 +4,10 @@ use std::{fs, process::Command};
 
 use lyceum_harness::random::Random;
 use lyceum_model::RelPath;
-use lyceum_testkit::{GitServer, TestRepository};
+use lyceum_testkit::{Answers, GitServer, TestRepository};
 
 use super::{MOST, Machine, read, server};
-use crate::{Error, Repository};
+use crate::{Error, Fault, Repository};
 
 async fn cloned(machine: &Machine) -> (GitServer, TestRepository, Repository) {
     let server = server().await;
@@ -177,6 +177,32 @@ async fn s17_a_damaged_pack_of_a_large_file_is_fetched_again() {
     let snapshot = machine.repository(&server.url("kb.git")).refresh().await.unwrap();
     let bytes = snapshot.read(&super::path("large.bin"), 1 << 30).unwrap();
     assert!(bytes.ends_with(b"and one more"));
+}
+
+/// A number of bytes that the kernel tells of this process.
+fn memory(name: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+/// "reads every blob with u64::MAX into memory after a fetch that failed". Each test is a process of its own, so that the most
+/// memory that it held is that of this fetch.
+#[tokio::test]
+async fn s17_a_large_file_is_not_read_into_memory_when_a_fetch_fails() {
+    let machine = Machine::new();
+    let (server, kb, repository) = cloned(&machine).await;
+    kb.write("large.bin", "0".repeat(128 * 1024 * 1024)).unwrap();
+    kb.commit().unwrap();
+    repository.refresh().await.unwrap();
+    server.answer(Answers::With(418));
+    // From here on `VmHWM` is counted anew.
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    let before = memory("VmRSS:");
+    let failed = repository.refresh().await;
+    assert!(matches!(failed, Err(Error::Git { fault: Fault::Other, .. })), "{failed:?}");
+    let more = memory("VmHWM:").saturating_sub(before);
+    assert!(more < 64 * 1024 * 1024, "{more} bytes more than before");
 }
 
 #[tokio::test]

@@ -101,7 +101,16 @@ async fn s1_stdio_does_not_obey_a_configuration_of_the_working_folder() {
 async fn s1_commands_read_no_secret_for_a_file_that_nobody_named() {
     let stranger = Stranger::start();
     let checkout = stranger.checkout();
-    for words in [&["sync"][..], &["search", "text"], &["doctor"], &["reindex"], &["eval"]] {
+    let commands: [&[&str]; 7] = [
+        &["sync"],
+        &["search", "text"],
+        &["doctor"],
+        &["reindex"],
+        &["eval"],
+        &["model", "pull"],
+        &["embed", "--stdin"],
+    ];
+    for words in commands {
         let (code, said) = lyceum(checkout.path(), words).await;
         assert_eq!(code, Some(1), "{words:?}: {said}");
         assert!(

@@ -266,3 +266,6 @@ impl SessionStore for SessionFiles {
         Ok(self.0.remove(id)?)
     }
 }
+
+#[cfg(test)]
+mod tests;

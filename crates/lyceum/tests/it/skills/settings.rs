@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Folder, ask, check_refused, folder::skill, serving};
+use super::{Folder, ask, check_refused, command::Server, folder::skill, serving, tables};
 
 /// A folder with one skill that half fits "one", so that `min_score` shows.
 fn halves() -> Folder {
@@ -193,4 +193,25 @@ async fn s6_over_http_a_repository_names_no_runner_and_adds_no_extension() {
          no effect here",
     ];
     assert_eq!(told(&folder, "").await, json!(expected));
+}
+
+/// What is said to have no effect has none.
+#[tokio::test]
+async fn s6_over_http_scripts_run_by_the_runners_and_extensions_of_the_operator() {
+    let skill = "---\nkeywords: [run]\ndescription: Runs\nscripts:\n  - { file: a.sh, execution: server }\n  \
+        - { file: b.exe, execution: server }\n---\nRun\n";
+    let folder = Folder::of(&[("run.md", skill), ("run/a.sh", "echo a"), ("run/b.exe", "echo b")]);
+    folder.write(
+        "config.yaml",
+        "scripts: { runners: { .sh: echo, .exe: echo }, allowed_extensions: [.sh, .exe] }",
+    );
+    let server = Server::start(&format!("{}[skills.scripts]\nenabled = true\n", tables(&folder))).await;
+    let run = async |file: &str| {
+        server.call("run_script", &json!({ "skill_path": "run", "file": file, "args": {} })).await
+    };
+    let ran = run("a.sh").await.json();
+    assert_eq!(ran["structuredContent"]["stdout"], "a\n", "{ran}");
+    let refused = run("b.exe").await;
+    assert!(refused.text().contains("the extension \\\".exe\\\" is not allowed"), "{refused:?}");
+    server.stop().await;
 }
