@@ -40,7 +40,7 @@ const POLL_MINUTES: u64 = 15;
 /// The kind: `[knowledge]`.
 pub(crate) static KIND: Kind = Kind {
     table: "knowledge",
-    hint: "write [knowledge] in lyceum.toml",
+    hint: "add a [knowledge] table to lyceum.toml",
     schema: |generator| generator.subschema_for::<config::raw::Knowledge>(),
     scopes: || {
         let refresh = Scope::from_static("sources:refresh");

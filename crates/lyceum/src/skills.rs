@@ -32,7 +32,7 @@ pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
 /// The kind: `[skills]`.
 pub(crate) static KIND: Kind = Kind {
     table: "skills",
-    hint: "write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO",
+    hint: "add a [skills] table to lyceum.toml, or set SKILLS_DIR or SKILLS_REPO",
     schema: |generator| generator.subschema_for::<config::raw::Skills>(),
     scopes: || {
         let run = Scope::from_static("skills:run");

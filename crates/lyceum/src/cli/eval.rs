@@ -1,4 +1,4 @@
-//! `lyceum eval`: how well search finds what should be found, and what has changed since the last time.
+//! `lyceum eval`: search quality on queries with known answers, compared with the last run.
 
 mod index;
 mod table;
@@ -31,22 +31,22 @@ const USUAL: &str = "eval.yaml";
 /// What to evaluate.
 #[derive(Args)]
 pub(super) struct Options {
-    /// Folders in the BEIR layout (corpus.jsonl, queries.jsonl, qrels.tsv), or files of questions for the configured
+    /// Test sets in BEIR layout (corpus.jsonl, queries.jsonl, qrels.tsv), or files with queries for the configured
     /// sources [default: eval.yaml]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Asks in one way only; without it in all three
+    /// Run one search mode only [default: all three]
     #[arg(long, value_name = "MODE")]
     mode: Option<Way>,
-    /// Prints JSON, with every question
+    /// Print JSON, with every query
     #[arg(long)]
     json: bool,
-    /// Asks only so many questions, taken evenly from all; such a run is not kept
+    /// Run only N evenly spaced queries; the result is not saved
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     queries: Option<u32>,
 }
 
-/// The ways of finding, as they are typed.
+/// The search modes, as they are typed.
 #[derive(Clone, Copy, ValueEnum)]
 enum Way {
     Both,
@@ -113,7 +113,7 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
         let folder = config.data_dir.join("eval").join(format!("{}-{}", set.name, hash_of_place(path)?));
         (index::of_sources(config, &wanted)?, set, folder)
     } else {
-        bail!("there is nothing; name a folder in the BEIR layout or a file such as eval.yaml");
+        bail!("no such file or folder; name a test set in BEIR layout or a file such as eval.yaml");
     };
     let is_whole = thin(&mut set, options.queries);
     let evaluated = ask(&index, &set, wanted, &folder, &progress).await;
@@ -122,7 +122,7 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
     let evaluated = evaluated?;
     if is_whole {
         eval::keep(&folder, &evaluated.report)
-            .with_context(|| format!("the run could not be kept in {}", folder.display()))?;
+            .with_context(|| format!("could not save the result in {}", folder.display()))?;
     }
     Ok(evaluated)
 }
@@ -140,7 +140,7 @@ async fn ask(
     if let Some(reason) = &unasked {
         modes.retain(|mode| *mode == Mode::Words);
         if modes.is_empty() {
-            bail!("meaning can't be searched: {reason}; see `lyceum doctor`, or use --mode words");
+            bail!("the embedding model is not available: {reason}; run `lyceum doctor`, or use --mode words");
         }
     }
     index.until_ranked().await;

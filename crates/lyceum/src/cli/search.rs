@@ -1,4 +1,4 @@
-//! `lyceum search`: finds on the command line what assistants find through the server.
+//! `lyceum search`: the server's search, on the command line.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -20,16 +20,16 @@ use crate::{
 /// How long the model may take to be loaded before words alone have to do.
 const LOADED_WITHIN: Duration = Duration::from_secs(15);
 
-/// What was asked on the command line.
+/// The arguments of `lyceum search`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Question {
-    /// What to look for; several words need no quotes
+    /// The query; several words need no quotes
     #[arg(required = true)]
     words: Vec<String>,
-    /// How many results at most
+    /// Maximum number of results
     #[arg(long, short = 'n', default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
     limit: u8,
-    /// Only documents of this type
+    /// Only documents of this type, including its subtypes
     #[arg(long = "type", value_name = "TYPE")]
     content_type: Option<String>,
     /// Only documents of this group
@@ -38,39 +38,41 @@ pub(super) struct Question {
     /// Only documents with any of these tags
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only files whose path begins with this
+    /// Only files with this path prefix
     #[arg(long)]
     path: Option<String>,
-    /// Which stages are asked
+    /// Search mode
     #[arg(long, value_enum, default_value_t = Stage::Both)]
     mode: Stage,
-    /// Say what each stage said of each result
+    /// Print the score of each stage
     #[arg(long)]
     explain: bool,
-    /// Print JSON, as the server answers it
+    /// Print the JSON response of the REST API
     #[arg(long)]
     json: bool,
 }
 
-/// Which stages are asked.
+/// The search mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Stage {
-    /// Words and meaning
+    /// Hybrid: BM25 and embeddings
     Both,
-    /// Words only
+    /// BM25 only
     Words,
-    /// Meaning only
+    /// Embeddings only
     Meaning,
 }
 
 #[tokio::main]
 pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Result<ExitCode> {
     let Some((name, knowledge)) = knowledge::first(config)? else {
-        anyhow::bail!("there is nothing to search: write [knowledge] in lyceum.toml");
+        anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml");
     };
-    let Some(folder) = search::folder(config, &name) else { anyhow::bail!("there is nothing to search") };
+    let Some(folder) = search::folder(config, &name) else {
+        anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml")
+    };
     if knowledge.shown().version.is_none() {
-        knowledge.sync_once(|_| {}).await.context("the knowledge base could not be brought in")?;
+        knowledge.sync_once(|_| {}).await.context("the first sync failed")?;
     }
     let index = Index::open(search::options(config, folder));
     let found = ask(config, &index, knowledge, question).await;
@@ -145,7 +147,7 @@ fn say(out: &mut impl Write, found: &FoundAll) -> io::Result<()> {
     }
     if found.results.is_empty() {
         let searched = found.searched.as_ref();
-        writeln!(out, "nothing found in {} documents", searched.map_or(0, |searched| searched.documents))?;
+        writeln!(out, "no results in {} documents", searched.map_or(0, |searched| searched.documents))?;
     }
     if let Some(suggestion) = &found.did_you_mean {
         writeln!(out, "did you mean: {suggestion}")?;

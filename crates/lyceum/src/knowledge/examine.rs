@@ -17,11 +17,11 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
         Ok(_) => {}
         Err(SyncError::Elsewhere) => {
             is_served = true;
-            writeln!(out, "  kept in sync by the server that is running")?;
+            writeln!(out, "  synced by a running server")?;
         }
         Err(error) => {
             is_well = false;
-            writeln!(out, "  can't be brought up to date: {error}")?;
+            writeln!(out, "  sync failed: {error}")?;
         }
     }
     let shown = knowledge.shown();
@@ -31,7 +31,7 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
     list_files(&mut out, knowledge).await?;
     let (unshelved, failures) = knowledge.unshelved().await?;
     for failure in &failures {
-        writeln!(out, "  not stored  {}: {}", failure.key, failure.error)?;
+        writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }
     // What a server that runs has not stored yet it is about to, unless it failed to.
     let is_stored = unshelved == 0 || (is_served && failures.is_empty());

@@ -14,7 +14,7 @@ pub(super) async fn examine(declared: &SkillsService, skills: &Skills) -> Result
     let mut out = String::new();
     writeln!(out, "source {}: {}", skills.source_name(), sources::location(skills.source()))?;
     if let Some(error) = &state.error {
-        writeln!(out, "  can't be refreshed: {error}")?;
+        writeln!(out, "  refresh failed: {error}")?;
     }
     let mut is_well = state.error.is_none();
     if let Some(library) = &state.library {
@@ -57,14 +57,14 @@ async fn scripts(
     let (level, memory) = match (scripts.level().await, scripts.memory_limit().await) {
         (Ok(level), Ok(memory)) => (level, memory),
         (Err(reason), _) | (_, Err(reason)) => {
-            writeln!(out, "; they can't be run: {reason}")?;
+            writeln!(out, "; scripts can't run: {reason}")?;
             return Ok(false);
         }
     };
     writeln!(out, "; sandbox {level}; memory limited {memory}")?;
     writeln!(
         out,
-        "  network of scripts that declare one: {} over stdio, {} over HTTP (skills.scripts.network)",
+        "  network access of scripts that declare it: {} over stdio, {} over HTTP (skills.scripts.network)",
         library.settings.scripts.network.as_str(),
         declared.overlay.scripts.network.unwrap_or(NetworkChoice::None).as_str()
     )?;

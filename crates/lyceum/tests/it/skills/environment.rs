@@ -33,8 +33,8 @@ async fn without_a_folder_and_a_repository_the_program_says_what_to_set() {
         &[("SKILLS_BRANCH", "main"), ("GITHUB_TOKEN", "t")],
     ] {
         let ended = lyceum("stdio", "", variables).await;
-        let text = "lyceum: there is nothing to serve: set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git \
-            repository, or write a lyceum.toml and name it with --config\n";
+        let text = "lyceum: there is nothing to serve; set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git \
+            repository, or name a configuration file with --config\n";
         assert_eq!(
             (ended.code, ended.out.as_str(), ended.err.as_str()),
             (Some(1), "", text),
