@@ -28,9 +28,9 @@ pub fn is_of_skills(key: &str) -> bool {
 pub struct Filters {
     /// Filter by content type (pattern, tag, article, etc.); a type that others extend means all of them
     pub content_type: Option<String>,
-    /// Filter by group/cell
+    /// Filter by group
     pub group: Option<String>,
-    /// Filter by creative release
+    /// Filter by release
     pub release: Option<String>,
     /// Filter by status
     pub status: Option<String>,

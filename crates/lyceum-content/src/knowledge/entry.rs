@@ -70,7 +70,7 @@ pub struct Summary {
     pub group: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
-    /// The creative release it is part of.
+    /// The release it is part of.
     pub release: Option<String>,
     /// How far it is, for projects and questions.
     pub status: Option<String>,

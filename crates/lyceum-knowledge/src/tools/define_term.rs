@@ -55,7 +55,7 @@ impl Tool for DefineTerm {
     const NAME: &'static str = "define_term";
     const TITLE: &'static str = "Define a term";
     const DESCRIPTION: &'static str = "Get the definition of a term from the {title} lexicon. \
-        Use this when users ask 'what is X?' for DAO/web3 terminology.";
+        Use this when users ask 'what is X?' about a term that {title} uses.";
 
     type Service = Knowledge;
     type Args = Args;

@@ -88,7 +88,8 @@ fn described(knowledge: &Knowledge, group: &knowledge::Group<'_>) -> Group {
 impl Tool for ListGroups {
     const NAME: &'static str = "list_groups";
     const TITLE: &'static str = "List groups";
-    const DESCRIPTION: &'static str = "List all groups/cells in the {title} ecosystem.";
+    const DESCRIPTION: &'static str =
+        "List all groups in the {title} knowledge base, with members, homepage and number of documents.";
 
     type Service = Knowledge;
     type Args = Args;

@@ -33,9 +33,9 @@ pub(crate) struct Args {
 impl Tool for SearchKnowledge {
     const NAME: &'static str = "search_knowledge";
     const TITLE: &'static str = "Search the knowledge base";
-    const DESCRIPTION: &'static str = "Search the {title} knowledge base for documents by what they say and what they \
-        mean. Returns the passages that fit best, each with the document, its file, lines and commit. \
-        Put words in double quotes to have them side by side, and end a word with * for words that begin so.";
+    const DESCRIPTION: &'static str = "Search the {title} knowledge base (hybrid: BM25 and embeddings). Returns the best \
+        passages, each with its document, file, lines and commit. \
+        Use double quotes for an exact phrase, and a trailing * for a prefix.";
     const TIER: Tier = Tier::Public;
 
     type Service = Finder;

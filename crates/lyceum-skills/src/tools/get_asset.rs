@@ -59,7 +59,7 @@ impl Tool for GetAsset {
     const NAME: &'static str = "get_asset";
     const TITLE: &'static str = "Get an asset";
     const DESCRIPTION: &'static str = "Returns a file that a skill offers: a template, a reference, an image, or a \
-        script to run yourself. The names of the files are in the answer of get_skill.";
+        script to run yourself. File names are in the result of get_skill.";
 
     type Service = Skills;
     type Args = Args;

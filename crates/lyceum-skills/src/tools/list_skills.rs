@@ -32,7 +32,7 @@ impl Tool for ListSkills {
     const NAME: &'static str = "list_skills";
     const TITLE: &'static str = "List skills";
     const DESCRIPTION: &'static str = "Shows the tree of skills with their descriptions and keywords; with path, one \
-        part of it. Where there are too many, a node says in more how to see the rest. Use it to see what there is. To \
+        part of it. For large trees, `more` names the call for the next page. Use it to browse. To \
         work on a task, call get_skill.";
 
     type Service = Skills;

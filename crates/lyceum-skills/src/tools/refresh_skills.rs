@@ -58,7 +58,7 @@ pub(crate) struct Output {
 impl Tool for RefreshSkills {
     const NAME: &'static str = "refresh_skills";
     const TITLE: &'static str = "Refresh skills";
-    const DESCRIPTION: &'static str = "Fetches the newest skills from their repository at once and reads them again, \
+    const DESCRIPTION: &'static str = "Fetches and reloads the skills from their repository now, \
         instead of waiting for the next regular refresh. Use it after a skill was changed.";
     const TIER: Tier = Tier::Vibecoder;
     const SCOPES: &'static [&'static str] = &["sources:refresh"];

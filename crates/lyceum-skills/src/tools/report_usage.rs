@@ -49,8 +49,8 @@ fn opening(comment: &str) -> &str {
 impl Tool for ReportUsage {
     const NAME: &'static str = "report_usage";
     const TITLE: &'static str = "Report usage";
-    const DESCRIPTION: &'static str = "Tells the authors of a skill whether it helped, so that they can mend it. Call it \
-        when a task is done for which you used a skill.";
+    const DESCRIPTION: &'static str = "Tells the authors of a skill whether it helped, so that they can improve it. Call it \
+        after you completed a task with a skill.";
     const EFFECT: Effect = Effect::Writes;
 
     type Service = Skills;

@@ -86,8 +86,8 @@ impl Tool for RunScript {
     const NAME: &'static str = "run_script";
     const TITLE: &'static str = "Run a script";
     const DESCRIPTION: &'static str = "Runs a script of a skill on the server, in a sandbox, and returns \
-        what it wrote. Only for scripts whose execution is \"server\" in the answer of get_skill; others you get with \
-        get_asset and run yourself.";
+        what it wrote. Only for scripts whose execution is \"server\" in the result of get_skill; get others with \
+        get_asset and run them yourself.";
     const TIER: Tier = Tier::Vibecoder;
     const SCOPES: &'static [&'static str] = &["skills:run"];
     const FAULTS: Faults = Faults::InResultUnlessDenied;
