@@ -12,7 +12,7 @@ use lyceum_search::{Facts, Kind, Page, Plan, Search};
 use lyceum_tools::Error;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Document, Knowledge, Shown, question::is_of_skills};
+use crate::{Document, Knowledge, Shown, search_request::is_of_skills};
 
 /// How many documents are read before they are handed on: a few at first, so that there soon is something to find, then
 /// more, since what is handed on together costs less. And how many bytes of them.

@@ -154,7 +154,7 @@ impl Service for SearchIndex {
     fn start(self: Arc<Self>, context: &Context) {
         let (stop, search) = (context.stopping(), &self.search);
         context.spawn(search.clone().keep_open(stop.clone()));
-        context.spawn(search.clone().keep_filled(stop.clone()));
+        context.spawn(search.clone().keep_embedded(stop.clone()));
         context.spawn(search.clone().keep_ranked(stop.clone()));
         context.spawn(self.knowledge.clone().keep_searched(search.clone(), stop));
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Opening, Search};
-use crate::{error::Error, failure::Failure, filling::ModelStatus};
+use crate::{embed_queue::ModelStatus, error::Error, failure::Failure};
 use lyceum_store::{pages, vectors};
 
 /// How far the index is.

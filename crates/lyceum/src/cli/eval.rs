@@ -121,7 +121,7 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
     progress.end();
     let evaluated = evaluated?;
     if is_whole {
-        eval::keep(&folder, &evaluated.report)
+        eval::save_last_run(&folder, &evaluated.report)
             .with_context(|| format!("could not save the result in {}", folder.display()))?;
     }
     Ok(evaluated)
@@ -135,7 +135,7 @@ async fn ask(
     folder: &Path,
     progress: &Progress,
 ) -> anyhow::Result<Evaluated> {
-    let filled = eval::until_filled(&index.search, |status| progress.filling(status)).await;
+    let filled = eval::until_embedded(&index.search, |status| progress.filling(status)).await;
     let unasked = filled.err().filter(|_| modes.iter().any(|mode| *mode != Mode::Words));
     if let Some(reason) = &unasked {
         modes.retain(|mode| *mode == Mode::Words);
@@ -148,7 +148,7 @@ async fn ask(
     if report.documents == 0 {
         bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");
     }
-    Ok(Evaluated { report, last: eval::kept(folder), unasked })
+    Ok(Evaluated { report, last: eval::last_run(folder), unasked })
 }
 
 impl Evaluated {

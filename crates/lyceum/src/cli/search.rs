@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use lyceum_knowledge::{Filters, Finder, Found, FoundAll, Knowledge, Manner};
+use lyceum_knowledge::{Filters, Finder, Knowledge, SearchHit, SearchOptions, SearchResponse};
 use lyceum_search::{Mode, Search, State};
 
 use crate::{
@@ -93,7 +93,7 @@ async fn ask(
     index: &Index,
     knowledge: Arc<Knowledge>,
     question: &Question,
-) -> anyhow::Result<FoundAll> {
+) -> anyhow::Result<SearchResponse> {
     index.feed(config, &knowledge).await?;
     if question.mode != Stage::Words {
         wait_for_model(&index.search).await?;
@@ -112,9 +112,9 @@ async fn ask(
         Stage::Words => Mode::Words,
         Stage::Meaning => Mode::Meaning,
     };
-    let manner = Manner { mode, explain: question.explain, facets: false };
+    let options = SearchOptions { mode, explain: question.explain, facets: false };
     let finder = Finder { knowledge, search: index.search.clone() };
-    Ok(finder.find(question.words.join(" "), &filters, manner).await?)
+    Ok(finder.find(question.words.join(" "), &filters, options).await?)
 }
 
 /// Waits until the model is loaded, or it is clear that it will not be.
@@ -129,30 +129,30 @@ async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn say(out: &mut impl Write, found: &FoundAll) -> io::Result<()> {
+fn say(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
     let is_terminal = io::stdout().is_terminal();
-    for one in &found.results {
-        let Found { title, content_type, path, lines: [first, last], snippet, score, .. } = one;
+    for hit in &response.results {
+        let SearchHit { title, content_type, path, lines: [first, last], snippet, score, .. } = hit;
         let title = if is_terminal { format!("\x1b[1m{title}\x1b[0m") } else { title.clone() };
         writeln!(out, "{title}  ({content_type}, {score:.3})\n  {path}:{first}-{last}")?;
-        if !one.heading.is_empty() {
-            writeln!(out, "  {}", one.heading)?;
+        if !hit.heading.is_empty() {
+            writeln!(out, "  {}", hit.heading)?;
         }
         let snippet = if is_terminal { emphasised(snippet) } else { snippet.clone() };
         writeln!(out, "  {snippet}")?;
-        if let Some(explained) = &one.explain {
+        if let Some(explained) = &hit.explain {
             writeln!(out, "  words {:?}, meaning {:?}", explained.words, explained.meaning)?;
         }
         writeln!(out)?;
     }
-    if found.results.is_empty() {
-        let searched = found.searched.as_ref();
+    if response.results.is_empty() {
+        let searched = response.searched.as_ref();
         writeln!(out, "no results in {} documents", searched.map_or(0, |searched| searched.documents))?;
     }
-    if let Some(suggestion) = &found.did_you_mean {
+    if let Some(suggestion) = &response.did_you_mean {
         writeln!(out, "did you mean: {suggestion}")?;
     }
-    if let Some(reason) = &found.degraded {
+    if let Some(reason) = &response.degraded {
         writeln!(out, "note: {reason}")?;
     }
     Ok(())

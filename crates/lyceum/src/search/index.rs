@@ -34,7 +34,7 @@ impl Index {
         let stop = CancellationToken::new();
         let mut work = JoinSet::new();
         work.spawn(search.clone().keep_open(stop.clone()));
-        work.spawn(search.clone().keep_filled(stop.clone()));
+        work.spawn(search.clone().keep_embedded(stop.clone()));
         work.spawn(search.clone().keep_ranked(stop.clone()));
         Self { search, stop, work }
     }

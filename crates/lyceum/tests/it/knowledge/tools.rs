@@ -160,8 +160,8 @@ async fn each_tool_is_described_as_in_its_document() {
             "Search the SuperBenefit knowledge base (hybrid: BM25 and embeddings). Returns the best passages, each with \
              its document, file, lines and commit. Use double quotes for an exact phrase, and a trailing * for a prefix.",
             [
-                ["explain", "boolean", "Say what each stage of the search said of each result"],
-                ["filters", null, "What may be found"],
+                ["explain", "boolean", "Include the score of each search stage in each result"],
+                ["filters", null, "Filters that restrict the results"],
                 ["query", "string", "Natural language search query"]
             ],
             ["query"]
@@ -177,7 +177,7 @@ async fn each_tool_is_described_as_in_its_document() {
             "search_with_documents",
             "member",
             "Search SuperBenefit and return full document content for results. Requires member access. Published documents are open to everyone by the REST API.",
-            [["filters", null, "What may be found"], ["query", "string", "Search query"]],
+            [["filters", null, "Filters that restrict the results"], ["query", "string", "Search query"]],
             ["query"]
         ],
     ]);
