@@ -64,7 +64,7 @@ pub enum ChainError {
 pub struct BadChain;
 
 #[derive(Deserialize)]
-struct Answer {
+struct RpcResponse {
     result: Option<Value>,
     error: Option<Refusal>,
 }
@@ -141,7 +141,7 @@ impl Chain {
         let response = asked.await.map_err(|error| self.unreachable(&http::told(&error)))?;
         let status = response.status();
         let body = http::read(response, LARGEST).await.map_err(|why| self.unreachable(&why))?;
-        let answer: Answer = serde_json::from_slice(&body)
+        let answer: RpcResponse = serde_json::from_slice(&body)
             .map_err(|_| self.unreachable(&format!("the answer is not JSON-RPC (status {status})")))?;
         match (answer.result, answer.error) {
             (_, Some(refusal)) => Err(self.refused(&refusal)),

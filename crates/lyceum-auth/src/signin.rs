@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    oauth::request::Asked,
+    oauth::request::AuthorizationRequest,
     seal::{Broken, Key, Purpose},
 };
 
@@ -22,7 +22,7 @@ pub struct SignIn {
     /// Its id.
     pub id: String,
     /// What the client asks for.
-    pub asked: Asked,
+    pub asked: AuthorizationRequest,
     /// The hash of what the browser holds.
     browser: String,
 }
@@ -56,7 +56,7 @@ impl SignIn {
     /// Begins one, for a browser that may hold something from an earlier one.
     pub(crate) fn begin(
         key: &Key,
-        asked: Asked,
+        asked: AuthorizationRequest,
         browser: Option<&str>,
         now: Timestamp,
     ) -> Result<Begun, getrandom::Error> {

@@ -4,12 +4,12 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 use lyceum_source::{Change, Source, Watch};
-use lyceum_store::{documents, jobs, kept};
+use lyceum_store::{documents, jobs, kv};
 use lyceum_tools::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Knowledge, Progress, Report, SyncError, shelve::QUEUE, sync::Tell};
+use crate::{Knowledge, Progress, Report, SyncError, sync::OnProgress, upload::QUEUE};
 
 /// How often is looked at what another process may have written.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -31,13 +31,13 @@ const ELSEWHERE_WITHIN: Duration = Duration::from_secs(60);
 
 impl Knowledge {
     /// Keeps what is shown up with what is written, whoever writes it.
-    pub async fn keep_following(self: Arc<Self>, stop: CancellationToken) {
+    pub async fn keep_catalog(self: Arc<Self>, stop: CancellationToken) {
         while !stop.is_cancelled() {
-            if let Err(error) = self.follow().await {
+            if let Err(error) = self.update_catalog().await {
                 tracing::warn!(error.cause = %error, source.name = %self.options.name, "the catalog could not be brought up to date; trying again");
             }
             tokio::select! {
-                () = self.written.notified() => {}
+                () = self.events_written.notified() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
                 () = stop.cancelled() => {}
             }
@@ -73,21 +73,21 @@ impl Knowledge {
             tracing::warn!(error.cause = %error, "what was left half-written could not be cleared");
         }
         tokio::select! {
-            () = self.keep_shelving(&stop) => {}
+            () = self.keep_uploading(&stop) => {}
             () = self.keep_syncing() => {}
             () = stop.cancelled() => {}
         }
     }
 
     async fn keep_syncing(&self) {
-        let quiet: Tell = Arc::new(|_| ());
-        let mut ear = Ear::default();
+        let quiet: OnProgress = Arc::new(|_| ());
+        let mut watch = SourceWatch::default();
         if let Err(error) = self.sync_what_is_here(&quiet).await {
             log_failure(&self.options.name, &error);
         }
         let (mut failures, mut swept) = (0_u32, Instant::now());
         loop {
-            ear.listen(&self.options.source, &self.options.name).await;
+            watch.listen(&self.options.source, &self.options.name).await;
             let synced = self.sync(&quiet).await;
             failures = if synced.is_ok() { 0 } else { failures.saturating_add(1) };
             match synced {
@@ -98,7 +98,7 @@ impl Knowledge {
                 self.sweep().await;
                 swept = Instant::now();
             }
-            self.until_a_reason(&mut ear, failures).await;
+            self.until_a_reason(&mut watch, failures).await;
         }
     }
 
@@ -114,18 +114,18 @@ impl Knowledge {
     }
 
     /// Waits for a reason to sync.
-    async fn until_a_reason(&self, ear: &mut Ear, failures: u32) {
+    async fn until_a_reason(&self, watch: &mut SourceWatch, failures: u32) {
         let next_poll = Instant::now() + self.options.poll;
         let patience = AGAIN_AFTER.saturating_mul(2_u32.saturating_pow(failures.saturating_sub(1).min(10)));
         let not_before =
             Instant::now() + if failures > 0 { patience.min(AGAIN_AT_MOST) } else { Duration::ZERO };
         loop {
             tokio::select! {
-                () = self.asked.notified() => {
+                () = self.sync_requested.notified() => {
                     // Someone who asks by hand may have mended what failed.
                     return;
                 }
-                () = ear.heard() => return,
+                () = watch.heard() => return,
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
             let now = Instant::now();
@@ -153,7 +153,7 @@ impl Knowledge {
         let name = self.options.name.to_string();
         let swept = self.db.write(move |tx| {
             let now = Self::now();
-            kept::sweep(tx, now)?;
+            kv::sweep(tx, now)?;
             lyceum_store::events::trim(tx, &name, now.checked_sub(EVENTS_FOR).unwrap_or(Timestamp::MIN))
         });
         if let Err(error) = swept.await {
@@ -163,14 +163,14 @@ impl Knowledge {
 
     /// Syncs now, for a caller. Where another process does that, it is asked and waited for.
     pub async fn refresh(&self) -> Result<Report, Error> {
-        let quiet: Tell = Arc::new(|_| ());
+        let quiet: OnProgress = Arc::new(|_| ());
         match self.sync(&quiet).await {
             Err(SyncError::Elsewhere) => self.refresh_elsewhere().await,
             Ok(report) => Ok(report),
             Err(error) => {
                 log_failure(&self.options.name, &error);
                 // From now on it is tried again without being asked.
-                self.asked.notify_one();
+                self.sync_requested.notify_one();
                 Err(Error::Failed { code: error.code(), message: error.to_string() })
             }
         }
@@ -189,7 +189,7 @@ impl Knowledge {
             let source =
                 self.db.read(move |tx| documents::source(tx, &name)).await.map_err(crate::service::failed)?;
             if source.done >= wanted {
-                self.follow().await.map_err(crate::service::failed)?;
+                self.update_catalog().await.map_err(crate::service::failed)?;
                 let shown = self.shown();
                 return Ok(Report {
                     source: self.options.name.to_string(),
@@ -205,24 +205,24 @@ impl Knowledge {
         Err(Error::Failed { code: lyceum_model::ErrorCode::Timeout, message })
     }
 
-    /// Syncs once and shelves everything, telling how far it is: for the command line.
+    /// Syncs once and uploads everything, telling how far it is: for the command line.
     pub async fn sync_once(
         &self,
-        tell: impl Fn(Progress) + Send + Sync + 'static,
+        on_progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Result<Report, SyncError> {
-        let tell: Tell = Arc::new(tell);
-        let report = self.sync(&tell).await?;
+        let on_progress: OnProgress = Arc::new(on_progress);
+        let report = self.sync(&on_progress).await?;
         self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await?;
-        self.shelve(&tell).await?;
+        self.upload(&on_progress).await?;
         Ok(report)
     }
 }
 
 /// What tells that a folder changed.
 #[derive(Default)]
-struct Ear(Option<Watch>);
+struct SourceWatch(Option<Watch>);
 
-impl Ear {
+impl SourceWatch {
     /// Begins to watch a folder, if it is not watched.
     async fn listen(&mut self, source: &Source, name: &lyceum_model::SourceName) {
         let Source::Folder(folder) = source else { return };

@@ -6,7 +6,7 @@ use std::{io, time::Duration};
 
 use lyceum_model::ErrorCode;
 
-use crate::git::{Fault, Said};
+use crate::git::{Fault, GitMessage};
 
 /// Why a source could not be read or brought up to date.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum Error {
         branch: String,
         /// What git wrote, without secrets.
         #[source]
-        said: Said,
+        said: GitMessage,
     },
     /// `git` took too long and was ended.
     #[error(

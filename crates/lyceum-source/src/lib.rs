@@ -23,7 +23,7 @@ pub use askpass::{ASKPASS_VARIABLE, askpass};
 pub use bundled::Bundled;
 pub use error::{Error, ReadError};
 pub use folder::Folder;
-pub use git::{Fault, Said};
+pub use git::{Fault, GitMessage};
 pub use problem::{Extent, Problem, Reason};
 pub use repository::{Limits, Repository, Settings};
 pub use snapshot::{FileMeta, Snapshot};

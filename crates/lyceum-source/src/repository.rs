@@ -4,9 +4,9 @@
 //! and only who holds the lock beside the folder changes it.
 
 mod address;
+mod clone_dir;
 mod lock;
 mod origin;
-mod place;
 mod tree;
 
 use std::{
@@ -24,9 +24,9 @@ use crate::{
 };
 use address::Address;
 pub(crate) use address::Login;
+use clone_dir::{CloneDir, State};
 use lock::Lock;
 pub(crate) use origin::Origin;
-use place::{Place, State};
 use tree::Head;
 pub(crate) use tree::TreeFiles;
 
@@ -74,7 +74,7 @@ struct Inner {
     /// The full name of the branch.
     reference: String,
     login: Option<Login>,
-    place: Place,
+    place: CloneDir,
     git: PathBuf,
     limits: Limits,
     /// The last snapshot: the same commit is not listed twice.
@@ -140,7 +140,7 @@ impl Repository {
             branch: settings.branch,
             reference,
             login,
-            place: Place::new(settings.folder),
+            place: CloneDir::new(settings.folder),
             git: settings.git,
             limits: settings.limits,
             last: Mutex::new(None),

@@ -120,7 +120,7 @@ pub fn run() -> ExitCode {
         return lyceum_sandbox::helper_main();
     }
     if let Some(step) = config::end_at() {
-        lyceum_knowledge::trial::end_at(&step);
+        lyceum_knowledge::failpoint::end_at(&step);
     }
     match execute(Cli::parse()) {
         Ok(code) => code,

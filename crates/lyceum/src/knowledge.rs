@@ -187,7 +187,7 @@ impl Service for KnowledgeBase {
         let (stop, knowledge) = (context.stopping(), self.knowledge());
         // Listening begins before anything can change.
         context.spawn(show(knowledge.clone(), context.clone(), knowledge.state()));
-        context.spawn(knowledge.clone().keep_following(stop.clone()));
+        context.spawn(knowledge.clone().keep_catalog(stop.clone()));
         context.spawn(knowledge.clone().keep_fresh(stop));
     }
 

@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     config::{Config, DEFAULT_MODEL, KnowledgeService, SearchService, SkillsService},
-    patience::within,
+    deadline::within,
     recent::Recent,
     service::{Context, Examination, Health, Service},
     sources,

@@ -11,7 +11,7 @@ use lyceum_store::grants::{self, TokenKind};
 
 use super::Auth;
 use crate::{
-    oauth::exchange::scopes,
+    oauth::redeem::scopes,
     scopes::Scopes,
     subject::Subject,
     token::{Kind, Token},

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use lyceum_store::{
     DbError, Tx,
     grants::{self, Grant, NewToken, TokenKind},
-    kept::Namespace,
+    kv::Namespace,
 };
 use serde::Deserialize;
 use tokio::time::timeout;
@@ -20,8 +20,8 @@ use crate::{
     oauth::{
         Fault, OauthError, Params,
         client::{Client, ClientMetadata, Proof, Registered, register},
-        exchange::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
-        request::{Asked, Refused},
+        redeem::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
+        request::{AuthorizationRequest, Refused},
     },
     roles::Unreadable,
     scopes::Scopes,
@@ -95,7 +95,7 @@ impl Auth {
             Err(error) => Err(error),
         };
         let client = client.map_err(Refused::Shown)?;
-        let asked = Asked::read(params, &client, &self.0.resources, self.rights())?;
+        let asked = AuthorizationRequest::read(params, &client, &self.0.resources, self.rights())?;
         let no_randomness =
             |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
         SignIn::begin(&self.0.key, asked, visitor.browser, now).map_err(no_randomness)

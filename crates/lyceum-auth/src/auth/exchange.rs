@@ -11,7 +11,7 @@ use crate::{
     oauth::{
         Fault, OauthError, Params,
         client::{Client, Proof, SecretMethod, hash_of},
-        exchange::{Exchange, Exchanged, Issued},
+        redeem::{Exchange, Exchanged, Issued},
     },
     scopes::Scopes,
     subject::Subject,

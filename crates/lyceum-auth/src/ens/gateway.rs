@@ -29,7 +29,7 @@ sol! {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct GatewayResponse {
     data: String,
 }
 
@@ -67,8 +67,9 @@ async fn found(guard: &Guard, sent: &OffchainLookup) -> Option<Bytes> {
         let ask = if is_get { Ask::Get } else { Ask::Post(&body) };
         let Ok(response) = guard.ask(&url, ask, "application/json", LONGEST).await else { continue };
         let Ok(body) = http::read(response, LARGEST).await else { continue };
-        let found =
-            serde_json::from_slice::<Found>(&body).ok().and_then(|found| hex::decode(found.data).ok());
+        let found = serde_json::from_slice::<GatewayResponse>(&body)
+            .ok()
+            .and_then(|found| hex::decode(found.data).ok());
         if let Some(found) = found {
             return Some(found.into());
         }

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("type" = "object"))]
-pub(crate) enum Answer {
+pub(crate) enum Definition {
     /// The term.
     Found {
         /// Always true.
@@ -59,20 +59,20 @@ impl Tool for DefineTerm {
 
     type Service = Knowledge;
     type Args = Args;
-    type Output = Answer;
+    type Output = Definition;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
         named(knowledge, spec)
     }
 
-    async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Answer, Error> {
+    async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Definition, Error> {
         let shown = knowledge.ready().await?;
         if let Some(entry) = define(&shown.catalog, &args.term) {
             let (term, truncated) = Term::of_document(&knowledge.document(entry).await?);
-            return Ok(Answer::Found { found: true, term: Box::new(term), truncated });
+            return Ok(Definition::Found { found: true, term: Box::new(term), truncated });
         }
         let near = near_terms(&shown.catalog, &args.term, MOST_SUGGESTIONS);
-        Ok(Answer::NotFound {
+        Ok(Definition::NotFound {
             found: false,
             message: format!("Term \"{}\" not found in lexicon.", args.term),
             term: args.term,

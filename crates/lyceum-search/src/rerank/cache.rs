@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use lyceum_store::{
     Db,
-    kept::{self, Namespace},
+    kv::{self, Namespace},
 };
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
@@ -74,7 +74,7 @@ impl Cache {
             let work = db.write(move |tx| {
                 SCORES.put(tx, &key, &bytes, now)?;
                 if is_due(&swept, now) {
-                    kept::sweep(tx, now)?;
+                    kv::sweep(tx, now)?;
                 }
                 Ok(())
             });

@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
-use lyceum_store::{Db, kept::Namespace};
+use lyceum_store::{Db, kv::Namespace};
 use tokio::time::Instant;
 
 use super::{

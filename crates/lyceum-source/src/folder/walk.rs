@@ -43,7 +43,7 @@ const MOST_FOLDERS: usize = MOST_FILES;
 const WORTH_SHARING: usize = 64;
 
 /// What a walk found.
-pub(super) struct Found {
+pub(super) struct Walked {
     pub(super) files: BTreeMap<RelPath, FileMeta>,
     pub(super) problems: Vec<Problem>,
     pub(super) through_links: HashMap<RelPath, String>,
@@ -83,7 +83,7 @@ struct Walk<'a> {
 }
 
 /// Lists everything below the root, which was opened at that path, on all cores.
-pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Found, Error> {
+pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Walked, Error> {
     let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
     let rules = walk.rules_above.clone();
     walk.stops.push(Stop { listed: String::new(), real: String::new(), above: None, rules });
@@ -105,7 +105,7 @@ pub(super) fn walk_again(
     root_path: &Path,
     before: &Snapshot,
     places: &[PathBuf],
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<Walked>, Error> {
     let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
     let (mut files, mut problems) = (before.files().clone(), before.problems().to_vec());
     let places: Option<BTreeSet<&str>> = places.iter().map(|place| place.to_str()).collect();
@@ -217,7 +217,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What was found, added to what else there is.
-    fn found(self, mut files: BTreeMap<RelPath, FileMeta>, mut problems: Vec<Problem>) -> Found {
+    fn found(self, mut files: BTreeMap<RelPath, FileMeta>, mut problems: Vec<Problem>) -> Walked {
         if files.is_empty() {
             files = self.files.into_iter().collect();
         } else {
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
         problems.extend(self.problems);
         problems.sort_by(|one, other| one.path.cmp(&other.path));
         problems.dedup();
-        Found { files, problems, through_links: self.through_links }
+        Walked { files, problems, through_links: self.through_links }
     }
 
     fn visit(&mut self, stop: &Stop) -> Result<(), Error> {

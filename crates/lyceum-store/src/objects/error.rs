@@ -7,7 +7,7 @@ use std::{error::Error, io, time::Duration};
 use lyceum_model::ErrorCode;
 use object_store::client::{HttpError, HttpErrorKind};
 
-use super::s3::{Answer, Meaning};
+use super::s3::{ErrorResponse, Meaning};
 
 /// Why an object could not be kept or found.
 #[derive(Debug, thiserror::Error)]
@@ -137,7 +137,7 @@ impl From<io::Error> for ObjectError {
 
 impl From<object_store::Error> for ObjectError {
     fn from(error: object_store::Error) -> Self {
-        if let Some(answer) = cause::<Answer>(&error) {
+        if let Some(answer) = cause::<ErrorResponse>(&error) {
             let meaning = answer.meaning();
             return Self::of_answer(error.into(), meaning);
         }

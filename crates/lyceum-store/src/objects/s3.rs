@@ -1,15 +1,15 @@
 //! An S3-compatible store: R2, MinIO and the like.
 
-mod answer;
 mod connection;
+mod response;
 
 use std::{net::Ipv4Addr, sync::Arc, time::Duration};
 
 use object_store::{BackoffConfig, ObjectStore, RetryConfig, aws::AmazonS3Builder};
 use reqwest::Url;
 
-pub(super) use answer::{Answer, Meaning};
 use connection::Connection;
+pub(super) use response::{ErrorResponse, Meaning};
 
 use super::{ObjectError, Secret};
 

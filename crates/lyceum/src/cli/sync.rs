@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use lyceum_knowledge::{Knowledge, Named, Progress, Report, Told};
+use lyceum_knowledge::{FileReason, Knowledge, Listed, Progress, Report};
 use lyceum_model::Domain;
 use lyceum_search::Options;
 
@@ -32,19 +32,19 @@ pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let report = synced.context("the sync failed")?;
     index(config, &name, &knowledge).await.context("synced, but the search index could not be updated")?;
-    let (unshelved, failures) = knowledge.unshelved().await?;
+    let (pending_objects, failures) = knowledge.pending_objects().await?;
     let mut out = io::stdout().lock();
     say(&mut out, &report)?;
     for failure in &failures {
         writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }
-    if unshelved > 0 {
+    if pending_objects > 0 {
         writeln!(
             out,
-            "{unshelved} objects are not uploaded yet; run lyceum sync again, or start the server"
+            "{pending_objects} objects are not uploaded yet; run lyceum sync again, or start the server"
         )?;
     }
-    Ok(if unshelved == 0 && report.failed.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if pending_objects == 0 && report.failed.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Updates the lexical index. Embeddings are left to the server or to `lyceum eval`.
@@ -71,7 +71,7 @@ fn show(bar: &ProgressBar, progress: Progress) {
         Progress::Fetching => return bar.set_message("fetching"),
         Progress::Reading { done, of } => ("reading", done, of),
         Progress::Staging { done, of } => ("storing", done, of),
-        Progress::Shelving { left } => {
+        Progress::Uploading { left } => {
             bar.set_style(ProgressStyle::default_spinner());
             return bar.set_message(format!("uploading, {left} objects left"));
         }
@@ -93,7 +93,9 @@ fn say(out: &mut impl Write, report: &Report) -> io::Result<()> {
         each(out, word, named, |out, path| writeln!(out, "  {word}  {path}"))?;
     }
     for (word, named) in [("renamed", renamed), ("skipped", skipped), ("failed", failed)] {
-        each(out, word, named, |out, Told { path, reason }| writeln!(out, "  {word}  {path}: {reason}"))?;
+        each(out, word, named, |out, FileReason { path, reason }| {
+            writeln!(out, "  {word}  {path}: {reason}")
+        })?;
     }
     writeln!(
         out,
@@ -110,7 +112,7 @@ fn say(out: &mut impl Write, report: &Report) -> io::Result<()> {
 fn each<T>(
     out: &mut impl Write,
     word: &str,
-    named: &Named<T>,
+    named: &Listed<T>,
     mut line: impl FnMut(&mut dyn Write, &T) -> io::Result<()>,
 ) -> io::Result<()> {
     if named.count == 0 {

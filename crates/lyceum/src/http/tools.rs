@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::{ApiError, RequestBody, challenge_denied, read_body};
 use crate::{
     app::{App, too_late},
-    patience::within,
+    deadline::within,
 };
 
 #[derive(Serialize)]

@@ -12,9 +12,9 @@ use tracing::{
 use tracing_subscriber::{Layer, Registry, layer::Context, layer::SubscriberExt};
 
 use super::{
-    asked, pace, publishing,
+    asked, publishing,
     receiver::{Manner, Receiver},
-    settings, soon, tracker,
+    schedule, settings, soon, tracker,
 };
 use crate::analytics::{Endpoint, Settings, Tracker};
 
@@ -57,7 +57,7 @@ async fn check(url: &str, part: &str) {
     let folder = tempfile::tempdir().unwrap();
     let tracker = tracker(folder.path());
     tracker.track(&asked("what people ask for is private"));
-    publishing(&tracker, Endpoint::parse(url).unwrap(), pace(2), soon(part, || log.has(part))).await;
+    publishing(&tracker, Endpoint::parse(url).unwrap(), schedule(2), soon(part, || log.has(part))).await;
     let lines = log.lines().join("\n");
     for secret in ["private", "hunter2", "t0ken", "hooks", folder.path().to_str().unwrap()] {
         assert!(!lines.contains(secret), "{secret}: {lines}");

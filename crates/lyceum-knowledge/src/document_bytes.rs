@@ -21,7 +21,7 @@ const HEAL_EVERY: Duration = Duration::from_secs(5);
 
 /// A document as it is kept.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct DocumentBytes {
     /// The hash of the bytes.
     pub hash: String,
     /// JSON, the same for as long as the hash is the same.
@@ -30,21 +30,21 @@ pub struct Kept {
 
 impl Knowledge {
     /// The document of an entry as it is kept, or what took its place since the caller looked.
-    pub async fn kept(&self, entry: &Entry) -> Result<Kept, Error> {
+    pub async fn document_bytes(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
         if let Some(bytes) = self.cache.get(&entry.hash) {
-            return Ok(Kept { hash: entry.hash.clone(), bytes });
+            return Ok(DocumentBytes { hash: entry.hash.clone(), bytes });
         }
-        let kept = self.kept_aside(entry).await?;
+        let kept = self.document_bytes_uncached(entry).await?;
         self.cache.insert(kept.hash.clone(), kept.bytes.clone());
         Ok(kept)
     }
 
     /// The same, for one who reads everything once: what is held in memory stays what is often asked for.
-    async fn kept_aside(&self, entry: &Entry) -> Result<Kept, Error> {
+    async fn document_bytes_uncached(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
         if let Some(kept) = self.fetch(entry).await? {
             return Ok(kept);
         }
-        self.follow().await.map_err(failed)?;
+        self.update_catalog().await.map_err(failed)?;
         let shown = self.shown();
         let Some(current) = shown.catalog.get(&entry.summary.content_type, &entry.summary.id) else {
             return Err(Error::Failed {
@@ -62,18 +62,18 @@ impl Knowledge {
 
     /// The document of an entry.
     pub async fn document(&self, entry: &Entry) -> Result<Document, Error> {
-        let kept = self.kept(entry).await?;
+        let kept = self.document_bytes(entry).await?;
         serde_json::from_slice(&kept.bytes).map_err(Error::internal)
     }
 
     /// The document of an entry, for one who reads everything once.
     pub(crate) async fn document_aside(&self, entry: &Entry) -> Result<Document, Error> {
-        let kept = self.kept_aside(entry).await?;
+        let kept = self.document_bytes_uncached(entry).await?;
         serde_json::from_slice(&kept.bytes).map_err(Error::internal)
     }
 
     /// The bytes that an entry speaks of; nothing where they are nowhere.
-    async fn fetch(&self, entry: &Entry) -> Result<Option<Kept>, Error> {
+    async fn fetch(&self, entry: &Entry) -> Result<Option<DocumentBytes>, Error> {
         let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
         let mut found = self.in_place(&key, &entry.hash).await;
         if !matches!(found, Ok(Some(_))) {
@@ -88,7 +88,7 @@ impl Knowledge {
             };
         }
         let Some(bytes) = found? else { return Ok(None) };
-        Ok(Some(Kept { hash: entry.hash.clone(), bytes: bytes.into() }))
+        Ok(Some(DocumentBytes { hash: entry.hash.clone(), bytes: bytes.into() }))
     }
 
     /// The bytes of that hash where they belong.
@@ -121,7 +121,7 @@ impl Knowledge {
             documents::want(tx, &name)
         });
         match asked.await {
-            Ok(()) => self.asked.notify_one(),
+            Ok(()) => self.sync_requested.notify_one(),
             Err(error) => tracing::error!(error.cause = %error, "a damaged document could not be marked"),
         }
     }

@@ -1,4 +1,4 @@
-//! Shelving: objects that are written down are put where they belong, and taken from where they do not.
+//! Uploading: objects that are written down are put where they belong, and taken from where they do not.
 //!
 //! Each is a job of its own: tried five times, after 30 seconds and then twice as long each time, within two minutes;
 //! then it is kept as failed and reported, while the others go on, until the next start or `lyceum sync`. Where it is not
@@ -17,9 +17,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Knowledge, Progress,
+    failpoint::{self, Step},
     read::RETRIES,
-    sync::Tell,
-    trial::{self, Step},
+    sync::OnProgress,
 };
 
 /// The queue: a key of the object store, and the hash of what belongs there, or nothing.
@@ -60,22 +60,22 @@ struct Failed {
 }
 
 impl Knowledge {
-    /// Shelves what there is to shelve, until told to stop.
-    pub(crate) async fn keep_shelving(&self, stop: &CancellationToken) {
-        let quiet: Tell = std::sync::Arc::new(|_| ());
+    /// Uploads what there is to upload, until told to stop.
+    pub(crate) async fn keep_uploading(&self, stop: &CancellationToken) {
+        let quiet: OnProgress = std::sync::Arc::new(|_| ());
         // Whoever claimed before is gone, and what was given up may work now.
         let mut begun = self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await;
         while !stop.is_cancelled() {
-            let shelved = match begun {
-                Ok(()) => self.shelve(&quiet).await,
+            let uploaded = match begun {
+                Ok(()) => self.upload(&quiet).await,
                 Err(error) => Err(error),
             };
             // The claims of a round that failed would hold up the next.
-            begun = match &shelved {
+            begun = match &uploaded {
                 Ok(_) => Ok(()),
                 Err(_) => self.db.write(|tx| jobs::release_all(tx, QUEUE)).await,
             };
-            let wait = match shelved {
+            let wait = match uploaded {
                 Ok(next) => next.map_or(LOOK_EVERY, until).min(LOOK_EVERY),
                 Err(error) => {
                     tracing::warn!(error.cause = %error, "objects could not be put where they belong; trying again");
@@ -84,7 +84,7 @@ impl Knowledge {
             };
             // The first documents are found before the disk is busy with putting them where they belong.
             let told = async {
-                self.unshelved.notified().await;
+                self.upload_pending.notified().await;
                 self.until_searched().await;
             };
             tokio::select! {
@@ -95,8 +95,8 @@ impl Knowledge {
         }
     }
 
-    /// Shelves everything that is due, and says when something is due again.
-    pub(crate) async fn shelve(&self, tell: &Tell) -> Result<Option<Timestamp>, DbError> {
+    /// Uploads everything that is due, and says when something is due again.
+    pub(crate) async fn upload(&self, on_progress: &OnProgress) -> Result<Option<Timestamp>, DbError> {
         loop {
             let claimed =
                 self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), TOGETHER));
@@ -105,8 +105,8 @@ impl Knowledge {
                 self.sweep_bodies().await?;
                 return self.db.read(|tx| jobs::next_due(tx, QUEUE)).await;
             }
-            let done = self.shelve_batch(claimed).await?;
-            trial::reached(Step::Shelved);
+            let done = self.upload_batch(claimed).await?;
+            failpoint::reached(Step::Uploaded);
             let left = self.db.write(move |tx| {
                 for (job, result) in done {
                     match result {
@@ -119,7 +119,7 @@ impl Knowledge {
                 }
                 jobs::count(tx, QUEUE)
             });
-            tell(Progress::Shelving { left: left.await? });
+            on_progress(Progress::Uploading { left: left.await? });
         }
     }
 
@@ -131,7 +131,7 @@ impl Knowledge {
     }
 
     /// Does claimed jobs, as many at a time as fit into memory.
-    async fn shelve_batch(&self, claimed: Vec<Job>) -> Result<Vec<Done>, DbError> {
+    async fn upload_batch(&self, claimed: Vec<Job>) -> Result<Vec<Done>, DbError> {
         let mut done = Vec::with_capacity(claimed.len());
         let mut left = claimed;
         while !left.is_empty() {
@@ -151,7 +151,7 @@ impl Knowledge {
                 Ok((group, jobs.collect::<Vec<Job>>()))
             });
             let (group, rest) = read.await?;
-            done.extend(self.shelve_group(group).await);
+            done.extend(self.upload_group(group).await);
             left = rest;
         }
         for (job, failed) in done.iter().filter_map(|(job, result)| Some((job, result.as_ref().err()?))) {
@@ -165,7 +165,7 @@ impl Knowledge {
         Ok(done)
     }
 
-    async fn shelve_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<Done> {
+    async fn upload_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<Done> {
         let limit = ObjectOptions { limit: WITHIN, ..ObjectOptions::default() };
         let objects = self.options.objects.clone().with_options(limit);
         let (mut done, mut deletes, mut puts) = (Vec::new(), Vec::new(), Vec::new());

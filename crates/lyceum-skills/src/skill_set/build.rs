@@ -1,4 +1,4 @@
-//! Building the next library. What did not change since the last one is not read again.
+//! Building the next skill set. What did not change since the last one is not read again.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -17,7 +17,7 @@ use lyceum_content::{
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
 
-use super::{Library, Shelf, shelf::Digests};
+use super::{AgentSkills, SkillSet, agent_skills::Digests};
 
 /// The largest markdown file that is read.
 const LARGEST_MARKDOWN: u64 = 1024 * 1024;
@@ -55,9 +55,9 @@ pub enum Audience {
     Everyone,
 }
 
-/// Builds libraries, and remembers what was read for the last one.
+/// Builds skill sets, and remembers what was read for the last one.
 #[derive(Debug, Default)]
-pub(crate) struct Librarian {
+pub(crate) struct SkillSetBuilder {
     read: HashMap<RelPath, Arc<Reading>>,
     digests: Digests,
 }
@@ -72,15 +72,15 @@ struct Reading {
     findings: Vec<Finding>,
 }
 
-impl Librarian {
-    /// Builds the library of a snapshot, with the settings that may lie beside it. Blocks.
+impl SkillSetBuilder {
+    /// Builds the skill set of a snapshot, with the settings that may lie beside it. Blocks.
     pub(crate) fn build(
         &mut self,
         snapshot: Snapshot,
         beside: Option<Beside>,
         rules: &Rules,
         now: Timestamp,
-    ) -> Library {
+    ) -> SkillSet {
         let root = root(&snapshot, rules.path.as_ref());
         let below_root: BTreeMap<RelPath, FileMeta>;
         let files = match &root {
@@ -113,12 +113,12 @@ impl Librarian {
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
         let told = self.read.values().flat_map(|reading| &reading.findings);
         let mut index = SkillIndex::new(drafts, files, told.chain(&findings));
-        let (shelf, further) = Shelf::new(&index, files, &mut self.digests, &read_file);
+        let (agent_skills, further) = AgentSkills::new(&index, files, &mut self.digests, &read_file);
         index.findings.extend(further);
         index
             .findings
             .sort_by(|one, other| other.severity.cmp(&one.severity).then(one.file.cmp(&other.file)));
-        Library { index, settings, synced_at: now, shelf, snapshot, root }
+        SkillSet { index, settings, synced_at: now, agent_skills, snapshot, root }
     }
 
     /// Reads what is new or changed, on all cores, and forgets what is gone.
