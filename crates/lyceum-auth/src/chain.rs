@@ -60,7 +60,7 @@ pub enum ChainError {
 
 /// Why a chain can't be used at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the address of the chain is not one of http or https")]
+#[error("the RPC URL must be http or https")]
 pub struct BadChain;
 
 #[derive(Deserialize)]

@@ -42,13 +42,13 @@ pub struct Begun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     /// It is not one of ours.
-    #[error("this sign-in was not begun here; go back to the program and begin again")]
+    #[error("unknown sign-in; go back to the client and start again")]
     Unknown,
     /// It took too long.
-    #[error("this sign-in took longer than 10 minutes; go back to the program and begin again")]
+    #[error("this sign-in expired after 10 minutes; go back to the client and start again")]
     TooOld,
     /// It belongs to another browser.
-    #[error("this sign-in was begun in another browser, or cookies are off")]
+    #[error("this sign-in was started in another browser, or cookies are disabled")]
     OtherBrowser,
 }
 

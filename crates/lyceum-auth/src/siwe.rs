@@ -51,19 +51,19 @@ pub enum Unfit {
     #[error("the message is for another site")]
     Site,
     /// It is for a chain that is not used here.
-    #[error("the message is for a chain that is not used here")]
+    #[error("the message is for an unsupported chain")]
     Chain,
     /// It is signed by a contract of another chain than that of the roles.
-    #[error("a contract signs in on chain {0}, where its roles are; switch the wallet to that chain")]
+    #[error("contract wallets sign in on chain {0}; switch the wallet to that chain")]
     ContractElsewhere(u64),
     /// It does not count now.
-    #[error("the message does not count at this time; sign in again")]
+    #[error("the message is expired or not valid yet; sign in again")]
     Time,
     /// Its nonce is not one of ours, or too old.
-    #[error("the nonce is not good, or too old; sign in again")]
+    #[error("the nonce is invalid or expired; sign in again")]
     Nonce,
     /// It is not the message that the server wrote.
-    #[error("the message is not the one that this server wrote")]
+    #[error("the message differs from the one this server issued")]
     Changed,
 }
 

@@ -56,7 +56,7 @@ impl Knowledge {
             return Ok(kept);
         }
         self.heal(current).await;
-        let message = "the document is being brought in again; try again in a moment".to_owned();
+        let message = "the stored document is corrupt and is being restored; retry in a moment".to_owned();
         Err(Error::Failed { code: ErrorCode::Unavailable, message })
     }
 
@@ -96,7 +96,7 @@ impl Knowledge {
         match self.options.objects.get(key).await {
             Ok(kept) => Ok(kept.filter(|bytes| hash(bytes) == wanted).map(|bytes| bytes.to_vec())),
             Err(error) => {
-                tracing::warn!(error.cause = %error, object.key = key.as_str(), "an object could not be read");
+                tracing::warn!(error.cause = %error, object.key = key.as_str(), "could not read an object");
                 Err(Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() })
             }
         }
@@ -113,7 +113,7 @@ impl Knowledge {
         }
         tracing::error!(
             document.path = entry.summary.path,
-            "a stored document is damaged or gone; it is brought in again"
+            "a stored document is missing or corrupt; restoring it"
         );
         let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
         let asked = self.db.write(move |tx| {
@@ -122,7 +122,9 @@ impl Knowledge {
         });
         match asked.await {
             Ok(()) => self.sync_requested.notify_one(),
-            Err(error) => tracing::error!(error.cause = %error, "a damaged document could not be marked"),
+            Err(error) => {
+                tracing::error!(error.cause = %error, "could not mark a corrupt document for restoring")
+            }
         }
     }
 }

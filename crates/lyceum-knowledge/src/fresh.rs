@@ -34,7 +34,7 @@ impl Knowledge {
     pub async fn keep_catalog(self: Arc<Self>, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.update_catalog().await {
-                tracing::warn!(error.cause = %error, source.name = %self.options.name, "the catalog could not be brought up to date; trying again");
+                tracing::warn!(error.cause = %error, source.name = %self.options.name, "could not update the catalog; retrying");
             }
             tokio::select! {
                 () = self.events_written.notified() => {}
@@ -51,13 +51,13 @@ impl Knowledge {
             match self.lead() {
                 Ok(true) => break,
                 Ok(false) if !told => {
-                    tracing::info!(source.name = %self.options.name, "another process keeps this data folder in sync; what it brings in is served here too");
+                    tracing::info!(source.name = %self.options.name, "another process syncs this data folder; serving what it publishes");
                     told = true;
                 }
                 Ok(false) => self.note(self.other_rules().await),
                 Err(error) => {
                     if !told {
-                        tracing::warn!(error.cause = %error, "the data folder can't be locked; trying again");
+                        tracing::warn!(error.cause = %error, "could not lock the data folder; retrying");
                         told = true;
                     }
                     self.note(Some(SyncError::Lock(error).to_string()));
@@ -70,7 +70,7 @@ impl Knowledge {
         }
         // Whoever wrote before is gone.
         if let Err(error) = self.options.objects.clear_unfinished().await {
-            tracing::warn!(error.cause = %error, "what was left half-written could not be cleared");
+            tracing::warn!(error.cause = %error, "could not delete partially written objects");
         }
         tokio::select! {
             () = self.keep_uploading(&stop) => {}
@@ -108,7 +108,7 @@ impl Knowledge {
         let source = self.db.read(move |tx| documents::source(tx, &name)).await.ok()?;
         let is_other = source.version.is_some() && source.rules != self.options.rules;
         is_other.then(|| {
-            "another process keeps this data folder by another configuration; use another --data-dir"
+            "another process uses this data folder with a different configuration; use another --data-dir"
                 .to_owned()
         })
     }
@@ -157,7 +157,7 @@ impl Knowledge {
             lyceum_store::events::trim(tx, &name, now.checked_sub(EVENTS_FOR).unwrap_or(Timestamp::MIN))
         });
         if let Err(error) = swept.await {
-            tracing::warn!(error.cause = %error, "old events could not be swept away; trying again later");
+            tracing::warn!(error.cause = %error, "could not delete old events; retrying later");
         }
     }
 
@@ -201,7 +201,7 @@ impl Knowledge {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let message = "the process that keeps this data folder in sync did not answer in time".to_owned();
+        let message = "the process that syncs this data folder did not respond in time".to_owned();
         Err(Error::Failed { code: lyceum_model::ErrorCode::Timeout, message })
     }
 
@@ -234,7 +234,7 @@ impl SourceWatch {
         match tokio::task::spawn_blocking(watch).await {
             Ok(Ok(watch)) => self.0 = Some(watch),
             Ok(Err(error)) => {
-                tracing::warn!(error.cause = %error, source.name = %name, "the folder can't be watched; looking again from time to time");
+                tracing::warn!(error.cause = %error, source.name = %name, "could not watch the folder; polling instead");
             }
             Err(error) => tracing::error!(error.cause = %error, "watching the folder failed"),
         }
@@ -288,5 +288,5 @@ fn log_report(report: &Report) {
 fn log_failure(name: &lyceum_model::SourceName, error: &SyncError) {
     let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
     let cause: Vec<String> = causes.map(ToString::to_string).collect();
-    tracing::warn!(source.name = %name, error.message = %error, error.cause = cause.join(": "), "the source could not be brought in; what is here is served on");
+    tracing::warn!(source.name = %name, error.message = %error, error.cause = cause.join(": "), "sync failed; still serving the last good commit");
 }

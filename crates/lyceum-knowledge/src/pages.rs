@@ -44,7 +44,7 @@ impl Knowledge {
                         }
                     }
                     Err(error) => {
-                        tracing::warn!(error.cause = %error, "documents could not be indexed; they are tried again");
+                        tracing::warn!(error.cause = %error, "could not index documents; retrying");
                     }
                 }
                 match done {
@@ -107,7 +107,7 @@ impl Knowledge {
                     }
                     Err(error) => {
                         unread += 1;
-                        tracing::debug!(error.cause = %error, document.path = entry.summary.path, "a document could not be read for the index");
+                        tracing::debug!(error.cause = %error, document.path = entry.summary.path, "could not read a document for the index");
                     }
                 }
                 if bytes > BYTES_TOGETHER {

@@ -97,7 +97,7 @@ impl Reader<'_> {
             }
         };
         if is_lfs_pointer(&bytes) {
-            let reason = "its content is kept with Git LFS, which is not fetched";
+            let reason = "it is a Git LFS pointer; LFS content is not fetched";
             return Err(Unreadable::AsItIs(reason.to_owned()));
         }
         String::from_utf8(bytes)

@@ -66,7 +66,7 @@ pub struct SearchHit {
     /// The score of each stage; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explained>,
-    /// The full document; in `search_with_documents` only.
+    /// The full document, where the tool returns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<Document>,
 }

@@ -78,11 +78,11 @@ pub enum SyncError {
     Db(#[from] DbError),
     /// Another process brings this data folder up to date.
     #[error(
-        "another process keeps this data folder in sync; ask it (the tool refresh_sources, or POST /api/v1/sources/{{name}}/sync), or use another --data-dir"
+        "another process syncs this data folder; ask that server (tool refresh_sources, or POST /api/v1/sources/{{name}}/sync), or use another --data-dir"
     )]
     Elsewhere,
     /// The source took too long.
-    #[error("the source took more than {} seconds; see whether its disk or its server answers", limit.as_secs())]
+    #[error("reading the source took more than {} seconds; check its disk or server", limit.as_secs())]
     TooSlow {
         /// The limit.
         limit: Duration,
@@ -91,7 +91,7 @@ pub enum SyncError {
     #[error("the data folder can't be locked: {}", .0.kind())]
     Lock(#[from] std::io::Error),
     /// A fault of ours.
-    #[error("reading the files failed; the log says more")]
+    #[error("reading the files failed; see the log")]
     Panicked,
 }
 
@@ -209,7 +209,7 @@ impl Knowledge {
         let mut read = self.read_all(&snapshot, &plan, &known, now, on_progress).await?;
         let is_clone = self.options.source.kind() == Kind::Repository;
         if is_clone && read.iter().any(|row| row.state == FileState::Failed) {
-            tracing::warn!(source.name = %self.options.name, "files of a clone can't be read; it is made anew");
+            tracing::warn!(source.name = %self.options.name, "files in the clone can't be read; cloning again");
             snapshot = self.options.source.renew().await?;
             plan = plan::plan(&known.files, &snapshot, now);
             read = self.read_all(&snapshot, &plan, &known, now, on_progress).await?;

@@ -78,7 +78,7 @@ impl Knowledge {
             let wait = match uploaded {
                 Ok(next) => next.map_or(LOOK_EVERY, until).min(LOOK_EVERY),
                 Err(error) => {
-                    tracing::warn!(error.cause = %error, "objects could not be put where they belong; trying again");
+                    tracing::warn!(error.cause = %error, "uploading objects failed; retrying");
                     AGAIN_AFTER
                 }
             };
@@ -159,7 +159,7 @@ impl Knowledge {
                 object.key = job.key,
                 attempt = job.attempts,
                 error.cause = failed.why,
-                "an object could not be put where it belongs"
+                "could not upload an object"
             );
         }
         Ok(done)
@@ -208,10 +208,7 @@ impl Knowledge {
             Ok(keys) => keys.iter().map(|key| key.as_str().to_owned()).collect(),
             Err(error) => {
                 let error: ObjectError = error;
-                tracing::warn!(
-                    error.cause = told(&error),
-                    "objects of an earlier database could not be looked for"
-                );
+                tracing::warn!(error.cause = told(&error), "could not list objects of an earlier database");
                 Vec::new()
             }
         }
@@ -251,7 +248,7 @@ fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), Failed> {
         Err(ObjectError::NameTooLong(_)) => {
             tracing::warn!(
                 object.key = key.as_str(),
-                "a file has so long a name that no copy of it is kept on this disk"
+                "a path is too long for this disk; the raw copy of the file is not stored"
             );
             Ok(())
         }

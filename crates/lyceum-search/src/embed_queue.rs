@@ -83,7 +83,7 @@ impl Search {
                         if is_news {
                             tracing::warn!(
                                 error.cause = failure.detail,
-                                "texts can't be turned into vectors; answers are found by words until they can"
+                                "embedding failed; search is lexical until it works again"
                             );
                         }
                     }
@@ -196,16 +196,16 @@ impl Search {
                 let name = &before.identity().name;
                 tracing::info!(
                     model.name = name,
-                    "another model is wanted; this one answers until it is complete"
+                    "switching models; queries use the old vectors until the new ones are complete"
                 );
                 Some(before)
             }
             Ok(_) => {
-                tracing::info!("the model that made the vectors is another by now; they are made again");
+                tracing::info!("the embedding model has changed; computing all vectors again");
                 None
             }
             Err(error) => {
-                tracing::info!(error.cause = %error, "the model that made the vectors is gone; they are made again");
+                tracing::info!(error.cause = %error, "the embedding model is gone; computing all vectors again");
                 None
             }
         }

@@ -112,7 +112,7 @@ impl Search {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let failed = || Error::Closed("the search failed; the log says more".to_owned());
+        let failed = || Error::Closed("the search failed; see the log".to_owned());
         let place = self.looking.clone().acquire_owned().await.map_err(|_| failed())?;
         let done = tokio::task::spawn_blocking(move || {
             let done = work();

@@ -70,7 +70,7 @@ impl Rerank {
         if !self.breaker().may_ask(Instant::now()) {
             let pause = PAUSE.as_secs();
             return Reranked::Unavailable(format!(
-                "the reranker keeps failing and is left alone for {pause} s"
+                "the reranker keeps failing; the next attempt is in {pause} s"
             ));
         }
         match self.ask(query, &passages, deadline).await {

@@ -176,7 +176,7 @@ impl Search {
     fn note_lock(&self, fault: Option<String>) {
         let mut known = self.unlockable.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = fault.as_ref().filter(|fault| known.as_ref() != Some(fault)) {
-            tracing::error!(error.cause = %fault, "the search index can't be locked, so nothing new gets into it");
+            tracing::error!(error.cause = %fault, "could not lock the search index; it is not updated");
         }
         *known = fault;
     }

@@ -115,8 +115,8 @@ impl Skills {
             Refreshed::Done { skill_set, files_changed }
         });
         built.await.unwrap_or_else(|panicked| {
-            tracing::error!(error.cause = %panicked, source.name = %self.name, "building the skill_set failed");
-            let error = "the skills could not be read; the log says more".to_owned();
+            tracing::error!(error.cause = %panicked, source.name = %self.name, "building the skill set failed");
+            let error = "could not read the skills; see the log".to_owned();
             self.store.failed(error.clone());
             Refreshed::Failed(error)
         })
@@ -129,7 +129,7 @@ impl Skills {
             match tokio::task::spawn_blocking(move || lyceum_source::watch(&place)).await {
                 Ok(Ok(watch)) => self.follow_watch(root, watch).await,
                 Ok(Err(error)) => {
-                    tracing::warn!(error.cause = %error, source.name = %self.name, "the folder can't be watched; looking again from time to time");
+                    tracing::warn!(error.cause = %error, source.name = %self.name, "could not watch the folder; polling instead");
                     self.refresh_in_turn().await;
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
@@ -194,11 +194,11 @@ impl Skills {
         let cause = std::iter::successors(std::error::Error::source(error), |error| error.source());
         let cause: Vec<String> = cause.map(ToString::to_string).collect();
         let served = if self.state().borrow().skill_set.is_some() {
-            "what is here is served on"
+            "still serving the last good version"
         } else {
             "nothing is served yet"
         };
-        tracing::warn!(source.name = %self.name, error.message = %error, error.cause = cause.join(": "), "the source could not be refreshed; {served}");
+        tracing::warn!(source.name = %self.name, error.message = %error, error.cause = cause.join(": "), "refresh failed; {served}");
         self.store.failed(error.to_string());
     }
 }

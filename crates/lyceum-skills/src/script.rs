@@ -186,9 +186,9 @@ fn told(error: lyceum_sandbox::Error) -> Error {
     match error {
         Fault::Invalid(message) => Error::Failed { code: ErrorCode::ValidationError, message },
         Fault::NotStarted(cause) => {
-            tracing::warn!(error.cause = cause, "the runner of a script could not be started");
+            tracing::warn!(error.cause = cause, "could not start the runner of a script");
             unavailable(
-                "the runner could not be started in the sandbox; it must be installed where every user of the machine can read it",
+                "could not start the runner in the sandbox; install it where every user of the machine can read it",
             )
         }
         Fault::NoNetwork(cause) => Error::Failed {
@@ -199,8 +199,8 @@ fn told(error: lyceum_sandbox::Error) -> Error {
             ),
         },
         Fault::Refused(cause) => {
-            tracing::warn!(error.cause = cause, "the sandbox for a script could not be made");
-            unavailable("the sandbox could not be made, so nothing was run; lyceum doctor says more")
+            tracing::warn!(error.cause = cause, "could not create the sandbox of a script");
+            unavailable("could not create the sandbox, so the script was not run; see lyceum doctor")
         }
         other @ (Fault::Helper(_) | Fault::Lost) => Error::internal(other),
     }

@@ -57,5 +57,5 @@ fn endpoint(settings: &AnalyticsSettings) -> Option<Endpoint> {
         return None;
     }
     let endpoint = Endpoint::parse(&settings.endpoint);
-    endpoint.inspect_err(|error| tracing::warn!(error.cause = %error, "usage is kept and not sent: analytics.endpoint can't be used")).ok()
+    endpoint.inspect_err(|error| tracing::warn!(error.cause = %error, "usage events are stored but not sent: invalid analytics.endpoint")).ok()
 }

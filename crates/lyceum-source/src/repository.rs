@@ -123,10 +123,7 @@ impl Repository {
         }
         let url = address.url.clone();
         if address.had_secret() {
-            tracing::warn!(
-                source.url = url,
-                "the address of a repository holds a password; configure a token instead of it"
-            );
+            tracing::warn!(source.url = url, "the repository URL contains a password; use token_env instead");
         }
         let login = address.login(settings.token, settings.askpass);
         if login.as_ref().is_some_and(|login| login.origin.is_open()) {
@@ -179,7 +176,7 @@ impl Repository {
             State::Empty => self.clone_anew(&lock).await,
             State::Clone => match self.fetch(&lock).await {
                 Err(Error::Damaged(why)) => {
-                    tracing::warn!(error = %why, source.url = self.url(), "a clone is damaged and is made anew");
+                    tracing::warn!(error = %why, source.url = self.url(), "the local clone is corrupt; cloning again");
                     self.clone_anew(&lock).await
                 }
                 fetched => fetched,
@@ -282,7 +279,7 @@ impl Repository {
     async fn tidy(&self, lock: &Lock) {
         let arguments = self.in_clone(&["gc", "--auto", "--quiet"]);
         if let Err(error) = self.git(lock, &arguments, self.0.limits.fetch).await {
-            tracing::warn!(%error, source.url = self.url(), "a clone could not be packed");
+            tracing::warn!(%error, source.url = self.url(), "could not repack a clone");
         }
     }
 
@@ -296,11 +293,7 @@ impl Repository {
         let order = Order { git, arguments, login: login.as_ref(), limit, branch };
         let said = git::run(&order, |group| lock.note(group)).await?;
         if let Some(address) = said.moved_to() {
-            tracing::warn!(
-                source.url = self.url(),
-                address,
-                "the repository moved; configure its new address"
-            );
+            tracing::warn!(source.url = self.url(), address, "the repository has moved; update its URL");
         }
         Ok(())
     }

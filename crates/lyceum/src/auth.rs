@@ -62,7 +62,7 @@ pub(crate) fn service<'a>(
 pub(crate) async fn keep_tidy(auth: Auth) {
     loop {
         if let Err(error) = auth.sweep(Timestamp::now()).await {
-            tracing::warn!(error.cause = %error, "what is past its end could not be taken away");
+            tracing::warn!(error.cause = %error, "could not delete expired grants and tokens");
         }
         tokio::time::sleep(TIDIED_EVERY).await;
     }

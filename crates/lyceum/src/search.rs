@@ -200,10 +200,7 @@ async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Emb
 
 /// Fetches a model, and says so.
 async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
-    tracing::info!(
-        model.name = name,
-        "the model is not here yet and is fetched once; until it is, answers are found by their words"
-    );
+    tracing::info!(model.name = name, "downloading the embedding model; search is lexical until it is ready");
     let mut said = Instant::now();
     let options = pull_options(declared, name);
     let pulled = model::pull(&options, |progress| {
@@ -214,7 +211,7 @@ async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
         }
     });
     pulled.await.map_err(|error| EmbedError::Model(error.to_string()))?;
-    tracing::info!(model.name = name, "the model is here");
+    tracing::info!(model.name = name, "the embedding model is ready");
     Ok(())
 }
 

@@ -28,7 +28,10 @@ async fn check(happens: impl AsyncFn(&Objects, &Key)) {
     let fresh = tokio::spawn(base.knowledge.clone().keep_fresh(stop.clone()));
 
     let refused = base.knowledge.document_bytes(&entry(&base, "file", "a")).await.unwrap_err();
-    assert_eq!(refused.to_string(), "the document is being brought in again; try again in a moment");
+    assert_eq!(
+        refused.to_string(),
+        "the stored document is corrupt and is being restored; retry in a moment"
+    );
     let until = Instant::now() + WITHIN;
     let healed = loop {
         match base.knowledge.document(&entry(&base, "file", "a")).await {

@@ -78,7 +78,7 @@ pub(super) fn retrieve(
         if lexical.as_ref().is_some_and(|lexical| lexical.seen() == 0) && memory.seq > 0 {
             candidates
                 .degraded
-                .push("the index of words is being made: some pages are not found by them".to_owned());
+                .push("the lexical index is being built: some pages are not found yet".to_owned());
         }
         let allowed = memory.allowed(&query.filter);
         // A reranker sees as many as there may be results; without one, only what is shown is read.
@@ -241,8 +241,8 @@ fn keep_best(near: &mut HashMap<i64, (f32, i64)>, most: usize) {
 fn attempt<T>(candidates: &mut Candidates, outcome: Result<T, Unusable>) -> Option<T> {
     outcome
         .inspect_err(|error| {
-            tracing::warn!(error.cause = %error, "words could not be searched");
-            let reason = "words could not be searched: found by meaning only".to_owned();
+            tracing::warn!(error.cause = %error, "lexical search failed");
+            let reason = "lexical search failed: vector results only".to_owned();
             if !candidates.degraded.contains(&reason) {
                 candidates.degraded.push(reason);
             }
@@ -281,7 +281,7 @@ fn facets(
     let pages: Vec<i64> = match matching {
         Some(Ok(pages)) => pages.into_iter().filter(|page| allowed.admits(*page)).collect(),
         Some(Err(_)) => {
-            degraded.push("words could not be counted".to_owned());
+            degraded.push("facets could not be counted".to_owned());
             return None;
         }
         None => fused.iter().map(|one| one.candidate.page).collect(),

@@ -56,7 +56,7 @@ impl Cache {
         let bytes = match tokio::time::timeout(limit, look).await {
             Ok(Ok(bytes)) => bytes?,
             Ok(Err(error)) => {
-                tracing::debug!(error.cause = %error, "kept rerank scores can't be read");
+                tracing::debug!(error.cause = %error, "could not read cached rerank scores");
                 return None;
             }
             Err(_) => return None,
@@ -79,7 +79,7 @@ impl Cache {
                 Ok(())
             });
             if let Err(error) = work.await {
-                tracing::debug!(error.cause = %error, "rerank scores can't be kept");
+                tracing::debug!(error.cause = %error, "could not cache rerank scores");
             }
             drop(permit);
         });
@@ -89,7 +89,7 @@ impl Cache {
     pub(super) async fn settle(&self) {
         self.writes.close();
         if tokio::time::timeout(END, self.writes.wait()).await.is_err() {
-            tracing::debug!("rerank scores were not kept in time");
+            tracing::debug!("caching rerank scores took too long");
         }
         self.writes.reopen();
     }

@@ -104,7 +104,7 @@ impl Search {
             Ok(()) => opened.words_again().went_well(),
             Err(Behind::Database(error)) => return Err(error),
             Err(Behind::Words(error)) if error.is_damage() || lexical.is_damaged() => {
-                tracing::error!(error.cause = %error, "the index of words is damaged; it is made again");
+                tracing::error!(error.cause = %error, "the lexical index is corrupt; rebuilding it");
                 opened.words_again().went_well();
                 opened.set_lexical(None);
             }
@@ -113,7 +113,7 @@ impl Search {
                 if opened.words_again().failed(Instant::now()) {
                     tracing::error!(
                         error.cause = %error,
-                        "the index of words can't be written; it answers as it is, and writing is tried again"
+                        "could not write the lexical index; searching its last state and retrying"
                     );
                 }
             }
@@ -128,7 +128,7 @@ impl Search {
         if let Some(lexical) = opened.lexical()
             && let Err(error) = lexical.refresh()
         {
-            tracing::warn!(error.cause = %error, "the index of words could not be read anew");
+            tracing::warn!(error.cause = %error, "could not reload the lexical index");
         }
         Ok(())
     }

@@ -151,7 +151,7 @@ async fn without_a_model_words_are_searched_and_answers_say_so() {
     assert_eq!(answer.degraded.as_deref(), Some("lexical results only: no model is configured"));
     assert_eq!(answer.hits.len(), 2);
     assert_eq!(scene.ask(Mode::Words, "wheels").await.degraded, None);
-    assert!(scene.ask(Mode::Meaning, "wheels").await.degraded.unwrap().starts_with("meaning can't"));
+    assert!(scene.ask(Mode::Meaning, "wheels").await.degraded.unwrap().starts_with("vector search is not"));
     assert_eq!(scene.status().await.state, State::Ready);
     scene.close().await;
 }

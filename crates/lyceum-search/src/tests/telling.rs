@@ -87,7 +87,7 @@ async fn a_lock_that_can_t_be_asked_for_is_said_until_it_can() {
     assert!(!scene.search.apply(super::SOURCE, library(), Vec::new()).await.unwrap());
     let status = scene.status().await;
     assert_eq!(status.state, State::Degraded);
-    assert_eq!(status.reason.as_deref(), Some("nothing new gets into the index: it can't be locked"));
+    assert_eq!(status.reason.as_deref(), Some("the index is not updated: could not lock it"));
     std::fs::remove_dir(&lock).unwrap();
     until("it is locked", async || scene.status().await.state == State::Ready).await;
     scene.put(library()).await;

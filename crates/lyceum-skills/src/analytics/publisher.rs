@@ -187,7 +187,7 @@ impl Publisher {
         if let Err(error) = blocking(move || batch::remove(&folder, id, &torn)).await {
             tracing::warn!(
                 batch.id = %id, %error,
-                "an analytics batch was taken but its file can't be removed, so it will be sent again under the same key"
+                "an analytics batch was delivered but its file can't be deleted; it will be sent again with the same key"
             );
             return Err(self.postpone(id));
         }
@@ -247,7 +247,7 @@ impl Publisher {
         self.quiet_until = Some(Instant::now() + retry_after.map_or(BREATH.min(every), |_| wait));
         tracing::warn!(
             endpoint = %self.endpoint, failures = self.failures, next_in_ms = wait.as_millis() as u64,
-            "analytics events were not delivered and are kept: {why}"
+            "analytics events were not delivered; they are buffered: {why}"
         );
         wait
     }

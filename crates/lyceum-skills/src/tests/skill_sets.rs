@@ -50,7 +50,7 @@ fn what_can_not_be_read_is_told_and_the_rest_is_served() {
     assert!(told.iter().any(|finding| finding.starts_with("huge.md: it is larger than 1 MiB")), "{told:?}");
     assert!(told.iter().any(|finding| finding.starts_with("bytes.md: it is not UTF-8")), "{told:?}");
     assert!(
-        told.iter().any(|finding| finding.starts_with("link.md: the link leaves the folder")),
+        told.iter().any(|finding| finding.starts_with("link.md: the symbolic link leaves the folder")),
         "{told:?}"
     );
 }

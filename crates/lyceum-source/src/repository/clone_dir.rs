@@ -184,7 +184,7 @@ fn remove(path: &Path) {
     if let Err(error) = removed
         && error.kind() != io::ErrorKind::NotFound
     {
-        tracing::debug!(%error, path = %path.display(), "what is left of a clone can't be removed");
+        tracing::debug!(%error, path = %path.display(), "could not delete the remains of a clone");
     }
 }
 

@@ -141,7 +141,7 @@ fn say(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
         let snippet = if is_terminal { emphasised(snippet) } else { snippet.clone() };
         writeln!(out, "  {snippet}")?;
         if let Some(explained) = &hit.explain {
-            writeln!(out, "  words {:?}, meaning {:?}", explained.words, explained.meaning)?;
+            writeln!(out, "  BM25 {}, cosine {}", shown(explained.words), shown(explained.meaning))?;
         }
         writeln!(out)?;
     }
@@ -156,6 +156,11 @@ fn say(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
         writeln!(out, "note: {reason}")?;
     }
     Ok(())
+}
+
+/// The score of a stage, or a dash where the stage did not find the page.
+fn shown(score: Option<f32>) -> String {
+    score.map_or_else(|| "–".to_owned(), |score| format!("{score:.3}"))
 }
 
 /// The marks of a snippet as a terminal shows them.

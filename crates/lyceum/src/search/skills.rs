@@ -28,7 +28,7 @@ pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop
                 None => Ok(true),
             };
             if let Err(error) = &done {
-                tracing::warn!(error.cause = %error, "skills could not be indexed; they are tried again");
+                tracing::warn!(error.cause = %error, "could not index skills; retrying");
             }
             match done {
                 Ok(true) => {

@@ -83,7 +83,7 @@ async fn sync_beside_a_server_says_whom_to_ask() {
     program.shows_something().await;
     let (code, _, said) = lyceum(folder.path(), &["sync"]).await;
     assert_eq!(code, Some(1));
-    assert!(said.contains("another process keeps this data folder in sync; ask it"), "{said}");
+    assert!(said.contains("another process syncs this data folder; ask that server"), "{said}");
     let (code, said, _) = lyceum(folder.path(), &["doctor"]).await;
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("synced by a running server\nknowledge: 2 of 4 files are served"), "{said}");

@@ -140,7 +140,7 @@ async fn the_doctor_lists_each_with_its_reason() {
 async fn the_doctor_fails_when_something_does_not_work_at_all() {
     let ended = lyceum("doctor", "", &[("SKILLS_DIR", "missing")]).await;
     assert_eq!(ended.code, Some(1));
-    let text = "  refresh failed: the folder is not there, or it is not a folder; check its path\n";
+    let text = "  refresh failed: no such folder; check its path\n";
     assert!(ended.out.ends_with(text), "{}", ended.out);
     let ended = lyceum("doctor", "[skills]\nsource = \"nothing\"\n", &[]).await;
     assert_eq!(ended.code, Some(1));

@@ -210,7 +210,7 @@ async fn a_folder_that_is_not_there_is_told_in_the_answer_and_the_log() {
     let missing = folder.path().join("missing");
     let mut program = Program::with(&[("SKILLS_DIR", missing.to_str().unwrap())]);
     let (code, told) = super::refused(&program.call("list_skills", json!({})).await);
-    let text = "the folder is not there, or it is not a folder; check its path";
+    let text = "no such folder; check its path";
     assert_eq!((code.as_str(), told), ("UNAVAILABLE", format!("the skills can't be read: {text}")));
     let (log, _) = program.finish().await;
     assert!(log.iter().any(|line| line["level"] == "WARN" && line["error.cause"] == text), "{log:?}");
