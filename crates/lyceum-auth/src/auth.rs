@@ -208,7 +208,7 @@ impl Auth {
         self.0.db.write(move |tx| event.write(tx, now)).await
     }
 
-    /// Takes away what is past its end.
+    /// Deletes expired grants, tokens and values.
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, DbError> {
         let before = now.saturating_sub(RECORD_GOOD_FOR).unwrap_or(now);
         let sweep = move |tx: &Tx<'_>| {

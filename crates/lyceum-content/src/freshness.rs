@@ -15,7 +15,7 @@ pub struct SourceStatus {
     pub state: SourceState,
     /// The commit that is served, once there is one.
     pub commit: Option<String>,
-    /// When that commit was brought in.
+    /// When that commit was synced.
     #[schemars(with = "Option<String>")]
     pub synced_at: Option<Timestamp>,
     /// Why the last sync failed, if it did.

@@ -42,7 +42,7 @@ pub struct Shown {
     pub catalog: Catalog,
     /// The commit, or what stands for one; nothing before the first sync.
     pub version: Option<String>,
-    /// When it was brought in.
+    /// When it was synced.
     pub synced_at: Option<Timestamp>,
     /// How many files are in which state.
     pub files: Counts,

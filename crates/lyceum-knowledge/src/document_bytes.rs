@@ -102,7 +102,7 @@ impl Knowledge {
         }
     }
 
-    /// Has a document brought in again whose object is not what it was.
+    /// Restores a document whose object is missing or corrupt.
     async fn heal(&self, entry: &Entry) {
         {
             let mut healed = self.healed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -123,7 +123,7 @@ impl Knowledge {
         match asked.await {
             Ok(()) => self.sync_requested.notify_one(),
             Err(error) => {
-                tracing::error!(error.cause = %error, "could not mark a corrupt document for restoring")
+                tracing::error!(error.cause = %error, "could not mark a corrupt document for restoring");
             }
         }
     }

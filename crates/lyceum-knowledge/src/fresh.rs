@@ -20,7 +20,7 @@ const AGAIN_AFTER: Duration = Duration::from_secs(5);
 /// How long that is at most.
 const AGAIN_AT_MOST: Duration = Duration::from_secs(300);
 
-/// How often what is past its end is swept away.
+/// How often expired rows are deleted.
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
 /// How long events are kept for those who follow.

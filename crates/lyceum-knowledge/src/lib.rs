@@ -32,7 +32,7 @@ pub use catalog::{Counts, Shown};
 pub use document::Document;
 pub use document_bytes::DocumentBytes;
 pub use plan::left_out;
-pub use read::{LARGEST as LARGEST_DOCUMENT, hidden};
+pub use read::{MAX_DOCUMENT_BYTES, hidden};
 pub use register::{document_uris, list_uris, register};
 pub use report::{FileReason, Listed, Report};
 pub use search_request::{DEFAULT_RESULTS, Filters, Finder, SCRIPT, SKILL, SearchOptions, is_of_skills};

@@ -16,7 +16,7 @@ pub struct Report {
     pub source: String,
     /// The commit that is served now; for a folder, what stands for one.
     pub commit: String,
-    /// When it was brought in.
+    /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Option<Timestamp>,
     /// Documents that are served now and were not before.
@@ -37,16 +37,16 @@ pub struct Report {
     pub took_ms: u64,
 }
 
-/// A file and what is to be said of it.
+/// A file and the reason it is listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileReason {
     /// The file.
     pub path: String,
-    /// What is to be said.
+    /// The reason.
     pub reason: String,
 }
 
-/// A number of things, the first of them by name.
+/// A count, and the first items by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Listed<T> {
     /// How many there are.

@@ -178,7 +178,7 @@ impl Knowledge {
         self.state.borrow().shown.clone()
     }
 
-    /// What is served, once something was brought in; waits for the first sync.
+    /// What is served, once something is synced; waits for the first sync.
     pub async fn ready(&self) -> Result<Arc<Shown>, Error> {
         let mut state = self.state();
         let settled = state.wait_for(|state| state.shown.version.is_some() || state.error.is_some());

@@ -30,10 +30,10 @@ use crate::{
 use staging::Staged;
 
 /// How many files are read and staged together.
-const TOGETHER: usize = 64;
+const BATCH_FILES: usize = 64;
 
 /// How many bytes of files that is at most, or one file.
-const TOGETHER_BYTES: u64 = 4 * 1024 * 1024;
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 
 /// How long it may take to fetch the source; Git has limits of its own, which are shorter.
 const FETCH_WITHIN: Duration = Duration::from_secs(20 * 60);

@@ -26,10 +26,10 @@ use crate::{
 pub(crate) const QUEUE: &str = "objects";
 
 /// How many objects are done together.
-const TOGETHER: usize = 256;
+const BATCH_JOBS: usize = 256;
 
 /// How many bytes of them are held in memory at once, or one object.
-const TOGETHER_BYTES: usize = 16 * 1024 * 1024;
+const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// How many are taken away at the same time.
 const DELETES_AT_ONCE: usize = 16;
@@ -99,7 +99,7 @@ impl Knowledge {
     pub(crate) async fn upload(&self, on_progress: &OnProgress) -> Result<Option<Timestamp>, DbError> {
         loop {
             let claimed =
-                self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), TOGETHER));
+                self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), BATCH_JOBS));
             let claimed = claimed.await?;
             if claimed.is_empty() {
                 self.sweep_bodies().await?;
@@ -144,7 +144,7 @@ impl Knowledge {
                     let body = if job.payload.is_empty() { None } else { documents::body(tx, &job.payload)? };
                     bytes += body.as_ref().map_or(0, Vec::len);
                     group.push((job, body));
-                    if bytes > TOGETHER_BYTES {
+                    if bytes > BATCH_BYTES {
                         break;
                     }
                 }

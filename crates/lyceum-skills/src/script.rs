@@ -31,10 +31,10 @@ const TURN_WITHIN: Duration = Duration::from_secs(30);
 const BESIDE_SCRIPT: Duration = Duration::from_secs(120);
 
 /// The largest folder that is handed to a script, in bytes.
-const LARGEST_FOLDER: u64 = 64 * 1024 * 1024;
+const MAX_SCRIPT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How many files it may have.
-const MOST_FILES: usize = 2_000;
+const MAX_SCRIPT_FILES: usize = 2_000;
 
 /// Where a script finds programs, beside the folder of its runner.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -252,16 +252,16 @@ fn in_workspace(folder: &str, workspace: Option<&Workspace>) -> Option<PathBuf> 
 fn files(skill_set: &SkillSet, folder: Option<&RelPath>) -> Result<Vec<(RelPath, Vec<u8>)>, Error> {
     let listed = skill_set.files_below(folder);
     let size: u64 = listed.iter().map(|(_, size)| size).sum();
-    if listed.len() > MOST_FILES || size > LARGEST_FOLDER {
+    if listed.len() > MAX_SCRIPT_FILES || size > MAX_SCRIPT_BYTES {
         let message = format!(
-            "the skill's folder has more than {MOST_FILES} files or 64 MiB; scripts of it can't be run"
+            "the skill's folder has more than {MAX_SCRIPT_FILES} files or 64 MiB; scripts of it can't be run"
         );
         return Err(Error::Failed { code: ErrorCode::PayloadTooLarge, message });
     }
     let place = |file: &RelPath| folder.map_or_else(|| Some(file.clone()), |folder| folder.join(file));
     // A file that went away since is not there for the script either.
     let read = listed.into_iter().filter_map(|(file, _)| {
-        let bytes = skill_set.read(&place(&file)?, LARGEST_FOLDER).ok()?;
+        let bytes = skill_set.read(&place(&file)?, MAX_SCRIPT_BYTES).ok()?;
         Some((file, bytes))
     });
     Ok(read.collect())

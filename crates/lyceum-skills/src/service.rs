@@ -17,7 +17,7 @@ use crate::{
     Rules, SkillSet,
     analytics::Tracker,
     script::Scripts,
-    skill_set::{Beside, LARGEST_CONFIG, SkillSetBuilder},
+    skill_set::{Beside, MAX_CONFIG_BYTES, SkillSetBuilder},
 };
 
 /// How long a call waits for the first skill set, such as for the first clone of a repository.
@@ -152,7 +152,7 @@ impl SkillSetStore {
     fn config_beside(&self) -> Option<Beside> {
         let file = self.beside()?;
         match file.metadata() {
-            Ok(meta) if meta.len() <= LARGEST_CONFIG => {
+            Ok(meta) if meta.len() <= MAX_CONFIG_BYTES => {
                 Some(std::fs::read_to_string(&file).map_or(Beside::Unreadable, Beside::Text))
             }
             Ok(_) => Some(Beside::Unreadable),

@@ -35,10 +35,10 @@ pub use web::{file_links, in_address};
 pub use webhook::{Excerpt, Push, Secret, SignatureCheck};
 
 /// The most files that a source may have.
-const MOST_FILES: usize = 200_000;
+const MAX_FILES: usize = 200_000;
 
 /// The longest path of a folder that is looked into, in bytes. What is longer than a path of ours is told file by file.
-const LONGEST_WALK: usize = 4096;
+const MAX_WALK_PATH_BYTES: usize = 4096;
 
 #[cfg(test)]
 mod tests;

@@ -154,7 +154,7 @@ impl Repository {
         &self.0.branch
     }
 
-    /// The commit that was brought in before, if there is one of this address and branch. Blocks.
+    /// The last fetched commit, if there is one of this address and branch. Blocks.
     pub fn local(&self) -> Result<Option<Snapshot>, Error> {
         match self.0.place.state()? {
             State::Empty => Ok(None),

@@ -127,7 +127,7 @@ pub(crate) fn is_loopback(address: &str) -> bool {
 /// The origin of an address; the scheme alone where it leads to another program.
 pub(crate) fn origin(address: &str) -> String {
     match Parts::of(address) {
-        // A policy can't name an address of the sixth version, only all of its scheme.
+        // A policy can't name an IPv6 address, only its whole scheme.
         Some(Parts { scheme: scheme @ ("http" | "https"), host, port, .. }) if !host.starts_with('[') => {
             let port = port.map(|port| format!(":{port}")).unwrap_or_default();
             format!("{scheme}://{host}{port}")

@@ -8,7 +8,7 @@ use lyceum_model::RelPath;
 use lyceum_source::Snapshot;
 use lyceum_store::documents::FileRow;
 
-use super::{Known, OnProgress, Progress, SyncError, TOGETHER, TOGETHER_BYTES};
+use super::{BATCH_BYTES, BATCH_FILES, Known, OnProgress, Progress, SyncError};
 use crate::{
     Knowledge,
     failpoint::{self, Step},
@@ -60,8 +60,8 @@ pub(super) fn batches<T>(files: &[T], size: impl Fn(&T) -> u64) -> impl Iterator
     let mut left = files;
     std::iter::from_fn(move || {
         let mut bytes = 0;
-        let within = left.iter().take(TOGETHER).take_while(|file| {
-            let fits = bytes < TOGETHER_BYTES;
+        let within = left.iter().take(BATCH_FILES).take_while(|file| {
+            let fits = bytes < BATCH_BYTES;
             bytes += size(file);
             fits
         });

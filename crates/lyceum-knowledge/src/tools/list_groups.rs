@@ -55,7 +55,7 @@ pub(crate) struct Group {
 }
 
 impl Groups {
-    /// Every group, once something was brought in.
+    /// Every group, once something is synced.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
         let shown = knowledge.ready().await?;
         let all = knowledge::groups(&shown.catalog);

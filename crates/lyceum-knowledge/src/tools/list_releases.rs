@@ -68,7 +68,7 @@ pub(crate) struct Part {
 }
 
 impl Releases {
-    /// Every release, once something was brought in.
+    /// Every release, once something is synced.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
         let shown = knowledge.ready().await?;
         let all = knowledge::releases(&shown.catalog);

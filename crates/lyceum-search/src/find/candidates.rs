@@ -74,7 +74,7 @@ pub(super) fn retrieve(
         let used = memory.active().map(|active| active.model);
         candidates.is_exchanged = asked.is_some_and(|asked| Some(asked.model) != used);
         let vector = asked.filter(|_| !candidates.is_exchanged).map(|asked| &*asked.vector);
-        // The first commit of one that is made anew sees nothing of all that happened.
+        // An index that is being rebuilt has seen no event before its first commit.
         if lexical.as_ref().is_some_and(|lexical| lexical.seen() == 0) && memory.seq > 0 {
             candidates
                 .degraded

@@ -83,7 +83,7 @@ pub struct Searched {
     pub documents: usize,
     /// The sources they are from.
     pub sources: Vec<String>,
-    /// When the newest of them was brought in.
+    /// When the newest of them was synced.
     pub synced_at: Option<Timestamp>,
 }
 

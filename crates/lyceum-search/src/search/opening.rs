@@ -197,7 +197,7 @@ impl Opened {
     }
 }
 
-/// Takes everything that is kept in a folder away, so that it is made anew. Not while a process uses it.
+/// Deletes the index in a folder, so that it is rebuilt. Not while a process uses it.
 pub fn discard(folder: &std::path::Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let Some(_leader) = Leader::try_take(folder)? else {

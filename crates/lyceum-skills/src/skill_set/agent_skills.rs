@@ -8,7 +8,7 @@ use std::{
 
 use lyceum_content::{
     files_below,
-    skill::{Finding, LARGEST_SKILL, MOST_FILES, Severity, Skill, SkillIndex, Standard},
+    skill::{Finding, MAX_SKILL_BYTES, MAX_SKILL_FILES, Severity, Skill, SkillIndex, Standard},
 };
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Stamp};
@@ -118,12 +118,12 @@ fn gather(
     read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
 ) -> Result<Vec<(RelPath, AgentSkillFile)>, String> {
     let folder = skill.file.parent();
-    let inside: Vec<_> = files_below(files, folder.as_ref()).take(MOST_FILES + 1).collect();
+    let inside: Vec<_> = files_below(files, folder.as_ref()).take(MAX_SKILL_FILES + 1).collect();
     let size: u64 = inside.iter().map(|(_, meta)| meta.size).sum();
-    if inside.len() > MOST_FILES || size > LARGEST_SKILL {
+    if inside.len() > MAX_SKILL_FILES || size > MAX_SKILL_BYTES {
         return Err(format!(
-            "it has more than {MOST_FILES} files or {} MiB, which clients of the standard do not take; the tools serve it",
-            LARGEST_SKILL / 1024 / 1024
+            "it has more than {MAX_SKILL_FILES} files or {} MiB, which clients of the standard do not take; the tools serve it",
+            MAX_SKILL_BYTES / 1024 / 1024
         ));
     }
     let mut gathered = Vec::with_capacity(inside.len());
@@ -131,7 +131,7 @@ fn gather(
         let digest = match digests.get(place).filter(|(stamp, _)| *stamp == meta.stamp) {
             Some((_, digest)) => digest.clone(),
             None => {
-                let bytes = read(place, LARGEST_SKILL).map_err(|error| format!("{place}: {error}"))?;
+                let bytes = read(place, MAX_SKILL_BYTES).map_err(|error| format!("{place}: {error}"))?;
                 let digest = digest(&bytes);
                 digests.insert(place.clone(), (meta.stamp.clone(), digest.clone()));
                 digest

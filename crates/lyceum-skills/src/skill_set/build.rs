@@ -23,7 +23,7 @@ use super::{AgentSkills, SkillSet, agent_skills::Digests};
 const LARGEST_MARKDOWN: u64 = 1024 * 1024;
 
 /// The largest `config.yaml` that is read.
-pub(crate) const LARGEST_CONFIG: u64 = 64 * 1024;
+pub(crate) const MAX_CONFIG_BYTES: u64 = 64 * 1024;
 
 /// Where the skills are in their source, and what is laid over their settings.
 #[derive(Debug, Clone)]
@@ -225,7 +225,7 @@ fn settings(
         name.as_ref().and_then(|name| root.map_or_else(|| Some(name.clone()), |root| root.join(name)));
     let places = [inside, name.filter(|_| root.is_some())];
     let in_source =
-        places.into_iter().flatten().find_map(|path| match snapshot.read(&path, LARGEST_CONFIG) {
+        places.into_iter().flatten().find_map(|path| match snapshot.read(&path, MAX_CONFIG_BYTES) {
             Ok(bytes) => Some(String::from_utf8(bytes).map_or(Beside::Unreadable, Beside::Text)),
             Err(ReadError::Missing) => None,
             Err(ReadError::TooLarge { .. } | ReadError::Leaves | ReadError::Io(_)) => {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use lyceum_content::skill::{LARGEST_SKILL, is_binary, mime_type};
+use lyceum_content::skill::{MAX_SKILL_BYTES, is_binary, mime_type};
 use lyceum_model::{Access, RelPath};
 use lyceum_source::ReadError;
 use lyceum_tools::{
@@ -72,7 +72,7 @@ async fn read(skills: Arc<Skills>, uri: String) -> Result<Outcome<ReadResourceRe
     let (Some(path), Some(file)) = (path, file) else {
         return Err(Error::ResourceNotFound { uri: printable(&uri) });
     };
-    let read = tokio::task::spawn_blocking(move || skill_set.read(&file.place, LARGEST_SKILL)).await;
+    let read = tokio::task::spawn_blocking(move || skill_set.read(&file.place, MAX_SKILL_BYTES)).await;
     let bytes = read.map_err(Error::internal)?.map_err(|error| match error {
         ReadError::Io(_) => Error::internal(error),
         ReadError::Missing | ReadError::TooLarge { .. } | ReadError::Leaves => {

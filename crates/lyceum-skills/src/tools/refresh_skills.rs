@@ -43,7 +43,7 @@ pub(crate) struct Output {
     /// How many skills there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     skills_reindexed: Option<u64>,
-    /// When that commit was brought in.
+    /// When that commit was synced.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_sync: Option<String>,
     /// What happened, in words.

@@ -85,7 +85,7 @@ impl Names {
 }
 
 fn prefixed(prefix: &str, key: &str) -> Result<Path, ObjectError> {
-    if prefix.len() + key.len() > Key::LONGEST {
+    if prefix.len() + key.len() > Key::MAX_BYTES {
         return Err(ObjectError::NameTooLong("shorten the path, or what stands before every key"));
     }
     parse(&format!("{prefix}{key}"))

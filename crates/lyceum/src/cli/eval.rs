@@ -170,7 +170,7 @@ fn thin(set: &mut Set, most: Option<u32>) -> bool {
     let mut place = 0;
     set.questions.retain(|_| {
         place += 1;
-        // Every so manyeth stays: where the whole number of steps grows.
+        // Evenly spaced: one stays wherever the whole number of steps grows.
         place * most / all > (place - 1) * most / all || most >= all
     });
     most >= all

@@ -157,7 +157,7 @@ fn parse(query: &str) -> Result<Asked, ApiError> {
             "path" => once(&name, &mut filters.path, said(&name, value()?)?)?,
             "tag" => add_tags(&mut filters.tags, &value()?)?,
             "limit" => {
-                once(&name, &mut filters.limit, number(&name, &value()?, 1, MAX_RESULTS, DEFAULT_RESULTS)?)?
+                once(&name, &mut filters.limit, number(&name, &value()?, 1, MAX_RESULTS, DEFAULT_RESULTS)?)?;
             }
             "mode" => once(&name, &mut mode, mode_of(&value()?)?)?,
             "explain" => once(&name, &mut explain, truth(&name, &value()?)?)?,
