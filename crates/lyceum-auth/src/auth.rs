@@ -11,7 +11,7 @@ use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
 use lyceum_model::{Rights, Tier};
 use lyceum_net::Guard;
-use lyceum_store::{Db, DbError, Tx, audit, grants, kept};
+use lyceum_store::{Db, DbError, Tx, audit, grants, kv};
 use quick_cache::sync::Cache;
 
 pub use account::{Account, Allowed, end_grants};
@@ -33,7 +33,7 @@ use crate::{
     pat::Pats,
     roles::Roles,
     seal::Key,
-    siwe::Place,
+    siwe::SiweDomain,
     subject::Subject,
     token::TokenHash,
 };
@@ -110,7 +110,7 @@ struct Inner {
     key: Key,
     clients: Vec<Client>,
     chains: BTreeMap<u64, Arc<Chain>>,
-    place: Place,
+    place: SiweDomain,
     documents: Documents,
     roles: Roles,
     names: Option<Names>,
@@ -135,7 +135,8 @@ impl Auth {
         let domain = settings.issuer.split_once("://").map_or("", |(_, domain)| domain).to_owned();
         let pats = settings.github.clone().filter(|_| settings.takes_pats);
         let pats = pats.map(|github| Pats::new(github, settings.roles_good_for, settings.key.clone()));
-        let place = Place { domain, uri: settings.issuer.clone(), chains: chains.keys().copied().collect() };
+        let place =
+            SiweDomain { domain, uri: settings.issuer.clone(), chains: chains.keys().copied().collect() };
         Self(Arc::new(Inner {
             db,
             issuer: settings.issuer,
@@ -207,11 +208,11 @@ impl Auth {
         self.0.db.write(move |tx| event.write(tx, now)).await
     }
 
-    /// Takes away what is past its end.
+    /// Deletes expired grants, tokens and values.
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, DbError> {
         let before = now.saturating_sub(RECORD_GOOD_FOR).unwrap_or(now);
         let sweep = move |tx: &Tx<'_>| {
-            Ok(grants::sweep(tx, now)? + kept::sweep(tx, now)? + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
+            Ok(grants::sweep(tx, now)? + kv::sweep(tx, now)? + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
         };
         self.0.db.write(sweep).await
     }

@@ -59,11 +59,11 @@ pub enum ChainError {
 
 /// Why a chain can't be used at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the address of the chain is not one of http or https")]
+#[error("the RPC URL must be http or https")]
 pub struct BadChain;
 
 #[derive(Deserialize)]
-struct Answer {
+struct RpcResponse {
     result: Option<Value>,
     error: Option<Refusal>,
 }
@@ -141,7 +141,7 @@ impl Chain {
         let status = response.status();
         let body = read_body(response, LARGEST).await;
         let body = body.map_err(|error| self.unreachable(&error.to_string()))?;
-        let answer: Answer = serde_json::from_slice(&body)
+        let answer: RpcResponse = serde_json::from_slice(&body)
             .map_err(|_| self.unreachable(&format!("the answer is not JSON-RPC (status {status})")))?;
         match (answer.result, answer.error) {
             (_, Some(refusal)) => Err(self.refused(&refusal)),

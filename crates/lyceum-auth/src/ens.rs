@@ -76,7 +76,7 @@ impl Names {
                 profile
             }
             Err(error) => {
-                tracing::warn!(error.cause = %error, "the name of an account can't be read");
+                tracing::warn!(error.cause = %error, "could not resolve the ENS name of an account");
                 Profile::default()
             }
         }

@@ -63,7 +63,7 @@ pub struct BadTeam;
 
 /// The addresses of GitHub are not such.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the address of GitHub is not one of http or https")]
+#[error("the GitHub URL must be http or https")]
 pub struct BadGitHub;
 
 /// A person at GitHub.

@@ -25,7 +25,7 @@ pub struct Hat(U256);
 
 /// The text is not the place of a hat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a hat is written as its tree and up to 14 levels, each from 1 on, such as 30.3.1")]
+#[error("a hat id is its tree and up to 14 levels, each at least 1, such as 1.2.1")]
 pub struct BadHat;
 
 /// Which hats make which tier.

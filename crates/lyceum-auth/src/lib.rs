@@ -39,7 +39,7 @@ pub use roles::{ROLES_GOOD_FOR, Unreadable};
 pub use scopes::{OFFLINE_ACCESS, Scopes, UnknownScope};
 pub use seal::Key;
 pub use signin::{Begun, Lost, SignIn};
-pub use siwe::{Message, Moment, Place, Unfit};
+pub use siwe::{Message, Moment, SiweDomain, Unfit};
 pub use subject::Subject;
 pub use token::{Kind, Token};
 

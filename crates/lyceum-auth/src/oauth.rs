@@ -5,9 +5,9 @@
 
 pub mod client;
 mod error;
-pub mod exchange;
 pub mod metadata;
 mod params;
+pub mod redeem;
 mod redirect;
 pub mod request;
 

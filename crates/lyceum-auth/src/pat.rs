@@ -122,7 +122,7 @@ impl Pats {
                 Err(NotAdmitted::BadToken)
             }
             Err(error) => {
-                tracing::warn!(error.cause = %error, "a token of GitHub can't be checked");
+                tracing::warn!(error.cause = %error, "could not check a GitHub token");
                 Err(NotAdmitted::Unavailable)
             }
         }

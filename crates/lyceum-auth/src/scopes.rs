@@ -14,7 +14,7 @@ pub struct Scopes(BTreeSet<Scope>);
 
 /// A name that no scope has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no scope {0}")]
+#[error("unknown scope {0}")]
 pub struct UnknownScope(String);
 
 impl Scopes {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    oauth::request::Asked,
+    oauth::request::AuthorizationRequest,
     seal::{Broken, Key, Purpose},
 };
 
@@ -22,7 +22,7 @@ pub struct SignIn {
     /// Its id.
     pub id: String,
     /// What the client asks for.
-    pub asked: Asked,
+    pub asked: AuthorizationRequest,
     /// The hash of what the browser holds.
     browser: String,
 }
@@ -42,13 +42,13 @@ pub struct Begun {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
     /// It is not one of ours.
-    #[error("this sign-in was not begun here; go back to the program and begin again")]
+    #[error("unknown sign-in; go back to the client and start again")]
     Unknown,
     /// It took too long.
-    #[error("this sign-in took longer than 10 minutes; go back to the program and begin again")]
+    #[error("this sign-in expired after 10 minutes; go back to the client and start again")]
     TooOld,
     /// It belongs to another browser.
-    #[error("this sign-in was begun in another browser, or cookies are off")]
+    #[error("this sign-in was started in another browser, or cookies are disabled")]
     OtherBrowser,
 }
 
@@ -56,7 +56,7 @@ impl SignIn {
     /// Begins one, for a browser that may hold something from an earlier one.
     pub(crate) fn begin(
         key: &Key,
-        asked: Asked,
+        asked: AuthorizationRequest,
         browser: Option<&str>,
         now: Timestamp,
     ) -> Result<Begun, getrandom::Error> {

@@ -7,13 +7,13 @@ mod message;
 
 use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
-use lyceum_store::{DbError, Tx, kept::Namespace};
+use lyceum_store::{DbError, Tx, kv::Namespace};
 
 pub(crate) use message::BadMessage;
 pub use message::{Message, Moment};
 
 use crate::{
-    oauth::request::Asked,
+    oauth::request::AuthorizationRequest,
     seal::{Key, Purpose},
     signin::SignIn,
 };
@@ -32,7 +32,7 @@ const PARTS: [usize; 3] = [32, 10, 32];
 
 /// Where a sign-in happens, and who may.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SiweDomain {
     /// The host of the page, with its port where there is one.
     pub domain: String,
     /// The address that the sign-in is for.
@@ -51,19 +51,19 @@ pub enum Unfit {
     #[error("the message is for another site")]
     Site,
     /// It is for a chain that is not used here.
-    #[error("the message is for a chain that is not used here")]
+    #[error("the message is for an unsupported chain")]
     Chain,
     /// It is signed by a contract of another chain than that of the roles.
-    #[error("a contract signs in on chain {0}, where its roles are; switch the wallet to that chain")]
+    #[error("contract wallets sign in on chain {0}; switch the wallet to that chain")]
     ContractElsewhere(u64),
     /// It does not count now.
-    #[error("the message does not count at this time; sign in again")]
+    #[error("the message is expired or not valid yet; sign in again")]
     Time,
     /// Its nonce is not one of ours, or too old.
-    #[error("the nonce is not good, or too old; sign in again")]
+    #[error("the nonce is invalid or expired; sign in again")]
     Nonce,
     /// It is not the message that the server wrote.
-    #[error("the message is not the one that this server wrote")]
+    #[error("the message differs from the one this server issued")]
     Changed,
 }
 
@@ -77,8 +77,8 @@ pub(crate) fn nonce(key: &Key, now: Timestamp) -> Result<String, getrandom::Erro
 
 /// The message for a person who signs in.
 pub(crate) fn write(
-    place: &Place,
-    asked: &Asked,
+    place: &SiweDomain,
+    asked: &AuthorizationRequest,
     id: &str,
     address: Address,
     chain_id: u64,
@@ -104,7 +104,7 @@ pub(crate) fn write(
 /// Reads a message that came back, and checks all but the signature.
 pub(crate) fn check(
     key: &Key,
-    place: &Place,
+    place: &SiweDomain,
     sign_in: &SignIn,
     text: &str,
     now: Timestamp,
@@ -142,7 +142,7 @@ pub(crate) fn is_used(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, 
 
 /// What the person agrees to, in the letters that EIP-4361 allows. Of a name that a program chose itself only what can't
 /// pass for another part of the sentence: letters, digits, spaces, `-`, `_` and `.`.
-fn statement(asked: &Asked) -> String {
+fn statement(asked: &AuthorizationRequest) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || " -_.".contains(*letter);
     let name: String = asked.client_name.as_deref().unwrap_or_default().chars().filter(is_plain).collect();
     let name = if name.trim().is_empty() { "a program" } else { name.trim() };

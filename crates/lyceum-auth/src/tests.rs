@@ -27,7 +27,7 @@ use tempfile::TempDir;
 
 use crate::{
     Auth, Begun, Chain, Credentials, Guard, Key, ROLES_GOOD_FOR, Settings, Signature as Signed, Visitor,
-    oauth::{OauthError, Params, client::ClientMetadata, exchange::Issued},
+    oauth::{OauthError, Params, client::ClientMetadata, redeem::Issued},
 };
 
 const ISSUER: &str = "http://127.0.0.1:8787";

@@ -8,7 +8,7 @@ mod lexicon;
 mod listing;
 mod near;
 
-pub use catalog::{Catalog, Filter, Found};
+pub use catalog::{Catalog, EntryPage, Filter};
 pub use entry::{Entry, EntryParts, Summary, texts};
 pub use excerpt::{excerpt, heading, truncate};
 pub use ids::{Assigned, MAX_ID_BYTES, assign};

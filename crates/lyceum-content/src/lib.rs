@@ -1,17 +1,17 @@
 //! Bytes to nouns, without I/O: what the files of a source mean, as immutable snapshots.
 //!
-//! Frontmatter, skills and typed documents are read here; further parsers (chunks) move in with the services that need them.
+//! Frontmatter, skills and typed documents are parsed here. Chunks for search are made in `lyceum-search`.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
-mod catalog;
 mod current;
 pub mod document;
+mod freshness;
 pub mod frontmatter;
 pub mod knowledge;
 mod listing;
 pub mod ontology;
 pub mod skill;
 
-pub use catalog::{Catalog, SourceState, SourceStatus};
 pub use current::Current;
+pub use freshness::{SourceState, SourceStatus};
 pub use listing::files_below;

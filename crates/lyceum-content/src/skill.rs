@@ -27,7 +27,7 @@ pub use settings::{
     NetworkChoice, Overlay, RefreshOverlay, RefreshSettings, SandboxChoice, ScriptOverlay, ScriptSettings,
     Settings, Workspace, WorkspaceAccess,
 };
-pub use standard::{LARGEST_SKILL, MOST_FILES, Standard};
+pub use standard::{MAX_SKILL_BYTES, MAX_SKILL_FILES, Standard};
 pub use tree::SkillNode;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! News of a push: written down before it is acknowledged, each delivery once.
 
-use lyceum_store::{DbError, documents, kept::Namespace};
+use lyceum_store::{DbError, documents, kv::Namespace};
 
 use crate::{
     Knowledge,
-    trial::{self, Step},
+    failpoint::{self, Step},
 };
 
 /// Delivery ids that were seen, for longer than any server delivers again.
@@ -22,7 +22,7 @@ pub enum Delivery {
 impl Knowledge {
     /// Writes down that the source may have moved. When this returns, it is on disk.
     pub async fn accept(&self, delivery: Option<&str>) -> Result<Delivery, DbError> {
-        trial::reached(Step::Delivery);
+        failpoint::reached(Step::Delivery);
         let (name, delivery) = (self.options.name.to_string(), delivery.map(str::to_owned));
         let accepted = self.db.write(move |tx| {
             let is_new = match &delivery {
@@ -35,9 +35,9 @@ impl Knowledge {
             Ok(if is_new { Delivery::Accepted } else { Delivery::Known })
         });
         let accepted = accepted.await?;
-        trial::reached(Step::Accepted);
+        failpoint::reached(Step::Accepted);
         if accepted == Delivery::Accepted {
-            self.asked.notify_one();
+            self.sync_requested.notify_one();
         }
         Ok(accepted)
     }

@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
+    failpoint::{self, Step},
     service::Links,
-    trial::{self, Step},
 };
 
 /// How many events are taken one by one; with more of them everything is read.
@@ -26,7 +26,7 @@ const ONE_BY_ONE: usize = 2_000;
 
 /// What is looked for in the database.
 #[derive(Debug, Clone)]
-pub(crate) struct Shelf {
+pub(crate) struct CatalogKey {
     /// The source.
     pub source: String,
     /// The rules that its documents must have been chosen by.
@@ -42,7 +42,7 @@ pub struct Shown {
     pub catalog: Catalog,
     /// The commit, or what stands for one; nothing before the first sync.
     pub version: Option<String>,
-    /// When it was brought in.
+    /// When it was synced.
     pub synced_at: Option<Timestamp>,
     /// How many files are in which state.
     pub files: Counts,
@@ -88,27 +88,27 @@ impl Counts {
 
 impl Shown {
     /// Reads everything.
-    pub(crate) fn load(tx: &Tx<'_>, shelf: &Shelf) -> Result<Self, DbError> {
-        if documents::source(tx, &shelf.source)?.rules != shelf.rules {
+    pub(crate) fn load(tx: &Tx<'_>, key: &CatalogKey) -> Result<Self, DbError> {
+        if documents::source(tx, &key.source)?.rules != key.rules {
             // What was chosen by other rules may be what these leave out.
             return Ok(Self::default());
         }
-        let rows = documents::documents(tx, &shelf.source)?;
-        let entries = rows.into_iter().map(|row| entry(row, &shelf.links));
+        let rows = documents::documents(tx, &key.source)?;
+        let entries = rows.into_iter().map(|row| entry(row, &key.links));
         let catalog = Catalog::new(entries.collect::<Result<Vec<_>, _>>()?);
-        Self::around(tx, &shelf.source, catalog)
+        Self::around(tx, &key.source, catalog)
     }
 
     /// What follows from the events since; nothing if there were none.
-    pub(crate) fn next(&self, tx: &Tx<'_>, shelf: &Shelf) -> Result<Option<Self>, DbError> {
-        let source = shelf.source.as_str();
+    pub(crate) fn next(&self, tx: &Tx<'_>, key: &CatalogKey) -> Result<Option<Self>, DbError> {
+        let source = key.source.as_str();
         let row = documents::source(tx, source)?;
-        if row.rules != shelf.rules {
+        if row.rules != key.rules {
             return Ok(self.version.is_some().then(Self::default));
         }
         if self.version.is_none() && row.version.is_some() {
-            trial::reached(Step::Followed);
-            return Self::load(tx, shelf).map(Some);
+            failpoint::reached(Step::Followed);
+            return Self::load(tx, key).map(Some);
         }
         let is_same = row.version == self.version && row.synced_at == self.synced_at;
         if is_same && events::last(tx)? == self.seq {
@@ -118,14 +118,14 @@ impl Shown {
         let missed = events::last(tx)?.saturating_sub(self.seq);
         // Too many to take one by one, or some were swept away while this process slept.
         if usize::try_from(missed).ok() != Some(news.len()) {
-            return Self::load(tx, shelf).map(Some);
+            return Self::load(tx, key).map(Some);
         }
-        trial::reached(Step::Followed);
-        let catalog = self.apply(tx, shelf, &news)?;
+        failpoint::reached(Step::Followed);
+        let catalog = self.apply(tx, key, &news)?;
         Self::around(tx, source, catalog).map(Some)
     }
 
-    fn apply(&self, tx: &Tx<'_>, shelf: &Shelf, news: &[Event]) -> Result<Catalog, DbError> {
+    fn apply(&self, tx: &Tx<'_>, of: &CatalogKey, news: &[Event]) -> Result<Catalog, DbError> {
         let mut entries: HashMap<String, Arc<Entry>> =
             self.catalog.entries().iter().map(|entry| (entry.key(), entry.clone())).collect();
         // Whatever happened to a document, what counts is what became of it.
@@ -133,8 +133,8 @@ impl Shown {
         for key in touched {
             let Some((content_type, id)) = of_key(key) else { continue };
             let place = format!("{content_type}/{id}");
-            match documents::document(tx, &shelf.source, content_type, id)? {
-                Some(row) => entries.insert(place, entry(row, &shelf.links)?),
+            match documents::document(tx, &of.source, content_type, id)? {
+                Some(row) => entries.insert(place, entry(row, &of.links)?),
                 None => entries.remove(&place),
             };
         }

@@ -22,10 +22,10 @@ pub struct Document {
     pub metadata: Map<String, Value>,
     /// The markdown after the frontmatter.
     pub content: String,
-    /// When it was brought in.
+    /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Timestamp,
-    /// The commit that it was brought in with; for a folder, what stands for one.
+    /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub commit_sha: String,
     /// The source that it comes from.
     pub source: String,

@@ -5,12 +5,12 @@ use std::{path::Path, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use lyceum_net::Backoff;
 use lyceum_source::{Change, Source, Watch};
-use lyceum_store::{documents, jobs, kept};
+use lyceum_store::{documents, jobs, kv};
 use lyceum_tools::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Knowledge, Progress, Report, SyncError, shelve::QUEUE, sync::Tell};
+use crate::{Knowledge, Progress, Report, SyncError, sync::OnProgress, upload::QUEUE};
 
 /// How often is looked at what another process may have written.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long is waited after a sync that failed, when someone is waiting for it.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), max: Duration::from_secs(300) };
 
-/// How often what is past its end is swept away.
+/// How often expired rows are deleted.
 const SWEEP_EVERY: Duration = Duration::from_secs(3600);
 
 /// How long events are kept for those who follow.
@@ -29,13 +29,13 @@ const ELSEWHERE_WITHIN: Duration = Duration::from_secs(60);
 
 impl Knowledge {
     /// Keeps what is shown up with what is written, whoever writes it.
-    pub async fn keep_following(self: Arc<Self>, stop: CancellationToken) {
+    pub async fn keep_catalog(self: Arc<Self>, stop: CancellationToken) {
         while !stop.is_cancelled() {
-            if let Err(error) = self.follow().await {
-                tracing::warn!(error.cause = %error, source.name = %self.options.name, "the catalog could not be brought up to date; trying again");
+            if let Err(error) = self.update_catalog().await {
+                tracing::warn!(error.cause = %error, source.name = %self.options.name, "could not update the catalog; retrying");
             }
             tokio::select! {
-                () = self.written.notified() => {}
+                () = self.events_written.notified() => {}
                 () = tokio::time::sleep(LOOK_EVERY) => {}
                 () = stop.cancelled() => {}
             }
@@ -49,13 +49,13 @@ impl Knowledge {
             match self.lead() {
                 Ok(true) => break,
                 Ok(false) if !told => {
-                    tracing::info!(source.name = %self.options.name, "another process keeps this data folder in sync; what it brings in is served here too");
+                    tracing::info!(source.name = %self.options.name, "another process syncs this data folder; serving what it publishes");
                     told = true;
                 }
                 Ok(false) => self.note(self.other_rules().await),
                 Err(error) => {
                     if !told {
-                        tracing::warn!(error.cause = %error, "the data folder can't be locked; trying again");
+                        tracing::warn!(error.cause = %error, "could not lock the data folder; retrying");
                         told = true;
                     }
                     self.note(Some(SyncError::Lock(error).to_string()));
@@ -68,24 +68,24 @@ impl Knowledge {
         }
         // Whoever wrote before is gone.
         if let Err(error) = self.options.objects.clear_unfinished().await {
-            tracing::warn!(error.cause = %error, "what was left half-written could not be cleared");
+            tracing::warn!(error.cause = %error, "could not delete partially written objects");
         }
         tokio::select! {
-            () = self.keep_shelving(&stop) => {}
+            () = self.keep_uploading(&stop) => {}
             () = self.keep_syncing() => {}
             () = stop.cancelled() => {}
         }
     }
 
     async fn keep_syncing(&self) {
-        let quiet: Tell = Arc::new(|_| ());
-        let mut ear = Ear::default();
+        let quiet: OnProgress = Arc::new(|_| ());
+        let mut watch = SourceWatch::default();
         if let Err(error) = self.sync_what_is_here(&quiet).await {
             log_failure(&self.options.name, &error);
         }
         let (mut failures, mut swept) = (0_u32, Instant::now());
         loop {
-            ear.listen(&self.options.source, &self.options.name).await;
+            watch.listen(&self.options.source, &self.options.name).await;
             let synced = self.sync(&quiet).await;
             failures = if synced.is_ok() { 0 } else { failures.saturating_add(1) };
             match synced {
@@ -96,7 +96,7 @@ impl Knowledge {
                 self.sweep().await;
                 swept = Instant::now();
             }
-            self.until_a_reason(&mut ear, failures).await;
+            self.until_a_reason(&mut watch, failures).await;
         }
     }
 
@@ -106,22 +106,22 @@ impl Knowledge {
         let source = self.db.read(move |tx| documents::source(tx, &name)).await.ok()?;
         let is_other = source.version.is_some() && source.rules != self.options.rules;
         is_other.then(|| {
-            "another process keeps this data folder by another configuration; use another --data-dir"
+            "another process uses this data folder with a different configuration; use another --data-dir"
                 .to_owned()
         })
     }
 
     /// Waits for a reason to sync.
-    async fn until_a_reason(&self, ear: &mut Ear, failures: u32) {
+    async fn until_a_reason(&self, watch: &mut SourceWatch, failures: u32) {
         let next_poll = Instant::now() + self.options.poll;
         let not_before = Instant::now() + BACKOFF.after(failures);
         loop {
             tokio::select! {
-                () = self.asked.notified() => {
+                () = self.sync_requested.notified() => {
                     // Someone who asks by hand may have mended what failed.
                     return;
                 }
-                () = ear.heard() => return,
+                () = watch.heard() => return,
                 () = tokio::time::sleep(LOOK_EVERY) => {}
             }
             let now = Instant::now();
@@ -149,24 +149,24 @@ impl Knowledge {
         let name = self.options.name.to_string();
         let swept = self.db.write(move |tx| {
             let now = Self::now();
-            kept::sweep(tx, now)?;
+            kv::sweep(tx, now)?;
             lyceum_store::events::trim(tx, &name, now.checked_sub(EVENTS_FOR).unwrap_or(Timestamp::MIN))
         });
         if let Err(error) = swept.await {
-            tracing::warn!(error.cause = %error, "old events could not be swept away; trying again later");
+            tracing::warn!(error.cause = %error, "could not delete old events; retrying later");
         }
     }
 
     /// Syncs now, for a caller. Where another process does that, it is asked and waited for.
     pub async fn refresh(&self) -> Result<Report, Error> {
-        let quiet: Tell = Arc::new(|_| ());
+        let quiet: OnProgress = Arc::new(|_| ());
         match self.sync(&quiet).await {
             Err(SyncError::Elsewhere) => self.refresh_elsewhere().await,
             Ok(report) => Ok(report),
             Err(error) => {
                 log_failure(&self.options.name, &error);
                 // From now on it is tried again without being asked.
-                self.asked.notify_one();
+                self.sync_requested.notify_one();
                 Err(Error::Failed { code: error.code(), message: error.to_string() })
             }
         }
@@ -185,7 +185,7 @@ impl Knowledge {
             let source =
                 self.db.read(move |tx| documents::source(tx, &name)).await.map_err(crate::service::failed)?;
             if source.done >= wanted {
-                self.follow().await.map_err(crate::service::failed)?;
+                self.update_catalog().await.map_err(crate::service::failed)?;
                 let shown = self.shown();
                 return Ok(Report {
                     source: self.options.name.to_string(),
@@ -197,28 +197,28 @@ impl Knowledge {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        let message = "the process that keeps this data folder in sync did not answer in time".to_owned();
+        let message = "the process that syncs this data folder did not respond in time".to_owned();
         Err(Error::Failed { code: lyceum_model::ErrorCode::Timeout, message })
     }
 
-    /// Syncs once and shelves everything, telling how far it is: for the command line.
+    /// Syncs once and uploads everything, telling how far it is: for the command line.
     pub async fn sync_once(
         &self,
-        tell: impl Fn(Progress) + Send + Sync + 'static,
+        on_progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Result<Report, SyncError> {
-        let tell: Tell = Arc::new(tell);
-        let report = self.sync(&tell).await?;
+        let on_progress: OnProgress = Arc::new(on_progress);
+        let report = self.sync(&on_progress).await?;
         self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await?;
-        self.shelve(&tell).await?;
+        self.upload(&on_progress).await?;
         Ok(report)
     }
 }
 
 /// What tells that a folder changed.
 #[derive(Default)]
-struct Ear(Option<Watch>);
+struct SourceWatch(Option<Watch>);
 
-impl Ear {
+impl SourceWatch {
     /// Begins to watch a folder, if it is not watched.
     async fn listen(&mut self, source: &Source, name: &lyceum_model::SourceName) {
         let Source::Folder(folder) = source else { return };
@@ -230,7 +230,7 @@ impl Ear {
         match tokio::task::spawn_blocking(watch).await {
             Ok(Ok(watch)) => self.0 = Some(watch),
             Ok(Err(error)) => {
-                tracing::warn!(error.cause = %error, source.name = %name, "the folder can't be watched; looking again from time to time");
+                tracing::warn!(error.cause = %error, source.name = %name, "could not watch the folder; polling instead");
             }
             Err(error) => tracing::error!(error.cause = %error, "watching the folder failed"),
         }
@@ -284,5 +284,5 @@ fn log_report(report: &Report) {
 fn log_failure(name: &lyceum_model::SourceName, error: &SyncError) {
     let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
     let cause: Vec<String> = causes.map(ToString::to_string).collect();
-    tracing::warn!(source.name = %name, error.message = %error, error.cause = cause.join(": "), "the source could not be brought in; what is here is served on");
+    tracing::warn!(source.name = %name, error.message = %error, error.cause = cause.join(": "), "sync failed; still serving the last good commit");
 }

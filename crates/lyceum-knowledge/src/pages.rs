@@ -13,13 +13,13 @@ use lyceum_search::{Facts, Kind, Page, Plan, Search};
 use lyceum_tools::Error;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Document, Knowledge, Shown, question::is_of_skills};
+use crate::{Document, Knowledge, Shown, search_request::is_of_skills};
 
 /// How many documents are read before they are handed on: a few at first, so that there soon is something to find, then
 /// more, since what is handed on together costs less. And how many bytes of them.
-const FIRST_TOGETHER: usize = 200;
-const TOGETHER: usize = 1_000;
-const BYTES_TOGETHER: usize = 16 * 1024 * 1024;
+const FIRST_BATCH_DOCUMENTS: usize = 200;
+const BATCH_DOCUMENTS: usize = 1_000;
+const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// How long a question waits for the first documents to be indexed.
 const FIRST_INDEX_WITHIN: Duration = Duration::from_secs(5);
@@ -44,7 +44,7 @@ impl Knowledge {
                         }
                     }
                     Err(error) => {
-                        tracing::warn!(error.cause = %error, "documents could not be indexed; they are tried again");
+                        tracing::warn!(error.cause = %error, "could not index documents; retrying");
                     }
                 }
                 match done {
@@ -94,7 +94,7 @@ impl Knowledge {
         }
         let mut unread = 0_usize;
         let mut keys = read.iter().peekable();
-        let mut most = FIRST_TOGETHER;
+        let mut most = FIRST_BATCH_DOCUMENTS;
         while keys.peek().is_some() {
             let (mut pages, mut bytes) = (Vec::with_capacity(most), 0);
             for key in keys.by_ref().take(most) {
@@ -107,17 +107,17 @@ impl Knowledge {
                     }
                     Err(error) => {
                         unread += 1;
-                        tracing::debug!(error.cause = %error, document.path = entry.summary.path, "a document could not be read for the index");
+                        tracing::debug!(error.cause = %error, document.path = entry.summary.path, "could not read a document for the index");
                     }
                 }
-                if bytes > BYTES_TOGETHER {
+                if bytes > BATCH_BYTES {
                     break;
                 }
             }
             if !search.apply(name, pages, Vec::new()).await.map_err(failed)? {
                 return Ok(false);
             }
-            most = TOGETHER;
+            most = BATCH_DOCUMENTS;
         }
         self.searched.send_replace(true);
         if unread > 0 {
@@ -127,7 +127,7 @@ impl Knowledge {
         Ok(true)
     }
 
-    /// Waits until what was brought in first can be found, so that the first question is not answered with nothing; but
+    /// Waits until the first synced documents can be found, so that the first question is not answered with nothing; but
     /// not for long, for another process may be the one that has it searched.
     pub(crate) async fn until_searched(&self) {
         let mut searched = self.searched.subscribe();

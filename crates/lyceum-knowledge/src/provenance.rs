@@ -14,9 +14,9 @@ pub(crate) struct Provenance {
     pub source: String,
     /// Its file in the source.
     pub path: String,
-    /// The commit that it was brought in with; for a folder, what stands for one.
+    /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub commit: String,
-    /// When it was brought in.
+    /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Timestamp,
     /// Where the file can be seen at that commit, if it can.

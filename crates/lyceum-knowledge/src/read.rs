@@ -23,7 +23,7 @@ use serde_json::json;
 use crate::document::hash;
 
 /// The largest document.
-pub const LARGEST: u64 = 8 * 1024 * 1024;
+pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
 
 /// How a file that can't be read is tried again: five times, after 30 seconds and then twice as long each time.
 pub(crate) const RETRIES: Retries = Retries { limit: 5, first: Duration::from_secs(30) };
@@ -87,7 +87,7 @@ impl Reader<'_> {
 
     /// The text of a file.
     pub(crate) fn text(&self, path: &RelPath) -> Result<String, Unreadable> {
-        let bytes = match self.snapshot.read(path, LARGEST) {
+        let bytes = match self.snapshot.read(path, MAX_DOCUMENT_BYTES) {
             Ok(bytes) => bytes,
             Err(ReadError::TooLarge { .. }) => {
                 return Err(Unreadable::AsItIs("it is larger than 8 MiB; split it".to_owned()));
@@ -97,7 +97,7 @@ impl Reader<'_> {
             }
         };
         if is_lfs_pointer(&bytes) {
-            let reason = "its content is kept with Git LFS, which is not fetched";
+            let reason = "it is a Git LFS pointer; LFS content is not fetched";
             return Err(Unreadable::AsItIs(reason.to_owned()));
         }
         String::from_utf8(bytes)

@@ -34,7 +34,7 @@ pub(crate) fn register(
 ) -> Result<RegistryBuilder, RegistryError> {
     let title = knowledge.title();
     let prompt = format!("System prompt optimized for {title} knowledge base search");
-    let groups = format!("List of {title} groups/cells with metadata");
+    let groups = format!("List of {title} groups with metadata");
     let place = Place { domain, knowledge };
     builder
         .resource(place.resource("prompts/knowledge-search", &prompt, PLAIN, |knowledge| async move {
@@ -51,7 +51,7 @@ pub(crate) fn register(
         }))?
         .resource(place.resource(
             "data/releases",
-            "List of creative releases with metadata",
+            "List of releases with metadata",
             JSON,
             |knowledge| async move { pretty(&Releases::of(&knowledge).await?) },
         ))?

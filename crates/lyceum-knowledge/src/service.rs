@@ -15,7 +15,7 @@ use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{Shown, catalog::Shelf};
+use crate::{Shown, catalog::CatalogKey};
 
 /// How many bytes of documents are held in memory.
 const CACHED_BYTES: u64 = 24 * 1024 * 1024;
@@ -58,8 +58,8 @@ pub struct Options {
 
 impl Options {
     /// What is looked for in the database.
-    pub(crate) fn shelf(&self) -> Shelf {
-        Shelf { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
+    pub(crate) fn catalog_key(&self) -> CatalogKey {
+        CatalogKey { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
     }
 }
 
@@ -96,11 +96,11 @@ pub struct Knowledge {
     /// Held while this process is the one that brings the folder up to date.
     pub(crate) leader: Mutex<Option<Leader>>,
     /// Someone asked for news.
-    pub(crate) asked: Notify,
+    pub(crate) sync_requested: Notify,
     /// The database has something new.
-    pub(crate) written: Notify,
+    pub(crate) events_written: Notify,
     /// Objects wait to be put where they belong.
-    pub(crate) unshelved: Notify,
+    pub(crate) upload_pending: Notify,
     /// Whether what is shown was handed to search once.
     pub(crate) searched: watch::Sender<bool>,
     /// What was handed to search last, whole.
@@ -139,7 +139,7 @@ impl Knowledge {
         options.rules = format!("{READING}\n{}", options.rules);
         let file = options.folder.join("lyceum.db");
         let load = |db: Db| {
-            let shown = db.read_here(|tx| Shown::load(tx, &options.shelf()))?;
+            let shown = db.read_here(|tx| Shown::load(tx, &options.catalog_key()))?;
             Ok((db, shown))
         };
         let mut leader = None;
@@ -158,9 +158,9 @@ impl Knowledge {
             state: watch::Sender::new(State { shown: Arc::new(shown), error: None }),
             syncing: Semaphore::new(1),
             leader: Mutex::new(leader),
-            asked: Notify::new(),
-            written: Notify::new(),
-            unshelved: Notify::new(),
+            sync_requested: Notify::new(),
+            events_written: Notify::new(),
+            upload_pending: Notify::new(),
             searched: watch::Sender::new(false),
             searched_last: Mutex::default(),
             cache: Cache::with_weighter(CACHED_ITEMS, CACHED_BYTES, ByLength),
@@ -178,7 +178,7 @@ impl Knowledge {
         self.state.borrow().shown.clone()
     }
 
-    /// What is served, once something was brought in; waits for the first sync.
+    /// What is served, once something is synced; waits for the first sync.
     pub async fn ready(&self) -> Result<Arc<Shown>, Error> {
         let mut state = self.state();
         let settled = state.wait_for(|state| state.shown.version.is_some() || state.error.is_some());
@@ -225,10 +225,10 @@ impl Knowledge {
     }
 
     /// Brings what is shown up to what is written, and says whether something changed.
-    pub(crate) async fn follow(&self) -> Result<bool, DbError> {
+    pub(crate) async fn update_catalog(&self) -> Result<bool, DbError> {
         let before = self.shown();
-        let shelf = self.options.shelf();
-        let next = self.db.read(move |tx| before.next(tx, &shelf)).await?;
+        let key = self.options.catalog_key();
+        let next = self.db.read(move |tx| before.next(tx, &key)).await?;
         let Some(next) = next else { return Ok(false) };
         self.state.send_modify(|state| {
             // Two that follow at once: what was written later counts.
@@ -250,10 +250,10 @@ impl Knowledge {
     }
 
     /// How many objects are not yet where they belong, and those that failed.
-    pub async fn unshelved(&self) -> Result<(i64, Vec<lyceum_store::jobs::Failure>), Error> {
+    pub async fn pending_objects(&self) -> Result<(i64, Vec<lyceum_store::jobs::Failure>), Error> {
         let read = self.db.read(|tx| {
-            let count = lyceum_store::jobs::count(tx, crate::shelve::QUEUE)?;
-            Ok((count, lyceum_store::jobs::failures(tx, crate::shelve::QUEUE, 20)?))
+            let count = lyceum_store::jobs::count(tx, crate::upload::QUEUE)?;
+            Ok((count, lyceum_store::jobs::failures(tx, crate::upload::QUEUE, 20)?))
         });
         read.await.map_err(failed)
     }

@@ -23,16 +23,17 @@ use lyceum_store::{
 };
 
 use crate::{
-    Knowledge, Report, plan,
-    trial::{self, Step},
+    Knowledge, Report,
+    failpoint::{self, Step},
+    plan,
 };
 use staging::Staged;
 
 /// How many files are read and staged together.
-const TOGETHER: usize = 64;
+const BATCH_FILES: usize = 64;
 
 /// How many bytes of files that is at most, or one file.
-const TOGETHER_BYTES: u64 = 4 * 1024 * 1024;
+const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 
 /// How long it may take to fetch the source; Git has limits of its own, which are shorter.
 const FETCH_WITHIN: Duration = Duration::from_secs(20 * 60);
@@ -57,14 +58,14 @@ pub enum Progress {
         of: usize,
     },
     /// Putting objects where they belong.
-    Shelving {
+    Uploading {
         /// How many are left.
         left: i64,
     },
 }
 
 /// Whom to tell how far a sync is.
-pub(crate) type Tell = Arc<dyn Fn(Progress) + Send + Sync>;
+pub(crate) type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// Why a sync failed. What was served before is served on.
 #[derive(Debug, thiserror::Error)]
@@ -77,11 +78,11 @@ pub enum SyncError {
     Db(#[from] DbError),
     /// Another process brings this data folder up to date.
     #[error(
-        "another process keeps this data folder in sync; ask it (the tool refresh_sources, or POST /api/v1/sources/{{name}}/sync), or use another --data-dir"
+        "another process syncs this data folder; ask that server (tool refresh_sources, or POST /api/v1/sources/{{name}}/sync), or use another --data-dir"
     )]
     Elsewhere,
     /// The source took too long.
-    #[error("the source took more than {} seconds; see whether its disk or its server answers", limit.as_secs())]
+    #[error("reading the source took more than {} seconds; check its disk or server", limit.as_secs())]
     TooSlow {
         /// The limit.
         limit: Duration,
@@ -90,7 +91,7 @@ pub enum SyncError {
     #[error("the data folder can't be locked: {}", .0.kind())]
     Lock(#[from] std::io::Error),
     /// A fault of ours.
-    #[error("reading the files failed; the log says more")]
+    #[error("reading the files failed; see the log")]
     Panicked,
 }
 
@@ -147,22 +148,22 @@ impl Outcome {
 
 impl Knowledge {
     /// Brings the source in and shows it. One at a time; only the process that leads may.
-    pub(crate) async fn sync(&self, tell: &Tell) -> Result<Report, SyncError> {
+    pub(crate) async fn sync(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
         if !self.lead()? {
             return Err(SyncError::Elsewhere);
         }
         let Ok(turn) = self.syncing.acquire().await else { return Err(SyncError::Elsewhere) };
-        let synced = self.sync_in_turn(tell).await;
+        let synced = self.sync_in_turn(on_progress).await;
         drop(turn);
-        // Bytes that were shelved in the meantime wait for the end of the turn to be swept.
-        self.unshelved.notify_one();
+        // Bytes that were uploaded in the meantime wait for the end of the turn to be swept.
+        self.upload_pending.notify_one();
         self.note(synced.as_ref().err().map(ToString::to_string));
         synced
     }
 
     /// Shows what is here by the rules of this process, without asking the network, where it is shown by others or not
     /// at all.
-    pub(crate) async fn sync_what_is_here(&self, tell: &Tell) -> Result<(), SyncError> {
+    pub(crate) async fn sync_what_is_here(&self, on_progress: &OnProgress) -> Result<(), SyncError> {
         let Ok(_turn) = self.syncing.acquire().await else { return Err(SyncError::Elsewhere) };
         let known = self.known().await?;
         if known.source.rules == self.options.rules {
@@ -174,20 +175,20 @@ impl Knowledge {
         // What was asked for is not answered by what was here before.
         let done = known.source.done;
         match here {
-            Some(snapshot) => self.bring_in(snapshot, known, done, tell).await.map(drop),
+            Some(snapshot) => self.bring_in(snapshot, known, done, on_progress).await.map(drop),
             None => Ok(()),
         }
     }
 
-    async fn sync_in_turn(&self, tell: &Tell) -> Result<Report, SyncError> {
+    async fn sync_in_turn(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
         let name = self.options.name.to_string();
         // What is asked for from here on is asked for again.
         let wanted = self.db.read(move |tx| documents::source(tx, &name)).await?.wanted;
-        tell(Progress::Fetching);
+        on_progress(Progress::Fetching);
         let fetched = tokio::time::timeout(FETCH_WITHIN, self.options.source.refresh()).await;
         let snapshot = fetched.map_err(|_| SyncError::TooSlow { limit: FETCH_WITHIN })??;
         let known = self.known().await?;
-        self.bring_in(snapshot, known, wanted, tell).await
+        self.bring_in(snapshot, known, wanted, on_progress).await
     }
 
     async fn bring_in(
@@ -195,7 +196,7 @@ impl Knowledge {
         mut snapshot: Snapshot,
         mut known: Known,
         wanted: i64,
-        tell: &Tell,
+        on_progress: &OnProgress,
     ) -> Result<Report, SyncError> {
         let (began, now) = (Instant::now(), Self::now());
         let same_rules = known.source.rules == self.options.rules;
@@ -203,15 +204,15 @@ impl Knowledge {
             known.forget_content();
         }
         let mut plan = plan::plan(&known.files, &snapshot, now);
-        trial::reached(Step::Planned);
+        failpoint::reached(Step::Planned);
 
-        let mut read = self.read_all(&snapshot, &plan, &known, now, tell).await?;
+        let mut read = self.read_all(&snapshot, &plan, &known, now, on_progress).await?;
         let is_clone = self.options.source.kind() == Kind::Repository;
         if is_clone && read.iter().any(|row| row.state == FileState::Failed) {
-            tracing::warn!(source.name = %self.options.name, "files of a clone can't be read; it is made anew");
+            tracing::warn!(source.name = %self.options.name, "files in the clone can't be read; cloning again");
             snapshot = self.options.source.renew().await?;
             plan = plan::plan(&known.files, &snapshot, now);
-            read = self.read_all(&snapshot, &plan, &known, now, tell).await?;
+            read = self.read_all(&snapshot, &plan, &known, now, on_progress).await?;
         }
         let version = snapshot.version();
         let mut files = known.files.clone();
@@ -222,7 +223,7 @@ impl Knowledge {
         let ids = choice::assign(&files);
 
         let (ahead, replaced) = choice::choose(&files, &known, &ids);
-        let staged = self.stage_all(&snapshot, &ahead, &version, now, tell).await?;
+        let staged = self.stage_all(&snapshot, &ahead, &version, now, on_progress).await?;
         let read = read.into_iter().chain(plan.left_out).collect();
         let left_behind = match known.source.version {
             Some(_) => Vec::new(),
@@ -238,11 +239,11 @@ impl Knowledge {
             || outcome.is_something();
         if is_news {
             self.publish(outcome, &files, &version, wanted, now).await?;
-            trial::reached(Step::Published);
+            failpoint::reached(Step::Published);
             // Before objects are replaced, so that nobody here looks for the old ones.
-            self.follow().await?;
-            self.unshelved.notify_one();
-            self.written.notify_one();
+            self.update_catalog().await?;
+            self.upload_pending.notify_one();
+            self.events_written.notify_one();
         }
         let synced_at = self.shown().synced_at;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);

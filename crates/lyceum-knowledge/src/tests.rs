@@ -6,6 +6,6 @@ mod lists;
 mod prompts;
 mod resources;
 mod rules;
-mod shelving;
 mod terms;
 mod tiers;
+mod uploading;

@@ -23,7 +23,7 @@ pub(crate) use search_with_documents::SearchWithDocuments;
 
 use crate::{
     Knowledge, Readers,
-    question::{SCRIPT, SKILL},
+    search_request::{SCRIPT, SKILL},
 };
 
 /// A contract that says whose knowledge it is about.

@@ -18,7 +18,7 @@ pub enum Error {
     #[error("{0}")]
     Invalid(String),
     /// A layer of the sandbox could not be put on, so nothing was run.
-    #[error("the sandbox could not be made: {0}")]
+    #[error("could not create the sandbox: {0}")]
     Refused(String),
     /// The script's network could not be limited to public addresses, so nothing was run.
     #[error("the script's network can't be limited to public addresses here: {0}")]
@@ -27,10 +27,10 @@ pub enum Error {
     #[error("the script could not be started: {0}")]
     NotStarted(String),
     /// The helper process could not be started or spoken to.
-    #[error("the sandbox's helper could not be run")]
+    #[error("could not run the sandbox helper")]
     Helper(#[from] io::Error),
     /// The helper process ended without a report, or gave none in time.
-    #[error("the sandbox's helper gave no report")]
+    #[error("the sandbox helper returned no report")]
     Lost,
 }
 

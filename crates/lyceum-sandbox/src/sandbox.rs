@@ -55,7 +55,7 @@ impl Sandbox {
                     return Ok(sandbox);
                 }
                 Err(reason) => {
-                    tracing::debug!(?variant, reason, "this sandbox does not work here");
+                    tracing::debug!(?variant, reason, "this sandbox level is not available");
                     if !reasons.contains(&reason) {
                         reasons.push(reason);
                     }

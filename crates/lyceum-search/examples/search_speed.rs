@@ -100,7 +100,7 @@ fn open(folder: &std::path::Path, model: &str, stop: &CancellationToken) -> Arc<
         reranker: None,
     }));
     tokio::spawn(search.clone().keep_open(stop.clone()));
-    tokio::spawn(search.clone().keep_filled(stop.clone()));
+    tokio::spawn(search.clone().keep_embedded(stop.clone()));
     search
 }
 

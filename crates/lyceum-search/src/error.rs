@@ -3,7 +3,7 @@
 use lyceum_model::ErrorCode;
 use lyceum_store::DbError;
 
-/// Why a search failed. What only makes an answer poorer is no error; see `Answer::degraded`.
+/// Why a search failed. What only makes an answer poorer is no error; see `QueryResult::degraded`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The question can't be one.

@@ -5,7 +5,7 @@
 
 pub mod beir;
 pub mod compare;
-mod kept;
+mod last_run;
 mod measures;
 pub mod questions;
 mod run;
@@ -15,9 +15,9 @@ use std::collections::HashMap;
 
 use crate::{filter::Filter, page::Facts};
 
-pub use kept::{keep, kept};
+pub use last_run::{last_run, save_last_run};
 pub use measures::Judged;
-pub use run::{Asked, Report, Scored, Stage, run, until_filled};
+pub use run::{Progress, Report, Scored, Stage, run, until_embedded};
 pub use spread::{Difference, Latency, Mean};
 
 /// Questions and what answers them.

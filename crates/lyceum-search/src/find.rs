@@ -1,7 +1,7 @@
-//! Answers: a question, the candidates of words and of vectors, one order, and what is shown of each.
+//! The query pipeline: candidates of the lexical and the vector index, fusion, reranking, snippets.
 
-mod answer;
 mod candidates;
+mod result;
 mod stems;
 
 use std::{
@@ -14,58 +14,58 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     breaker::{self, PAUSE},
+    embed_queue::ModelStatus,
     error::Error,
-    filling::ModelStatus,
     filter::Filter,
     lexical::Words,
     page::Facts,
     search::{Opened, Search},
 };
 
-use candidates::{Asked, Looked};
+use candidates::{Candidates, QueryVector};
 
-pub use answer::{Answer, Facets, Hit, Searched, Stages};
+pub use result::{Facets, Hit, QueryResult, Searched, Stages};
 
-/// How long a question may be, in characters.
-pub const LONGEST: usize = 2_000;
+/// Maximum length of a query, in characters.
+pub const MAX_QUERY_CHARS: usize = 2_000;
 
-/// How many results there may be.
-pub const MOST: usize = 20;
+/// Maximum number of results.
+pub const MAX_RESULTS: usize = 20;
 
-/// How many of each stage are looked at.
+/// Number of candidates per stage.
 const CANDIDATES: usize = 100;
 
-/// How long a question may take to become a vector.
+/// Deadline for embedding a query.
 const EMBEDDED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// What the log calls the model.
 const WHAT: &str = "the model";
 
-/// Which stages are asked.
+/// The search mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Words and meaning.
+    /// Hybrid: BM25 and embeddings.
     #[default]
     Both,
-    /// Words only.
+    /// BM25 only.
     Words,
-    /// Meaning only.
+    /// Embeddings only.
     Meaning,
 }
 
-/// A question.
+/// A query.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// The question itself.
+    /// The text of the query.
     pub text: String,
-    /// What may be found.
+    /// Filters.
     pub filter: Filter,
-    /// How many results are wanted.
+    /// Maximum number of results.
     pub limit: usize,
-    /// Which stages are asked.
+    /// The search mode.
     pub mode: Mode,
-    /// Whether to count what else could be asked for.
+    /// Whether to count facets.
     pub facets: bool,
 }
 
@@ -81,19 +81,19 @@ pub struct Ranked {
 }
 
 impl Search {
-    /// Finds the pages that answer a question best.
-    pub async fn find(&self, query: Query) -> Result<Answer, Error> {
+    /// Runs a query.
+    pub async fn find(&self, query: Query) -> Result<QueryResult, Error> {
         let begun = Instant::now();
         let text = checked(&query.text)?.to_owned();
         let opened = self.opened().await?;
         let words = Words::of(&text);
-        let mut looked = self.candidates(&opened, &text, &query, &words).await?;
-        if looked.is_exchanged {
+        let mut candidates = self.candidates(&opened, &text, &query, &words).await?;
+        if candidates.is_exchanged {
             // The model was exchanged between the two halves: once more, with the new one.
-            looked = self.candidates(&opened, &text, &query, &words).await?;
+            candidates = self.candidates(&opened, &text, &query, &words).await?;
         }
-        answer::rerank(&opened, &text, &mut looked).await;
-        Ok(answer::answer(&opened, &query, looked, begun.elapsed()))
+        result::rerank(&opened, &text, &mut candidates).await;
+        Ok(result::query_result(&opened, &query, candidates, begun.elapsed()))
     }
 
     /// The first so many candidates in their order, without anything to show and before any reranking; for evaluation,
@@ -112,7 +112,7 @@ impl Search {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let failed = || Error::Closed("the search failed; the log says more".to_owned());
+        let failed = || Error::Closed("the search failed; see the log".to_owned());
         let place = self.looking.clone().acquire_owned().await.map_err(|_| failed())?;
         let done = tokio::task::spawn_blocking(move || {
             let done = work();
@@ -129,21 +129,21 @@ impl Search {
         text: &str,
         query: &Query,
         words: &Words,
-    ) -> Result<Looked, Error> {
+    ) -> Result<Candidates, Error> {
         let (asked, degraded) = self.vector(opened, text, query.mode).await;
         let (opened, query, words) = (opened.clone(), query.clone(), words.clone());
-        let work = move || candidates::look(&opened, &query, &words, asked.as_ref());
-        let mut looked = self.at_its_turn(work).await??;
-        looked.degraded.splice(0..0, degraded);
-        Ok(looked)
+        let work = move || candidates::retrieve(&opened, &query, &words, asked.as_ref());
+        let mut candidates = self.at_its_turn(work).await??;
+        candidates.degraded.splice(0..0, degraded);
+        Ok(candidates)
     }
 
     /// The vector of a question, and why there is none or a poor one.
-    async fn vector(&self, opened: &Opened, text: &str, mode: Mode) -> (Option<Asked>, Option<String>) {
+    async fn vector(&self, opened: &Opened, text: &str, mode: Mode) -> (Option<QueryVector>, Option<String>) {
         let without = match mode {
             Mode::Words => return (None, None),
-            Mode::Both => "found by words only",
-            Mode::Meaning => "meaning can't be searched",
+            Mode::Both => "lexical results only",
+            Mode::Meaning => "vector search is not available",
         };
         let Some(active) = opened.active() else {
             let status = self.model.borrow().clone();
@@ -157,11 +157,11 @@ impl Search {
         let model = active.model;
         let key = (model, text.to_owned());
         if let Some(vector) = self.asked.get(&key) {
-            return (Some(Asked { model, vector }), self.unembedded(model));
+            return (Some(QueryVector { model, vector }), self.unembedded(model));
         }
         if !self.breaker().allows(tokio::time::Instant::now()) {
             let pause = PAUSE.as_secs();
-            let reason = format!("the model keeps failing and is left alone for {pause} s");
+            let reason = format!("the model keeps failing; the next attempt is in {pause} s");
             return (None, Some(format!("{without}: {reason}")));
         }
         let texts = [text.to_owned()];
@@ -173,7 +173,7 @@ impl Search {
                 let news = self.breaker().succeeded();
                 breaker::report(news, WHAT, None);
                 self.asked.insert(key, vector.clone());
-                (Some(Asked { model, vector }), self.unembedded(model))
+                (Some(QueryVector { model, vector }), self.unembedded(model))
             }
             Err(error) => {
                 self.note(&error);
@@ -185,7 +185,7 @@ impl Search {
     /// Takes note of a failure. One that may be the fault of the question says nothing about the next.
     fn note(&self, error: &EmbedError) {
         if error.may_be_the_text() {
-            tracing::debug!(error.cause = %error, "a question could not be turned into a vector");
+            tracing::debug!(error.cause = %error, "could not embed a query");
         } else {
             let news = self.breaker().failed(tokio::time::Instant::now());
             breaker::report(news, WHAT, Some(error));
@@ -199,7 +199,7 @@ impl Search {
     fn unembedded(&self, used: i64) -> Option<String> {
         let count = self.unembedded.load(Ordering::Relaxed);
         (count > 0 && self.wanted.load(Ordering::Relaxed) == used)
-            .then(|| format!("{count} passages are found by their words only, until the model has read them"))
+            .then(|| format!("{count} chunks have no embedding yet; they are found by lexical search only"))
     }
 }
 
@@ -213,10 +213,10 @@ fn vector_of(identity: &Identity, made: Vec<Vec<f32>>) -> Result<Arc<[f32]>, Emb
 fn checked(text: &str) -> Result<&str, Error> {
     let text = text.trim();
     if !text.chars().any(|c| !c.is_whitespace() && !c.is_control()) {
-        return Err(Error::Query("the query is empty; say what to look for".to_owned()));
+        return Err(Error::Query("the query is empty; say what to retrieve for".to_owned()));
     }
-    if text.len() > 4 * LONGEST || text.chars().count() > LONGEST {
-        let message = format!("the query is longer than {LONGEST} characters; ask with fewer words");
+    if text.len() > 4 * MAX_QUERY_CHARS || text.chars().count() > MAX_QUERY_CHARS {
+        let message = format!("the query is longer than {MAX_QUERY_CHARS} characters; shorten it");
         return Err(Error::Query(message));
     }
     Ok(text)

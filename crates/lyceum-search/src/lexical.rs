@@ -67,9 +67,9 @@ pub(crate) struct Text<'a> {
 /// Why the index can't be used. It can be made again in each case.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unusable {
-    #[error("the index of words is damaged")]
+    #[error("the lexical index is corrupt")]
     Damaged,
-    #[error("the index of words can't be used: {0}")]
+    #[error("the lexical index can't be used: {0}")]
     Engine(#[from] TantivyError),
     #[error("the folder of the index can't be used: {0}")]
     Folder(#[from] std::io::Error),

@@ -314,7 +314,7 @@ impl Reached {
     }
 }
 
-fn facts(kept: &pages::Kept) -> Result<Arc<Facts>, DbError> {
+fn facts(kept: &pages::StoredPage) -> Result<Arc<Facts>, DbError> {
     let facts = serde_json::from_str(&kept.facts).map_err(|error| DbError::Content(error.to_string()))?;
     Ok(Arc::new(facts))
 }

@@ -33,7 +33,7 @@ pub struct Facts {
     pub path: String,
     /// Where the file can be seen at its commit, if it can.
     pub url: Option<String>,
-    /// The commit it was brought in with.
+    /// The commit it was synced at.
     pub commit_sha: String,
     /// When that was.
     pub synced_at: Timestamp,

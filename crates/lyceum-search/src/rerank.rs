@@ -20,10 +20,10 @@ use crate::breaker::{self, PAUSE};
 use cache::Cache;
 
 /// How many hits are put in order.
-pub const MOST: usize = 20;
+pub const MAX_PASSAGES: usize = 20;
 
 /// How many characters of a passage a reranker reads.
-const LONGEST: usize = 8_000;
+const MAX_PASSAGE_CHARS: usize = 8_000;
 
 /// What the log calls it.
 const WHAT: &str = "the reranker";
@@ -31,7 +31,7 @@ const WHAT: &str = "the reranker";
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reranked {
-    /// A score for each of the first [`MOST`] passages, in their order; higher fits better.
+    /// A score for each of the first [`MAX_PASSAGES`] passages, in their order; higher fits better.
     Scored(Vec<f32>),
     /// There are none, and why, for whoever asked.
     Unavailable(String),
@@ -52,11 +52,11 @@ impl Rerank {
         Self { reranker, cache: Cache::new(db), budget, breaker: Mutex::new(breaker::breaker()) }
     }
 
-    /// Scores the first [`MOST`] passages, the first 8,000 characters of each: from the cache, or with one request within
+    /// Scores the first [`MAX_PASSAGES`] passages, the first 8,000 characters of each: from the cache, or with one request within
     /// the budget.
     pub async fn order(&self, query: &str, passages: &[String]) -> Reranked {
         let passages: Vec<String> =
-            passages.iter().take(MOST).map(|passage| truncate(passage, LONGEST)).collect();
+            passages.iter().take(MAX_PASSAGES).map(|passage| truncate(passage, MAX_PASSAGE_CHARS)).collect();
         if passages.is_empty() {
             return Reranked::Scored(Vec::new());
         }
@@ -69,7 +69,7 @@ impl Rerank {
         if !self.breaker().allows(Instant::now()) {
             let pause = PAUSE.as_secs();
             return Reranked::Unavailable(format!(
-                "the reranker keeps failing and is left alone for {pause} s"
+                "the reranker keeps failing; the next attempt is in {pause} s"
             ));
         }
         match self.ask(query, &passages, deadline).await {

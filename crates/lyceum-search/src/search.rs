@@ -5,7 +5,7 @@
 //! at a time writes, the one that holds the lock; every process answers.
 
 mod again;
-mod following;
+mod ingest;
 mod opening;
 mod status;
 
@@ -24,9 +24,9 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::{
     breaker::breaker,
+    embed_queue::{Connect, ModelStatus},
     error::Error,
     failure::Failure,
-    filling::{Connect, ModelStatus},
     lexical::Lexical,
     memory::{Active, Memory},
     rerank::Rerank,
@@ -34,8 +34,8 @@ use crate::{
 
 use again::Again;
 
-pub use following::Plan;
-pub(crate) use following::passage;
+pub use ingest::Plan;
+pub(crate) use ingest::passage;
 pub use opening::discard;
 pub use status::{State, Status};
 
@@ -80,7 +80,7 @@ pub struct Search {
     /// One change at a time.
     pub(crate) changing: Semaphore,
     /// Chunks wait for their vectors.
-    pub(crate) unfilled: Notify,
+    pub(crate) unembedded_chunks: Notify,
     pub(crate) model: watch::Sender<ModelStatus>,
     /// How many chunks have no vector yet, as far as this process makes them.
     pub(crate) unembedded: AtomicI64,
@@ -133,7 +133,7 @@ impl Search {
             breaker: Mutex::new(breaker()),
             looking: Arc::new(Semaphore::new(2 * cores)),
             changing: Semaphore::new(1),
-            unfilled: Notify::new(),
+            unembedded_chunks: Notify::new(),
             model: watch::Sender::new(status),
             unembedded: AtomicI64::default(),
             wanted: AtomicI64::default(),
@@ -177,7 +177,7 @@ impl Search {
     fn note_lock(&self, fault: Option<String>) {
         let mut known = self.unlockable.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = fault.as_ref().filter(|fault| known.as_ref() != Some(fault)) {
-            tracing::error!(error.cause = %fault, "the search index can't be locked, so nothing new gets into it");
+            tracing::error!(error.cause = %fault, "could not lock the search index; it is not updated");
         }
         *known = fault;
     }

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) use directions::{direction, unit};
 use fake::Control;
 
-use crate::{Answer, Facts, Kind, Mode, Options, Page, Query, Search, Status};
+use crate::{Facts, Kind, Mode, Options, Page, Query, QueryResult, Search, Status};
 
 /// The source that pages are of where it does not matter.
 const SOURCE: &str = "docs";
@@ -45,7 +45,7 @@ impl Scene {
         let stop = CancellationToken::new();
         let tasks = vec![
             tokio::spawn(search.clone().keep_open(stop.clone())),
-            tokio::spawn(search.clone().keep_filled(stop.clone())),
+            tokio::spawn(search.clone().keep_embedded(stop.clone())),
         ];
         Self { search, stop, tasks }
     }
@@ -64,7 +64,7 @@ impl Scene {
         assert!(self.search.apply(SOURCE, pages, Vec::new()).await.unwrap());
     }
 
-    async fn ask(&self, mode: Mode, text: &str) -> Answer {
+    async fn ask(&self, mode: Mode, text: &str) -> QueryResult {
         let query = Query { text: text.to_owned(), limit: 20, mode, ..Query::default() };
         self.search.find(query).await.unwrap()
     }

@@ -45,7 +45,7 @@ mod wait;
 pub use endpoint::{Endpoint, InvalidEndpoint};
 pub use event::{Event, RefreshMode};
 pub use line::ServerId;
-pub use publish::{Pace, publish};
+pub use publish::{Schedule, publish};
 pub use tally::Figures;
 pub use tracker::{Settings, Tracker};
 

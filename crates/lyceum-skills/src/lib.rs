@@ -1,15 +1,15 @@
 //! The skills service: the six tools, the Agent Skills extension, and the events that tell how skills are used.
 //!
-//! The tools work on a [`Library`], one immutable snapshot; [`Skills::keep_fresh`] builds the next when the source
+//! The tools work on a [`SkillSet`], one immutable snapshot; [`Skills::keep_fresh`] builds the next when the source
 //! changes.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 pub mod analytics;
-mod library;
 mod refresh;
 mod runner;
 mod script;
 mod service;
+mod skill_set;
 mod standard;
 mod tools;
 mod usage;
@@ -19,12 +19,12 @@ use std::sync::Arc;
 use lyceum_model::{Access, Domain, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-pub use library::{Audience, Library, Rules};
 pub use refresh::Refreshed;
 pub use script::{Scripts, Setup};
 pub use service::{Options, Skills, State};
+pub use skill_set::{Audience, Rules, SkillSet};
 
-/// Adds everything that the service offers of the library of this moment.
+/// Adds everything that the service offers of the skill set of this moment.
 pub fn register(
     builder: RegistryBuilder,
     domain: &Domain,
@@ -38,8 +38,8 @@ pub fn register(
         .tool::<tools::ReportUsage>(domain, skills)?
         .tool::<tools::RefreshSkills>(domain, skills)?;
     let access = Access { domain: domain.clone(), tier: Tier::Public, scopes: Vec::new() };
-    let library = skills.state().borrow().library.clone();
-    standard::register(builder, &access, skills, library.as_deref())
+    let skill_set = skills.state().borrow().skill_set.clone();
+    standard::register(builder, &access, skills, skill_set.as_deref())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use lyceum_source::{Change, Source, Watch};
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Library, Skills, State};
+use crate::{SkillSet, Skills, State};
 
 /// How often is looked at what no watch of a folder tells: where a link to it leads, and the settings beside it.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -24,10 +24,10 @@ const GONE_FOR: Duration = Duration::from_secs(1);
 /// What a refresh came to.
 #[derive(Debug)]
 pub enum Refreshed {
-    /// The library of the newest snapshot, and how many files differ from the one before.
+    /// The skill set of the newest snapshot, and how many files differ from the one before.
     Done {
-        /// The library.
-        library: Arc<Library>,
+        /// The skill set.
+        skill_set: Arc<SkillSet>,
         /// How many files were added, removed or changed.
         files_changed: usize,
     },
@@ -40,17 +40,17 @@ pub enum Refreshed {
 impl Skills {
     /// Serves what is here already, without asking the network. Blocks while it reads.
     pub fn load_local(&self) {
-        match self.desk.source.local() {
-            Ok(Some(snapshot)) => log_library(&self.desk.serve(snapshot), None, &self.name),
+        match self.store.source.local() {
+            Ok(Some(snapshot)) => log_library(&self.store.serve(snapshot), None, &self.name),
             Ok(None) => {}
             Err(error) => self.note_failure(&error),
         }
     }
 
-    /// Keeps the library fresh until it is told to stop.
+    /// Keeps the skill set fresh until it is told to stop.
     pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
         let work = async {
-            match &self.desk.source {
+            match &self.store.source {
                 Source::Folder(folder) => self.follow(&folder.root).await,
                 Source::Repository(_) => self.poll().await,
                 // It never changes, so once is enough.
@@ -87,10 +87,10 @@ impl Skills {
     /// Asks the source for its newest snapshot and serves it. What did not change is not read again, so this is cheap
     /// when there is no news; and where the places are known that may have changed, only those are looked at.
     async fn fetch(&self, turn: OwnedSemaphorePermit, places: Option<Vec<PathBuf>>) -> Refreshed {
-        let State { library, error } = self.state().borrow().clone();
+        let State { skill_set, error } = self.state().borrow().clone();
         // After a failure, the places that were told before it are not known any more.
-        let known = library.filter(|_| error.is_none()).zip(places);
-        let source = &self.desk.source;
+        let known = skill_set.filter(|_| error.is_none()).zip(places);
+        let source = &self.store.source;
         let refreshed = match known {
             Some((before, places)) => source.refresh_places(before.snapshot.clone(), places).await,
             None => source.refresh().await,
@@ -102,22 +102,22 @@ impl Skills {
                 return Refreshed::Failed(error.to_string());
             }
         };
-        let (desk, name) = (self.desk.clone(), self.name.clone());
+        let (store, name) = (self.store.clone(), self.name.clone());
         let built = tokio::task::spawn_blocking(move || {
-            // Held until the library is served, also when nobody waits for it any more: a later one must not be
+            // Held until the skill set is served, also when nobody waits for it any more: a later one must not be
             // overtaken.
             let _turn = turn;
-            let before = desk.state().borrow().library.clone();
+            let before = store.state().borrow().skill_set.clone();
             let files_changed = (before.as_ref())
                 .map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
-            let library = desk.serve(snapshot);
-            log_library(&library, before.as_deref(), &name);
-            Refreshed::Done { library, files_changed }
+            let skill_set = store.serve(snapshot);
+            log_library(&skill_set, before.as_deref(), &name);
+            Refreshed::Done { skill_set, files_changed }
         });
         built.await.unwrap_or_else(|panicked| {
-            tracing::error!(error.cause = %panicked, source.name = %self.name, "building the library failed");
-            let error = "the skills could not be read; the log says more".to_owned();
-            self.desk.failed(error.clone());
+            tracing::error!(error.cause = %panicked, source.name = %self.name, "building the skill set failed");
+            let error = "could not read the skills; see the log".to_owned();
+            self.store.failed(error.clone());
             Refreshed::Failed(error)
         })
     }
@@ -129,7 +129,7 @@ impl Skills {
             match tokio::task::spawn_blocking(move || lyceum_source::watch(&place)).await {
                 Ok(Ok(watch)) => self.follow_watch(root, watch).await,
                 Ok(Err(error)) => {
-                    tracing::warn!(error.cause = %error, source.name = %self.name, "the folder can't be watched; looking again from time to time");
+                    tracing::warn!(error.cause = %error, source.name = %self.name, "could not watch the folder; polling instead");
                     self.refresh_in_turn().await;
                     tokio::time::sleep(LOOK_EVERY).await;
                 }
@@ -146,7 +146,7 @@ impl Skills {
     async fn follow_watch(&self, root: &Path, mut watch: Watch) {
         // Something may have changed before the watch began.
         self.refresh_in_turn().await;
-        let mut seen = self.desk.surroundings(root);
+        let mut seen = self.store.surroundings(root);
         loop {
             match tokio::time::timeout(LOOK_EVERY, watch.changed()).await {
                 Ok(Change::Gone) => {
@@ -157,7 +157,7 @@ impl Skills {
                 Ok(Change::Files | Change::Lost) => self.refresh_places_in_turn(watch.places()).await,
                 Err(_nothing_heard) => {}
             }
-            let now = self.desk.surroundings(root);
+            let now = self.store.surroundings(root);
             if now.place != seen.place {
                 return;
             }
@@ -174,17 +174,17 @@ impl Skills {
         let mut state = self.state();
         let mut last = Instant::now();
         loop {
-            let refresh = self.desk.refresh_settings();
-            // Without any library there is nothing to lose by asking again soon.
+            let refresh = self.store.refresh_settings();
+            // Without any skill set there is nothing to lose by asking again soon.
             let minutes =
-                if state.borrow_and_update().library.is_none() { 1 } else { refresh.interval_minutes };
+                if state.borrow_and_update().skill_set.is_none() { 1 } else { refresh.interval_minutes };
             let next = last + Duration::from_secs(minutes * 60);
             tokio::select! {
                 () = tokio::time::sleep_until(next), if refresh.enabled => {
                     self.refresh_in_turn().await;
                     last = Instant::now();
                 }
-                // A new library may have another interval.
+                // A new skill set may have another interval.
                 changed = state.changed() => if changed.is_err() { return },
             }
         }
@@ -193,13 +193,13 @@ impl Skills {
     fn note_failure(&self, error: &lyceum_source::Error) {
         let cause = std::iter::successors(std::error::Error::source(error), |error| error.source());
         let cause: Vec<String> = cause.map(ToString::to_string).collect();
-        let served = if self.state().borrow().library.is_some() {
-            "what is here is served on"
+        let served = if self.state().borrow().skill_set.is_some() {
+            "still serving the last good version"
         } else {
             "nothing is served yet"
         };
-        tracing::warn!(source.name = %self.name, error.message = %error, error.cause = cause.join(": "), "the source could not be refreshed; {served}");
-        self.desk.failed(error.to_string());
+        tracing::warn!(source.name = %self.name, error.message = %error, error.cause = cause.join(": "), "refresh failed; {served}");
+        self.store.failed(error.to_string());
     }
 }
 
@@ -207,16 +207,16 @@ impl Skills {
 const FINDINGS_IN_LOG: usize = 20;
 
 /// Logs what is served, and what authors would want to know that was not so before.
-fn log_library(library: &Library, before: Option<&Library>, name: &SourceName) {
-    let known: HashSet<&Finding> = before.map(Library::findings).unwrap_or_default().iter().collect();
+fn log_library(skill_set: &SkillSet, before: Option<&SkillSet>, name: &SourceName) {
+    let known: HashSet<&Finding> = before.map(SkillSet::findings).unwrap_or_default().iter().collect();
     let is_news = |finding: &&Finding| finding.severity > Severity::Ignored && !known.contains(finding);
-    let mut news = library.findings().iter().filter(is_news);
+    let mut news = skill_set.findings().iter().filter(is_news);
     for finding in news.by_ref().take(FINDINGS_IN_LOG) {
         tracing::warn!(source.name = %name, file = finding.file, severity = ?finding.severity, "{}", finding.message);
     }
     if let more @ 1.. = news.count() {
         tracing::warn!(source.name = %name, more, "further findings are not logged; run lyceum doctor to see them all");
     }
-    let (skills, commit) = (library.index.skills().len(), library.commit());
+    let (skills, commit) = (skill_set.index.skills().len(), skill_set.commit());
     tracing::info!(source.name = %name, skills, commit, "skills are served");
 }

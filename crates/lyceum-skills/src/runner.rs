@@ -72,7 +72,7 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// The libraries of a program that is not one of the system's: `~/.nvm/…/v24/bin/node` needs `~/.nvm/…/v24/lib`. Never
+/// The skill sets of a program that is not one of the system's: `~/.nvm/…/v24/bin/node` needs `~/.nvm/…/v24/lib`. Never
 /// more of where it is installed, for a repository may name the program.
 pub(crate) fn libraries_of(program: &Path) -> Vec<PathBuf> {
     let installed = program.canonicalize().ok();

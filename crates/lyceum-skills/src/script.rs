@@ -16,7 +16,7 @@ use lyceum_sandbox::{
 use lyceum_tools::Error;
 use tokio::sync::{Mutex, Semaphore};
 
-use crate::{Library, runner, service::invalid_path};
+use crate::{SkillSet, runner, service::invalid_path};
 
 /// How many scripts run at once.
 const AT_ONCE: usize = 4;
@@ -31,10 +31,10 @@ const TURN_WITHIN: Duration = Duration::from_secs(30);
 const BESIDE_SCRIPT: Duration = Duration::from_secs(120);
 
 /// The largest folder that is handed to a script, in bytes.
-const LARGEST_FOLDER: u64 = 64 * 1024 * 1024;
+const MAX_SCRIPT_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How many files it may have.
-const MOST_FILES: usize = 2_000;
+const MAX_SCRIPT_FILES: usize = 2_000;
 
 /// Where a script finds programs, beside the folder of its runner.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -104,14 +104,14 @@ impl Scripts {
     }
 
     /// Runs a script and waits for its end. Dropping the future ends the script.
-    pub(crate) async fn run(&self, library: &Arc<Library>, request: Request) -> Result<Finished, Error> {
+    pub(crate) async fn run(&self, skill_set: &Arc<SkillSet>, request: Request) -> Result<Finished, Error> {
         let unavailable = |message: String| Error::Failed { code: ErrorCode::Unavailable, message };
         let busy = || unavailable("too many scripts are running; try again in a moment".to_owned());
         let _place = self.places.try_acquire().map_err(|_| busy())?;
         let turn = tokio::time::timeout(TURN_WITHIN, self.turns.acquire()).await;
         let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         let sandbox = self.sandbox().await.map_err(unavailable)?;
-        let script = self.script(library, request, sandbox.level()).await?;
+        let script = self.script(skill_set, request, sandbox.level()).await?;
         sandbox.run(script).await.map_err(told)
     }
 
@@ -133,11 +133,11 @@ impl Scripts {
 
     async fn script(
         &self,
-        library: &Arc<Library>,
+        skill_set: &Arc<SkillSet>,
         request: Request,
         level: Level,
     ) -> Result<lyceum_sandbox::Script, Error> {
-        let settings = &library.settings.scripts;
+        let settings = &skill_set.settings.scripts;
         let runner = runner::command(&request, &self.setup.search_path)?;
         let limits = Limits {
             timeout: Duration::from_secs(settings.timeout_seconds),
@@ -152,8 +152,8 @@ impl Scripts {
         let cwd = cwd(request.cwd, level, workspace.as_ref())?;
         let readable =
             runner.first().map(|program| runner::libraries_of(Path::new(program))).unwrap_or_default();
-        let (library, folder) = (library.clone(), request.folder);
-        let files = tokio::task::spawn_blocking(move || files(&library, folder.as_ref())).await;
+        let (skill_set, folder) = (skill_set.clone(), request.folder);
+        let files = tokio::task::spawn_blocking(move || files(&skill_set, folder.as_ref())).await;
         Ok(lyceum_sandbox::Script {
             files: files.map_err(Error::internal)??,
             file: request.file,
@@ -186,9 +186,9 @@ fn told(error: lyceum_sandbox::Error) -> Error {
     match error {
         Fault::Invalid(message) => Error::Failed { code: ErrorCode::ValidationError, message },
         Fault::NotStarted(cause) => {
-            tracing::warn!(error.cause = cause, "the runner of a script could not be started");
+            tracing::warn!(error.cause = cause, "could not start the runner of a script");
             unavailable(
-                "the runner could not be started in the sandbox; it must be installed where every user of the machine can read it",
+                "could not start the runner in the sandbox; install it where every user of the machine can read it",
             )
         }
         Fault::NoNetwork(cause) => Error::Failed {
@@ -199,8 +199,8 @@ fn told(error: lyceum_sandbox::Error) -> Error {
             ),
         },
         Fault::Refused(cause) => {
-            tracing::warn!(error.cause = cause, "the sandbox for a script could not be made");
-            unavailable("the sandbox could not be made, so nothing was run; lyceum doctor says more")
+            tracing::warn!(error.cause = cause, "could not create the sandbox of a script");
+            unavailable("could not create the sandbox, so the script was not run; see lyceum doctor")
         }
         other @ (Fault::Helper(_) | Fault::Lost) => Error::internal(other),
     }
@@ -249,19 +249,19 @@ fn in_workspace(folder: &str, workspace: Option<&Workspace>) -> Option<PathBuf> 
 }
 
 /// All files of a skill's folder.
-fn files(library: &Library, folder: Option<&RelPath>) -> Result<Vec<(RelPath, Vec<u8>)>, Error> {
-    let listed = library.files_below(folder);
+fn files(skill_set: &SkillSet, folder: Option<&RelPath>) -> Result<Vec<(RelPath, Vec<u8>)>, Error> {
+    let listed = skill_set.files_below(folder);
     let size: u64 = listed.iter().map(|(_, size)| size).sum();
-    if listed.len() > MOST_FILES || size > LARGEST_FOLDER {
+    if listed.len() > MAX_SCRIPT_FILES || size > MAX_SCRIPT_BYTES {
         let message = format!(
-            "the skill's folder has more than {MOST_FILES} files or 64 MiB; scripts of it can't be run"
+            "the skill's folder has more than {MAX_SCRIPT_FILES} files or 64 MiB; scripts of it can't be run"
         );
         return Err(Error::Failed { code: ErrorCode::PayloadTooLarge, message });
     }
     let place = |file: &RelPath| folder.map_or_else(|| Some(file.clone()), |folder| folder.join(file));
     // A file that went away since is not there for the script either.
     let read = listed.into_iter().filter_map(|(file, _)| {
-        let bytes = library.read(&place(&file)?, LARGEST_FOLDER).ok()?;
+        let bytes = skill_set.read(&place(&file)?, MAX_SCRIPT_BYTES).ok()?;
         Some((file, bytes))
     });
     Ok(read.collect())

@@ -1,4 +1,4 @@
-//! The skills service: what its tools work on, and how it comes by a new library.
+//! The skills service: what its tools work on, and how it comes by a new skill set.
 
 use std::{
     path::{Path, PathBuf},
@@ -14,13 +14,13 @@ use lyceum_tools::Error;
 use tokio::sync::{Semaphore, watch};
 
 use crate::{
-    Library, Rules,
+    Rules, SkillSet,
     analytics::Tracker,
-    library::{Beside, LARGEST_CONFIG, Librarian},
     script::Scripts,
+    skill_set::{Beside, MAX_CONFIG_BYTES, SkillSetBuilder},
 };
 
-/// How long a call waits for the first library, such as for the first clone of a repository.
+/// How long a call waits for the first skill set, such as for the first clone of a repository.
 const FIRST_LIBRARY_WITHIN: Duration = Duration::from_secs(60);
 
 /// What the service is made of.
@@ -42,27 +42,27 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Skills {
     pub(crate) name: SourceName,
-    pub(crate) desk: Arc<Desk>,
+    pub(crate) store: Arc<SkillSetStore>,
     /// One refresh at a time.
     pub(crate) refreshing: Arc<Semaphore>,
     pub(crate) tracker: Tracker,
     pub(crate) scripts: Scripts,
 }
 
-/// Where libraries are built and handed out; apart from the service, so that building can go to another thread.
+/// Where skill sets are built and handed out; apart from the service, so that building can go to another thread.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct SkillSetStore {
     pub source: Source,
     rules: Rules,
-    librarian: Mutex<Librarian>,
+    builder: Mutex<SkillSetBuilder>,
     state: watch::Sender<State>,
 }
 
 /// What there is to serve, and what went wrong last.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// The library, once there is one.
-    pub library: Option<Arc<Library>>,
+    /// The skill set, once there is one.
+    pub skill_set: Option<Arc<SkillSet>>,
     /// Why the last refresh failed, if it did.
     pub error: Option<String>,
 }
@@ -71,13 +71,14 @@ impl Skills {
     /// A service that has nothing to serve yet.
     pub fn new(options: Options) -> Self {
         let Options { name, source, rules, tracker, scripts } = options;
-        let desk = Desk { source, rules, librarian: Mutex::default(), state: watch::Sender::default() };
-        Self { name, desk: Arc::new(desk), refreshing: Arc::new(Semaphore::new(1)), tracker, scripts }
+        let store =
+            SkillSetStore { source, rules, builder: Mutex::default(), state: watch::Sender::default() };
+        Self { name, store: Arc::new(store), refreshing: Arc::new(Semaphore::new(1)), tracker, scripts }
     }
 
     /// Tells what there is to serve, now and whenever it changes.
     pub fn state(&self) -> watch::Receiver<State> {
-        self.desk.state.subscribe()
+        self.store.state.subscribe()
     }
 
     /// The name of the source in the configuration.
@@ -87,7 +88,7 @@ impl Skills {
 
     /// Where the skills come from.
     pub fn source(&self) -> &Source {
-        &self.desk.source
+        &self.store.source
     }
 
     /// How scripts are run.
@@ -95,14 +96,14 @@ impl Skills {
         &self.scripts
     }
 
-    /// The library of this moment; waits for the first one.
-    pub(crate) async fn library(&self) -> Result<Arc<Library>, Error> {
+    /// The skill set of this moment; waits for the first one.
+    pub(crate) async fn skill_set(&self) -> Result<Arc<SkillSet>, Error> {
         let mut state = self.state();
-        let settled = state.wait_for(|state| state.library.is_some() || state.error.is_some());
+        let settled = state.wait_for(|state| state.skill_set.is_some() || state.error.is_some());
         // What comes back holds the lock of the state, so it is let go before the state is looked at.
         let _settled = tokio::time::timeout(FIRST_LIBRARY_WITHIN, settled).await.is_ok();
-        let State { library, error } = self.desk.state.borrow().clone();
-        library.ok_or_else(|| {
+        let State { skill_set, error } = self.store.state.borrow().clone();
+        skill_set.ok_or_else(|| {
             let message = match error {
                 Some(error) => format!("the skills can't be read: {error}"),
                 None => "the skills are still being fetched; try again in a minute".to_owned(),
@@ -112,14 +113,14 @@ impl Skills {
     }
 }
 
-impl Desk {
-    /// Builds the library of a snapshot and serves it from now on. Blocks while it reads.
-    pub(crate) fn serve(&self, snapshot: Snapshot) -> Arc<Library> {
+impl SkillSetStore {
+    /// Builds the skill set of a snapshot and serves it from now on. Blocks while it reads.
+    pub(crate) fn serve(&self, snapshot: Snapshot) -> Arc<SkillSet> {
         let beside = self.config_beside();
-        let mut librarian = self.librarian.lock().unwrap_or_else(PoisonError::into_inner);
-        let library = Arc::new(librarian.build(snapshot, beside, &self.rules, Timestamp::now()));
-        self.state.send_replace(State { library: Some(library.clone()), error: None });
-        library
+        let mut builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
+        let skill_set = Arc::new(builder.build(snapshot, beside, &self.rules, Timestamp::now()));
+        self.state.send_replace(State { skill_set: Some(skill_set.clone()), error: None });
+        skill_set
     }
 
     /// Remembers why a refresh failed; what was served before is served on.
@@ -132,10 +133,10 @@ impl Desk {
         self.state.subscribe()
     }
 
-    /// How often to ask for news: as the library says, or as far as is known without one.
+    /// How often to ask for news: as the skill set says, or as far as is known without one.
     pub(crate) fn refresh_settings(&self) -> RefreshSettings {
-        match &self.state.borrow().library {
-            Some(library) => library.settings.refresh.clone(),
+        match &self.state.borrow().skill_set {
+            Some(skill_set) => skill_set.settings.refresh.clone(),
             None => Settings::default().overlaid(&self.rules.overlay).refresh,
         }
     }
@@ -151,7 +152,7 @@ impl Desk {
     fn config_beside(&self) -> Option<Beside> {
         let file = self.beside()?;
         match file.metadata() {
-            Ok(meta) if meta.len() <= LARGEST_CONFIG => {
+            Ok(meta) if meta.len() <= MAX_CONFIG_BYTES => {
                 Some(std::fs::read_to_string(&file).map_or(Beside::Unreadable, Beside::Text))
             }
             Ok(_) => Some(Beside::Unreadable),
@@ -179,9 +180,9 @@ pub(crate) struct Surroundings {
 }
 
 /// The skill of that path, or an error that says what to do.
-pub(crate) fn find<'a>(library: &'a Library, path: &str) -> Result<&'a Skill, Error> {
+pub(crate) fn find<'a>(skill_set: &'a SkillSet, path: &str) -> Result<&'a Skill, Error> {
     let known = RelPath::parse(path).map_err(|error| invalid_path("skill_path", &error))?;
-    library.index.get(known.as_str()).ok_or_else(|| Error::Failed {
+    skill_set.index.get(known.as_str()).ok_or_else(|| Error::Failed {
         code: ErrorCode::NotFound,
         message: format!(
             "skill not found: {known:?}; list_skills names those there are",

@@ -1,6 +1,6 @@
 //! Skills of the Agent Skills standard over MCP: `skill://` resources, and the extension `io.modelcontextprotocol/skills`.
 //!
-//! What is served is the shelf of the library: skills that keep to the standard, with a digest of every file.
+//! What is served is the set of Agent Skills of the skill set: skills that keep to the standard, with a digest of every file.
 
 pub(crate) mod address;
 pub(crate) mod directory;
@@ -16,7 +16,7 @@ use lyceum_tools::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Library, Skills};
+use crate::{SkillSet, Skills};
 
 /// The extension's name.
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
@@ -24,12 +24,12 @@ const EXTENSION: &str = "io.modelcontextprotocol/skills";
 /// How long clients may keep a listing. Digests tell them what changed.
 const KEPT_FOR: Duration = Duration::from_secs(60);
 
-/// Adds the resources of this library and the extension.
+/// Adds the resources of this skill set and the extension.
 pub(crate) fn register(
     builder: RegistryBuilder,
     access: &Access,
     skills: &Arc<Skills>,
-    library: Option<&Library>,
+    skill_set: Option<&SkillSet>,
 ) -> Result<RegistryBuilder, RegistryError> {
     let settings = JsonObject::from_iter([("directoryRead".to_owned(), true.into())]);
     let (list, get, read) = (skills.clone(), skills.clone(), skills.clone());
@@ -48,7 +48,7 @@ pub(crate) fn register(
             })
             .kept_for(KEPT_FOR),
         );
-    resource::register(builder.extension(extension)?, access, skills, library)
+    resource::register(builder.extension(extension)?, access, skills, skill_set)
 }
 
 #[derive(Deserialize)]
@@ -65,12 +65,12 @@ struct Listed {
 }
 
 async fn list_skills(skills: Arc<Skills>, asked: ListAsked) -> Result<Listed, Error> {
-    let library = skills.library().await?;
-    let shelf = &library.shelf;
-    let entries = shelf.skills.iter().map(|(address, entry)| (address.as_str(), (address, entry)));
+    let skill_set = skills.skill_set().await?;
+    let agent_skills = &skill_set.agent_skills;
+    let entries = agent_skills.skills.iter().map(|(address, entry)| (address.as_str(), (address, entry)));
     let page = Page::take("skills", entries, asked.cursor.as_deref())?;
     let skills =
-        page.entries.into_iter().map(|(address, entry)| entry::wire(shelf, address, entry)).collect();
+        page.entries.into_iter().map(|(address, entry)| entry::wire(agent_skills, address, entry)).collect();
     Ok(Listed { skills, next_cursor: page.next })
 }
 
@@ -85,13 +85,13 @@ struct Got {
 }
 
 async fn get_skill(skills: Arc<Skills>, asked: GetAsked) -> Result<Got, Error> {
-    let library = skills.library().await?;
+    let skill_set = skills.skill_set().await?;
     let file = address::path_of(&asked.uri);
     let folder = file.and_then(|file| file.strip_suffix("/SKILL.md"));
-    let skill = folder.and_then(|folder| Some((library.shelf.skills.get(&folder)?, folder)));
+    let skill = folder.and_then(|folder| Some((skill_set.agent_skills.skills.get(&folder)?, folder)));
     let (entry, folder) =
         skill.ok_or_else(|| unknown(format!("No skill is served at {:?}", printable(&asked.uri))))?;
-    let skill = entry::WireSkill { uri: asked.uri, ..entry::wire(&library.shelf, &folder, entry) };
+    let skill = entry::WireSkill { uri: asked.uri, ..entry::wire(&skill_set.agent_skills, &folder, entry) };
     Ok(Got { skill })
 }
 
@@ -102,9 +102,9 @@ struct DirectoryAsked {
 }
 
 async fn read_directory(skills: Arc<Skills>, asked: DirectoryAsked) -> Result<directory::Listing, Error> {
-    let library = skills.library().await?;
+    let skill_set = skills.skill_set().await?;
     let folder = address::path_of(&asked.uri);
-    let children = folder.and_then(|folder| directory::children(&library.shelf, &folder));
+    let children = folder.and_then(|folder| directory::children(&skill_set.agent_skills, &folder));
     let children = children
         .ok_or_else(|| unknown(format!("{:?} is not a directory resource", printable(&asked.uri))))?;
     directory::page(&asked.uri, &children, asked.cursor.as_deref())

@@ -1,9 +1,9 @@
-//! The library of a snapshot, and what of it clients of the standard see.
+//! The skill set of a snapshot, and what of it clients of the standard see.
 
 mod addresses;
-mod libraries;
+mod agent_skills;
 mod refreshing;
-mod shelves;
+mod skill_sets;
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -12,7 +12,7 @@ use lyceum_content::skill::Overlay;
 use lyceum_source::{Folder, Snapshot};
 use tempfile::TempDir;
 
-use crate::{Audience, Library, Rules, library::Librarian};
+use crate::{Audience, Rules, SkillSet, skill_set::SkillSetBuilder};
 
 /// A folder with those files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
@@ -35,11 +35,11 @@ fn rules(audience: Audience) -> Rules {
     Rules { path: None, overlay: Overlay::default(), audience }
 }
 
-/// The library of those files, as one person's server builds it.
-fn library(files: &[(&str, &str)]) -> Arc<Library> {
+/// The skill set of those files, as one person's server builds it.
+fn skill_set(files: &[(&str, &str)]) -> Arc<SkillSet> {
     let folder = folder(files);
     let rules = rules(Audience::OnePerson);
-    Arc::new(Librarian::default().build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH))
+    Arc::new(SkillSetBuilder::default().build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH))
 }
 
 /// A skill of the standard.
@@ -52,6 +52,6 @@ fn document(keyword: &str) -> String {
     format!("---\nkeywords: [{keyword}]\ndescription: about {keyword}\n---\nRules.\n")
 }
 
-fn findings(library: &Library) -> Vec<String> {
-    library.findings().iter().map(|finding| format!("{}: {}", finding.file, finding.message)).collect()
+fn findings(skill_set: &SkillSet) -> Vec<String> {
+    skill_set.findings().iter().map(|finding| format!("{}: {}", finding.file, finding.message)).collect()
 }

@@ -4,14 +4,14 @@ use lyceum_content::skill::AnalyticsSettings;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Library, Skills,
-    analytics::{Endpoint, Event, Pace, publish},
+    SkillSet, Skills,
+    analytics::{Endpoint, Event, Schedule, publish},
 };
 
 impl Skills {
-    /// Writes an event down, if the settings of this library want it.
-    pub(crate) fn track(&self, library: &Library, event: &Event) {
-        if library.settings.analytics.enabled {
+    /// Writes an event down, if the settings of this skill set want it.
+    pub(crate) fn track(&self, skill_set: &SkillSet, event: &Event) {
+        if skill_set.settings.analytics.enabled {
             self.tracker.track(event);
         }
     }
@@ -20,22 +20,25 @@ impl Skills {
     pub async fn publish_usage(&self, stop: CancellationToken) {
         let mut state = self.state();
         loop {
-            let settings =
-                state.borrow_and_update().library.as_ref().map(|library| library.settings.analytics.clone());
+            let settings = state
+                .borrow_and_update()
+                .skill_set
+                .as_ref()
+                .map(|skill_set| skill_set.settings.analytics.clone());
             let changed = async {
                 let other = |settings: &Option<AnalyticsSettings>,
-                             library: &Option<std::sync::Arc<Library>>| {
-                    *settings != library.as_ref().map(|library| library.settings.analytics.clone())
+                             skill_set: &Option<std::sync::Arc<SkillSet>>| {
+                    *settings != skill_set.as_ref().map(|skill_set| skill_set.settings.analytics.clone())
                 };
                 // The sender lives as long as the service, so this only ends with a change.
-                let _state = state.wait_for(|state| other(&settings, &state.library)).await;
+                let _state = state.wait_for(|state| other(&settings, &state.skill_set)).await;
             };
             match settings.as_ref().and_then(endpoint) {
                 Some(endpoint) => {
                     let ended = async {
                         tokio::select! { () = changed => {}, () = stop.cancelled() => {} }
                     };
-                    publish(self.tracker.clone(), endpoint, Pace::default(), ended).await;
+                    publish(self.tracker.clone(), endpoint, Schedule::default(), ended).await;
                 }
                 None => {
                     tokio::select! { () = changed => {}, () = stop.cancelled() => {} }
@@ -54,5 +57,5 @@ fn endpoint(settings: &AnalyticsSettings) -> Option<Endpoint> {
         return None;
     }
     let endpoint = Endpoint::parse(&settings.endpoint);
-    endpoint.inspect_err(|error| tracing::warn!(error.cause = %error, "usage is kept and not sent: analytics.endpoint can't be used")).ok()
+    endpoint.inspect_err(|error| tracing::warn!(error.cause = %error, "usage events are stored but not sent: invalid analytics.endpoint")).ok()
 }

@@ -6,7 +6,7 @@ use std::{io, time::Duration};
 
 use lyceum_model::ErrorCode;
 
-use crate::git::{Fault, Said};
+use crate::git::{Fault, GitMessage};
 
 /// Why a source could not be read or brought up to date.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Error {
     #[error("{0}")]
     Settings(String),
     /// There is no folder there.
-    #[error("the folder is not there, or it is not a folder; check its path")]
+    #[error("no such folder; check its path")]
     NoFolder(#[source] io::Error),
     /// There are more files than a source may have.
     #[error("the source has more than {most} files or folders; choose a folder further down, or split it")]
@@ -24,7 +24,7 @@ pub enum Error {
         most: usize,
     },
     /// The `git` program is not there.
-    #[error("git could not be started; install it, and check that it is in PATH")]
+    #[error("could not start git; install it, and check that it is in PATH")]
     NoGit(#[source] io::Error),
     /// `git` failed.
     #[error("{}", fault.advice(branch))]
@@ -35,11 +35,11 @@ pub enum Error {
         branch: String,
         /// What git wrote, without secrets.
         #[source]
-        said: Said,
+        said: GitMessage,
     },
     /// `git` took too long and was ended.
     #[error(
-        "git did not finish within {} seconds and was ended; try again, or see whether the server is slow or waits for an answer",
+        "git did not finish within {} seconds and was killed; retry, or check whether the server is slow or waits for input",
         limit.as_secs_f32()
     )]
     TooSlow {
@@ -47,15 +47,13 @@ pub enum Error {
         limit: Duration,
     },
     /// Another process works on the same clone.
-    #[error("another process is bringing this source up to date; try again later")]
+    #[error("another process is syncing this source; retry later")]
     Busy,
     /// The place of the clone holds something else.
-    #[error(
-        "the place for the clone holds something that is not a clone; empty it, or choose another data folder"
-    )]
+    #[error("the folder for the clone holds something else; empty it, or choose another data folder")]
     Occupied,
     /// The clone can't be read.
-    #[error("the clone of the repository is damaged; it is made anew with the next refresh")]
+    #[error("the local clone is corrupt; the next refresh clones again")]
     Damaged(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The folder can't be watched.
     #[error("the folder can't be watched for changes{}", if *.limit { "; raise fs.inotify.max_user_watches, or refresh it from time to time" } else { "" })]

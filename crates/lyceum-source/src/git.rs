@@ -5,7 +5,7 @@
 
 mod environment;
 mod group;
-mod said;
+mod message;
 
 use std::{
     ffi::OsStr,
@@ -26,8 +26,8 @@ use tokio::{
 use crate::{ASKPASS_VARIABLE, Error, askpass, repository::Login};
 use group::Group;
 pub(crate) use group::is_at_work;
-pub(crate) use said::NOT_FOR_THIS_SERVER;
-pub use said::{Fault, Said};
+pub(crate) use message::NOT_FOR_THIS_SERVER;
+pub use message::{Fault, GitMessage};
 
 /// How much of what git writes is kept, from its end.
 const KEPT: usize = 8 * 1024;
@@ -83,7 +83,7 @@ pub(crate) struct Order<'a> {
 }
 
 /// Runs git; `started` is told its process group. Returns what it wrote.
-pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<Said, Error> {
+pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<GitMessage, Error> {
     let mut command = command(order).map_err(Error::io("hand the token to git"))?;
     let mut child = command.spawn().map_err(Error::NoGit)?;
     // It holds the token's descriptor.
@@ -103,7 +103,7 @@ pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<
             return Err(Error::TooSlow { limit: order.limit });
         }
     };
-    let said = Said::new(&written, order.login.map(|login| &login.token));
+    let said = GitMessage::new(&written, order.login.map(|login| &login.token));
     if status.code().is_some() {
         // It came to its own end, and so do its children.
         group.leave();

@@ -23,7 +23,7 @@ pub use askpass::{ASKPASS_VARIABLE, askpass};
 pub use bundled::Bundled;
 pub use error::{Error, ReadError};
 pub use folder::Folder;
-pub use git::{Fault, Said};
+pub use git::{Fault, GitMessage};
 pub use problem::{Extent, Problem, Reason};
 pub use repository::{Limits, Repository, Settings};
 pub use snapshot::{FileMeta, Snapshot};
@@ -34,10 +34,10 @@ pub use web::{file_links, in_address};
 pub use webhook::{Excerpt, Push, SignatureCheck};
 
 /// The most files that a source may have.
-const MOST_FILES: usize = 200_000;
+const MAX_FILES: usize = 200_000;
 
 /// The longest path of a folder that is looked into, in bytes. What is longer than a path of ours is told file by file.
-const LONGEST_WALK: usize = 4096;
+const MAX_WALK_PATH_BYTES: usize = 4096;
 
 #[cfg(test)]
 mod tests;

@@ -28,10 +28,10 @@ pub enum Extent {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// A link that leads out of the source, round in a circle, or to nothing.
-    #[error("the link leaves the folder, leads nowhere or round in a circle")]
+    #[error("the symbolic link leaves the folder, is broken or is circular")]
     Leaves,
     /// A link of a Git repository that leads to a folder.
-    #[error("the link leads to a folder; links to files only are followed in a Git repository")]
+    #[error("the symbolic link points to a folder; in a Git repository only links to files are followed")]
     LinkToFolder,
     /// A name that is not UTF-8.
     #[error("the name is not UTF-8")]
@@ -49,19 +49,19 @@ pub enum Reason {
     #[error("it is a Git submodule; add that repository as a source of its own")]
     Submodule,
     /// A pointer to content that is kept with Git LFS.
-    #[error("its content is kept with Git LFS, which is not fetched")]
+    #[error("it is a Git LFS pointer; LFS content is not fetched")]
     LargeFileStorage,
     /// A hidden name in a folder of this machine.
     #[error("it is hidden: its name begins with a dot")]
     Hidden,
     /// A file right in a folder of an agent, such as `.claude/settings.local.json`.
-    #[error("it is right in a hidden folder, of which only the folders are served")]
+    #[error("it is directly in a hidden folder, of which only subfolders are served")]
     AgentSettings,
     /// What a `.gitignore` names in a folder of this machine; the line and its file.
     #[error("it is ignored: {0}")]
     Ignored(String),
     /// What an editor left.
-    #[error("it is an editor's back-up")]
+    #[error("it is an editor backup file")]
     Backup,
 }
 

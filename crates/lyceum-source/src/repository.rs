@@ -4,9 +4,9 @@
 //! and only who holds the lock beside the folder changes it.
 
 mod address;
+mod clone_dir;
 mod lock;
 mod origin;
-mod place;
 mod tree;
 
 use std::{
@@ -26,9 +26,9 @@ use crate::{
 };
 use address::Address;
 pub(crate) use address::Login;
+use clone_dir::{CloneDir, State};
 use lock::Lock;
 pub(crate) use origin::Origin;
-use place::{Place, State};
 use tree::Head;
 pub(crate) use tree::TreeFiles;
 
@@ -76,7 +76,7 @@ struct Inner {
     /// The full name of the branch.
     reference: String,
     login: Option<Login>,
-    place: Place,
+    place: CloneDir,
     git: PathBuf,
     limits: Limits,
     /// The last snapshot: the same commit is not listed twice.
@@ -125,10 +125,7 @@ impl Repository {
         }
         let url = address.url.clone();
         if address.had_secret() {
-            tracing::warn!(
-                source.url = url,
-                "the address of a repository holds a password; configure a token instead of it"
-            );
+            tracing::warn!(source.url = url, "the repository URL contains a password; use token_env instead");
         }
         let login = address.login(settings.token, settings.askpass);
         if login.as_ref().is_some_and(|login| login.origin.is_open()) {
@@ -142,7 +139,7 @@ impl Repository {
             branch: settings.branch,
             reference,
             login,
-            place: Place::new(settings.folder),
+            place: CloneDir::new(settings.folder),
             git: settings.git,
             limits: settings.limits,
             last: Mutex::new(None),
@@ -159,7 +156,7 @@ impl Repository {
         &self.0.branch
     }
 
-    /// The commit that was brought in before, if there is one of this address and branch. Blocks.
+    /// The last fetched commit, if there is one of this address and branch. Blocks.
     pub fn local(&self) -> Result<Option<Snapshot>, Error> {
         match self.0.place.state()? {
             State::Empty => Ok(None),
@@ -181,7 +178,7 @@ impl Repository {
             State::Empty => self.clone_anew(&lock).await,
             State::Clone => match self.fetch(&lock).await {
                 Err(Error::Damaged(why)) => {
-                    tracing::warn!(error = %why, source.url = self.url(), "a clone is damaged and is made anew");
+                    tracing::warn!(error = %why, source.url = self.url(), "the local clone is corrupt; cloning again");
                     self.clone_anew(&lock).await
                 }
                 fetched => fetched,
@@ -284,7 +281,7 @@ impl Repository {
     async fn tidy(&self, lock: &Lock) {
         let arguments = self.in_clone(&["gc", "--auto", "--quiet"]);
         if let Err(error) = self.git(lock, &arguments, self.0.limits.fetch).await {
-            tracing::warn!(%error, source.url = self.url(), "a clone could not be packed");
+            tracing::warn!(%error, source.url = self.url(), "could not repack a clone");
         }
     }
 
@@ -298,11 +295,7 @@ impl Repository {
         let order = Order { git, arguments, login: login.as_ref(), limit, branch };
         let said = git::run(&order, |group| lock.note(group)).await?;
         if let Some(address) = said.moved_to() {
-            tracing::warn!(
-                source.url = self.url(),
-                address,
-                "the repository moved; configure its new address"
-            );
+            tracing::warn!(source.url = self.url(), address, "the repository has moved; update its URL");
         }
         Ok(())
     }

@@ -18,11 +18,11 @@ pub struct Snapshot(Arc<Inner>);
 struct Inner {
     files: BTreeMap<RelPath, FileMeta>,
     problems: Vec<Problem>,
-    place: Place,
+    place: FileStore,
 }
 
 /// Where the bytes are.
-enum Place {
+enum FileStore {
     Folder(FolderFiles),
     Tree(Box<TreeFiles>),
     Bundle(BundledFiles),
@@ -43,7 +43,7 @@ impl Snapshot {
         problems: Vec<Problem>,
         place: FolderFiles,
     ) -> Self {
-        Self(Arc::new(Inner { files, problems, place: Place::Folder(place) }))
+        Self(Arc::new(Inner { files, problems, place: FileStore::Folder(place) }))
     }
 
     pub(crate) fn of_tree(
@@ -51,7 +51,7 @@ impl Snapshot {
         problems: Vec<Problem>,
         place: TreeFiles,
     ) -> Self {
-        Self(Arc::new(Inner { files, problems, place: Place::Tree(Box::new(place)) }))
+        Self(Arc::new(Inner { files, problems, place: FileStore::Tree(Box::new(place)) }))
     }
 
     pub(crate) fn of_bundle(
@@ -59,14 +59,14 @@ impl Snapshot {
         problems: Vec<Problem>,
         place: BundledFiles,
     ) -> Self {
-        Self(Arc::new(Inner { files, problems, place: Place::Bundle(place) }))
+        Self(Arc::new(Inner { files, problems, place: FileStore::Bundle(place) }))
     }
 
     /// The commit, where the source is a Git repository.
     pub fn commit(&self) -> Option<&str> {
         match &self.0.place {
-            Place::Tree(tree) => Some(tree.commit()),
-            Place::Folder(_) | Place::Bundle(_) => None,
+            FileStore::Tree(tree) => Some(tree.commit()),
+            FileStore::Folder(_) | FileStore::Bundle(_) => None,
         }
     }
 
@@ -88,8 +88,8 @@ impl Snapshot {
     /// Whether some file is listed elsewhere than it is, or may be.
     pub(crate) fn has_links(&self) -> bool {
         match &self.0.place {
-            Place::Folder(folder) => folder.has_links(),
-            Place::Tree(_) | Place::Bundle(_) => true,
+            FileStore::Folder(folder) => folder.has_links(),
+            FileStore::Tree(_) | FileStore::Bundle(_) => true,
         }
     }
 
@@ -109,13 +109,13 @@ impl Snapshot {
     pub fn read(&self, path: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
         let file = self.0.files.get(path).ok_or(ReadError::Missing)?;
         match (&self.0.place, &file.stamp.0) {
-            (Place::Folder(folder), _) => folder.read(path, most),
-            (Place::Tree(_) | Place::Bundle(_), _) if file.size > most => {
+            (FileStore::Folder(folder), _) => folder.read(path, most),
+            (FileStore::Tree(_) | FileStore::Bundle(_), _) if file.size > most => {
                 Err(ReadError::TooLarge { size: file.size, most })
             }
-            (Place::Bundle(bundle), _) => bundle.read(path),
-            (Place::Tree(tree), Mark::Blob(id)) => tree.read(*id),
-            (Place::Tree(_), Mark::File(_) | Mark::Bundled(_)) => Err(ReadError::Missing),
+            (FileStore::Bundle(bundle), _) => bundle.read(path),
+            (FileStore::Tree(tree), Mark::Blob(id)) => tree.read(*id),
+            (FileStore::Tree(_), Mark::File(_) | Mark::Bundled(_)) => Err(ReadError::Missing),
         }
     }
 

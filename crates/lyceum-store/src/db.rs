@@ -135,7 +135,7 @@ impl Db {
     /// Remembers that the file is not what it should be, for whoever opens it next.
     fn suspect(&self) {
         if let Err(error) = std::fs::write(suspicion(&self.0.file), "") {
-            tracing::warn!(error.cause = %error, "it can't be written down that the database is damaged");
+            tracing::warn!(error.cause = %error, "could not mark the database as corrupt");
         }
     }
 
@@ -174,7 +174,7 @@ fn put_aside(file: &Path) -> std::io::Result<()> {
             _ => {}
         }
     }
-    tracing::error!(aside = %aside.display(), "the database is damaged; it was put aside, and a new one is filled from the sources");
+    tracing::error!(aside = %aside.display(), "the database is corrupt; moved it aside and rebuilding it from the sources");
     Ok(())
 }
 
@@ -208,7 +208,7 @@ fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
     let mut batch = batch.peekable();
     while batch.peek().is_some() {
         if let Err(error) = connection.execute_batch(sql::BEGIN_WRITE) {
-            tracing::warn!(error.cause = %error, "a transaction could not be begun");
+            tracing::warn!(error.cause = %error, "could not begin a transaction");
             return batch.for_each(|work| work(Err(again(&error))).1(Ok(())));
         }
         let mut finishes: Vec<Finish> = Vec::new();

@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use crate::{DbError, Row, Tx};
 
-/// A source and how far it is brought in.
+/// A source and how far it is synced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceRow {
     /// The commit that is served, or what stands for one.
     pub version: Option<String>,
-    /// When it was brought in.
+    /// When it was synced.
     pub synced_at: Option<Timestamp>,
     /// Stands for the rules that its files were read by.
     pub rules: String,
@@ -68,7 +68,7 @@ pub struct DocumentRow {
     pub id: String,
     /// The hash of the object that holds it.
     pub hash: String,
-    /// The commit that it was brought in with, or what stands for one.
+    /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub version: String,
     /// When that was.
     pub synced_at: Timestamp,
@@ -103,7 +103,7 @@ impl FileState {
     }
 }
 
-/// What is known of a source; nothing but defaults where it was never brought in.
+/// What is known of a source; nothing but defaults where it was never synced.
 pub fn source(tx: &Tx<'_>, name: &str) -> Result<SourceRow, DbError> {
     let found = tx.row(
         "SELECT version, synced_at, rules, wanted, done FROM sources WHERE name = $1",
@@ -131,7 +131,7 @@ pub fn want(tx: &Tx<'_>, name: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Writes down how far a source is brought in. What was asked for meanwhile stays asked for.
+/// Writes down how far a source is synced. What was asked for meanwhile stays asked for.
 pub fn put_source(tx: &Tx<'_>, name: &str, row: &SourceRow) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO sources (name, version, synced_at, rules, wanted, done) VALUES ($1, $2, $3, $4, $5, $6)

@@ -6,17 +6,17 @@ use lyceum_model::ErrorCode;
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     /// There is no room left.
-    #[error("the disk is full; make room in the data folder, and it goes on by itself")]
+    #[error("the disk is full; make room for the data folder, and work continues")]
     Full(#[source] rusqlite::Error),
     /// Another process holds it, for longer than is waited.
     #[error("another process is writing to the data folder; try again in a moment")]
     Busy(#[source] rusqlite::Error),
     /// It can't be read any more.
-    #[error("the database in the data folder is damaged; start again, and it is made anew from the sources")]
+    #[error("the database in the data folder is corrupt; restart, and it is rebuilt from the sources")]
     Damaged(#[source] rusqlite::Error),
     /// It turned out to be damaged when it was in use.
     #[error(
-        "the database in the data folder turned out to be damaged; start again, and it is made anew from the sources"
+        "the database in the data folder was found corrupt while in use; restart, and it is rebuilt from the sources"
     )]
     Suspected,
     /// It was written by a later version.
@@ -30,16 +30,16 @@ pub enum DbError {
         known: i64,
     },
     /// Anything else that SQLite says.
-    #[error("the database in the data folder could not be used")]
+    #[error("the database in the data folder failed")]
     Sql(#[source] rusqlite::Error),
     /// The folder can't be made or opened.
     #[error("the data folder can't be used: {}", .0.kind())]
     Folder(#[source] std::io::Error),
     /// What is kept is not what was put there.
-    #[error("what is kept in the database can't be read: {0}")]
+    #[error("unexpected data in the database: {0}")]
     Content(String),
     /// The process is about to end, or the work panicked.
-    #[error("the database was closed before the work was done")]
+    #[error("the database was closed before the transaction was done")]
     Closed,
 }
 

@@ -178,7 +178,7 @@ pub fn list(tx: &Tx<'_>, subject: Option<&str>, now: Timestamp) -> Result<Vec<Gr
     )
 }
 
-/// Takes away what is past its end, and says how much that was.
+/// Deletes expired grants and tokens, and returns how many.
 pub fn sweep(tx: &Tx<'_>, now: Timestamp) -> Result<usize, DbError> {
     let before = now.as_millisecond() - REMEMBERED_MS;
     let tokens = tx.execute("DELETE FROM tokens WHERE expires < $1", [before.into()])?;

@@ -20,7 +20,7 @@ pub struct Job {
     pub payload: String,
     /// Which asking for it this is.
     pub version: i64,
-    /// The how manyeth try this is, from 1 on.
+    /// Attempt number, starting at 1.
     pub attempts: i64,
 }
 

@@ -12,7 +12,7 @@ mod error;
 pub mod events;
 pub mod grants;
 pub mod jobs;
-pub mod kept;
+pub mod kv;
 mod leader;
 mod migrations;
 mod objects;

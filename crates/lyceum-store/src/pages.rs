@@ -40,7 +40,7 @@ pub struct ChunkRow {
 
 /// A page as it is kept.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct StoredPage {
     /// Its number, which it keeps for as long as it is there.
     pub id: i64,
     /// Its source.
@@ -112,16 +112,16 @@ pub fn apply(
 }
 
 /// Every page.
-pub fn all(tx: &Tx<'_>) -> Result<Vec<Kept>, DbError> {
+pub fn all(tx: &Tx<'_>) -> Result<Vec<StoredPage>, DbError> {
     tx.rows("SELECT id, source, facts FROM pages ORDER BY id", [], |row| {
-        Ok(Kept { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
+        Ok(StoredPage { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
     })
 }
 
 /// The page of that number.
-pub fn page(tx: &Tx<'_>, id: i64) -> Result<Option<Kept>, DbError> {
+pub fn page(tx: &Tx<'_>, id: i64) -> Result<Option<StoredPage>, DbError> {
     tx.row("SELECT id, source, facts FROM pages WHERE id = $1", [id.into()], |row| {
-        Ok(Kept { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
+        Ok(StoredPage { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
     })
 }
 

@@ -1,6 +1,7 @@
-//! The dialect: everything that is different from one database to another is in this file.
+//! Connections, statements and the SQL dialect of SQLite.
 //!
-//! Statements are written so that SQLite and Postgres both take them: `$1`, `$2` … in the order of their first use,
+//! `rusqlite` is also used in `db.rs`, `migrations.rs` and `error.rs`. Statements are written in SQL that Postgres is expected to
+//! accept too, which is not tested: `$1`, `$2` … in the order of their first use,
 //! `ON CONFLICT`, `RETURNING`; whole numbers, texts and bytes as the only types.
 
 use std::time::{Duration, Instant};

@@ -4,7 +4,7 @@ mod audit;
 mod durability;
 mod events;
 mod jobs;
-mod kept;
+mod kv;
 mod opening;
 
 use std::time::Duration;

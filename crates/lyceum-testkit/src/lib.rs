@@ -5,13 +5,13 @@ mod chain;
 mod fixture;
 mod git_server;
 mod github;
-mod letters;
 mod model_folder;
+mod sample_extension;
 mod serving;
 
 pub use chain::{ChainAnswers, TestChain};
 pub use fixture::fixture_hub;
 pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
 pub use github::TestGitHub;
-pub use letters::letters;
 pub use model_folder::{float_model_folder, model_folder};
+pub use sample_extension::sample_extension;

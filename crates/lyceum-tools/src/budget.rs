@@ -23,7 +23,7 @@ struct Inner {
 
 /// The budget is spent; some of it comes back when others are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the server holds as much for its clients as it may (limits.buffer_bytes); try again in a moment")]
+#[error("the server's shared buffer is full (limits.buffer_bytes); retry in a moment")]
 pub struct BudgetSpent;
 
 impl From<BudgetSpent> for Error {

@@ -8,25 +8,25 @@ use crate::{Denied, InvalidSchema, mcp::ClientCapabilities};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No tool of that name is here for this caller.
-    #[error("no tool is named {name:?}; tools/list names those there are")]
+    #[error("unknown tool {name:?}; tools/list lists all tools")]
     ToolNotFound {
         /// The name that was asked for.
         name: String,
     },
     /// No prompt of that name is here for this caller.
-    #[error("no prompt is named {name:?}; prompts/list names those there are")]
+    #[error("unknown prompt {name:?}; prompts/list lists all prompts")]
     PromptNotFound {
         /// The name that was asked for.
         name: String,
     },
     /// No resource has that address, or none that this caller may read.
-    #[error("no resource has the address {uri:?}")]
+    #[error("unknown resource {uri:?}")]
     ResourceNotFound {
         /// The address that was asked for.
         uri: String,
     },
     /// No extension that is here for this caller has that method.
-    #[error("there is no method {name:?}; capabilities.extensions names the extensions there are")]
+    #[error("unknown method {name:?}; capabilities.extensions lists the supported extensions")]
     MethodNotFound {
         /// The name that was asked for.
         name: String,

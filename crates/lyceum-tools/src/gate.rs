@@ -1,6 +1,6 @@
 //! The gate: the one place that decides what a caller may see and use.
 //!
-//! Listing and calling ask the same question, over MCP and REST alike.
+//! Listing and calling ask the same question, over MCP and REST; the endpoints below `/api/v1` ask it with their own access.
 
 use lyceum_model::{Access, Caller, MCP_READ, Scope, Tier};
 

@@ -1,7 +1,8 @@
 //! What may be done: one explicit registry of tools, resources, prompts and extensions; one gate that rules what a caller
 //! sees and calls; and the pure MCP dispatch over both.
 //!
-//! Nothing here knows HTTP, reads a clock or starts a task, so the same code can serve from a process or at the edge.
+//! Nothing here knows HTTP or starts a task, so the same code can run in a process or at the edge. The only clock is in
+//! `mcp/seal.rs`: `rmcp`'s request state checks its expiry against the system clock.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod audit;

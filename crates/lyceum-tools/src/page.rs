@@ -7,7 +7,7 @@ const PAGE_SIZE: usize = 100;
 
 /// The cursor is not one of ours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("cursor: not a cursor of this server; leave it out to begin at the first page")]
+#[error("cursor: invalid cursor; omit it to start at the first page")]
 pub struct PageFault;
 
 /// Some entries, and where to go on.

@@ -14,10 +14,10 @@ use lyceum_tools::{
 use crate::{
     auth::{self, AuditLog},
     config::{AuthService, Config},
+    deadline::within,
     drain::Drain,
     http::{RateLimit, RequestIds, Throttle},
     mcp::{Legacy, Shared},
-    patience::within,
     service::{Context, Service},
     services::Services,
     tasks::Tasks,

@@ -24,7 +24,7 @@ use crate::{
 /// The file with the key of this deployment, where the environment has none.
 const KEY: &str = "auth.key";
 
-/// How often what is past its end is taken away.
+/// How often expired grants and tokens are deleted.
 const TIDIED_EVERY: Duration = Duration::from_secs(3600);
 
 /// Sign-in, unless everyone may do everything. Tokens are for the services of these names, and hold some of these scopes.
@@ -58,11 +58,11 @@ pub(crate) fn service<'a>(
     Ok(Some(Auth::new(db, settings)))
 }
 
-/// Takes away what is past its end, now and every hour.
+/// Deletes expired grants and tokens, now and every hour.
 pub(crate) async fn keep_tidy(auth: Auth) {
     loop {
         if let Err(error) = auth.sweep(Timestamp::now()).await {
-            tracing::warn!(error.cause = %error, "what is past its end could not be taken away");
+            tracing::warn!(error.cause = %error, "could not delete expired grants and tokens");
         }
         tokio::time::sleep(TIDIED_EVERY).await;
     }

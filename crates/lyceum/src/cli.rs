@@ -26,16 +26,16 @@ use crate::{
 
 pub use serve::{Listening, listen, serve_until, until_stopped};
 
-/// Turns Git repositories of knowledge into what AI assistants can use.
+/// Serve Git repositories (docs, skills, a knowledge base) to AI assistants over MCP and REST, with hybrid search.
 #[derive(Parser)]
 #[command(name = "lyceum", version, about, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// The configuration file [default: lyceum.toml of the working folder (not for stdio), else of ~/.config/lyceum]
+    /// Configuration file [default: ./lyceum.toml (not for stdio), then ~/.config/lyceum/lyceum.toml]
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The folder for what must survive a restart
+    /// Folder for databases, clones and indexes [default: the platform's user data folder]
     #[arg(long, global = true, value_name = "FOLDER")]
     data_dir: Option<PathBuf>,
 }
@@ -44,60 +44,60 @@ struct Cli {
 enum Command {
     /// Serve MCP and REST over HTTP
     Serve {
-        /// A folder or a Git repository of markdown to serve; without it, and without a configuration, an example
+        /// Folder or Git repository of markdown to serve [default: what the configuration names, else an example]
         #[arg(value_name = "PATH|GIT-URL")]
         place: Option<String>,
-        /// The address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
+        /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
     },
     /// Serve MCP on standard input and output
     Stdio,
-    /// Bring the knowledge base up to date, and say what changed
+    /// Sync the knowledge base and report what changed
     Sync,
     /// Search the knowledge base
     Search(search::Question),
-    /// Make the search index anew
+    /// Rebuild the search index
     Reindex,
-    /// The models that find by meaning
+    /// Manage embedding models
     #[command(subcommand)]
     Model(model::Command),
-    /// Check the configuration, and say everything that is wrong with it
+    /// Validate the configuration and report every error
     Check,
-    /// Look at everything that is configured: sources, each file that is not served as meant, the sandbox
+    /// Diagnose the deployment: sources, skipped files, sign-in, the script sandbox
     Doctor,
-    /// Check the documents of a knowledge base: each fault with file, line and what to write
+    /// Validate the documents of a knowledge base; print file, line and fix for each error
     Lint {
-        /// The folder of the documents
+        /// Folder of the documents
         #[arg(default_value = ".")]
         folder: PathBuf,
-        /// The types of documents, where they are not the usual ones
+        /// Ontology file with the document types [default: the built-in ontology]
         #[arg(long, value_name = "FILE")]
         ontology: Option<PathBuf>,
     },
-    /// Make a key for a program, or for a person without a wallet
+    /// Create an API key
     Key,
-    /// Print the record of sign-ins, grants and refusals, a JSON object on each line
+    /// Print the audit log as JSON lines: sign-ins, grants, refusals, writes
     Audit {
-        /// Only what came after the line of this number
+        /// Only entries after this sequence number
         #[arg(long, value_name = "NUMBER", default_value_t = 0)]
         after: i64,
     },
-    /// Print what people allowed programs, a JSON object on each line; or end it
+    /// List OAuth grants as JSON lines, or revoke them
     Grants {
-        /// Only those of this person, as the record names them
+        /// Only grants of this subject, as named in the audit log
         #[arg(long, value_name = "SUBJECT")]
         subject: Option<String>,
-        /// End the grant of this id, or with "all" every one that would be printed
+        /// Revoke the grant with this id, or with "all" every grant that would be listed
         #[arg(long, value_name = "ID|all")]
         end: Option<String>,
     },
-    /// Measure how well search finds what should be found
+    /// Measure search quality on queries with known answers
     Eval(eval::Options),
-    /// Turn texts into vectors, and say how long it took
+    /// Embed texts and print the time taken
     #[command(hide = true)]
     Embed {
-        /// Read JSON strings from standard input, one on each line
+        /// Read JSON strings from standard input, one per line
         #[arg(long, required = true)]
         stdin: bool,
     },
@@ -120,7 +120,7 @@ pub fn run() -> ExitCode {
         return lyceum_sandbox::helper_main();
     }
     if let Some(step) = config::end_at() {
-        lyceum_knowledge::trial::end_at(&step);
+        lyceum_knowledge::failpoint::end_at(&step);
     }
     match execute(Cli::parse()) {
         Ok(code) => code,

@@ -38,7 +38,7 @@ const POLL_MINUTES: u64 = 15;
 /// The kind: `[knowledge]`.
 pub(crate) static KIND: Kind = Kind {
     table: "knowledge",
-    hint: "write [knowledge] in lyceum.toml",
+    hint: "add a [knowledge] table to lyceum.toml",
     schema: |generator| generator.subschema_for::<config::raw::Knowledge>(),
     scopes: || {
         let refresh = Scope::from_static("sources:refresh");
@@ -185,7 +185,7 @@ impl Service for KnowledgeBase {
         let (stop, knowledge) = (context.stopping(), self.knowledge());
         // Listening begins before anything can change.
         context.spawn(show(knowledge.clone(), context.clone(), knowledge.state()));
-        context.spawn(knowledge.clone().keep_following(stop.clone()));
+        context.spawn(knowledge.clone().keep_catalog(stop.clone()));
         context.spawn(knowledge.clone().keep_fresh(stop));
     }
 

@@ -8,12 +8,12 @@ mod auth;
 mod cli;
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
 pub mod config;
+mod deadline;
 mod drain;
 mod example;
 pub mod http;
 mod knowledge;
 mod mcp;
-mod patience;
 mod recent;
 mod search;
 pub mod service;

@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     config::{Config, DEFAULT_MODEL, KnowledgeService, SearchService, SkillsService},
-    patience::within,
+    deadline::within,
     recent::Recent,
     service::{Context, Examination, Health, Service},
     sources,
@@ -154,7 +154,7 @@ impl Service for SearchIndex {
     fn start(self: Arc<Self>, context: &Context) {
         let (stop, search) = (context.stopping(), &self.search);
         context.spawn(search.clone().keep_open(stop.clone()));
-        context.spawn(search.clone().keep_filled(stop.clone()));
+        context.spawn(search.clone().keep_embedded(stop.clone()));
         context.spawn(search.clone().keep_ranked(stop.clone()));
         context.spawn(self.knowledge.clone().keep_searched(search.clone(), stop));
     }
@@ -200,10 +200,7 @@ async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Emb
 
 /// Fetches a model, and says so.
 async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
-    tracing::info!(
-        model.name = name,
-        "the model is not here yet and is fetched once; until it is, answers are found by their words"
-    );
+    tracing::info!(model.name = name, "downloading the embedding model; search is lexical until it is ready");
     let mut said = Instant::now();
     let options = pull_options(declared, name);
     let pulled = model::pull(&options, |progress| {
@@ -214,7 +211,7 @@ async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
         }
     });
     pulled.await.map_err(|error| EmbedError::Model(error.to_string()))?;
-    tracing::info!(model.name = name, "the model is here");
+    tracing::info!(model.name = name, "the embedding model is ready");
     Ok(())
 }
 

@@ -32,7 +32,7 @@ pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
 /// The kind: `[skills]`.
 pub(crate) static KIND: Kind = Kind {
     table: "skills",
-    hint: "write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO",
+    hint: "add a [skills] table to lyceum.toml, or set SKILLS_DIR or SKILLS_REPO",
     schema: |generator| generator.subschema_for::<config::raw::Skills>(),
     scopes: || {
         let run = Scope::from_static("skills:run");
@@ -131,16 +131,16 @@ impl Service for SkillsOffer {
 
     fn sources(&self) -> Vec<SourceStatus> {
         let state = self.skills.state().borrow().clone();
-        let library = state.library.as_ref();
+        let skill_set = state.skill_set.as_ref();
         vec![SourceStatus {
             name: self.skills.source_name().clone(),
-            state: match (&state.error, library) {
+            state: match (&state.error, skill_set) {
                 (Some(_), _) => SourceState::Failed,
                 (None, Some(_)) => SourceState::Ready,
                 (None, None) => SourceState::Pending,
             },
-            commit: library.and_then(|library| library.commit()).map(str::to_owned),
-            synced_at: library.map(|library| library.synced_at),
+            commit: skill_set.and_then(|skill_set| skill_set.commit()).map(str::to_owned),
+            synced_at: skill_set.map(|skill_set| skill_set.synced_at),
             error: state.error.clone(),
         }]
     }
@@ -164,9 +164,9 @@ impl Service for SkillsOffer {
         Box::pin(async {
             let state = self.skills.state().borrow().clone();
             let mut health = Health { is_well: true, ..Health::default() };
-            match (&state.library, &state.error) {
-                (Some(library), _) => {
-                    let scripts = self.scripts(library.settings.scripts.enabled).await;
+            match (&state.skill_set, &state.error) {
+                (Some(skill_set), _) => {
+                    let scripts = self.scripts(skill_set.settings.scripts.enabled).await;
                     health.readiness = Map::from_iter([("scripts".to_owned(), scripts)]);
                 }
                 (None, Some(error)) => {
@@ -198,11 +198,11 @@ impl Service for SkillsOffer {
     }
 }
 
-/// Shows each new library in the lists that clients see.
+/// Shows each new skill_set in the lists that clients see.
 async fn show(service: Arc<SkillsOffer>, context: Context, mut state: watch::Receiver<State>) {
-    let mut before = state.borrow().library.clone();
+    let mut before = state.borrow().skill_set.clone();
     while state.changed().await.is_ok() {
-        let now = state.borrow_and_update().library.clone();
+        let now = state.borrow_and_update().skill_set.clone();
         context.publish(&*service);
         if let (Some(before), Some(now)) = (&before, &now) {
             for uri in now.changed_resources(before) {

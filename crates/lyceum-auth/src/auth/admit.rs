@@ -11,7 +11,7 @@ use lyceum_store::grants::{self, TokenKind};
 
 use super::Auth;
 use crate::{
-    oauth::exchange::scopes,
+    oauth::redeem::scopes,
     scopes::Scopes,
     subject::Subject,
     token::{Kind, Token},
@@ -38,10 +38,10 @@ pub enum NotAdmitted {
     #[error("sign in first")]
     NoToken,
     /// Its token is not good: not one of ours, over, taken back, or for another resource.
-    #[error("the token is not good; sign in again")]
+    #[error("the token is invalid, expired or issued for another resource; sign in again")]
     BadToken,
     /// What its holder may do can't be found out.
-    #[error("the roles can't be read now; try again in a moment")]
+    #[error("your roles can't be checked right now; retry in a moment")]
     Unavailable,
 }
 
@@ -120,7 +120,7 @@ impl Auth {
         now: Timestamp,
     ) -> Result<Caller, NotAdmitted> {
         let tier = self.0.roles.tier(subject, now).await.map_err(|error| {
-            tracing::warn!(error.cause = %error, "roles can't be read, so a request was refused");
+            tracing::warn!(error.cause = %error, "could not read roles; refused a request");
             NotAdmitted::Unavailable
         })?;
         Ok(self.caller_of(subject, tier, scopes))
@@ -134,7 +134,7 @@ impl Auth {
         }
         // A look by the primary key of a small database takes less than handing it to another thread.
         let kept = self.0.db.read_here(|tx| grants::look(tx, &hash.0)).map_err(|error| {
-            tracing::error!(error.cause = %error, "a token can't be looked up");
+            tracing::error!(error.cause = %error, "could not look up a token");
             NotAdmitted::Unavailable
         })?;
         let kept = kept.filter(|kept| kept.kind == TokenKind::Access).ok_or(NotAdmitted::BadToken)?;

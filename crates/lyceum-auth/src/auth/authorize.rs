@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use lyceum_store::{
     DbError, Tx,
     grants::{self, Grant, NewToken, TokenKind},
-    kept::Namespace,
+    kv::Namespace,
 };
 use serde::Deserialize;
 use tokio::time::timeout;
@@ -20,8 +20,8 @@ use crate::{
     oauth::{
         Fault, OauthError, Params,
         client::{Client, ClientMetadata, Proof, Registered, register},
-        exchange::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
-        request::{Asked, Refused},
+        redeem::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
+        request::{AuthorizationRequest, Refused},
     },
     roles::Unreadable,
     scopes::Scopes,
@@ -69,21 +69,19 @@ pub enum SignInFault {
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// The account is not written as it should be, or on a chain that is not used here.
-    #[error(
-        "address and chainId: send the account with its letters as EIP-55 says, and one of the chains {0:?}"
-    )]
+    #[error("`address` must be EIP-55 checksummed, and `chainId` one of {0:?}")]
     Account(Vec<u64>),
     /// The nonce was used before.
-    #[error("this sign-in was used before; go back to the program and begin again")]
+    #[error("this sign-in was already used; go back to the client and start again")]
     Used,
     /// The account did not sign the message.
-    #[error("the signature is not one of this account")]
+    #[error("the signature does not match the account")]
     NotSigned,
     /// Whoever must be asked, a chain or GitHub, can't be.
-    #[error("what this sign-in depends on can't be reached now; try again in a moment")]
+    #[error("a service that sign-in depends on can't be reached; retry in a moment")]
     Unavailable(#[source] Unreadable),
     /// It can't be written down.
-    #[error("the sign-in could not be kept; try again in a moment")]
+    #[error("could not store the sign-in; retry in a moment")]
     Unkept(#[from] DbError),
 }
 
@@ -95,7 +93,7 @@ impl Auth {
             Err(error) => Err(error),
         };
         let client = client.map_err(Refused::Shown)?;
-        let asked = Asked::read(params, &client, &self.0.resources, self.rights())?;
+        let asked = AuthorizationRequest::read(params, &client, &self.0.resources, self.rights())?;
         let no_randomness =
             |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
         SignIn::begin(&self.0.key, asked, visitor.browser, now).map_err(no_randomness)

@@ -11,7 +11,7 @@ use crate::{
     oauth::{
         Fault, OauthError, Params,
         client::{Client, Proof, SecretMethod, hash_of},
-        exchange::{Exchange, Exchanged, Issued},
+        redeem::{Exchange, Exchanged, Issued},
     },
     scopes::Scopes,
     subject::Subject,
@@ -53,8 +53,8 @@ impl Auth {
             .ok_or_else(|| Fault::InvalidGrant.because("whoever granted it is not known any more"))?;
         // Before anything is used up: where the roles can't be read the refresh token stays good.
         let tier = self.0.roles.tier_now(&subject, now).await.map_err(|error| {
-            tracing::warn!(error.cause = %error, "roles can't be read, so a token was not refreshed");
-            Fault::TemporarilyUnavailable.because("the roles can't be read now; try again in a moment")
+            tracing::warn!(error.cause = %error, "could not read roles; refused a token refresh");
+            Fault::TemporarilyUnavailable.because("your roles can't be checked right now; retry in a moment")
         })?;
         let key = self.0.key.clone();
         let most = Scopes::of(self.rights(), tier);
@@ -158,6 +158,6 @@ fn basic_of(text: &str) -> Option<(String, String)> {
 }
 
 fn unkept(error: &DbError) -> OauthError {
-    tracing::error!(error.cause = %error, "a token request could not be kept");
-    Fault::TemporarilyUnavailable.because("this can't be kept now; try again in a moment")
+    tracing::error!(error.cause = %error, "could not store a token request");
+    Fault::TemporarilyUnavailable.because("could not store the tokens; retry in a moment")
 }

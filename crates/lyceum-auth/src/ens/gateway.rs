@@ -26,7 +26,7 @@ sol! {
 }
 
 #[derive(Deserialize)]
-struct Found {
+struct GatewayResponse {
     data: String,
 }
 
@@ -65,7 +65,7 @@ async fn found(guard: &Guard, sent: &OffchainLookup) -> Option<Bytes> {
         let Ok(response) = guard.fetch(&url, fetch, "application/json", LONGEST).await else { continue };
         let Ok(body) = read_body(response, LARGEST).await else { continue };
         let found =
-            serde_json::from_slice::<Found>(&body).ok().and_then(|found| hex::decode(found.data).ok());
+            serde_json::from_slice::<GatewayResponse>(&body).ok().and_then(|found| hex::decode(found.data).ok());
         if let Some(found) = found {
             return Some(found.into());
         }

@@ -37,21 +37,21 @@ pub struct Redirect(String);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RedirectFault {
     /// It is longer than is taken.
-    #[error("a redirect address has at most 1024 characters")]
+    #[error("a redirect URI has at most 1024 characters")]
     TooLong,
     /// It is not an absolute address.
-    #[error("a redirect address is absolute, such as https://app.example.org/callback")]
+    #[error("a redirect URI must be absolute, such as https://app.example.org/callback")]
     NotAbsolute,
     /// It has something that no redirect address may have.
-    #[error("a redirect address has no fragment, no user, no space and no backslash")]
+    #[error("a redirect URI must not have a fragment, user info, a space or a backslash")]
     Unsafe,
     /// Its scheme is not one that programs sign in by.
     #[error(
-        "a redirect address is https, http on this machine, or of a scheme named after a domain, such as org.example.app:/callback"
+        "a redirect URI must be https, http on loopback, or of a scheme named after a domain, such as org.example.app:/callback"
     )]
     Scheme,
     /// It is plain http to another machine.
-    #[error("plain http is for this machine only: 127.0.0.1, [::1] or localhost; use https")]
+    #[error("plain http is allowed on loopback only (127.0.0.1, [::1], localhost); use https")]
     Plain,
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn is_loopback(address: &str) -> bool {
 /// The origin of an address; the scheme alone where it leads to another program.
 pub(crate) fn origin(address: &str) -> String {
     match Parts::of(address) {
-        // A policy can't name an address of the sixth version, only all of its scheme.
+        // A policy can't name an IPv6 address, only its whole scheme.
         Some(Parts { scheme: scheme @ ("http" | "https"), host, port, .. }) if !host.starts_with('[') => {
             let port = port.map(|port| format!(":{port}")).unwrap_or_default();
             format!("{scheme}://{host}{port}")

@@ -21,7 +21,7 @@ const CHALLENGE: usize = 43;
 
 /// A request that is good, but for the person's own answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub struct AuthorizationRequest {
     /// The client's id.
     pub client: String,
     /// What the client calls itself.
@@ -70,7 +70,7 @@ impl SentBack {
     }
 }
 
-impl Asked {
+impl AuthorizationRequest {
     /// Reads a request of a client that is known.
     pub(crate) fn read(
         params: &Params,

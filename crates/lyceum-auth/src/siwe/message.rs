@@ -50,7 +50,7 @@ pub struct Moment {
 
 /// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the message is not one of EIP-4361: {0}")]
+#[error("not an EIP-4361 message: {0}")]
 pub struct BadMessage(&'static str);
 
 impl Moment {

@@ -29,7 +29,7 @@ pub struct Filter {
 
 /// A part of what was asked for.
 #[derive(Debug)]
-pub struct Found<'a> {
+pub struct EntryPage<'a> {
     /// The entries from `offset` on.
     pub entries: Vec<&'a Arc<Entry>>,
     /// How many there are in all.
@@ -58,10 +58,10 @@ impl Catalog {
     }
 
     /// The entries that fit, in order: so many at most, from a place on.
-    pub fn find(&self, ontology: &Ontology, filter: &Filter, offset: usize, limit: usize) -> Found<'_> {
+    pub fn find(&self, ontology: &Ontology, filter: &Filter, offset: usize, limit: usize) -> EntryPage<'_> {
         if *filter == Filter::default() {
             let entries = self.entries.iter().skip(offset).take(limit).collect();
-            return Found { entries, total: self.entries.len() };
+            return EntryPage { entries, total: self.entries.len() };
         }
         let types: Option<Vec<&str>> = filter
             .content_type
@@ -84,6 +84,6 @@ impl Catalog {
             }
             total += 1;
         }
-        Found { entries, total }
+        EntryPage { entries, total }
     }
 }

@@ -23,7 +23,7 @@ pub struct EntryParts {
     pub excerpt: String,
     /// The fields of its frontmatter.
     pub metadata: Map<String, Value>,
-    /// The commit, or what stands for one, that it was brought in with.
+    /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub version: String,
     /// When that was.
     pub synced_at: Timestamp,
@@ -70,7 +70,7 @@ pub struct Summary {
     pub group: Option<String>,
     /// Its tags.
     pub tags: Vec<String>,
-    /// The creative release it is part of.
+    /// The release it is part of.
     pub release: Option<String>,
     /// How far it is, for projects and questions.
     pub status: Option<String>,
@@ -80,7 +80,7 @@ pub struct Summary {
     pub path: String,
     /// Where the file can be seen at the commit, if it can.
     pub url: Option<String>,
-    /// The commit that it was brought in with; for a folder, what stands for one.
+    /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub commit_sha: String,
     /// When that was.
     #[schemars(with = "String", extend("format" = "date-time"))]

@@ -15,7 +15,7 @@ pub struct Group<'a> {
     pub documents: usize,
 }
 
-/// A creative release.
+/// A release.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Release<'a> {
     /// What documents call it in their field `release`.

@@ -204,7 +204,7 @@ fn add_undeclared(
             !assets.iter().any(|asset| asset.file == *file)
                 && !scripts.iter().any(|script| script.file == *file)
         })
-        .take(super::MOST_FILES)
+        .take(super::MAX_SKILL_FILES)
         .collect();
     for file in undeclared {
         let place = file.as_str().split_once('/').map_or("", |(first, _)| first);

@@ -5,10 +5,10 @@ use serde_json::{Map, Value};
 use super::tokens;
 
 /// How many files a skill may have to be served by the skills extension.
-pub const MOST_FILES: usize = 512;
+pub const MAX_SKILL_FILES: usize = 512;
 
 /// How many bytes all its files may have together.
-pub const LARGEST_SKILL: u64 = 16 * 1024 * 1024;
+pub const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// How many keywords are taken from name and description: few enough that one that fits is a match.
 const DERIVED_KEYWORDS: usize = 5;

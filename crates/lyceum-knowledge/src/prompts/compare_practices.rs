@@ -9,7 +9,7 @@ use crate::{Knowledge, term};
 pub(super) const PROMPT: Prompt = Prompt {
     name: "compare-practices",
     title: "Compare two practices",
-    description: "Compare two governance or coordination practices",
+    description: "Compare two practices from the {title} knowledge base",
     arguments: &[
         Argument { name: "practice1", description: "First practice to compare", need: Need::Required },
         Argument { name: "practice2", description: "Second practice to compare", need: Need::Required },
@@ -19,10 +19,10 @@ pub(super) const PROMPT: Prompt = Prompt {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "other prompts have arguments that can be wrong")]
-fn write(_: &str, given: &Given) -> Result<String, Error> {
+fn write(title: &str, given: &Given) -> Result<String, Error> {
     let (practice1, practice2) = (given.text("practice1"), given.text("practice2"));
     Ok(format!(
-        "Compare \"{practice1}\" and \"{practice2}\" as governance/coordination approaches.
+        "Compare \"{practice1}\" and \"{practice2}\" as described in the {title} knowledge base.
 
 Structure your comparison:
 1. Brief definition of each

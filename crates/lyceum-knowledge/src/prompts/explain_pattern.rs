@@ -9,7 +9,7 @@ use crate::{Knowledge, term};
 pub(super) const PROMPT: Prompt = Prompt {
     name: "explain-pattern",
     title: "Explain a pattern",
-    description: "Explain a DAO pattern with examples and context from {title}'s experience",
+    description: "Explain a pattern with examples and context from {title}'s experience",
     arguments: &[Argument { name: "pattern", description: "Pattern name to explain", need: Need::Required }],
     write,
     complete,
@@ -19,7 +19,7 @@ pub(super) const PROMPT: Prompt = Prompt {
 fn write(title: &str, given: &Given) -> Result<String, Error> {
     let pattern = given.text("pattern");
     Ok(format!(
-        "Explain the DAO pattern \"{pattern}\" as documented in {title}'s knowledge base.
+        "Explain the pattern \"{pattern}\" as documented in {title}'s knowledge base.
 
 Include:
 1. Definition from the lexicon

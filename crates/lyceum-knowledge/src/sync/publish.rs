@@ -12,7 +12,7 @@ use lyceum_store::{
 };
 
 use super::Outcome;
-use crate::{Counts, Knowledge, document::hash, shelve::QUEUE};
+use crate::{Counts, Knowledge, document::hash, upload::QUEUE};
 
 impl Knowledge {
     /// Writes everything down: from here on the new commit counts.

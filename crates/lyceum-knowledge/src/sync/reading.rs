@@ -8,12 +8,12 @@ use lyceum_model::RelPath;
 use lyceum_source::Snapshot;
 use lyceum_store::documents::FileRow;
 
-use super::{Known, Progress, SyncError, TOGETHER, TOGETHER_BYTES, Tell};
+use super::{BATCH_BYTES, BATCH_FILES, Known, OnProgress, Progress, SyncError};
 use crate::{
     Knowledge,
+    failpoint::{self, Step},
     plan::Plan,
     read::Reader,
-    trial::{self, Step},
 };
 
 /// How long one batch of files may take: longer is a disk that is gone.
@@ -27,7 +27,7 @@ impl Knowledge {
         plan: &Plan,
         known: &Known,
         now: Timestamp,
-        tell: &Tell,
+        on_progress: &OnProgress,
     ) -> Result<Vec<FileRow>, SyncError> {
         let of = plan.read.len();
         // Collected first: a stream that borrows from here could not be sent to another thread.
@@ -48,8 +48,8 @@ impl Knowledge {
         let mut read = stream::iter(batches).buffered(processors());
         while let Some(batch) = read.try_next().await? {
             rows.extend(batch);
-            tell(Progress::Reading { done: rows.len(), of });
-            trial::reached(Step::Read);
+            on_progress(Progress::Reading { done: rows.len(), of });
+            failpoint::reached(Step::Read);
         }
         Ok(rows)
     }
@@ -60,8 +60,8 @@ pub(super) fn batches<T>(files: &[T], size: impl Fn(&T) -> u64) -> impl Iterator
     let mut left = files;
     std::iter::from_fn(move || {
         let mut bytes = 0;
-        let within = left.iter().take(TOGETHER).take_while(|file| {
-            let fits = bytes < TOGETHER_BYTES;
+        let within = left.iter().take(BATCH_FILES).take_while(|file| {
+            let fits = bytes < BATCH_BYTES;
             bytes += size(file);
             fits
         });

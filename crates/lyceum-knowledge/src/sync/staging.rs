@@ -1,4 +1,4 @@
-//! The second look: documents with their ids, their bytes kept in the database until they are shelved.
+//! The second look: documents with their ids, their bytes kept in the database until they are uploaded.
 
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
@@ -10,16 +10,16 @@ use lyceum_store::{
 };
 
 use super::{
-    Progress, SyncError, Tell,
+    OnProgress, Progress, SyncError,
     choice::Ahead,
     reading::{aside, batches, processors},
 };
 use crate::{
     Knowledge,
     document::{self, Document, hash},
+    failpoint::{self, Step},
     read::Reader,
-    shelve::QUEUE,
-    trial::{self, Step},
+    upload::QUEUE,
 };
 
 /// A document whose bytes are in the database.
@@ -29,14 +29,14 @@ pub(super) struct Staged {
 }
 
 impl Knowledge {
-    /// Reads documents with their ids, and keeps their bytes in the database until they are shelved.
+    /// Reads documents with their ids, and keeps their bytes in the database until they are uploaded.
     pub(super) async fn stage_all(
         &self,
         snapshot: &Snapshot,
         ahead: &[Ahead],
         version: &str,
         now: Timestamp,
-        tell: &Tell,
+        on_progress: &OnProgress,
     ) -> Result<Vec<Staged>, SyncError> {
         let of = ahead.len();
         if of > 0 {
@@ -88,8 +88,8 @@ impl Knowledge {
                     })
                     .await?,
             );
-            tell(Progress::Staging { done, of });
-            trial::reached(Step::Staged);
+            on_progress(Progress::Staging { done, of });
+            failpoint::reached(Step::Staged);
         }
         Ok(staged)
     }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use lyceum_store::documents::{FileRow, FileState};
 
 use super::{Known, Outcome, choice::Id, staging::Staged};
-use crate::{Counts, Knowledge, Report, Told};
+use crate::{Counts, FileReason, Knowledge, Report};
 
 impl Knowledge {
     pub(super) fn report(
@@ -20,8 +20,10 @@ impl Knowledge {
     ) -> Report {
         let told = |state: FileState| {
             let in_state = files.values().filter(move |row| row.state == state);
-            in_state
-                .map(|row| Told { path: row.path.clone(), reason: row.reason.clone().unwrap_or_default() })
+            in_state.map(|row| FileReason {
+                path: row.path.clone(),
+                reason: row.reason.clone().unwrap_or_default(),
+            })
         };
         let is_known = |staged: &&Staged| known.documents.contains_key(&staged.row.path);
         let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
@@ -40,7 +42,7 @@ impl Knowledge {
             skipped: told(FileState::Skipped).collect(),
             failed: told(FileState::Failed).collect(),
             renamed: (ids.iter().filter(|(path, id)| !id.is_plain && served(path)))
-                .map(|(path, id)| Told { path: path.clone(), reason: format!("its id is {}", id.text) })
+                .map(|(path, id)| FileReason { path: path.clone(), reason: format!("its id is {}", id.text) })
                 .collect(),
             files: Counts::of(&files.values().map(|row| (row.state, 1)).collect::<Vec<_>>()),
             took_ms: 0,

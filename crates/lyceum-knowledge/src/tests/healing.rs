@@ -27,8 +27,11 @@ async fn check(happens: impl AsyncFn(&Objects, &Key)) {
     let stop = CancellationToken::new();
     let fresh = tokio::spawn(base.knowledge.clone().keep_fresh(stop.clone()));
 
-    let refused = base.knowledge.kept(&entry(&base, "file", "a")).await.unwrap_err();
-    assert_eq!(refused.to_string(), "the document is being brought in again; try again in a moment");
+    let refused = base.knowledge.document_bytes(&entry(&base, "file", "a")).await.unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the stored document is corrupt and is being restored; retry in a moment"
+    );
     let until = Instant::now() + WITHIN;
     let healed = loop {
         match base.knowledge.document(&entry(&base, "file", "a")).await {
@@ -38,7 +41,7 @@ async fn check(happens: impl AsyncFn(&Objects, &Key)) {
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(healed.content.trim(), "text");
-    // It is also where it belongs, once it is shelved.
+    // It is also where it belongs, once it is uploaded.
     let hash = entry(&base, "file", "a").hash.clone();
     while objects.get(&key).await.unwrap().is_none_or(|bytes| crate::document::hash(&bytes) != hash) {
         assert!(Instant::now() < until, "it is not in its place");

@@ -112,7 +112,8 @@ async fn a_document_is_told_whole_as_it_is_kept() {
     let answer = base.ask("get_document", json!({ "contentType": "pattern", "id": "a" })).await;
     let shown = base.knowledge.shown();
     let entry = shown.catalog.get("pattern", "a").unwrap();
-    let kept: Value = serde_json::from_slice(&base.knowledge.kept(entry).await.unwrap().bytes).unwrap();
+    let kept: Value =
+        serde_json::from_slice(&base.knowledge.document_bytes(entry).await.unwrap().bytes).unwrap();
     for (key, value) in kept.as_object().unwrap() {
         assert_eq!(&answer[key], value, "{key}");
     }

@@ -24,7 +24,7 @@ async fn the_prompts_are_those_of_the_document() {
         {
             "name": "compare-practices",
             "title": "Compare two practices",
-            "description": "Compare two governance or coordination practices",
+            "description": "Compare two practices from the SuperBenefit knowledge base",
             "arguments": [
                 { "name": "practice1", "description": "First practice to compare", "required": true },
                 { "name": "practice2", "description": "Second practice to compare", "required": true },
@@ -33,7 +33,7 @@ async fn the_prompts_are_those_of_the_document() {
         {
             "name": "explain-pattern",
             "title": "Explain a pattern",
-            "description": "Explain a DAO pattern with examples and context from SuperBenefit's experience",
+            "description": "Explain a pattern with examples and context from SuperBenefit's experience",
             "arguments": [{ "name": "pattern", "description": "Pattern name to explain", "required": true }],
         },
         {
@@ -92,7 +92,7 @@ Use the search_knowledge and define_term tools as needed."#;
 #[tokio::test]
 async fn a_pattern_is_explained_and_practices_are_compared() {
     let base = base().await;
-    let explained = r#"Explain the DAO pattern "Circle" as documented in SuperBenefit's knowledge base.
+    let explained = r#"Explain the pattern "Circle" as documented in SuperBenefit's knowledge base.
 
 Include:
 1. Definition from the lexicon
@@ -103,7 +103,7 @@ Include:
 
 Use the search_knowledge and define_term tools to find accurate information."#;
     assert_eq!(base.prompt("explain-pattern", json!({ "pattern": "Circle" })).await.unwrap(), explained);
-    let compared = r#"Compare "Check-in" and "Circle" as governance/coordination approaches.
+    let compared = r#"Compare "Check-in" and "Circle" as described in the SuperBenefit knowledge base.
 
 Structure your comparison:
 1. Brief definition of each

@@ -28,7 +28,7 @@ async fn the_four_resources_are_those_of_the_document() {
         {
             "uri": "mcp://superbenefit/data/groups",
             "name": "data/groups",
-            "description": "List of SuperBenefit groups/cells with metadata",
+            "description": "List of SuperBenefit groups with metadata",
             "mimeType": "application/json",
         },
         {
@@ -40,7 +40,7 @@ async fn the_four_resources_are_those_of_the_document() {
         {
             "uri": "mcp://superbenefit/data/releases",
             "name": "data/releases",
-            "description": "List of creative releases with metadata",
+            "description": "List of releases with metadata",
             "mimeType": "application/json",
         },
         {

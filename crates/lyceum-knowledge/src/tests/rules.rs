@@ -1,11 +1,11 @@
-//! What was chosen by other rules is not shown by these; and what moves while it is shelved is not lost.
+//! What was chosen by other rules is not shown by these; and what moves while it is uploaded is not lost.
 
 use std::sync::Arc;
 
 use lyceum_store::{Key, Objects};
 
 use super::base::{Base, document};
-use crate::sync::Tell;
+use crate::sync::OnProgress;
 
 #[tokio::test]
 async fn what_other_rules_chose_is_not_shown_and_what_is_here_is_chosen_anew() {
@@ -14,7 +14,7 @@ async fn what_other_rules_chose_is_not_shown_and_what_is_here_is_chosen_anew() {
     assert_eq!(base.paths(), ["notes/open.md", "private/plan.md"]);
     let base = base.leaving_out("private");
     assert!(base.paths().is_empty(), "nothing is known by these rules yet");
-    let quiet: Tell = Arc::new(|_| ());
+    let quiet: OnProgress = Arc::new(|_| ());
     base.knowledge.sync_what_is_here(&quiet).await.unwrap();
     assert_eq!(base.paths(), ["notes/open.md"]);
     base.sync().await;
@@ -26,7 +26,7 @@ async fn a_file_that_is_renamed_before_it_is_shelved_is_shelved_under_its_new_na
     let objects = Objects::memory();
     let text = document("Moved", "", "moved");
     let base = Base::over(objects.clone(), &[("notes/x.md", &text)]);
-    let quiet: Tell = Arc::new(|_| ());
+    let quiet: OnProgress = Arc::new(|_| ());
     base.knowledge.sync(&quiet).await.unwrap();
     base.remove("notes/x.md");
     base.write("notes/y.md", &text);
@@ -35,5 +35,5 @@ async fn a_file_that_is_renamed_before_it_is_shelved_is_shelved_under_its_new_na
     let raw = |name: &str| Key::parse(&format!("raw/notes/{name}.md")).unwrap();
     assert_eq!(objects.get(&raw("y")).await.unwrap().as_deref(), Some(text.as_bytes()));
     assert_eq!(objects.get(&raw("x")).await.unwrap(), None);
-    assert_eq!(base.knowledge.unshelved().await.unwrap().0, 0);
+    assert_eq!(base.knowledge.pending_objects().await.unwrap().0, 0);
 }

@@ -83,7 +83,7 @@ async fn a_call_that_is_denied_says_what_it_requires() {
 async fn a_document_is_not_there_by_its_address_for_who_may_not_get_it() {
     let uri = "mcp://superbenefit/content/pattern/p";
     let public = base(Tier::Public).await;
-    assert_eq!(public.read(uri).await.unwrap_err(), format!("no resource has the address {uri:?}"));
+    assert_eq!(public.read(uri).await.unwrap_err(), format!("unknown resource {uri:?}"));
     assert!(public.read("mcp://superbenefit/lexicon/a").await.is_ok());
     assert!(base(Tier::Member).await.read(uri).await.is_ok());
 }

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("type" = "object"))]
-pub(crate) enum Answer {
+pub(crate) enum Definition {
     /// The term.
     Found {
         /// Always true.
@@ -55,24 +55,24 @@ impl Tool for DefineTerm {
     const NAME: &'static str = "define_term";
     const TITLE: &'static str = "Define a term";
     const DESCRIPTION: &'static str = "Get the definition of a term from the {title} lexicon. \
-        Use this when users ask 'what is X?' for DAO/web3 terminology.";
+        Use this when users ask 'what is X?' about a term that {title} uses.";
 
     type Service = Knowledge;
     type Args = Args;
-    type Output = Answer;
+    type Output = Definition;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
         named(knowledge, spec)
     }
 
-    async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Answer, Error> {
+    async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Definition, Error> {
         let shown = knowledge.ready().await?;
         if let Some(entry) = define(&shown.catalog, &args.term) {
             let (term, truncated) = Term::of_document(&knowledge.document(entry).await?);
-            return Ok(Answer::Found { found: true, term: Box::new(term), truncated });
+            return Ok(Definition::Found { found: true, term: Box::new(term), truncated });
         }
         let near = near_terms(&shown.catalog, &args.term, MOST_SUGGESTIONS);
-        Ok(Answer::NotFound {
+        Ok(Definition::NotFound {
             found: false,
             message: format!("Term \"{}\" not found in lexicon.", args.term),
             term: args.term,

@@ -55,7 +55,7 @@ pub(crate) struct Group {
 }
 
 impl Groups {
-    /// Every group, once something was brought in.
+    /// Every group, once something is synced.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
         let shown = knowledge.ready().await?;
         let all = knowledge::groups(&shown.catalog);
@@ -88,7 +88,8 @@ fn described(knowledge: &Knowledge, group: &knowledge::Group<'_>) -> Group {
 impl Tool for ListGroups {
     const NAME: &'static str = "list_groups";
     const TITLE: &'static str = "List groups";
-    const DESCRIPTION: &'static str = "List all groups/cells in the {title} ecosystem.";
+    const DESCRIPTION: &'static str =
+        "List all groups in the {title} knowledge base, with members, homepage and number of documents.";
 
     type Service = Knowledge;
     type Args = Args;

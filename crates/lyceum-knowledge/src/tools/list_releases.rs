@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use lyceum_content::knowledge::{self, Entry};
-use lyceum_tools::{Call, Error, Tool};
+use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::named;
 use crate::{Knowledge, provenance::Provenance};
 
 /// How many releases one answer holds.
@@ -33,7 +34,7 @@ pub(crate) struct Releases {
     releases: Vec<Release>,
 }
 
-/// A creative release.
+/// A release.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Release {
     /// What documents call it in their field `release`.
@@ -67,7 +68,7 @@ pub(crate) struct Part {
 }
 
 impl Releases {
-    /// Every release, once something was brought in.
+    /// Every release, once something is synced.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
         let shown = knowledge.ready().await?;
         let all = knowledge::releases(&shown.catalog);
@@ -101,11 +102,15 @@ fn part(knowledge: &Knowledge, entry: &Entry) -> Part {
 impl Tool for ListReleases {
     const NAME: &'static str = "list_releases";
     const TITLE: &'static str = "List releases";
-    const DESCRIPTION: &'static str = "List creative releases with their metadata.";
+    const DESCRIPTION: &'static str = "List the releases that documents in the {title} knowledge base belong to, newest first, with their metadata.";
 
     type Service = Knowledge;
     type Args = Args;
     type Output = Releases;
+
+    fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+        named(knowledge, spec)
+    }
 
     async fn call(knowledge: &Knowledge, _: &Call, Args {}: Args) -> Result<Releases, Error> {
         Releases::of(knowledge).await

@@ -24,7 +24,7 @@ pub(crate) struct Args {
 impl Tool for RefreshSources {
     const NAME: &'static str = "refresh_sources";
     const TITLE: &'static str = "Refresh sources";
-    const DESCRIPTION: &'static str = "Fetch the newest documents of the {title} knowledge base at once, instead of \
+    const DESCRIPTION: &'static str = "Sync the {title} knowledge base now, instead of \
         waiting for the next regular sync, and report what was added, changed, removed and skipped. \
         Requires vibecoder (contributor) access.";
     const TIER: Tier = Tier::Vibecoder;

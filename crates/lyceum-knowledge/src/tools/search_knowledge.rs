@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::{named, with_types};
 use crate::{
-    Finder, FoundAll,
-    question::{Filters, Manner},
+    Finder, SearchResponse,
+    search_request::{Filters, SearchOptions},
 };
 
 /// The tool.
@@ -22,10 +22,10 @@ pub(crate) struct Args {
     /// Natural language search query
     #[schemars(length(min = 1))]
     query: String,
-    /// What may be found
+    /// Filters that restrict the results
     #[serde(default)]
     filters: Filters,
-    /// Say what each stage of the search said of each result
+    /// Include the score of each search stage in each result
     #[serde(default)]
     explain: bool,
 }
@@ -33,21 +33,21 @@ pub(crate) struct Args {
 impl Tool for SearchKnowledge {
     const NAME: &'static str = "search_knowledge";
     const TITLE: &'static str = "Search the knowledge base";
-    const DESCRIPTION: &'static str = "Search the {title} knowledge base for documents by what they say and what they \
-        mean. Returns the passages that fit best, each with the document, its file, lines and commit. \
-        Put words in double quotes to have them side by side, and end a word with * for words that begin so.";
+    const DESCRIPTION: &'static str = "Search the {title} knowledge base (hybrid: BM25 and embeddings). Returns the best \
+        passages, each with its document, file, lines and commit. \
+        Use double quotes for an exact phrase, and a trailing * for a prefix.";
     const TIER: Tier = Tier::Public;
 
     type Service = Finder;
     type Args = Args;
-    type Output = FoundAll;
+    type Output = SearchResponse;
 
     fn contract(finder: &Finder, spec: ToolSpec) -> ToolSpec {
         with_types(&finder.knowledge, named(&finder.knowledge, spec))
     }
 
-    async fn call(finder: &Finder, _: &Call, args: Args) -> Result<FoundAll, Error> {
-        let manner = Manner { explain: args.explain, ..Manner::default() };
-        finder.find(args.query, &args.filters, manner).await
+    async fn call(finder: &Finder, _: &Call, args: Args) -> Result<SearchResponse, Error> {
+        let options = SearchOptions { explain: args.explain, ..SearchOptions::default() };
+        finder.find(args.query, &args.filters, options).await
     }
 }

@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::{for_members, named, with_types};
 use crate::{
-    Document, Finder, Found, FoundAll,
-    question::{Filters, Manner},
+    Document, Finder, SearchHit, SearchResponse,
+    search_request::{Filters, SearchOptions},
 };
 
 /// The tool.
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     /// Search query
     #[schemars(length(min = 1))]
     query: String,
-    /// What may be found
+    /// Filters that restrict the results
     #[serde(default)]
     filters: Filters,
 }
@@ -38,26 +38,26 @@ impl Tool for SearchWithDocuments {
 
     type Service = Finder;
     type Args = Args;
-    type Output = FoundAll;
+    type Output = SearchResponse;
 
     fn contract(finder: &Finder, spec: ToolSpec) -> ToolSpec {
         let knowledge = &finder.knowledge;
         with_types(knowledge, for_members(knowledge, named(knowledge, spec)))
     }
 
-    async fn call(finder: &Finder, _: &Call, args: Args) -> Result<FoundAll, Error> {
-        let mut found = finder.find(args.query, &args.filters, Manner::default()).await?;
-        let documents = join_all(found.results.iter().map(|one| document(finder, one))).await;
-        for (one, document) in found.results.iter_mut().zip(documents) {
-            one.document = document;
+    async fn call(finder: &Finder, _: &Call, args: Args) -> Result<SearchResponse, Error> {
+        let mut response = finder.find(args.query, &args.filters, SearchOptions::default()).await?;
+        let documents = join_all(response.results.iter().map(|hit| document(finder, hit))).await;
+        for (hit, document) in response.results.iter_mut().zip(documents) {
+            hit.document = document;
         }
-        Ok(found)
+        Ok(response)
     }
 }
 
 /// The document of a result; nothing for what is no document, or is gone since.
-async fn document(finder: &Finder, found: &Found) -> Option<Document> {
+async fn document(finder: &Finder, hit: &SearchHit) -> Option<Document> {
     let shown = finder.knowledge.shown();
-    let entry = shown.catalog.get(&found.content_type, &found.id)?;
+    let entry = shown.catalog.get(&hit.content_type, &hit.id)?;
     finder.knowledge.document(entry).await.ok()
 }

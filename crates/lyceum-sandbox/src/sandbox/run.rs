@@ -53,7 +53,7 @@ pub(super) async fn run(
     match report {
         Ok(Ok(report)) => finished(report, level, stdout, stderr),
         Ok(Err(error)) => {
-            tracing::warn!(%error, said = last_line(&stderr), "the sandbox's helper gave no report");
+            tracing::warn!(%error, said = last_line(&stderr), "the sandbox helper returned no report");
             Err(Error::Lost)
         }
         Err(_elapsed) => Err(Error::Lost),

@@ -44,7 +44,7 @@ struct Document {
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct QueryLine {
     _id: Id,
     text: String,
 }
@@ -90,7 +90,7 @@ pub fn read(folder: &Path) -> Result<Beir, SetFault> {
     })?;
     let mut answers = answers(&relevance_file(folder)?, &ids)?;
     let mut questions = Vec::new();
-    each::<Asked>(&folder.join("queries.jsonl"), |_, _, asked| {
+    each::<QueryLine>(&folder.join("queries.jsonl"), |_, _, asked| {
         let id = asked._id.text();
         // Sets hold questions of other splits too, which have no answers here.
         if let Some(grades) = answers.remove(&id) {

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Judged, Latency, Mean, Question, Set};
 use crate::{
+    embed_queue::ModelStatus,
     error::Error,
-    filling::ModelStatus,
     find::{Mode, Query},
     page::Facts,
     search::{Search, State, Status},
@@ -97,10 +97,10 @@ pub struct Scored {
     pub ms: f64,
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked {
-    /// The way of finding.
+pub struct Progress {
+    /// The search mode.
     pub mode: Mode,
     /// How many questions have been asked.
     pub done: usize,
@@ -130,7 +130,7 @@ pub async fn run(
     search: &Search,
     set: &Set,
     modes: &[Mode],
-    mut say: impl FnMut(Asked),
+    mut say: impl FnMut(Progress),
 ) -> Result<Report, Error> {
     let status = search.status().await?;
     let opened = search.opened().await?;
@@ -146,7 +146,7 @@ pub async fn run(
             let (score, problem) = ask(search, question, mode).await?;
             scored.push(score);
             problems.extend(problem.filter(|problem| !problems.contains(problem)));
-            say(Asked { mode, done, of: set.questions.len() });
+            say(Progress { mode, done, of: set.questions.len() });
         }
         stages.push(Stage::of(mode, scored, problems));
     }
@@ -199,8 +199,8 @@ fn both_ways(found: &[(Arc<Facts>, f32)]) -> [Vec<&Facts>; 2] {
 
 /// Waits until every passage has its vector and answers are found by them; says why where that can't be.
 ///
-/// [`Search::keep_open`] and [`Search::keep_filled`] have to be at work.
-pub async fn until_filled(search: &Search, mut say: impl FnMut(&Status)) -> Result<(), String> {
+/// [`Search::keep_open`] and [`Search::keep_embedded`] have to be at work.
+pub async fn until_embedded(search: &Search, mut say: impl FnMut(&Status)) -> Result<(), String> {
     let opened = search.opened().await.map_err(|error| error.to_string())?;
     let mut changed = tokio::time::Instant::now();
     let mut before = None;
@@ -229,7 +229,7 @@ pub async fn until_filled(search: &Search, mut say: impl FnMut(&Status)) -> Resu
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
-    // The last of them are kept a moment before they are in memory.
+    // The last of them are saved a moment before they are in memory.
     let followed = tokio::task::spawn_blocking(move || opened.follow());
     let followed = followed.await.map_err(|error| error.to_string())?;
     followed.map_err(|error| error.to_string())

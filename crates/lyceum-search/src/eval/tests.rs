@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
 
-use super::{Expected, Question, Set, is_meant, keep, kept, run, until_filled};
+use super::{Expected, Question, Set, is_meant, last_run, run, save_last_run, until_embedded};
 use crate::{Facts, Filter, Kind, Mode, Options, Page, Search};
 
 /// A vector of which letters a text has.
@@ -85,10 +85,10 @@ async fn a_run_asks_in_every_way_and_is_kept() {
     let search = Arc::new(Search::new(options));
     let stop = CancellationToken::new();
     let open = tokio::spawn(search.clone().keep_open(stop.clone()));
-    let fill = tokio::spawn(search.clone().keep_filled(stop.clone()));
+    let fill = tokio::spawn(search.clone().keep_embedded(stop.clone()));
     let pages = vec![page("zebra", "zebras have stripes"), page("bread", "bread is baked in an oven")];
     assert!(search.apply("source", pages, Vec::new()).await.unwrap());
-    until_filled(&search, |_| {}).await.unwrap();
+    until_embedded(&search, |_| {}).await.unwrap();
 
     let named = |name: &str| Expected::Named(vec![name.to_owned()]);
     let graded = Expected::Graded(HashMap::from([("bread".to_owned(), 2)]));
@@ -111,19 +111,19 @@ async fn a_run_asks_in_every_way_and_is_kept() {
         assert!(problem.starts_with("the query is longer than"), "{problem}");
     }
 
-    assert_eq!(kept(folder.path()), None);
-    keep(folder.path(), &report).unwrap();
-    assert_eq!(kept(folder.path()), Some(report.clone()));
+    assert_eq!(last_run(folder.path()), None);
+    save_last_run(folder.path(), &report).unwrap();
+    assert_eq!(last_run(folder.path()), Some(report.clone()));
     let words_only = run(&search, &set, &[Mode::Words], |_| {}).await.unwrap();
-    keep(folder.path(), &words_only).unwrap();
-    let modes: Vec<Mode> = kept(folder.path()).unwrap().stages.iter().map(|stage| stage.mode).collect();
+    save_last_run(folder.path(), &words_only).unwrap();
+    let modes: Vec<Mode> = last_run(folder.path()).unwrap().stages.iter().map(|stage| stage.mode).collect();
     assert_eq!(modes, [Mode::Words, Mode::Both, Mode::Meaning]);
 
     // The same text again: which of the two is first says nothing.
     let twin = Page { facts: page("bread", "").facts, ..page("bread", "bread is baked in an oven") };
     let twin = Page { facts: Facts { id: "twin".to_owned(), ..twin.facts }, ..twin };
     assert!(search.apply("source", vec![twin], Vec::new()).await.unwrap());
-    until_filled(&search, |_| {}).await.unwrap();
+    until_embedded(&search, |_| {}).await.unwrap();
     for id in ["bread", "twin"] {
         let expected = Expected::Graded(HashMap::from([(id.to_owned(), 1)]));
         let set = Set { name: "tiny".to_owned(), questions: vec![question("baked bread", expected)] };
@@ -148,8 +148,8 @@ async fn without_a_model_it_is_said_why() {
     let search = Arc::new(Search::new(options));
     let stop = CancellationToken::new();
     let open = tokio::spawn(search.clone().keep_open(stop.clone()));
-    let fill = tokio::spawn(search.clone().keep_filled(stop.clone()));
-    let reason = until_filled(&search, |_| {}).await.unwrap_err();
+    let fill = tokio::spawn(search.clone().keep_embedded(stop.clone()));
+    let reason = until_embedded(&search, |_| {}).await.unwrap_err();
     assert_eq!(reason, "the model can't be used: there is none");
     stop.cancel();
     open.await.unwrap();

@@ -7,7 +7,7 @@ use std::{
 
 use lyceum_store::{DbError, Tx, pages};
 
-use super::{CANDIDATES, MOST, Mode, Query, Ranked, answer::Facets, stems::Stems};
+use super::{CANDIDATES, MAX_RESULTS, Mode, Query, Ranked, result::Facets, stems::Stems};
 use crate::{
     error::Error,
     fuse::{self, Candidate, Fused},
@@ -29,26 +29,26 @@ pub(super) struct Passage {
     pub text: String,
 }
 
-/// A candidate with what is shown of it.
+/// A candidate with the passage that is shown.
 #[derive(Debug, Clone)]
-pub(super) struct Found {
+pub(super) struct CandidateHit {
     pub card: Card,
     pub fused: Fused,
     pub passage: Passage,
     pub rerank: Option<f32>,
 }
 
-/// A question as a vector, and the model that made it.
+/// The embedding of a query, and its model.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct QueryVector {
     pub model: i64,
     pub vector: Arc<[f32]>,
 }
 
-/// What a look brought.
+/// The candidates of a query.
 #[derive(Debug, Default)]
-pub(super) struct Looked {
-    pub found: Vec<Found>,
+pub(super) struct Candidates {
+    pub found: Vec<CandidateHit>,
     pub words: Words,
     pub degraded: Vec<String>,
     pub suggestion: Option<String>,
@@ -57,39 +57,39 @@ pub(super) struct Looked {
     pub is_exchanged: bool,
 }
 
-/// Looks for candidates.
-pub(super) fn look(
+/// Retrieves the candidates of both stages.
+pub(super) fn retrieve(
     opened: &Opened,
     query: &Query,
     words: &Words,
-    asked: Option<&Asked>,
-) -> Result<Looked, Error> {
-    let mut looked = Looked { words: words.clone(), ..Looked::default() };
+    asked: Option<&QueryVector>,
+) -> Result<Candidates, Error> {
+    let mut candidates = Candidates { words: words.clone(), ..Candidates::default() };
     let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
     if lexical.is_none() && query.mode != Mode::Meaning {
-        looked.degraded.push("the index of words is being made again: found by meaning only".to_owned());
+        candidates.degraded.push("the lexical index is being rebuilt: vector results only".to_owned());
     }
     let (fused, cards) = {
         let memory = opened.memory();
         let used = memory.active().map(|active| active.model);
-        looked.is_exchanged = asked.is_some_and(|asked| Some(asked.model) != used);
-        let vector = asked.filter(|_| !looked.is_exchanged).map(|asked| &*asked.vector);
-        // The first commit of one that is made anew sees nothing of all that happened.
+        candidates.is_exchanged = asked.is_some_and(|asked| Some(asked.model) != used);
+        let vector = asked.filter(|_| !candidates.is_exchanged).map(|asked| &*asked.vector);
+        // An index that is being rebuilt has seen no event before its first commit.
         if lexical.as_ref().is_some_and(|lexical| lexical.seen() == 0) && memory.seq > 0 {
-            looked
+            candidates
                 .degraded
-                .push("the index of words is being made: some pages are not found by them".to_owned());
+                .push("the lexical index is being built: some pages are not found yet".to_owned());
         }
         let allowed = memory.allowed(&query.filter);
         // A reranker sees as many as there may be results; without one, only what is shown is read.
-        let read = if opened.rerank.is_some() { MOST } else { query.limit.clamp(1, MOST) };
+        let read = if opened.rerank.is_some() { MAX_RESULTS } else { query.limit.clamp(1, MAX_RESULTS) };
         // By words alone the best are enough, and some more: a page may be gone by now, and of equals at the end of what is
         // shown the one that came first is to be shown, not the one that the engine took first.
-        let depth = if vector.is_some() || query.facets { CANDIDATES } else { read + MOST };
-        let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, depth, &mut looked);
+        let depth = if vector.is_some() || query.facets { CANDIDATES } else { read + MAX_RESULTS };
+        let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, depth, &mut candidates);
         if query.facets {
-            looked.facets =
-                facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut looked.degraded);
+            candidates.facets =
+                facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut candidates.degraded);
         }
         let best: Vec<Fused> = fused.into_iter().take(read).collect();
         let cards: HashMap<i64, Card> = best
@@ -99,7 +99,7 @@ pub(super) fn look(
         (best, cards)
     };
     let stems = Stems::of(words);
-    looked.found = opened.db.read_here(|tx| {
+    candidates.found = opened.db.read_here(|tx| {
         let mut found = Vec::with_capacity(fused.len());
         for one in fused {
             let Some(card) = cards.get(&one.candidate.page) else { continue };
@@ -109,14 +109,14 @@ pub(super) fn look(
                 None if pages::page(tx, card.id)?.is_some() => without_text(card),
                 None => continue,
             };
-            found.push(Found { card: card.clone(), fused: one, passage, rerank: None });
+            found.push(CandidateHit { card: card.clone(), fused: one, passage, rerank: None });
         }
         Ok::<_, DbError>(found)
     })?;
     if let Some(lexical) = &lexical {
-        looked.suggestion = suggestion(lexical, words, query.text.trim());
+        candidates.suggestion = suggestion(lexical, words, query.text.trim());
     }
-    Ok(looked)
+    Ok(candidates)
 }
 
 /// The first so many candidates in their order, with nothing to show.
@@ -124,7 +124,7 @@ pub(super) fn rank(
     opened: &Opened,
     query: &Query,
     words: &Words,
-    asked: Option<&Asked>,
+    asked: Option<&QueryVector>,
     depth: usize,
 ) -> Vec<Ranked> {
     let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
@@ -133,7 +133,7 @@ pub(super) fn rank(
     let vector = asked.filter(|asked| Some(asked.model) == used).map(|asked| &*asked.vector);
     let allowed = memory.allowed(&query.filter);
     let fused =
-        order(&memory, lexical.as_deref(), words, vector, &allowed, CANDIDATES, &mut Looked::default());
+        order(&memory, lexical.as_deref(), words, vector, &allowed, CANDIDATES, &mut Candidates::default());
     let ranked = fused.into_iter().take(depth).filter_map(|one| {
         let card = memory.card(one.candidate.page)?;
         Some(Ranked { source: card.source.clone(), facts: card.facts.clone(), score: one.score })
@@ -141,7 +141,7 @@ pub(super) fn rank(
     ranked.collect()
 }
 
-/// Every candidate, the best first. Of those that words find, so many are looked at.
+/// Every candidate, the best first. Of those that words find, so many are candidates at.
 fn order(
     memory: &Memory,
     lexical: Option<&Lexical>,
@@ -149,11 +149,11 @@ fn order(
     vector: Option<&[f32]>,
     allowed: &Allowed,
     depth: usize,
-    looked: &mut Looked,
+    candidates: &mut Candidates,
 ) -> Vec<Fused> {
     let mut by_words = HashMap::new();
     if let Some(lexical) = lexical {
-        let best = attempt(looked, lexical.best(words, depth, allowed));
+        let best = attempt(candidates, lexical.best(words, depth, allowed));
         by_words.extend(best.unwrap_or_default().into_iter().map(|one| (one.page, one.score)));
     }
     let mut near = HashMap::new();
@@ -165,7 +165,7 @@ fn order(
         if let Some(lexical) = lexical {
             let without: Vec<i64> =
                 near.keys().filter(|page| !by_words.contains_key(page)).copied().collect();
-            by_words.extend(attempt(looked, lexical.score(words, &without)).unwrap_or_default());
+            by_words.extend(attempt(candidates, lexical.score(words, &without)).unwrap_or_default());
         }
     }
     if lexical.is_some() && !words.phrases.is_empty() {
@@ -238,13 +238,13 @@ fn keep_best(near: &mut HashMap<i64, (f32, i64)>, most: usize) {
 }
 
 /// What the words stage says, or that it failed.
-fn attempt<T>(looked: &mut Looked, outcome: Result<T, Unusable>) -> Option<T> {
+fn attempt<T>(candidates: &mut Candidates, outcome: Result<T, Unusable>) -> Option<T> {
     outcome
         .inspect_err(|error| {
-            tracing::warn!(error.cause = %error, "words could not be searched");
-            let reason = "words could not be searched: found by meaning only".to_owned();
-            if !looked.degraded.contains(&reason) {
-                looked.degraded.push(reason);
+            tracing::warn!(error.cause = %error, "lexical search failed");
+            let reason = "lexical search failed: vector results only".to_owned();
+            if !candidates.degraded.contains(&reason) {
+                candidates.degraded.push(reason);
             }
         })
         .ok()
@@ -281,7 +281,7 @@ fn facets(
     let pages: Vec<i64> = match matching {
         Some(Ok(pages)) => pages.into_iter().filter(|page| allowed.admits(*page)).collect(),
         Some(Err(_)) => {
-            degraded.push("words could not be counted".to_owned());
+            degraded.push("facets could not be counted".to_owned());
             return None;
         }
         None => fused.iter().map(|one| one.candidate.page).collect(),

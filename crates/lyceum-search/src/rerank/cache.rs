@@ -11,7 +11,7 @@ use std::{
 use jiff::Timestamp;
 use lyceum_store::{
     Db,
-    kept::{self, Namespace},
+    kv::{self, Namespace},
 };
 use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
@@ -56,7 +56,7 @@ impl Cache {
         let bytes = match tokio::time::timeout(limit, look).await {
             Ok(Ok(bytes)) => bytes?,
             Ok(Err(error)) => {
-                tracing::debug!(error.cause = %error, "kept rerank scores can't be read");
+                tracing::debug!(error.cause = %error, "could not read cached rerank scores");
                 return None;
             }
             Err(_) => return None,
@@ -74,12 +74,12 @@ impl Cache {
             let work = db.write(move |tx| {
                 SCORES.put(tx, &key, &bytes, now)?;
                 if is_due(&swept, now) {
-                    kept::sweep(tx, now)?;
+                    kv::sweep(tx, now)?;
                 }
                 Ok(())
             });
             if let Err(error) = work.await {
-                tracing::debug!(error.cause = %error, "rerank scores can't be kept");
+                tracing::debug!(error.cause = %error, "could not cache rerank scores");
             }
             drop(permit);
         });
@@ -89,7 +89,7 @@ impl Cache {
     pub(super) async fn settle(&self) {
         self.writes.close();
         if tokio::time::timeout(END, self.writes.wait()).await.is_err() {
-            tracing::debug!("rerank scores were not kept in time");
+            tracing::debug!("caching rerank scores took too long");
         }
         self.writes.reopen();
     }

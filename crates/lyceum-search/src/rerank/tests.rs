@@ -9,7 +9,7 @@ use std::{
 use async_trait::async_trait;
 use jiff::{SignedDuration, Timestamp};
 use lyceum_models::reranker::{RerankError, Reranker};
-use lyceum_store::{Db, kept::Namespace};
+use lyceum_store::{Db, kv::Namespace};
 
 use super::{
     Rerank, Reranked,
@@ -219,7 +219,7 @@ async fn after_three_failures_in_a_row_it_is_left_alone() {
     for query in ["a", "b", "c"] {
         assert_eq!(other(query).await, Reranked::Unavailable("the reranker can't be reached".to_owned()));
     }
-    let left_alone = "the reranker keeps failing and is left alone for 30 s";
+    let left_alone = "the reranker keeps failing; the next attempt is in 30 s";
     for query in ["d", "e"] {
         assert_eq!(other(query).await, Reranked::Unavailable(left_alone.to_owned()));
     }

@@ -33,10 +33,7 @@ impl Search {
                 Ok(opened) => break opened,
                 Err(failure) => {
                     let detail = &failure.detail;
-                    tracing::error!(
-                        error.cause = detail,
-                        "the search index can't be opened; it is tried again"
-                    );
+                    tracing::error!(error.cause = detail, "could not open the search index; retrying");
                     self.opening.send_replace(Opening::Failed(Arc::new(failure)));
                 }
             }
@@ -55,12 +52,12 @@ impl Search {
             let followed = opened.clone();
             let look = tokio::task::spawn_blocking(move || search.look(&followed)).await;
             if let Ok(Err(error)) = look {
-                tracing::warn!(error.cause = %error, "the search index could not be followed");
+                tracing::warn!(error.cause = %error, "could not read changes of the search index");
             }
             if trimmed.is_none_or(|before| before.elapsed() > TRIM_EVERY) && self.leads() {
                 trimmed = Some(Instant::now());
                 if let Err(error) = opened.trim(FOR_FOLLOWERS).await {
-                    tracing::warn!(error.cause = %error, "old events of the search index could not be let go");
+                    tracing::warn!(error.cause = %error, "could not delete old events of the search index");
                 }
             }
         }
@@ -70,7 +67,7 @@ impl Search {
     pub async fn keep_ranked(self: Arc<Self>, stop: CancellationToken) {
         let Some(ranking) = &self.options.reranker else { return };
         while let Err(error) = ranking.reranker.prepare().await {
-            tracing::warn!(error.cause = %error, "the reranker is not ready; it is tried again");
+            tracing::warn!(error.cause = %error, "the reranker is not ready; retrying");
             tokio::select! {
                 () = tokio::time::sleep(RERANKER_AGAIN) => {}
                 () = stop.cancelled() => return,
@@ -137,7 +134,7 @@ impl Search {
             Ok(read) => read,
             Err(error) => {
                 opened.words_again().failed(Instant::now());
-                tracing::warn!(error.cause = %error, "the index of words is opened once the database can be read");
+                tracing::warn!(error.cause = %error, "the lexical index is opened once the database can be read");
                 return;
             }
         };
@@ -152,7 +149,7 @@ impl Search {
             Ok((lexical, true)) => Ok(lexical),
             Ok((_, false)) if leads => Lexical::renew(&folder),
             Err(error) if leads => {
-                tracing::error!(error.cause = %error, "the index of words is damaged; it is made again");
+                tracing::error!(error.cause = %error, "the lexical index is corrupt; rebuilding it");
                 Lexical::renew(&folder)
             }
             Ok((lexical, false)) => Ok(lexical),
@@ -163,12 +160,12 @@ impl Search {
                 opened.words_again().went_well();
                 opened.set_lexical(Some(Arc::new(lexical)));
                 if leads && let Err(error) = Lexical::tidy(&folder) {
-                    tracing::warn!(error.cause = %error, "an index of words of another version could not be taken away");
+                    tracing::warn!(error.cause = %error, "could not delete a lexical index of another version");
                 }
             }
             Err(error) => {
                 opened.words_again().failed(Instant::now());
-                tracing::error!(error.cause = %error, "the index of words can't be used");
+                tracing::error!(error.cause = %error, "the lexical index can't be used");
             }
         }
     }
@@ -200,7 +197,7 @@ impl Opened {
     }
 }
 
-/// Takes everything that is kept in a folder away, so that it is made anew. Not while a process uses it.
+/// Deletes the index in a folder, so that it is rebuilt. Not while a process uses it.
 pub fn discard(folder: &std::path::Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
     let Some(_leader) = Leader::try_take(folder)? else {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Opening, Search};
-use crate::{error::Error, failure::Failure, filling::ModelStatus};
+use crate::{embed_queue::ModelStatus, error::Error, failure::Failure};
 use lyceum_store::{pages, vectors};
 
 /// How far the index is.
@@ -88,7 +88,7 @@ impl Search {
     fn lock_failure(&self) -> Option<Failure> {
         let fault = self.unlockable.lock().unwrap_or_else(PoisonError::into_inner).clone();
         fault.map(|fault| Failure {
-            reason: "nothing new gets into the index: it can't be locked".to_owned(),
+            reason: "the index is not updated: could not lock it".to_owned(),
             detail: format!("the file leader.lock of the index can't be locked: {fault}"),
         })
     }

@@ -100,7 +100,7 @@ async fn meaning_answers_where_words_are_damaged() {
     until("it has its model", async || second.status().await.model.is_some()).await;
     let answer = second.ask(Mode::Both, "automobile").await;
     assert_eq!(answer.hits[0].facts.id, "cars");
-    assert!(answer.degraded.unwrap().contains("by meaning only"));
+    assert!(answer.degraded.unwrap().contains("vector results only"));
     std::fs::write(&meta, kept).unwrap();
     until("it is opened once it can be", async || second.ids(Mode::Words, "latecomer").await == ["late"])
         .await;

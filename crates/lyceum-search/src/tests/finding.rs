@@ -94,7 +94,7 @@ async fn a_model_that_fails_is_said_and_stores_nothing() {
         until("it failed", async || scene.status().await.state == State::Degraded).await;
         let answer = scene.ask(Mode::Both, "car").await;
         let reason = answer.degraded.unwrap_or_default();
-        assert!(reason.starts_with("found by words only: "), "{manner:?}: {reason:?}");
+        assert!(reason.starts_with("lexical results only: "), "{manner:?}: {reason:?}");
         assert_eq!(answer.hits.len(), 1, "{manner:?}");
         let status = scene.status().await;
         assert_eq!((status.chunks, status.pending), (3, 3), "{manner:?}");
@@ -148,10 +148,10 @@ async fn without_a_model_words_are_searched_and_answers_say_so() {
     let scene = Scene::open(folder.path(), None, &Control::new());
     scene.put(library()).await;
     let answer = scene.ask(Mode::Both, "wheels").await;
-    assert_eq!(answer.degraded.as_deref(), Some("found by words only: no model is configured"));
+    assert_eq!(answer.degraded.as_deref(), Some("lexical results only: no model is configured"));
     assert_eq!(answer.hits.len(), 2);
     assert_eq!(scene.ask(Mode::Words, "wheels").await.degraded, None);
-    assert!(scene.ask(Mode::Meaning, "wheels").await.degraded.unwrap().starts_with("meaning can't"));
+    assert!(scene.ask(Mode::Meaning, "wheels").await.degraded.unwrap().starts_with("vector search is not"));
     assert_eq!(scene.status().await.state, State::Ready);
     scene.close().await;
 }

@@ -80,7 +80,7 @@ async fn a_kill_loses_no_vector_and_leaves_none_twice() {
             [(Mode::Words, format!("topic{n}")), (Mode::Meaning, format!("part2 topic{n}"))]
         {
             let (here, there) = (killed.ask(mode, &question).await, fresh.ask(mode, &question).await);
-            let best = |answer: &crate::Answer| (answer.hits[0].facts.id.clone(), answer.hits[0].lines);
+            let best = |answer: &crate::QueryResult| (answer.hits[0].facts.id.clone(), answer.hits[0].lines);
             assert_eq!(best(&here), best(&there), "{question}");
             assert!((here.hits[0].score - there.hits[0].score).abs() < 1e-3, "{question}");
         }

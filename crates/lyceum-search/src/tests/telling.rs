@@ -29,7 +29,7 @@ async fn callers_hear_that_the_model_fails_and_only_operators_what_it_said() {
         assert!(status.detail.as_ref().unwrap().contains(SECRET), "{status:?}");
         assert!(!serde_json::to_string(&status).unwrap().contains(SECRET));
         let answer = scene.ask(Mode::Both, "wheels").await;
-        assert_eq!(answer.degraded, Some(format!("found by words only: {expected}")));
+        assert_eq!(answer.degraded, Some(format!("lexical results only: {expected}")));
         scene.close().await;
     }
 }
@@ -55,7 +55,7 @@ async fn a_model_that_does_not_answer_costs_a_few_questions_their_time_and_no_mo
     let begun = Instant::now();
     for number in 4..20 {
         let reason = ask(number).await.degraded.unwrap();
-        assert_eq!(reason, "found by words only: the model keeps failing and is left alone for 30 s");
+        assert_eq!(reason, "lexical results only: the model keeps failing; the next attempt is in 30 s");
     }
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     // What was asked before is still found by its meaning.
@@ -87,7 +87,7 @@ async fn a_lock_that_can_t_be_asked_for_is_said_until_it_can() {
     assert!(!scene.search.apply(super::SOURCE, library(), Vec::new()).await.unwrap());
     let status = scene.status().await;
     assert_eq!(status.state, State::Degraded);
-    assert_eq!(status.reason.as_deref(), Some("nothing new gets into the index: it can't be locked"));
+    assert_eq!(status.reason.as_deref(), Some("the index is not updated: could not lock it"));
     std::fs::remove_dir(&lock).unwrap();
     until("it is locked", async || scene.status().await.state == State::Ready).await;
     scene.put(library()).await;

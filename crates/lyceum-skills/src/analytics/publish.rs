@@ -11,7 +11,7 @@ const SOON: Duration = Duration::from_secs(1);
 
 /// How often events are sent, and how long that may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct Schedule {
     /// From one round to the next. Failures make it longer.
     pub every: Duration,
     /// How long the endpoint may take to answer.
@@ -20,7 +20,7 @@ pub struct Pace {
     pub at_stop: Duration,
 }
 
-impl Default for Pace {
+impl Default for Schedule {
     fn default() -> Self {
         Self {
             every: Duration::from_secs(30),
@@ -33,16 +33,21 @@ impl Default for Pace {
 /// Sends what the tracker writes down, until `stop` is ready; then tries once more, within `pace.at_stop`.
 ///
 /// It may be dropped at any point: what is not delivered is sent by the next process, or by another one that runs now.
-pub async fn publish(tracker: Tracker, endpoint: Endpoint, pace: Pace, stop: impl Future<Output = ()>) {
+pub async fn publish(
+    tracker: Tracker,
+    endpoint: Endpoint,
+    schedule: Schedule,
+    stop: impl Future<Output = ()>,
+) {
     let Some(open) = tracker.open() else { return };
-    let mut publisher = Publisher::new(open.clone(), endpoint, pace);
+    let mut publisher = Publisher::new(open.clone(), endpoint, schedule);
     let mut stop = pin!(stop);
     // What is left by an earlier process does not wait for a whole round; looking costs as little as sending nothing.
-    let mut wait = pace.every.min(SOON);
+    let mut wait = schedule.every.min(SOON);
     let end = loop {
         tokio::select! {
             biased;
-            () = &mut stop => break Instant::now() + pace.at_stop,
+            () = &mut stop => break Instant::now() + schedule.at_stop,
             () = sleep_until(Instant::now() + wait) => {}
         }
         let mut round = pin!(publisher.round());
@@ -51,7 +56,7 @@ pub async fn publish(tracker: Tracker, endpoint: Endpoint, pace: Pace, stop: imp
             next = &mut round => wait = next,
             () = &mut stop => {
                 // A request that is out is not sent anew beside itself: its answer is waited for.
-                let end = Instant::now() + pace.at_stop;
+                let end = Instant::now() + schedule.at_stop;
                 match timeout_at(end, round).await {
                     Ok(_) => break end,
                     Err(_) => return,

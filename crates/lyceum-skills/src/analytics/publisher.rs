@@ -15,7 +15,7 @@ use super::{
     id::Id,
     lock::Lock,
     post::{Verdict, post},
-    publish::Pace,
+    publish::Schedule,
     tracker::Open,
     wait,
 };
@@ -33,7 +33,7 @@ const BREATH: Duration = Duration::from_secs(1);
 pub(super) struct Publisher {
     open: Arc<Open>,
     endpoint: Endpoint,
-    pace: Pace,
+    schedule: Schedule,
     /// Held for as long as this process lives, so that what the endpoint asks for is known to the one that asks it.
     leads: Option<Lock>,
     client: Option<Client>,
@@ -72,11 +72,11 @@ impl From<io::Error> for Ended {
 }
 
 impl Publisher {
-    pub(super) fn new(open: Arc<Open>, endpoint: Endpoint, pace: Pace) -> Self {
+    pub(super) fn new(open: Arc<Open>, endpoint: Endpoint, schedule: Schedule) -> Self {
         Self {
             open,
             endpoint,
-            pace,
+            schedule,
             leads: None,
             client: None,
             failures: 0,
@@ -94,14 +94,14 @@ impl Publisher {
     /// Sends what there is, and says how long to wait before the next round.
     pub(super) async fn round(&mut self) -> Duration {
         if !self.lead().await {
-            return self.pace.every;
+            return self.schedule.every;
         }
         self.quiet_until = None;
         let ended = self.send_all().await.err().unwrap_or(Ended::Done);
         match ended {
             Ended::Done | Ended::Stuck => {
                 self.failures = 0;
-                self.pace.every
+                self.schedule.every
             }
             Ended::Later { why, retry_after } => self.failed(&why, retry_after),
             Ended::Local(error) => {
@@ -187,7 +187,7 @@ impl Publisher {
         if let Err(error) = blocking(move || batch::remove(&folder, id, &torn)).await {
             tracing::warn!(
                 batch.id = %id, %error,
-                "an analytics batch was taken but its file can't be removed, so it will be sent again under the same key"
+                "an analytics batch was delivered but its file can't be deleted; it will be sent again with the same key"
             );
             return Err(self.postpone(id));
         }
@@ -206,7 +206,7 @@ impl Publisher {
         if let Some(client) = &self.client {
             return Ok(client.clone());
         }
-        let (endpoint, timeout) = (self.endpoint.clone(), self.pace.timeout);
+        let (endpoint, timeout) = (self.endpoint.clone(), self.schedule.timeout);
         match blocking(move || Ok(endpoint.client(timeout))).await? {
             Ok(client) => Ok(self.client.insert(client).clone()),
             Err(error) => Err(Ended::Later { why: error.to_string(), retry_after: None }),
@@ -221,7 +221,7 @@ impl Publisher {
     fn postpone(&mut self, id: Id) -> Ended {
         let postponed = self.postponed.entry(id).or_default();
         postponed.times = MOST_DOUBLINGS.min(postponed.times + 1);
-        let wait = wait::after_failures(self.pace.every, postponed.times, chance());
+        let wait = wait::after_failures(self.schedule.every, postponed.times, chance());
         postponed.until = Some(Instant::now() + wait);
         Ended::Stuck
     }
@@ -239,7 +239,7 @@ impl Publisher {
 
     fn failed(&mut self, why: &str, retry_after: Option<Duration>) -> Duration {
         self.failures = self.failures.saturating_add(1);
-        let every = self.pace.every;
+        let every = self.schedule.every;
         let wait = match retry_after {
             Some(asked) => wait::as_asked(every, asked),
             None => wait::after_failures(every, self.failures, chance()),
@@ -247,7 +247,7 @@ impl Publisher {
         self.quiet_until = Some(Instant::now() + retry_after.map_or(BREATH.min(every), |_| wait));
         tracing::warn!(
             endpoint = %self.endpoint, failures = self.failures, next_in_ms = wait.as_millis() as u64,
-            "analytics events were not delivered and are kept: {why}"
+            "analytics events were not delivered; they are buffered: {why}"
         );
         wait
     }

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Endpoint, Event, Pace, ServerId, Settings, Tracker};
+use super::{Endpoint, Event, Schedule, ServerId, Settings, Tracker};
 
 fn settings(folder: &Path) -> Settings {
     Settings {
@@ -35,9 +35,9 @@ fn asked(context: &str) -> Event {
 }
 
 /// Fast enough for a test; failures double it.
-fn pace(every: u64) -> Pace {
+fn schedule(every: u64) -> Schedule {
     let every = Duration::from_millis(every);
-    Pace { every, timeout: Duration::from_millis(200), at_stop: Duration::from_millis(500) }
+    Schedule { every, timeout: Duration::from_millis(200), at_stop: Duration::from_millis(500) }
 }
 
 /// The names of the files in a folder that start so.
@@ -80,6 +80,11 @@ async fn soon(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Publishes for as long as the work goes on, then stops in good order.
-async fn publishing(tracker: &Tracker, endpoint: Endpoint, pace: Pace, work: impl Future<Output = ()>) {
-    super::publish(tracker.clone(), endpoint, pace, work).await;
+async fn publishing(
+    tracker: &Tracker,
+    endpoint: Endpoint,
+    schedule: Schedule,
+    work: impl Future<Output = ()>,
+) {
+    super::publish(tracker.clone(), endpoint, schedule, work).await;
 }

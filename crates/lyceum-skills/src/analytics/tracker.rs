@@ -146,7 +146,7 @@ impl Turn {
         if self.refused == 0 {
             tracing::warn!(
                 cap_bytes,
-                "the analytics buffer is full: new events are refused until the endpoint takes those before them"
+                "the analytics buffer is full: dropping new events until the endpoint accepts the buffered ones"
             );
         }
         self.refused += 1;
@@ -165,7 +165,7 @@ impl Turn {
             tracing::warn!(
                 %error,
                 failed,
-                "an analytics event could not be written down: look whether the disk is full and its folder writable"
+                "could not store an analytics event: check that the disk is not full and the data folder is writable"
             );
         }
     }

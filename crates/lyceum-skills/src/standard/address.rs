@@ -1,10 +1,10 @@
-//! Addresses: `skill://` and the path of a file on the shelf, in one spelling.
+//! Addresses: `skill://` and the path of a file on the set of Agent Skills, in one spelling.
 
 use std::fmt::Write;
 
 use lyceum_model::RelPath;
 
-/// The address of a file or folder on the shelf. Everything that could be read in two ways is percent-encoded.
+/// The address of a file or folder on the set of Agent Skills. Everything that could be read in two ways is percent-encoded.
 pub(crate) fn of(path: &RelPath) -> String {
     let mut uri = "skill://".to_owned();
     for byte in path.as_str().bytes() {

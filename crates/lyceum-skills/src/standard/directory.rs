@@ -1,4 +1,4 @@
-//! Folders of the shelf, as `resources/directory/read` lists them.
+//! Folders of the set of Agent Skills, as `resources/directory/read` lists them.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use lyceum_tools::{Error, Page, mcp::WireResource};
 use serde::Serialize;
 
 use super::{address, resource};
-use crate::library::Shelf;
+use crate::skill_set::AgentSkills;
 
 /// One page of a folder.
 #[derive(Debug, Serialize)]
@@ -19,14 +19,17 @@ pub(super) struct Listing {
     next_cursor: Option<String>,
 }
 
-/// What is directly in a folder, by name; nothing where no file of the shelf is below it.
-pub(crate) fn children(shelf: &Shelf, folder: &RelPath) -> Option<BTreeMap<String, WireResource>> {
+/// What is directly in a folder, by name; nothing where no file of the set of Agent Skills is below it.
+pub(crate) fn children(
+    agent_skills: &AgentSkills,
+    folder: &RelPath,
+) -> Option<BTreeMap<String, WireResource>> {
     let mut children = BTreeMap::new();
-    for (path, file) in files_below(&shelf.files, Some(folder)) {
+    for (path, file) in files_below(&agent_skills.files, Some(folder)) {
         let Some(rest) = path.below(folder) else { continue };
         match rest.as_str().split_once('/') {
             None => {
-                children.insert(rest.to_string(), resource::wire(shelf, path, file));
+                children.insert(rest.to_string(), resource::wire(agent_skills, path, file));
             }
             Some((name, _)) => {
                 let inner = RelPath::parse(name).ok().and_then(|name| folder.join(&name));

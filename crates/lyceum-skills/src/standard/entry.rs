@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::address;
-use crate::library::{Entry, Shelf};
+use crate::skill_set::{AgentSkills, Entry};
 
 /// A skill with its frontmatter and the digest of every file.
 #[derive(Debug, Serialize)]
@@ -24,9 +24,9 @@ pub(super) struct WireFile {
     size: u64,
 }
 
-pub(super) fn wire(shelf: &Shelf, folder: &RelPath, entry: &Entry) -> WireSkill {
+pub(super) fn wire(agent_skills: &AgentSkills, folder: &RelPath, entry: &Entry) -> WireSkill {
     let file = |path: &RelPath| {
-        let file = shelf.files.get(path)?;
+        let file = agent_skills.files.get(path)?;
         Some(WireFile { uri: address::of(path), digest: file.digest.clone(), size: file.size })
     };
     WireSkill {

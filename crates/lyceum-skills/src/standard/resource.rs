@@ -1,9 +1,9 @@
-//! The files of the shelf as resources: each `SKILL.md` is listed, every other file can be read.
+//! The files of the set of Agent Skills as resources: each `SKILL.md` is listed, every other file can be read.
 
 use std::sync::Arc;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use lyceum_content::skill::{LARGEST_SKILL, is_binary, mime_type};
+use lyceum_content::skill::{MAX_SKILL_BYTES, is_binary, mime_type};
 use lyceum_model::{Access, RelPath};
 use lyceum_source::ReadError;
 use lyceum_tools::{
@@ -13,22 +13,22 @@ use lyceum_tools::{
 
 use super::address;
 use crate::{
-    Library, Skills,
-    library::{Shelf, ShelfFile},
+    SkillSet, Skills,
+    skill_set::{AgentSkillFile, AgentSkills},
 };
 
-/// Adds the `SKILL.md` of each skill on the shelf, and a template for all files.
+/// Adds the `SKILL.md` of each skill on the set of Agent Skills, and a template for all files.
 pub(super) fn register(
     mut builder: RegistryBuilder,
     access: &Access,
     skills: &Arc<Skills>,
-    library: Option<&Library>,
+    skill_set: Option<&SkillSet>,
 ) -> Result<RegistryBuilder, RegistryError> {
-    let shelf = library.map(|library| &library.shelf);
-    for (shelf, path, file) in
-        shelf.into_iter().flat_map(|shelf| shelf.skill_files().map(move |(path, file)| (shelf, path, file)))
-    {
-        let wire = wire(shelf, path, file);
+    let agent_skills = skill_set.map(|skill_set| &skill_set.agent_skills);
+    for (agent_skills, path, file) in agent_skills.into_iter().flat_map(|agent_skills| {
+        agent_skills.skill_files().map(move |(path, file)| (agent_skills, path, file))
+    }) {
+        let wire = wire(agent_skills, path, file);
         let skills = skills.clone();
         let entry =
             ResourceEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri));
@@ -43,17 +43,19 @@ pub(super) fn register(
     builder.template(template.existing_by(move |address| exists(&looked_up_in, &address.uri)))
 }
 
-/// Whether a file is on the shelf at this moment.
+/// Whether a file is on the set of Agent Skills at this moment.
 fn exists(skills: &Skills, uri: &str) -> bool {
     let state = skills.state();
     let state = state.borrow();
-    let library = state.library.as_ref();
-    library.zip(address::path_of(uri)).is_some_and(|(library, path)| library.shelf.files.contains_key(&path))
+    let skill_set = state.skill_set.as_ref();
+    skill_set
+        .zip(address::path_of(uri))
+        .is_some_and(|(skill_set, path)| skill_set.agent_skills.files.contains_key(&path))
 }
 
 /// A file as a resource; a `SKILL.md` has the name and description of its skill.
-pub(super) fn wire(shelf: &Shelf, path: &RelPath, file: &ShelfFile) -> WireResource {
-    let skill = path.strip_suffix("/SKILL.md").and_then(|folder| shelf.skills.get(&folder));
+pub(super) fn wire(agent_skills: &AgentSkills, path: &RelPath, file: &AgentSkillFile) -> WireResource {
+    let skill = path.strip_suffix("/SKILL.md").and_then(|folder| agent_skills.skills.get(&folder));
     let size = file.size;
     let wire = match skill {
         Some(skill) => WireResource::new(address::of(path), skill.name.clone())
@@ -64,13 +66,13 @@ pub(super) fn wire(shelf: &Shelf, path: &RelPath, file: &ShelfFile) -> WireResou
 }
 
 async fn read(skills: Arc<Skills>, uri: String) -> Result<Outcome<ReadResourceResult>, Error> {
-    let library = skills.library().await?;
+    let skill_set = skills.skill_set().await?;
     let path = address::path_of(&uri);
-    let file = path.as_ref().and_then(|path| library.shelf.files.get(path)).cloned();
+    let file = path.as_ref().and_then(|path| skill_set.agent_skills.files.get(path)).cloned();
     let (Some(path), Some(file)) = (path, file) else {
         return Err(Error::ResourceNotFound { uri: printable(&uri) });
     };
-    let read = tokio::task::spawn_blocking(move || library.read(&file.place, LARGEST_SKILL)).await;
+    let read = tokio::task::spawn_blocking(move || skill_set.read(&file.place, MAX_SKILL_BYTES)).await;
     let bytes = read.map_err(Error::internal)?.map_err(|error| match error {
         ReadError::Io(_) => Error::internal(error),
         ReadError::Missing | ReadError::TooLarge { .. } | ReadError::Leaves => {

@@ -29,9 +29,9 @@ fn service_of(source: Source, folder: &Path) -> Skills {
 }
 
 fn paths(skills: &Skills) -> Vec<String> {
-    let library = skills.state().borrow().library.clone();
-    library
-        .map(|library| library.index.skills().iter().map(|skill| skill.path.to_string()).collect())
+    let skill_set = skills.state().borrow().skill_set.clone();
+    skill_set
+        .map(|skill_set| skill_set.index.skills().iter().map(|skill| skill.path.to_string()).collect())
         .unwrap_or_default()
 }
 
@@ -50,15 +50,15 @@ async fn a_push_is_served_and_without_the_server_the_copy_here_is() {
     let folder = tempfile::tempdir().unwrap();
     let skills = service(&server.url("skills.git"), folder.path());
     skills.load_local();
-    assert!(skills.state().borrow().library.is_none());
+    assert!(skills.state().borrow().skill_set.is_none());
     assert!(matches!(skills.refresh().await, Refreshed::Done { .. }));
     assert_eq!(paths(&skills), ["a"]);
 
     repository.write("skills/b.md", document("second")).unwrap();
     let commit = repository.commit().unwrap();
     match skills.refresh().await {
-        Refreshed::Done { library, files_changed } => {
-            assert_eq!((library.commit(), files_changed), (Some(commit.as_str()), 1));
+        Refreshed::Done { skill_set, files_changed } => {
+            assert_eq!((skill_set.commit(), files_changed), (Some(commit.as_str()), 1));
         }
         other => panic!("{other:?}"),
     }
@@ -139,10 +139,10 @@ async fn s16_a_fetched_repository_does_not_say_where_events_are_sent() {
     let folder = tempfile::tempdir().unwrap();
     let skills = service(&server.url("skills.git"), folder.path());
     skills.refresh_in_turn().await;
-    let library = skills.state().borrow().library.clone().unwrap();
-    assert!(!library.settings.analytics.enabled && library.settings.analytics.endpoint.is_empty());
-    assert_eq!((library.settings.matching.max_results, library.settings.scripts.enabled), (7, true));
-    let told = findings(&library);
+    let skill_set = skills.state().borrow().skill_set.clone().unwrap();
+    assert!(!skill_set.settings.analytics.enabled && skill_set.settings.analytics.endpoint.is_empty());
+    assert_eq!((skill_set.settings.matching.max_results, skill_set.settings.scripts.enabled), (7, true));
+    let told = findings(&skill_set);
     assert!(told[0].starts_with("config.yaml: analytics: a repository can't turn it on"), "{told:?}");
 }
 
@@ -155,8 +155,8 @@ async fn skills_of_the_program_are_served_at_once_and_nothing_is_waited_for() {
     tokio::time::timeout(Duration::from_secs(60), skills.clone().keep_fresh(stop)).await.unwrap();
     assert_eq!(paths(&skills), ["a"]);
     match skills.refresh().await {
-        Refreshed::Done { library, files_changed } => {
-            assert_eq!((library.commit(), files_changed), (None, 0));
+        Refreshed::Done { skill_set, files_changed } => {
+            assert_eq!((skill_set.commit(), files_changed), (None, 0));
         }
         other => panic!("{other:?}"),
     }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Library, Skills,
+    SkillSet, Skills,
     analytics::Event,
     service::{find, invalid_path},
 };
@@ -59,19 +59,19 @@ impl Tool for GetAsset {
     const NAME: &'static str = "get_asset";
     const TITLE: &'static str = "Get an asset";
     const DESCRIPTION: &'static str = "Returns a file that a skill offers: a template, a reference, an image, or a \
-        script to run yourself. The names of the files are in the answer of get_skill.";
+        script to run yourself. File names are in the result of get_skill.";
 
     type Service = Skills;
     type Args = Args;
     type Output = Output;
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
-        let library = skills.library().await?;
-        let skill = find(&library, &args.skill_path)?;
+        let skill_set = skills.skill_set().await?;
+        let skill = find(&skill_set, &args.skill_path)?;
         // As it may be declared: both are the same file.
         let name = args.file.strip_prefix("./").unwrap_or(&args.file);
         let file = RelPath::parse(name).map_err(|error| invalid_path("file", &error))?;
-        let found = library.index.find_file(skill, &file).ok_or_else(|| Error::Failed {
+        let found = skill_set.index.find_file(skill, &file).ok_or_else(|| Error::Failed {
             code: ErrorCode::NotFound,
             message: format!(
                 "asset not found: {:?} is not among the files of {:?}; get_skill names them",
@@ -79,7 +79,7 @@ impl Tool for GetAsset {
                 skill.path.as_str()
             ),
         })?;
-        let bytes = read(&library, &found.path, &file).await?;
+        let bytes = read(&skill_set, &found.path, &file).await?;
         let size_bytes = bytes.len() as u64;
         let resolved_from = found.from.map(|from| from.to_string());
         let (content, content_base64) = if is_binary(&file) {
@@ -92,7 +92,7 @@ impl Tool for GetAsset {
             }
         };
         skills.track(
-            &library,
+            &skill_set,
             &Event::AssetServed {
                 skill_path: skill.path.to_string(),
                 file: file.to_string(),
@@ -115,11 +115,11 @@ impl Tool for GetAsset {
 }
 
 /// Reads a declared file, not larger than the settings allow.
-async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath) -> Result<Vec<u8>, Error> {
-    if let Some(refusal) = library.refusal_of(place, file) {
+async fn read(skill_set: &Arc<SkillSet>, place: &RelPath, file: &RelPath) -> Result<Vec<u8>, Error> {
+    if let Some(refusal) = skill_set.refusal_of(place, file) {
         return Err(refusal);
     }
-    let (reader, place, most) = (library.clone(), place.clone(), library.settings.assets.max_size_bytes);
+    let (reader, place, most) = (skill_set.clone(), place.clone(), skill_set.settings.assets.max_size_bytes);
     let read = tokio::task::spawn_blocking(move || reader.read(&place, most)).await;
     read.map_err(Error::internal)?.map_err(|error| match error {
         ReadError::Missing => missing(file),
@@ -135,7 +135,7 @@ async fn read(library: &Arc<Library>, place: &RelPath, file: &RelPath) -> Result
     })
 }
 
-impl Library {
+impl SkillSet {
     /// Why a declared file can't be had, without reading it: it is not there, or it is a link that leaves the folder.
     pub(super) fn refusal_of(&self, place: &RelPath, file: &RelPath) -> Option<Error> {
         if self.has(place) {

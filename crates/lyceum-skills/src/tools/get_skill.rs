@@ -6,7 +6,7 @@ use lyceum_tools::{Call, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Library, Skills, analytics::Event, service::find};
+use crate::{SkillSet, Skills, analytics::Event, service::find};
 
 /// The longest description of a task, in bytes.
 const LONGEST_CONTEXT: usize = 16 * 1024;
@@ -18,7 +18,7 @@ const LARGEST_CONTENT: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct GetSkill;
 
-/// What it is asked.
+/// What it is request.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("type" = "object"))]
-pub(crate) enum Answer {
+pub(crate) enum Output {
     /// No skill fits.
     NoMatch {
         /// Always true.
@@ -52,7 +52,7 @@ pub(crate) enum Answer {
         message: &'static str,
     },
     /// The skill.
-    Found(Box<Found>),
+    Skill(Box<SkillOutput>),
 }
 
 /// A skill that may be meant.
@@ -70,7 +70,7 @@ pub(crate) struct Candidate {
 
 /// A skill and everything that belongs to it.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Found {
+pub(crate) struct SkillOutput {
     /// Its path.
     skill_path: String,
     /// How well it fits.
@@ -102,9 +102,9 @@ impl Tool for GetSkill {
 
     type Service = Skills;
     type Args = Args;
-    type Output = Answer;
+    type Output = Output;
 
-    async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Answer, Error> {
+    async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         if args.context.is_none() && args.skill_path.is_none() {
             let message = "context: is missing; describe the task, or give a skill_path";
             return Err(Error::invalid("arguments.context", message));
@@ -114,54 +114,64 @@ impl Tool for GetSkill {
             let message = "context: is longer than 16 KiB; describe the task in a few sentences".to_owned();
             return Err(Error::Failed { code: ErrorCode::InvalidQuery, message });
         }
-        let library = skills.library().await?;
-        let query = library.index.query(&context);
-        let outcome = query.outcome(&library.settings.matching);
+        let skill_set = skills.skill_set().await?;
+        let query = skill_set.index.query(&context);
+        let outcome = query.outcome(&skill_set.settings.matching);
         if let Some(path) = &args.skill_path {
-            let skill = find(&library, path)?;
-            let fits = || library.index.place_of(skill).map_or(0.0, |place| query.score(place));
-            // Without a task nothing can fit better than what was asked for.
+            let skill = find(&skill_set, path)?;
+            let fits = || skill_set.index.place_of(skill).map_or(0.0, |place| query.score(place));
+            // Without a task nothing can fit better than what was request for.
             let score = if context.trim().is_empty() { 1.0 } else { fits() };
             let was_ambiguous = matches!(outcome, Match::Ambiguous(_));
-            return serve(skills, &library, skill, &Asked { context: &context, query, score, was_ambiguous });
+            return serve(
+                skills,
+                &skill_set,
+                skill,
+                &Request { context: &context, query, score, was_ambiguous },
+            );
         }
         match outcome {
             Match::Nothing => {
-                skills.track(&library, &Event::NoMatch { context });
-                Ok(Answer::NoMatch { no_match: true, message: "No skill matches the given context." })
+                skills.track(&skill_set, &Event::NoMatch { context });
+                Ok(Output::NoMatch { no_match: true, message: "No skill matches the given context." })
             }
             Match::Ambiguous(hits) => {
                 let candidates: Vec<Candidate> =
-                    hits.iter().filter_map(|hit| candidate(&library, &query, hit)).collect();
+                    hits.iter().filter_map(|hit| candidate(&skill_set, &query, hit)).collect();
                 let paths = candidates.iter().map(|candidate| candidate.skill_path.clone()).collect();
-                skills.track(&library, &Event::Ambiguous { context, candidates: paths });
+                skills.track(&skill_set, &Event::Ambiguous { context, candidates: paths });
                 let message = "Multiple skills match. Specify your need or pick a skill_path.";
-                Ok(Answer::Ambiguous { ambiguous: true, candidates, message })
+                Ok(Output::Ambiguous { ambiguous: true, candidates, message })
             }
             Match::One(Hit { skill, score }) => {
-                let skill = library.index.skills().get(skill);
+                let skill = skill_set.index.skills().get(skill);
                 let skill = skill.ok_or_else(|| Error::internal("a hit without a skill"))?;
                 serve(
                     skills,
-                    &library,
+                    &skill_set,
                     skill,
-                    &Asked { context: &context, query, score, was_ambiguous: false },
+                    &Request { context: &context, query, score, was_ambiguous: false },
                 )
             }
         }
     }
 }
 
-/// What was asked, and how well the skill fits it.
-struct Asked<'a> {
+/// What was request, and how well the skill fits it.
+struct Request<'a> {
     context: &'a str,
     query: Query<'a>,
     score: f64,
     was_ambiguous: bool,
 }
 
-fn serve(skills: &Skills, library: &Library, skill: &Skill, asked: &Asked<'_>) -> Result<Answer, Error> {
-    let index = &library.index;
+fn serve(
+    skills: &Skills,
+    skill_set: &SkillSet,
+    skill: &Skill,
+    request: &Request<'_>,
+) -> Result<Output, Error> {
+    let index = &skill_set.index;
     let content = index.content(skill, LARGEST_CONTENT).ok_or_else(|| Error::Failed {
         code: ErrorCode::PayloadTooLarge,
         message: format!(
@@ -169,10 +179,10 @@ fn serve(skills: &Skills, library: &Library, skill: &Skill, asked: &Asked<'_>) -
             skill.path.as_str()
         ),
     })?;
-    let found = Found {
+    let found = SkillOutput {
         skill_path: skill.path.to_string(),
-        score: asked.score,
-        matched_keywords: owned(asked.query.matched(&skill.keywords)),
+        score: request.score,
+        matched_keywords: owned(request.query.matched(&skill.keywords)),
         content,
         assets: skill.assets.clone(),
         scripts: skill.scripts.clone(),
@@ -180,18 +190,18 @@ fn serve(skills: &Skills, library: &Library, skill: &Skill, asked: &Asked<'_>) -
         inherited_scripts: index.inherited_scripts(skill),
     };
     let event = Event::SkillServed {
-        context: asked.context.to_owned(),
+        context: request.context.to_owned(),
         skill_path: found.skill_path.clone(),
-        score: asked.score,
+        score: request.score,
         matched_keywords: found.matched_keywords.clone(),
-        was_ambiguous: asked.was_ambiguous,
+        was_ambiguous: request.was_ambiguous,
     };
-    skills.track(library, &event);
-    Ok(Answer::Found(Box::new(found)))
+    skills.track(skill_set, &event);
+    Ok(Output::Skill(Box::new(found)))
 }
 
-fn candidate(library: &Library, query: &Query<'_>, hit: &Hit) -> Option<Candidate> {
-    let skill = library.index.skills().get(hit.skill)?;
+fn candidate(skill_set: &SkillSet, query: &Query<'_>, hit: &Hit) -> Option<Candidate> {
+    let skill = skill_set.index.skills().get(hit.skill)?;
     Some(Candidate {
         skill_path: skill.path.to_string(),
         score: hit.score,

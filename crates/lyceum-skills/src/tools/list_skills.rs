@@ -32,7 +32,7 @@ impl Tool for ListSkills {
     const NAME: &'static str = "list_skills";
     const TITLE: &'static str = "List skills";
     const DESCRIPTION: &'static str = "Shows the tree of skills with their descriptions and keywords; with path, one \
-        part of it. Where there are too many, a node says in more how to see the rest. Use it to see what there is. To \
+        part of it. For large trees, `more` names the call for the next page. Use it to browse. To \
         work on a task, call get_skill.";
 
     type Service = Skills;
@@ -40,13 +40,13 @@ impl Tool for ListSkills {
     type Output = SkillNode;
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<SkillNode, Error> {
-        let library = skills.library().await?;
+        let skill_set = skills.skill_set().await?;
         let offset = args.offset.unwrap_or_default();
         let Some(path) = args.path.filter(|path| !path.trim_matches('/').is_empty()) else {
-            return Ok(library.index.tree().page(offset, MOST_NODES));
+            return Ok(skill_set.index.tree().page(offset, MOST_NODES));
         };
         RelPath::parse(path.trim_matches('/')).map_err(|error| invalid_path("path", &error))?;
-        let node = library.index.subtree_at(&path).ok_or_else(|| Error::Failed {
+        let node = skill_set.index.subtree_at(&path).ok_or_else(|| Error::Failed {
             code: ErrorCode::NotFound,
             message: format!("no skill is at or below {path:?}; leave path out to see the whole tree"),
         })?;

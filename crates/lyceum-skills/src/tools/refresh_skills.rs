@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Library, Skills,
+    SkillSet, Skills,
     analytics::{Event, RefreshMode},
     refresh::Refreshed,
 };
@@ -43,7 +43,7 @@ pub(crate) struct Output {
     /// How many skills there are.
     #[serde(skip_serializing_if = "Option::is_none")]
     skills_reindexed: Option<u64>,
-    /// When that commit was brought in.
+    /// When that commit was synced.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_sync: Option<String>,
     /// What happened, in words.
@@ -58,7 +58,7 @@ pub(crate) struct Output {
 impl Tool for RefreshSkills {
     const NAME: &'static str = "refresh_skills";
     const TITLE: &'static str = "Refresh skills";
-    const DESCRIPTION: &'static str = "Fetches the newest skills from their repository at once and reads them again, \
+    const DESCRIPTION: &'static str = "Fetches and reloads the skills from their repository now, \
         instead of waiting for the next regular refresh. Use it after a skill was changed.";
     const TIER: Tier = Tier::Vibecoder;
     const SCOPES: &'static [&'static str] = &["sources:refresh"];
@@ -70,7 +70,7 @@ impl Tool for RefreshSkills {
     type Output = Output;
 
     async fn call(skills: &Skills, _: &Call, Args {}: Args) -> Result<Output, Error> {
-        let local = match skills.desk.source.kind() {
+        let local = match skills.store.source.kind() {
             Kind::Folder => Some("Reindexed from local directory (no git sync configured)."),
             Kind::Bundled => Some("The skills are part of the program (no git sync configured)."),
             Kind::Repository => None,
@@ -79,53 +79,53 @@ impl Tool for RefreshSkills {
         // Reading what is here again takes a moment only, so it is worth the wait for another that is under way.
         let refreshed = if is_local { skills.refresh_in_turn().await } else { skills.refresh().await };
         let output = match refreshed {
-            Refreshed::Done { library, .. } if is_local => {
-                Output { mode: Some("local"), message: local.map(str::to_owned), ..described(&library) }
+            Refreshed::Done { skill_set, .. } if is_local => {
+                Output { mode: Some("local"), message: local.map(str::to_owned), ..described(&skill_set) }
             }
-            Refreshed::Done { library, files_changed } => Output {
-                commit_hash: library.commit().map(str::to_owned),
+            Refreshed::Done { skill_set, files_changed } => Output {
+                commit_hash: skill_set.commit().map(str::to_owned),
                 files_changed: Some(files_changed as u64),
-                last_sync: Some(iso(library.synced_at)),
-                ..described(&library)
+                last_sync: Some(iso(skill_set.synced_at)),
+                ..described(&skill_set)
             },
             Refreshed::Busy => {
                 Output { message: Some("Another refresh is under way.".to_owned()), ..Output::default() }
             }
             Refreshed::Failed(error) => {
-                let served = skills.state().borrow().library.clone();
+                let served = skills.state().borrow().skill_set.clone();
                 let message = match &served {
                     Some(_) => format!("The refresh failed, and what was here before is served on: {error}"),
                     None => format!("The refresh failed: {error}"),
                 };
-                let described = served.as_ref().map(|library| Output {
-                    commit_hash: library.commit().map(str::to_owned),
-                    last_sync: Some(iso(library.synced_at)),
-                    ..described(library)
+                let described = served.as_ref().map(|skill_set| Output {
+                    commit_hash: skill_set.commit().map(str::to_owned),
+                    last_sync: Some(iso(skill_set.synced_at)),
+                    ..described(skill_set)
                 });
                 Output { success: false, message: Some(message), ..described.unwrap_or_default() }
             }
         };
-        let served = skills.state().borrow().library.clone();
-        if let Some(library) = served {
+        let served = skills.state().borrow().skill_set.clone();
+        if let Some(skill_set) = served {
             let event = Event::Refresh {
                 mode: if is_local { RefreshMode::Local } else { RefreshMode::Git },
                 success: output.success,
                 commit_hash: output.commit_hash.clone(),
                 files_changed: output.files_changed,
-                skills_reindexed: library.index.skills().len() as u64,
+                skills_reindexed: skill_set.index.skills().len() as u64,
             };
-            skills.track(&library, &event);
+            skills.track(&skill_set, &event);
         }
         Ok(output)
     }
 }
 
-fn described(library: &Library) -> Output {
+fn described(skill_set: &SkillSet) -> Output {
     // What is hidden is the business of whoever keeps the folder.
-    let findings = library.findings().iter().filter(|finding| finding.severity > Severity::Ignored);
+    let findings = skill_set.findings().iter().filter(|finding| finding.severity > Severity::Ignored);
     Output {
         success: true,
-        skills_reindexed: Some(library.index.skills().len() as u64),
+        skills_reindexed: Some(skill_set.index.skills().len() as u64),
         findings: findings.take(MOST_FINDINGS).cloned().collect(),
         ..Output::default()
     }

@@ -49,8 +49,8 @@ fn opening(comment: &str) -> &str {
 impl Tool for ReportUsage {
     const NAME: &'static str = "report_usage";
     const TITLE: &'static str = "Report usage";
-    const DESCRIPTION: &'static str = "Tells the authors of a skill whether it helped, so that they can mend it. Call it \
-        when a task is done for which you used a skill.";
+    const DESCRIPTION: &'static str = "Tells the authors of a skill whether it helped, so that they can improve it. Call it \
+        after you completed a task with a skill.";
     const EFFECT: Effect = Effect::Writes;
 
     type Service = Skills;
@@ -61,8 +61,8 @@ impl Tool for ReportUsage {
         if args.comment.as_ref().is_some_and(|comment| comment.len() > LONGEST_COMMENT) {
             return Err(Error::invalid("arguments.comment", "comment: is longer than 4 KiB; say it shorter"));
         }
-        let library = skills.library().await?;
-        let skill_path = find(&library, &args.skill_path)?.path.to_string();
+        let skill_set = skills.skill_set().await?;
+        let skill_path = find(&skill_set, &args.skill_path)?.path.to_string();
         tracing::info!(
             skill.path = skill_path,
             useful = args.useful,
@@ -71,7 +71,7 @@ impl Tool for ReportUsage {
         );
         let message = format!("Feedback recorded for {skill_path}");
         skills.track(
-            &library,
+            &skill_set,
             &Event::SkillFeedback { skill_path, useful: args.useful, comment: args.comment },
         );
         Ok(Output { recorded: true, message })

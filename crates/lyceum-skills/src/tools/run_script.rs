@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Library, Skills,
+    SkillSet, Skills,
     analytics::Event,
     script::{Request, deadline, missing},
     service::{find, invalid_path},
@@ -86,8 +86,8 @@ impl Tool for RunScript {
     const NAME: &'static str = "run_script";
     const TITLE: &'static str = "Run a script";
     const DESCRIPTION: &'static str = "Runs a script of a skill on the server, in a sandbox, and returns \
-        what it wrote. Only for scripts whose execution is \"server\" in the answer of get_skill; others you get with \
-        get_asset and run yourself.";
+        what it wrote. Only for scripts whose execution is \"server\" in the result of get_skill; get others with \
+        get_asset and run them yourself.";
     const TIER: Tier = Tier::Vibecoder;
     const SCOPES: &'static [&'static str] = &["skills:run"];
     const FAULTS: Faults = Faults::InResultUnlessDenied;
@@ -98,22 +98,22 @@ impl Tool for RunScript {
     type Output = Output;
 
     fn deadline(skills: &Skills) -> Option<Duration> {
-        let library = skills.state().borrow().library.clone()?;
-        Some(deadline(library.settings.scripts.timeout_seconds))
+        let skill_set = skills.state().borrow().skill_set.clone()?;
+        Some(deadline(skill_set.settings.scripts.timeout_seconds))
     }
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
-        let library = skills.library().await?;
-        let settings = &library.settings.scripts;
+        let skill_set = skills.skill_set().await?;
+        let settings = &skill_set.settings.scripts;
         if !settings.enabled {
             return Err(refused(
                 ErrorCode::Forbidden,
                 "scripts are disabled (scripts.enabled = false); the one who runs this server can enable them",
             ));
         }
-        let skill = find(&library, &args.skill_path)?;
+        let skill = find(&skill_set, &args.skill_path)?;
         let file = RelPath::parse(&args.file).map_err(|error| invalid_path("file", &error))?;
-        let found = library.index.find_script(skill, &file);
+        let found = skill_set.index.find_script(skill, &file);
         let (script, folder, place) = found.ok_or_else(|| not_declared(&file))?;
         if script.execution != Execution::Server {
             let text = format!(
@@ -138,7 +138,7 @@ impl Tool for RunScript {
             return Err(refused(ErrorCode::ValidationError, text));
         }
         // The order is that of the document: the file before the runner.
-        if let Some(refusal) = library.refusal_of(&place, &file) {
+        if let Some(refusal) = skill_set.refusal_of(&place, &file) {
             return Err(refusal);
         }
         let Some(runner) = settings.runners.get(file.extension()) else {
@@ -162,14 +162,14 @@ impl Tool for RunScript {
         };
         let executed = Executed {
             skills,
-            library: &library,
+            skill_set: &skill_set,
             skill_path: skill.path.to_string(),
             file: file.to_string(),
             args_provided: args.args.into_keys().collect(),
             began: Instant::now(),
             result: None,
         };
-        let finished = executed.finish(skills.scripts.run(&library, request).await)?;
+        let finished = executed.finish(skills.scripts.run(&skill_set, request).await)?;
         let output = Output {
             success: finished.exit_code == 0 && finished.stopped.is_none(),
             exit_code: finished.exit_code,
@@ -188,7 +188,7 @@ impl Tool for RunScript {
 /// A run that is written down however it ends: also when the call is given up while the script runs.
 struct Executed<'a> {
     skills: &'a Skills,
-    library: &'a Library,
+    skill_set: &'a SkillSet,
     skill_path: String,
     file: String,
     args_provided: Vec<String>,
@@ -225,7 +225,7 @@ impl Drop for Executed<'_> {
             duration_ms: u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX),
             args_provided: std::mem::take(&mut self.args_provided),
         };
-        self.skills.track(self.library, &event);
+        self.skills.track(self.skill_set, &event);
     }
 }
 

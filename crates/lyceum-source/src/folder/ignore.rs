@@ -26,14 +26,14 @@ const LARGEST: u64 = 256 * 1024;
 /// The rules of one file, and of those in the folders above it.
 #[derive(Debug)]
 pub(super) struct Rules {
-    place: Place,
+    place: RulesAt,
     patterns: Vec<Pattern>,
     above: Option<Arc<Self>>,
 }
 
 /// Where a file of rules is.
 #[derive(Debug)]
-enum Place {
+enum RulesAt {
     /// In the source: the real path of its folder, empty for the root.
     Inside(String),
     /// Above it: the path from its folder to the root of the source.
@@ -55,7 +55,7 @@ impl Rules {
             Err(errno) => return Err(std::io::Error::from(errno).kind().to_string()),
         };
         let patterns = parse(&read(file)?);
-        Ok(add(Place::Inside(real.to_owned()), patterns, above))
+        Ok(add(RulesAt::Inside(real.to_owned()), patterns, above))
     }
 
     /// The rules above the root of a source, where that is a part of a working copy.
@@ -79,7 +79,7 @@ impl Rules {
             if parts.into_iter().any(names_root) {
                 return above;
             }
-            add(Place::Above(way.to_owned()), patterns, above)
+            add(RulesAt::Above(way.to_owned()), patterns, above)
         })
     }
 
@@ -88,11 +88,11 @@ impl Rules {
         let mut at = Some(self);
         while let Some(rules) = at {
             let path = match &rules.place {
-                Place::Inside(folder) if folder.is_empty() => Some(Cow::Borrowed(real)),
-                Place::Inside(folder) => {
+                RulesAt::Inside(folder) if folder.is_empty() => Some(Cow::Borrowed(real)),
+                RulesAt::Inside(folder) => {
                     real.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).map(Cow::Borrowed)
                 }
-                Place::Above(way) => Some(Cow::Owned(format!("{way}/{real}"))),
+                RulesAt::Above(way) => Some(Cow::Owned(format!("{way}/{real}"))),
             };
             if let Some(pattern) = path.and_then(|path| decision(&rules.patterns, &path, kind)) {
                 return (!pattern.is_negative()).then(|| format!("{pattern} in {}", rules.place.file()));
@@ -103,7 +103,7 @@ impl Rules {
     }
 }
 
-impl Place {
+impl RulesAt {
     fn file(&self) -> String {
         match self {
             Self::Inside(folder) if folder.is_empty() => NAME.to_owned(),
@@ -113,7 +113,7 @@ impl Place {
     }
 }
 
-fn add(place: Place, patterns: Vec<Pattern>, above: Option<Arc<Rules>>) -> Option<Arc<Rules>> {
+fn add(place: RulesAt, patterns: Vec<Pattern>, above: Option<Arc<Rules>>) -> Option<Arc<Rules>> {
     if patterns.is_empty() { above } else { Some(Arc::new(Rules { place, patterns, above })) }
 }
 

@@ -34,16 +34,16 @@ use super::{
     ignore::{self, Rules},
     mark::FileMark,
 };
-use crate::{Error, FileMeta, LONGEST_WALK, MOST_FILES, Problem, Reason, Snapshot, Stamp, stamp::Mark};
+use crate::{Error, FileMeta, MAX_FILES, MAX_WALK_PATH_BYTES, Problem, Reason, Snapshot, Stamp, stamp::Mark};
 
 /// How many folders are visited for each file that a source may have, empty ones and those found twice included.
-const MOST_FOLDERS: usize = MOST_FILES;
+const MAX_FOLDERS: usize = MAX_FILES;
 
 /// How many folders must be ahead for them to be shared out to all cores.
 const WORTH_SHARING: usize = 64;
 
 /// What a walk found.
-pub(super) struct Found {
+pub(super) struct Walked {
     pub(super) files: BTreeMap<RelPath, FileMeta>,
     pub(super) problems: Vec<Problem>,
     pub(super) through_links: HashMap<RelPath, String>,
@@ -83,7 +83,7 @@ struct Walk<'a> {
 }
 
 /// Lists everything below the root, which was opened at that path, on all cores.
-pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Found, Error> {
+pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Walked, Error> {
     let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
     let rules = walk.rules_above.clone();
     walk.stops.push(Stop { listed: String::new(), real: String::new(), above: None, rules });
@@ -105,7 +105,7 @@ pub(super) fn walk_again(
     root_path: &Path,
     before: &Snapshot,
     places: &[PathBuf],
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<Walked>, Error> {
     let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
     let (mut files, mut problems) = (before.files().clone(), before.problems().to_vec());
     let places: Option<BTreeSet<&str>> = places.iter().map(|place| place.to_str()).collect();
@@ -146,8 +146,8 @@ pub(super) fn walk_again(
         }
     }
     walk.visit_all()?;
-    if files.len() + walk.files.len() + problems.len() + walk.problems.len() > MOST_FILES {
-        return Err(Error::TooManyFiles { most: MOST_FILES });
+    if files.len() + walk.files.len() + problems.len() + walk.problems.len() > MAX_FILES {
+        return Err(Error::TooManyFiles { most: MAX_FILES });
     }
     Ok(Some(walk.found(files, problems)))
 }
@@ -210,14 +210,14 @@ impl<'a> Walk<'a> {
             self.problems.extend(share.problems);
             self.through_links.extend(share.through_links);
         }
-        if self.files.len() + self.problems.len() > MOST_FILES {
-            return Err(Error::TooManyFiles { most: MOST_FILES });
+        if self.files.len() + self.problems.len() > MAX_FILES {
+            return Err(Error::TooManyFiles { most: MAX_FILES });
         }
         Ok(())
     }
 
     /// What was found, added to what else there is.
-    fn found(self, mut files: BTreeMap<RelPath, FileMeta>, mut problems: Vec<Problem>) -> Found {
+    fn found(self, mut files: BTreeMap<RelPath, FileMeta>, mut problems: Vec<Problem>) -> Walked {
         if files.is_empty() {
             files = self.files.into_iter().collect();
         } else {
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
         problems.extend(self.problems);
         problems.sort_by(|one, other| one.path.cmp(&other.path));
         problems.dedup();
-        Found { files, problems, through_links: self.through_links }
+        Walked { files, problems, through_links: self.through_links }
     }
 
     fn visit(&mut self, stop: &Stop) -> Result<(), Error> {
@@ -259,10 +259,9 @@ impl<'a> Walk<'a> {
             }
             let at = entries.fd().map_err(|errno| Error::io("read the folder")(errno.into()))?;
             self.entry(stop, rules.as_ref(), at, name, entry.file_type());
-            if self.files.len() + self.problems.len() > MOST_FILES
-                || folders + self.stops.len() > MOST_FOLDERS
+            if self.files.len() + self.problems.len() > MAX_FILES || folders + self.stops.len() > MAX_FOLDERS
             {
-                return Err(Error::TooManyFiles { most: MOST_FILES });
+                return Err(Error::TooManyFiles { most: MAX_FILES });
             }
         }
         Ok(())
@@ -352,7 +351,7 @@ impl<'a> Walk<'a> {
             return self.leave_out(&listed, Kind::Folder, Reason::Leaves);
         }
         match RelPath::parse(&listed) {
-            Err(invalid) if listed.len() > LONGEST_WALK => {
+            Err(invalid) if listed.len() > MAX_WALK_PATH_BYTES => {
                 self.leave_out(&listed, Kind::Folder, Reason::NotAPath(invalid));
             }
             _ => self.stops.push(Stop { listed, real, above, rules: rules.cloned() }),

@@ -47,7 +47,7 @@ impl Lock {
         let mut file = &self.0;
         let noted = file.rewind().and_then(|()| self.0.set_len(0)).and_then(|()| write!(file, "{group}"));
         if let Err(error) = noted {
-            tracing::debug!(%error, "the lock of a clone can't be written");
+            tracing::debug!(%error, "could not write the lock file of a clone");
         }
     }
 

@@ -12,7 +12,7 @@ use gix::{ObjectId, ThreadSafeRepository, objs::tree::EntryKind};
 use lyceum_model::RelPath;
 
 use crate::{
-    Error, FileMeta, LONGEST_WALK, MOST_FILES, Problem, ReadError, Reason, Snapshot, Stamp,
+    Error, FileMeta, MAX_FILES, MAX_WALK_PATH_BYTES, Problem, ReadError, Reason, Snapshot, Stamp,
     folder::is_passed_over, stamp::Mark,
 };
 use links::Links;
@@ -124,13 +124,13 @@ impl Listing<'_> {
                 }
                 // A few objects can unfold to more files than there is memory for.
                 seen += 1;
-                if seen > MOST_FILES {
-                    return Err(Error::TooManyFiles { most: MOST_FILES });
+                if seen > MAX_FILES {
+                    return Err(Error::TooManyFiles { most: MAX_FILES });
                 }
                 let (path, id) = (joined(&folder, entry.filename), entry.oid.to_owned());
                 let kind = entry.mode.kind();
                 // Where the path of a folder is none of ours, each of its files is left out by itself.
-                if kind == EntryKind::Tree && path.len() <= LONGEST_WALK {
+                if kind == EntryKind::Tree && path.len() <= MAX_WALK_PATH_BYTES {
                     folders.push((path, id));
                     continue;
                 }
@@ -181,7 +181,7 @@ impl Listing<'_> {
     fn link(&mut self, path: RelPath, id: ObjectId) -> Result<(), Error> {
         let size = self.repository.find_header(id).map_err(damaged)?.size();
         // What is longer than a path leads nowhere.
-        let target = if size > links::LONGEST { Vec::new() } else { self.data(id)? };
+        let target = if size > links::MAX_TARGET_BYTES { Vec::new() } else { self.data(id)? };
         self.links.add(path, target);
         Ok(())
     }

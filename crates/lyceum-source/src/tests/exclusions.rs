@@ -40,10 +40,10 @@ fn s14_what_nobody_would_commit_is_left_out_with_the_reason() {
     assert_eq!(
         shown,
         [
-            ".claude/settings.local.json: it is right in a hidden folder, of which only the folders are served",
+            ".claude/settings.local.json: it is directly in a hidden folder, of which only subfolders are served",
             "s/.aws: it is hidden: its name begins with a dot",
             "s/.env: it is hidden: its name begins with a dot",
-            "s/SKILL.md~: it is an editor's back-up",
+            "s/SKILL.md~: it is an editor backup file",
             "s/dist: it is ignored: dist/ in s/.gitignore",
             "s/keys/server.pem: it is ignored: *.pem in .gitignore",
         ]

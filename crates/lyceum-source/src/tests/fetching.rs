@@ -236,7 +236,7 @@ async fn a_machine_without_git_says_so() {
     let settings =
         Settings { git: PathBuf::from("no-such-git"), ..machine.settings("https://example.org/kb") };
     let error = Repository::new(settings).unwrap().refresh().await.unwrap_err();
-    assert!(error.to_string().starts_with("git could not be started; install it"), "{error}");
+    assert!(error.to_string().starts_with("could not start git; install it"), "{error}");
     assert!(matches!(error, Error::NoGit(_)));
 }
 

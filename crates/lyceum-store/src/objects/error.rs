@@ -7,7 +7,7 @@ use std::{error::Error, io, time::Duration};
 use lyceum_model::ErrorCode;
 use object_store::client::{HttpError, HttpErrorKind};
 
-use super::s3::{Answer, Meaning};
+use super::s3::{ErrorResponse, Meaning};
 
 /// Why an object could not be kept or found.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ pub enum ObjectError {
         source: Cause,
     },
     /// A name is longer than the store takes.
-    #[error("the name is too long for the object store: {0}")]
+    #[error("the object key is too long for the object store: {0}")]
     NameTooLong(&'static str),
     /// The object is larger than one may be.
     #[error("the object is larger than {most} bytes; split it, or raise the limit")]
@@ -43,14 +43,14 @@ pub enum ObjectError {
     DiskFull(#[source] Cause),
     /// The store does not let us in.
     #[error(
-        "the object store does not let us in; check the access key, its secret, the region and what the key may do"
+        "the object store denied access; check the access key, its secret, the region and the permissions of the key"
     )]
     Denied(#[source] Cause),
     /// The bucket is not there.
-    #[error("the bucket is not there; make it, or check its name, the region and the endpoint")]
+    #[error("the bucket does not exist; create it, or check its name, the region and the endpoint")]
     NoBucket(#[source] Cause),
     /// The store can't be reached, or it is not able to answer now.
-    #[error("the object store can't be reached or is busy; see whether it runs, and try again")]
+    #[error("the object store can't be reached or is busy; check that it is running, and retry")]
     Unreachable(#[source] Cause),
     /// The store did not answer in time. What was asked of it may still be done.
     #[error("the object store did not answer within {} seconds; try again", limit.as_secs_f32())]
@@ -137,7 +137,7 @@ impl From<io::Error> for ObjectError {
 
 impl From<object_store::Error> for ObjectError {
     fn from(error: object_store::Error) -> Self {
-        if let Some(answer) = cause::<Answer>(&error) {
+        if let Some(answer) = cause::<ErrorResponse>(&error) {
             let meaning = answer.meaning();
             return Self::of_answer(error.into(), meaning);
         }

@@ -98,7 +98,7 @@ fn clear(root: &Path) {
             Err(error) => Err(error.into()),
         };
         if let Err(error) = cleared {
-            tracing::warn!(%error, "what an earlier run left in the folder of objects could not be cleared");
+            tracing::warn!(%error, "could not delete temporary files of an earlier run from the object folder");
         }
     }
 }

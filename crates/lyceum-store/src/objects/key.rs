@@ -21,7 +21,7 @@ pub struct InvalidKey {
 
 impl Key {
     /// The longest key, in bytes: what S3 takes.
-    pub(super) const LONGEST: usize = 1024;
+    pub(super) const MAX_BYTES: usize = 1024;
 
     /// Parses a key; the only way to make one of text.
     pub fn parse(text: &str) -> Result<Self, InvalidKey> {
@@ -68,7 +68,7 @@ fn fault(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("it is empty");
     }
-    if text.len() > Key::LONGEST {
+    if text.len() > Key::MAX_BYTES {
         return Some("it is longer than 1024 bytes");
     }
     // S3 lists keys in XML, which has no place for the last two.

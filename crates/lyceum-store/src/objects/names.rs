@@ -58,7 +58,7 @@ impl Names {
         };
         let key = key.and_then(|key| Key::parse(&key).ok());
         if key.is_none() {
-            tracing::warn!(object.name = name, "the object store holds something that is not ours");
+            tracing::warn!(object.name = name, "ignoring an object with an unknown name in the object store");
         }
         key
     }
@@ -85,7 +85,7 @@ impl Names {
 }
 
 fn prefixed(prefix: &str, key: &str) -> Result<Path, ObjectError> {
-    if prefix.len() + key.len() > Key::LONGEST {
+    if prefix.len() + key.len() > Key::MAX_BYTES {
         return Err(ObjectError::NameTooLong("shorten the path, or what stands before every key"));
     }
     parse(&format!("{prefix}{key}"))

@@ -1,7 +1,7 @@
 //! An S3-compatible store: R2, MinIO and the like.
 
-mod answer;
 mod connection;
+mod response;
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,8 +9,8 @@ use lyceum_net::{Secret, is_loopback_url};
 use object_store::{BackoffConfig, ObjectStore, RetryConfig, aws::AmazonS3Builder};
 use reqwest::Url;
 
-pub(super) use answer::{Answer, Meaning};
 use connection::Connection;
+pub(super) use response::{ErrorResponse, Meaning};
 
 use super::ObjectError;
 

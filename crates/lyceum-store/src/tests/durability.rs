@@ -1,7 +1,7 @@
 //! Work that fails changes nothing, and holds up nobody else.
 
 use super::{at, scene};
-use crate::{DbError, kept::Namespace};
+use crate::{DbError, kv::Namespace};
 
 const STATE: Namespace = Namespace { name: "state", seconds: None };
 

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::{at, scene};
-use crate::{Db, DbError, kept::Namespace};
+use crate::{Db, DbError, kv::Namespace};
 
 const STATE: Namespace = Namespace { name: "state", seconds: None };
 

@@ -43,9 +43,9 @@ pub struct Output {
 impl Tool for ServerInfo {
     const NAME: &'static str = "server_info";
     const TITLE: &'static str = "Server information";
-    const DESCRIPTION: &'static str = "Tells what this server is: its version, the services that are on, and for \
-        each source of knowledge the commit that is served and when it was brought in. Use it to see how fresh \
-        answers are.";
+    const DESCRIPTION: &'static str = "Returns the server version, the enabled services, and for \
+        each source the served commit and the time of its last sync. Use it to see how fresh \
+        results are.";
     const EFFECT: Effect = Effect::Reads;
     const FAULTS: Faults = Faults::AsProtocolError;
 

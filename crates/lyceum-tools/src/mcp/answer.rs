@@ -100,7 +100,7 @@ impl Mcp {
             return extend::perform(view, request, notices).await;
         }
         let client = request.meta.client.take().unwrap_or_default();
-        let asked = Asked::of(&mut request)?;
+        let asked = CallParams::of(&mut request)?;
         let bound_to = Binding::new(&request.method, &asked.name, &asked.arguments);
         let state = asked
             .state
@@ -144,14 +144,14 @@ impl Mcp {
 }
 
 /// The common part of `tools/call`, `prompts/get` and `resources/read`.
-struct Asked {
+struct CallParams {
     name: String,
     arguments: JsonObject,
     answers: BTreeMap<String, Value>,
     state: Option<String>,
 }
 
-impl Asked {
+impl CallParams {
     fn of(request: &mut Request) -> Result<Self, ErrorData> {
         let field = if request.method == "resources/read" { "uri" } else { "name" };
         let params = &mut request.params;

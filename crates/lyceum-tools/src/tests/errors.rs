@@ -51,10 +51,10 @@ fn every_error_says_what_a_program_may_want_to_know() {
     ];
     let lines: Vec<String> = errors.iter().map(payload).collect();
     insta::assert_snapshot!(lines.join("\n"), @r#"
-    {"code":-32602,"message":"no tool is named \"find\"; tools/list names those there are","data":{"error_code":"TOOL_NOT_FOUND","name":"find"}}
-    {"code":-32602,"message":"no prompt is named \"greet\"; prompts/list names those there are","data":{"error_code":"NOT_FOUND","name":"greet"}}
-    {"code":-32602,"message":"no resource has the address \"kb://a\"","data":{"error_code":"NOT_FOUND","uri":"kb://a"}}
-    {"code":-32601,"message":"there is no method \"notes/list\"; capabilities.extensions names the extensions there are","data":{"error_code":"METHOD_NOT_ALLOWED","name":"notes/list"}}
+    {"code":-32602,"message":"unknown tool \"find\"; tools/list lists all tools","data":{"error_code":"TOOL_NOT_FOUND","name":"find"}}
+    {"code":-32602,"message":"unknown prompt \"greet\"; prompts/list lists all prompts","data":{"error_code":"NOT_FOUND","name":"greet"}}
+    {"code":-32602,"message":"unknown resource \"kb://a\"","data":{"error_code":"NOT_FOUND","uri":"kb://a"}}
+    {"code":-32601,"message":"unknown method \"notes/list\"; capabilities.extensions lists the supported extensions","data":{"error_code":"METHOD_NOT_ALLOWED","name":"notes/list"}}
     {"code":4031,"message":"Access denied. This tool requires member access.","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"],"requiredTier":"member"}}
     {"code":4031,"message":"Access denied. This tool requires the scopes kb:read, kb:write.","data":{"error_code":"SCOPE_MISSING","missingScopes":["kb:read","kb:write"]}}
     {"code":-32602,"message":"arguments.query: is too long","data":{"error_code":"VALIDATION_ERROR","field":"arguments.query"}}

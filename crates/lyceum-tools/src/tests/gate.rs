@@ -198,5 +198,5 @@ async fn a_service_alone_shows_only_its_own() {
     let view = View::of_service(registry, caller, "shelf").unwrap();
     assert_eq!(view.tools().map(|tool| tool.spec().name.as_str()).collect::<Vec<_>>(), ["here"]);
     let error = view.call("there", Default::default(), Default::default()).await.unwrap_err();
-    assert_eq!(error.to_string(), "no tool is named \"there\"; tools/list names those there are");
+    assert_eq!(error.to_string(), "unknown tool \"there\"; tools/list lists all tools");
 }

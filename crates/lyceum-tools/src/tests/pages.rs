@@ -107,7 +107,7 @@ async fn a_cursor_that_is_not_text_of_ours_is_refused() {
           "error_code": "VALIDATION_ERROR",
           "field": "cursor"
         },
-        "message": "cursor: not a cursor of this server; leave it out to begin at the first page"
+        "message": "cursor: invalid cursor; omit it to start at the first page"
       }
     }
     "#);

@@ -84,7 +84,7 @@ async fn an_unknown_prompt_is_not_found() {
           "error_code": "NOT_FOUND",
           "name": "shout"
         },
-        "message": "no prompt is named \"shout\"; prompts/list names those there are"
+        "message": "unknown prompt \"shout\"; prompts/list lists all prompts"
       }
     }
     "#);

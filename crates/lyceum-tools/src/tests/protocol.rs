@@ -191,7 +191,7 @@ async fn an_unknown_tool_is_not_found() {
           "error_code": "TOOL_NOT_FOUND",
           "name": "seek"
         },
-        "message": "no tool is named \"seek\"; tools/list names those there are"
+        "message": "unknown tool \"seek\"; tools/list lists all tools"
       }
     }
     "#);

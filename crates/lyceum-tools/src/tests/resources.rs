@@ -40,7 +40,7 @@ async fn an_unknown_address_is_not_found_and_named() {
           "error_code": "NOT_FOUND",
           "uri": "shelf://7/8"
         },
-        "message": "no resource has the address \"shelf://7/8\""
+        "message": "unknown resource \"shelf://7/8\""
       }
     }
     "#);

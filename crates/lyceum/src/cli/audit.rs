@@ -17,7 +17,10 @@ const AT_ONCE: i64 = 1000;
 pub(super) fn audit(config: &Config, after: i64) -> anyhow::Result<ExitCode> {
     let file = config.data_dir.join("auth.db");
     if !file.exists() {
-        anyhow::bail!("there is no record here: nobody signs in, or --data-dir is another");
+        anyhow::bail!(
+            "there is no audit log: {} does not exist. Nobody has signed in yet, or --data-dir names another folder",
+            file.display()
+        );
     }
     let db = Db::open(&file)?;
     let (mut after, mut out) = (after, io::BufWriter::new(io::stdout().lock()));

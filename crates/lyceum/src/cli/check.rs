@@ -10,7 +10,7 @@ use crate::{
     services::KINDS,
 };
 
-/// Says everything that is wrong, or that nothing is.
+/// Prints every error, or that there are none.
 pub(super) fn check(overrides: &Overrides) -> anyhow::Result<ExitCode> {
     let mut out = std::io::stdout().lock();
     match Config::load(overrides, Purpose::Serve) {

@@ -1,4 +1,4 @@
-//! `lyceum doctor`: looks at everything that is configured, as the server would, and says what it finds.
+//! `lyceum doctor`: checks everything that is configured, as the server would.
 
 use std::{
     io::{self, Write},
@@ -45,7 +45,7 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
     if config.has_unnamed_proxy() {
         writeln!(
             out,
-            "proxy: server.public_url is set and the server listens on loopback, so a reverse proxy is before it; name it with server.trusted_proxies = [\"127.0.0.1\"], or all of its clients share one rate limit"
+            "proxy: server.public_url is set and the server listens on loopback, so there must be a reverse proxy; name it with server.trusted_proxies = [\"127.0.0.1\"], or all of its clients share one rate limit"
         )?;
     }
     let runtime = tokio::runtime::Runtime::new()?;
@@ -67,36 +67,42 @@ fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> 
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// How things are found. Without its model search works too, so that nothing of this is a failure.
+/// The search mode. Without a model search is lexical, so nothing here is a failure.
 fn search(config: &Config) -> String {
     let local = match &config.search.embedder {
-        embedder::Settings::None => return "by words; search.embedder.kind is \"none\"".to_owned(),
+        embedder::Settings::None => {
+            return "lexical only (BM25); search.embedder.kind is \"none\"".to_owned();
+        }
         embedder::Settings::Local(local) => local,
         embedder::Settings::OpenAi(_)
         | embedder::Settings::Ollama(_)
         | embedder::Settings::Tei(_)
-        | embedder::Settings::WorkersAi(_) => return "by words, and by meaning with an endpoint".to_owned(),
+        | embedder::Settings::WorkersAi(_) => return "hybrid (BM25 + embeddings from an API)".to_owned(),
     };
     let folder = local.folder_in(&config.search.models);
     match Folder::open(&folder) {
-        Ok(model) => format!("by words, and by meaning with {} in {}", model.name(), folder.display()),
+        Ok(model) => format!("hybrid (BM25 + embeddings by {} in {})", model.name(), folder.display()),
         Err(_) if !folder.exists() && local.folder.is_some() => {
-            format!("by words; search.embedder.folder is {}, and there is no such folder", folder.display())
+            format!("lexical only (BM25); search.embedder.folder: no such folder: {}", folder.display())
         }
         Err(_) if !folder.exists() => {
-            format!("by words; {} is not here yet, lyceum serve or lyceum model pull fetches it", local.model)
+            format!(
+                "lexical only (BM25); {} is not downloaded yet; run lyceum serve or lyceum model pull",
+                local.model
+            )
         }
-        Err(error) => format!("by words; {} can't be used: {error}", local.model),
+        Err(error) => format!("lexical only (BM25); {} can't be used: {error}", local.model),
     }
 }
 
 /// Who may call, and whether the chains that say so can be read.
 async fn sign_in(out: &mut impl Write, config: &Config) -> io::Result<bool> {
     let AuthService::Gated(oauth) = &config.auth else {
-        writeln!(out, "sign-in: off; everyone who reaches the server may do everything")?;
+        writeln!(out, "sign-in: off; everyone who can reach the server may call everything")?;
         return Ok(true);
     };
-    let strangers = if oauth.anonymous { "what is public is open to strangers" } else { "everyone signs in" };
+    let strangers =
+        if oauth.anonymous { "anonymous callers may use what is public" } else { "everyone must sign in" };
     writeln!(out, "sign-in: on; {strangers}")?;
     for warning in oauth.warnings() {
         writeln!(out, "  warning  {warning}")?;

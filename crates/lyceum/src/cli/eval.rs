@@ -1,4 +1,4 @@
-//! `lyceum eval`: how well search finds what should be found, and what has changed since the last time.
+//! `lyceum eval`: search quality on queries with known answers, compared with the last run.
 
 mod index;
 mod table;
@@ -31,22 +31,22 @@ const USUAL: &str = "eval.yaml";
 /// What to evaluate.
 #[derive(Args)]
 pub(super) struct Options {
-    /// Folders in the BEIR layout (corpus.jsonl, queries.jsonl, qrels.tsv), or files of questions for the configured
+    /// Test sets in BEIR layout (corpus.jsonl, queries.jsonl, qrels.tsv), or files with queries for the configured
     /// sources [default: eval.yaml]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Asks in one way only; without it in all three
+    /// Run one search mode only [default: all three]
     #[arg(long, value_name = "MODE")]
     mode: Option<Way>,
-    /// Prints JSON, with every question
+    /// Print JSON, with every query
     #[arg(long)]
     json: bool,
-    /// Asks only so many questions, taken evenly from all; such a run is not kept
+    /// Run only N evenly spaced queries; the result is not saved
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     queries: Option<u32>,
 }
 
-/// The ways of finding, as they are typed.
+/// The search modes, as they are typed.
 #[derive(Clone, Copy, ValueEnum)]
 enum Way {
     Both,
@@ -113,7 +113,7 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
         let folder = config.data_dir.join("eval").join(format!("{}-{}", set.name, hash_of_place(path)?));
         (index::of_sources(config, &wanted)?, set, folder)
     } else {
-        bail!("there is nothing; name a folder in the BEIR layout or a file such as eval.yaml");
+        bail!("no such file or folder; name a test set in BEIR layout or a file such as eval.yaml");
     };
     let is_whole = thin(&mut set, options.queries);
     let evaluated = ask(&index, &set, wanted, &folder, &progress).await;
@@ -121,8 +121,8 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
     progress.end();
     let evaluated = evaluated?;
     if is_whole {
-        eval::keep(&folder, &evaluated.report)
-            .with_context(|| format!("the run could not be kept in {}", folder.display()))?;
+        eval::save_last_run(&folder, &evaluated.report)
+            .with_context(|| format!("could not save the result in {}", folder.display()))?;
     }
     Ok(evaluated)
 }
@@ -135,12 +135,12 @@ async fn ask(
     folder: &Path,
     progress: &Progress,
 ) -> anyhow::Result<Evaluated> {
-    let filled = eval::until_filled(&index.search, |status| progress.filling(status)).await;
+    let filled = eval::until_embedded(&index.search, |status| progress.filling(status)).await;
     let unasked = filled.err().filter(|_| modes.iter().any(|mode| *mode != Mode::Words));
     if let Some(reason) = &unasked {
         modes.retain(|mode| *mode == Mode::Words);
         if modes.is_empty() {
-            bail!("meaning can't be searched: {reason}; see `lyceum doctor`, or use --mode words");
+            bail!("the embedding model is not available: {reason}; run `lyceum doctor`, or use --mode words");
         }
     }
     index.until_ranked().await;
@@ -148,7 +148,7 @@ async fn ask(
     if report.documents == 0 {
         bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");
     }
-    Ok(Evaluated { report, last: eval::kept(folder), unasked })
+    Ok(Evaluated { report, last: eval::last_run(folder), unasked })
 }
 
 impl Evaluated {
@@ -170,7 +170,7 @@ fn thin(set: &mut Set, most: Option<u32>) -> bool {
     let mut place = 0;
     set.questions.retain(|_| {
         place += 1;
-        // Every so manyeth stays: where the whole number of steps grows.
+        // Evenly spaced: one stays wherever the whole number of steps grows.
         place * most / all > (place - 1) * most / all || most >= all
     });
     most >= all

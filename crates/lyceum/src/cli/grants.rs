@@ -15,7 +15,10 @@ use crate::config::Config;
 pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) -> anyhow::Result<ExitCode> {
     let file = config.data_dir.join("auth.db");
     if !file.exists() {
-        anyhow::bail!("nobody allowed anything here: nobody signs in, or --data-dir is another");
+        anyhow::bail!(
+            "there are no grants: {} does not exist. Nobody has signed in yet, or --data-dir names another folder",
+            file.display()
+        );
     }
     let (db, now) = (Db::open(&file)?, Timestamp::now());
     let found = db.read_here(|tx| grants::list(tx, subject, now))?;
@@ -29,11 +32,11 @@ pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) 
         Some(end) => {
             let meant: Vec<_> = found.into_iter().filter(|grant| end == "all" || grant.id == end).collect();
             if meant.is_empty() {
-                anyhow::bail!("there is no such grant; `lyceum grants` prints them with their ids");
+                anyhow::bail!("there is no such grant; `lyceum grants` lists all ids");
             }
             let count = meant.len();
             tokio::runtime::Runtime::new()?.block_on(end_grants(&db, meant, now))?;
-            writeln!(out, "{count} ended; a server that runs takes no such token after five seconds")?;
+            writeln!(out, "{count} revoked; a running server rejects their tokens within five seconds")?;
         }
     }
     out.flush()?;

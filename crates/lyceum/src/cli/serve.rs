@@ -37,7 +37,7 @@ pub struct Listening {
 pub async fn listen(config: &Config) -> anyhow::Result<Listening> {
     let address = config.listen;
     let listener = TcpListener::bind(address).await.with_context(|| {
-        format!("can't listen on {address}; is another server there? choose another with --listen, such as 127.0.0.1:0")
+        format!("can't listen on {address}; if another server uses it, choose another address with --listen, such as 127.0.0.1:0")
     })?;
     let addr = listener.local_addr()?;
     let operators = match config.operator_listen {
@@ -89,7 +89,7 @@ pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
     }
     if config.auth.is_open() && !listening.addr.ip().is_loopback() {
         tracing::warn!(
-            "everyone who can reach {} may do everything (auth.mode = \"open\"); put a gate before it, or listen on 127.0.0.1",
+            "everyone who can reach {} may call everything (auth.mode = \"open\"); add [auth], put an authenticating proxy in front, or listen on 127.0.0.1",
             listening.addr
         );
     }
@@ -105,17 +105,19 @@ pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
 pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
     if !config.is_written {
         anyhow::bail!(
-            "there is nothing to serve: set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git repository, \
-             or write a lyceum.toml and name it with --config{}",
+            "there is nothing to serve; set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git repository, \
+             or name a configuration file with --config{}",
             if is_left_out(&config) {
-                "; stdio does not read the one of the working folder by itself"
+                "; stdio ignores the lyceum.toml in the working directory"
             } else {
                 ""
             }
         );
     }
     if is_left_out(&config) {
-        tracing::info!("lyceum.toml of the working folder is not read; name it with --config if it is yours");
+        tracing::info!(
+            "ignoring lyceum.toml in the working directory; name it with --config if you trust it"
+        );
     }
     let app = App::for_one_person(config)?;
     let runtime = tokio::runtime::Runtime::new()?;
@@ -123,7 +125,7 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
         app.start();
         let mut terminate = terminations()?;
         tokio::select! {
-            served = serve_stdio(&app) => served.context("standard input or output broke")?,
+            served = serve_stdio(&app) => served.context("standard input or output failed")?,
             () = terminate.recv() => {}
         }
         app.tasks.finish(TASKS_END_WITHIN).await;

@@ -1,4 +1,4 @@
-//! `lyceum sync`: brings the knowledge base up to date, and says what changed.
+//! `lyceum sync`: syncs the knowledge base and reports what changed.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use lyceum_knowledge::{Knowledge, Named, Progress, Report, Told};
+use lyceum_knowledge::{FileReason, Knowledge, Listed, Progress, Report};
 use lyceum_model::Domain;
 use lyceum_search::Options;
 
@@ -24,30 +24,30 @@ const NAMED: usize = 20;
 #[tokio::main]
 pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
     let Some((name, knowledge)) = knowledge::first(config)? else {
-        anyhow::bail!("there is no knowledge base to sync: write [knowledge] in lyceum.toml");
+        anyhow::bail!("there is no knowledge base to sync; add a [knowledge] table to lyceum.toml");
     };
     let bar = bar();
     let shown = bar.clone();
     let synced = knowledge.sync_once(move |progress| show(&shown, progress)).await;
     bar.finish_and_clear();
-    let report = synced.context("the knowledge base could not be brought up to date")?;
-    index(config, &name, &knowledge).await.context("it could not be indexed")?;
-    let (unshelved, failures) = knowledge.unshelved().await?;
+    let report = synced.context("the sync failed")?;
+    index(config, &name, &knowledge).await.context("synced, but the search index could not be updated")?;
+    let (pending_objects, failures) = knowledge.pending_objects().await?;
     let mut out = io::stdout().lock();
     say(&mut out, &report)?;
     for failure in &failures {
-        writeln!(out, "  not stored  {}: {}", failure.key, failure.error)?;
+        writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }
-    if unshelved > 0 {
+    if pending_objects > 0 {
         writeln!(
             out,
-            "{unshelved} objects are not stored yet; run lyceum sync again, or leave it to the server"
+            "{pending_objects} objects are not uploaded yet; run lyceum sync again, or start the server"
         )?;
     }
-    Ok(if unshelved == 0 && report.failed.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if pending_objects == 0 && report.failed.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Has what was brought in found by its words. Vectors are left to whoever asks: a server, or `lyceum eval`.
+/// Updates the lexical index. Embeddings are left to the server or to `lyceum eval`.
 async fn index(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<()> {
     let Some(folder) = search::folder(config, name) else { return Ok(()) };
     let index = Index::open(Options { embedder: None, ..search::options(config, folder) });
@@ -71,9 +71,9 @@ fn show(bar: &ProgressBar, progress: Progress) {
         Progress::Fetching => return bar.set_message("fetching"),
         Progress::Reading { done, of } => ("reading", done, of),
         Progress::Staging { done, of } => ("storing", done, of),
-        Progress::Shelving { left } => {
+        Progress::Uploading { left } => {
             bar.set_style(ProgressStyle::default_spinner());
-            return bar.set_message(format!("shelving, {left} objects left"));
+            return bar.set_message(format!("uploading, {left} objects left"));
         }
     };
     if let Ok(style) = ProgressStyle::with_template("{msg:>8} {wide_bar} {pos}/{len}") {
@@ -93,7 +93,9 @@ fn say(out: &mut impl Write, report: &Report) -> io::Result<()> {
         each(out, word, named, |out, path| writeln!(out, "  {word}  {path}"))?;
     }
     for (word, named) in [("renamed", renamed), ("skipped", skipped), ("failed", failed)] {
-        each(out, word, named, |out, Told { path, reason }| writeln!(out, "  {word}  {path}: {reason}"))?;
+        each(out, word, named, |out, FileReason { path, reason }| {
+            writeln!(out, "  {word}  {path}: {reason}")
+        })?;
     }
     writeln!(
         out,
@@ -110,7 +112,7 @@ fn say(out: &mut impl Write, report: &Report) -> io::Result<()> {
 fn each<T>(
     out: &mut impl Write,
     word: &str,
-    named: &Named<T>,
+    named: &Listed<T>,
     mut line: impl FnMut(&mut dyn Write, &T) -> io::Result<()>,
 ) -> io::Result<()> {
     if named.count == 0 {

@@ -111,7 +111,7 @@ pub fn log_filter() -> String {
     env::var("LYCEUM_LOG").unwrap_or_else(|_| "info".to_owned())
 }
 
-/// The step that a test wants the process to end at; see `lyceum_knowledge::trial`.
+/// The step that a test wants the process to end at; see `lyceum_knowledge::failpoint`.
 pub fn end_at() -> Option<String> {
     env::var("LYCEUM_TRIAL_END_AT").ok()
 }

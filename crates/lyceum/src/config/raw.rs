@@ -149,7 +149,7 @@ pub(crate) struct Knowledge {
     pub prefix: Option<String>,
     /// Who the knowledge base belongs to, as people read it; also the host of `mcp://` addresses. Default: the name of
     /// the source.
-    #[schemars(example = &"SuperBenefit")]
+    #[schemars(example = &"The Team")]
     pub title: Option<String>,
     /// A file with the types of documents, where they are not the usual ones.
     #[schemars(example = "ontology.toml")]
@@ -190,7 +190,7 @@ pub enum KnowledgeApi {
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(crate) struct Bucket {
     /// The bucket.
-    #[schemars(example = &"superbenefit-knowledge")]
+    #[schemars(example = &"team-knowledge")]
     pub name: String,
     /// The address of the object store.
     #[schemars(example = &"https://s3.example.org")]

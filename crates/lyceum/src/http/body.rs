@@ -10,7 +10,7 @@ use lyceum_model::{Caller, ErrorCode};
 use lyceum_tools::{ByteBudget, HeldBytes};
 
 use super::ApiError;
-use crate::{app::App, patience::within};
+use crate::{app::App, deadline::within};
 
 /// How much of each body costs nothing of the budget: connections are counted, and most bodies are no larger.
 const FREE_BYTES: usize = 16 * 1024;

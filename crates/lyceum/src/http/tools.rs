@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     app::{App, too_late},
-    patience::within,
+    deadline::within,
 };
 
 #[derive(Serialize)]

@@ -17,11 +17,11 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
         Ok(_) => {}
         Err(SyncError::Elsewhere) => {
             is_served = true;
-            writeln!(out, "  kept in sync by the server that is running")?;
+            writeln!(out, "  synced by a running server")?;
         }
         Err(error) => {
             is_well = false;
-            writeln!(out, "  can't be brought up to date: {error}")?;
+            writeln!(out, "  sync failed: {error}")?;
         }
     }
     let shown = knowledge.shown();
@@ -29,12 +29,12 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
     let files = &shown.files;
     writeln!(out, "{name}: {} of {} files are served{commit}", files.published, files.total())?;
     list_files(&mut out, knowledge).await?;
-    let (unshelved, failures) = knowledge.unshelved().await?;
+    let (pending_objects, failures) = knowledge.pending_objects().await?;
     for failure in &failures {
-        writeln!(out, "  not stored  {}: {}", failure.key, failure.error)?;
+        writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }
     // What a server that runs has not stored yet it is about to, unless it failed to.
-    let is_stored = unshelved == 0 || (is_served && failures.is_empty());
+    let is_stored = pending_objects == 0 || (is_served && failures.is_empty());
     Ok(Examination { text: out, is_well: is_well && is_stored })
 }
 

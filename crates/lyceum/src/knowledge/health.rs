@@ -7,7 +7,7 @@ use lyceum_knowledge::{Counts, Knowledge, Shown, State};
 use lyceum_store::jobs::Failure;
 use serde::Serialize;
 
-use crate::{patience::within, service::Health};
+use crate::{deadline::within, service::Health};
 
 /// How long the database may take to say what it has.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
@@ -17,7 +17,7 @@ pub(super) type Pending = (i64, Vec<Failure>);
 
 /// What the database says of them; nothing if it does not answer.
 pub(super) async fn pending(knowledge: &Knowledge) -> Option<Pending> {
-    within(ANSWERS_WITHIN, knowledge.unshelved()).await.ok()?.ok()
+    within(ANSWERS_WITHIN, knowledge.pending_objects()).await.ok()?.ok()
 }
 
 /// How the knowledge base is.
@@ -28,7 +28,7 @@ struct Detail {
     /// How many files of the source are in which state.
     files: Counts,
     /// How many objects are not yet where they belong; nothing if the database does not say.
-    unshelved: Option<i64>,
+    pending_objects: Option<i64>,
     /// Those of them that failed, as far as they belong to what is served.
     failed: Vec<Failed>,
 }
@@ -45,9 +45,10 @@ struct Failed {
 /// Its health, by what is served and what the database says.
 pub(super) fn of(state: &State, pending: Option<Pending>) -> Health {
     let State { shown, error } = state;
-    let (unshelved, failures) =
+    let (pending_objects, failures) =
         pending.map_or((None, Vec::new()), |(count, failures)| (Some(count), failures));
-    let is_well = shown.version.is_some() && error.is_none() && unshelved.is_some() && failures.is_empty();
+    let is_well =
+        shown.version.is_some() && error.is_none() && pending_objects.is_some() && failures.is_empty();
     let waiting_for = match (&shown.version, error) {
         (Some(_), _) => None,
         (None, Some(error)) => Some(format!("the knowledge base can't be read: {error}")),
@@ -56,7 +57,7 @@ pub(super) fn of(state: &State, pending: Option<Pending>) -> Health {
     let detail = Detail {
         documents: shown.catalog.entries().len(),
         files: shown.files,
-        unshelved,
+        pending_objects,
         failed: failures.into_iter().filter(|one| is_served(shown, &one.key)).map(failed).collect(),
     };
     Health { is_well, waiting_for, detail: serde_json::to_value(detail).ok(), ..Health::default() }

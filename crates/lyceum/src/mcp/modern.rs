@@ -19,7 +19,7 @@ use lyceum_tools::{
 use super::{MCP_METHOD, PROTOCOL_VERSION, sse};
 use crate::{
     app::{self, App},
-    patience::within,
+    deadline::within,
     telemetry::{Metrics, Operation},
 };
 

@@ -8,7 +8,7 @@ use lyceum_skills::Audience;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::skills::search_library;
+use super::skills::search_skill_set;
 use crate::{
     config::{Config, SkillsService},
     skills,
@@ -34,7 +34,7 @@ impl Index {
         let stop = CancellationToken::new();
         let mut work = JoinSet::new();
         work.spawn(search.clone().keep_open(stop.clone()));
-        work.spawn(search.clone().keep_filled(stop.clone()));
+        work.spawn(search.clone().keep_embedded(stop.clone()));
         work.spawn(search.clone().keep_ranked(stop.clone()));
         Self { search, stop, work }
     }
@@ -45,9 +45,9 @@ impl Index {
         for (one, declared) in config.services_of::<SkillsService>() {
             let skills = skills::open(config, &one.name, declared, Audience::Everyone)?;
             skills.refresh_in_turn().await;
-            let library = skills.state().borrow().library.clone();
-            if let Some(library) = library {
-                search_library(&self.search, skills.source_name().as_str(), library).await?;
+            let skill_set = skills.state().borrow().skill_set.clone();
+            if let Some(skill_set) = skill_set {
+                search_skill_set(&self.search, skills.source_name().as_str(), skill_set).await?;
             }
         }
         Ok(())

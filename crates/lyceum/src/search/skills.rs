@@ -7,7 +7,7 @@ use lyceum_content::skill::Skill;
 use lyceum_knowledge::{SCRIPT, SKILL, is_of_skills};
 use lyceum_model::RelPath;
 use lyceum_search::{Error, Facts, Kind, Page, Plan, Search};
-use lyceum_skills::{Library, Skills};
+use lyceum_skills::{SkillSet, Skills};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 
@@ -17,18 +17,18 @@ const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// The largest script that is searched.
 const LARGEST: u64 = 256 * 1024;
 
-/// Keeps search up with the library, until it is told to stop.
+/// Keeps search up with the skill_set, until it is told to stop.
 pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop: CancellationToken) {
     let mut state = skills.state();
     let work = async {
         loop {
-            let library = state.borrow_and_update().library.clone();
-            let done = match library {
-                Some(library) => search_library(&search, skills.source_name().as_str(), library).await,
+            let skill_set = state.borrow_and_update().skill_set.clone();
+            let done = match skill_set {
+                Some(skill_set) => search_skill_set(&search, skills.source_name().as_str(), skill_set).await,
                 None => Ok(true),
             };
             if let Err(error) = &done {
-                tracing::warn!(error.cause = %error, "skills could not be indexed; they are tried again");
+                tracing::warn!(error.cause = %error, "could not index skills; retrying");
             }
             match done {
                 Ok(true) => {
@@ -47,13 +47,13 @@ pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop
     }
 }
 
-/// Has a library searched, and says whether it is; it may be another process's business.
-pub(super) async fn search_library(
+/// Has a skill set searched, and says whether it is; it may be another process's business.
+pub(super) async fn search_skill_set(
     search: &Arc<Search>,
     source: &str,
-    library: Arc<Library>,
+    skill_set: Arc<SkillSet>,
 ) -> Result<bool, Error> {
-    let pages = tokio::task::spawn_blocking(move || pages(&library)).await;
+    let pages = tokio::task::spawn_blocking(move || pages(&skill_set)).await;
     let pages = pages.map_err(|_| Error::Closed("the skills could not be read for the index".to_owned()))?;
     let wanted: HashMap<String, String> =
         pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect();
@@ -67,28 +67,28 @@ pub(super) async fn search_library(
 }
 
 /// Every skill, and every script of one that is text. Blocks.
-fn pages(library: &Library) -> Vec<Page> {
+fn pages(skill_set: &SkillSet) -> Vec<Page> {
     let mut pages = Vec::new();
-    for skill in library.index.skills() {
-        pages.push(of_skill(library, skill));
+    for skill in skill_set.index.skills() {
+        pages.push(of_skill(skill_set, skill));
         for script in &skill.scripts {
             let Some(file) = skill.place_of(&script.file) else { continue };
-            let text = library.text(&file, LARGEST).filter(|text| !text.contains('\0'));
+            let text = skill_set.text(&file, LARGEST).filter(|text| !text.contains('\0'));
             let Some(text) = text else { continue };
             let id = format!("{}/{}", skill.path.as_str(), script.file.as_str());
             let title = script.file.as_str();
             let text = Text { about: &script.description, body: text, first_line: 1 };
-            pages.push(page(library, SCRIPT, Kind::Code, &id, title, &file, text, &[]));
+            pages.push(page(skill_set, SCRIPT, Kind::Code, &id, title, &file, text, &[]));
         }
     }
     pages
 }
 
-fn of_skill(library: &Library, skill: &Skill) -> Page {
+fn of_skill(skill_set: &SkillSet, skill: &Skill) -> Page {
     let id = skill.path.as_str();
     let title = id.rsplit('/').next().unwrap_or(id).replace('-', " ");
     let text = Text { about: &skill.description, body: skill.body.clone(), first_line: skill.first_line };
-    page(library, SKILL, Kind::Prose, id, &title, &skill.file, text, &skill.keywords)
+    page(skill_set, SKILL, Kind::Prose, id, &title, &skill.file, text, &skill.keywords)
 }
 
 /// What is said, and where in the file.
@@ -100,7 +100,7 @@ struct Text<'a> {
 
 #[expect(clippy::too_many_arguments, reason = "each is a field of the page, and two lines call it")]
 fn page(
-    library: &Library,
+    skill_set: &SkillSet,
     content_type: &str,
     kind: Kind,
     id: &str,
@@ -110,10 +110,10 @@ fn page(
     tags: &[String],
 ) -> Page {
     let Text { about, body, first_line } = text;
-    let path = library.in_source(file).unwrap_or_else(|| file.clone());
+    let path = skill_set.in_source(file).unwrap_or_else(|| file.clone());
     let mut hash = Sha256::new();
     let tags_together = tags.join("\n");
-    for part in [title, about, path.as_str(), &body, &tags_together, library.commit().unwrap_or_default()] {
+    for part in [title, about, path.as_str(), &body, &tags_together, skill_set.commit().unwrap_or_default()] {
         hash.update(part.len().to_le_bytes());
         hash.update(part);
     }
@@ -126,9 +126,9 @@ fn page(
         description: about.to_owned(),
         path: path.as_str().to_owned(),
         url: None,
-        commit_sha: library.commit().unwrap_or_default().to_owned(),
-        synced_at: Timestamp::from_millisecond(library.synced_at.as_millisecond())
-            .unwrap_or(library.synced_at),
+        commit_sha: skill_set.commit().unwrap_or_default().to_owned(),
+        synced_at: Timestamp::from_millisecond(skill_set.synced_at.as_millisecond())
+            .unwrap_or(skill_set.synced_at),
         group: None,
         release: None,
         status: None,

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use lyceum_content::skill::{NetworkChoice, Severity, Workspace};
-use lyceum_skills::{Library, Skills};
+use lyceum_skills::{SkillSet, Skills};
 
 use crate::{config::SkillsService, service::Examination, sources};
 
@@ -14,20 +14,20 @@ pub(super) async fn examine(declared: &SkillsService, skills: &Skills) -> Result
     let mut out = String::new();
     writeln!(out, "source {}: {}", skills.source_name(), sources::location(skills.source()))?;
     if let Some(error) = &state.error {
-        writeln!(out, "  can't be refreshed: {error}")?;
+        writeln!(out, "  refresh failed: {error}")?;
     }
     let mut is_well = state.error.is_none();
-    if let Some(library) = &state.library {
-        describe(&mut out, library)?;
-        is_well &= scripts(&mut out, declared, library, skills).await?;
+    if let Some(skill_set) = &state.skill_set {
+        describe(&mut out, skill_set)?;
+        is_well &= scripts(&mut out, declared, skill_set, skills).await?;
     }
     Ok(Examination { text: out, is_well })
 }
 
-fn describe(out: &mut String, library: &Library) -> fmt::Result {
-    let commit = library.commit().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
-    writeln!(out, "skills: {}{commit}", library.index.skills().len())?;
-    for finding in library.findings() {
+fn describe(out: &mut String, skill_set: &SkillSet) -> fmt::Result {
+    let commit = skill_set.commit().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
+    writeln!(out, "skills: {}{commit}", skill_set.index.skills().len())?;
+    for finding in skill_set.findings() {
         let word = match finding.severity {
             Severity::Warning => "warning",
             Severity::Skipped => "skipped",
@@ -41,13 +41,13 @@ fn describe(out: &mut String, library: &Library) -> fmt::Result {
 async fn scripts(
     out: &mut String,
     declared: &SkillsService,
-    library: &Library,
+    skill_set: &SkillSet,
     skills: &Skills,
 ) -> Result<bool, fmt::Error> {
-    // Over HTTP only the configuration turns them on; the settings of the library are those of stdio.
+    // Over HTTP only the configuration turns them on; the settings of the skill_set are those of stdio.
     let over_http = declared.overlay.scripts.enabled == Some(true);
     let on = |on: bool| if on { "on" } else { "off" };
-    let over_stdio = library.settings.scripts.enabled;
+    let over_stdio = skill_set.settings.scripts.enabled;
     write!(out, "scripts: {} over stdio, {} over HTTP", on(over_stdio), on(over_http))?;
     if !over_stdio && !over_http {
         writeln!(out)?;
@@ -57,18 +57,18 @@ async fn scripts(
     let (level, memory) = match (scripts.level().await, scripts.memory_limit().await) {
         (Ok(level), Ok(memory)) => (level, memory),
         (Err(reason), _) | (_, Err(reason)) => {
-            writeln!(out, "; they can't be run: {reason}")?;
+            writeln!(out, "; scripts can't run: {reason}")?;
             return Ok(false);
         }
     };
     writeln!(out, "; sandbox {level}; memory limited {memory}")?;
     writeln!(
         out,
-        "  network of scripts that declare one: {} over stdio, {} over HTTP (skills.scripts.network)",
-        library.settings.scripts.network.as_str(),
+        "  network access of scripts that declare it: {} over stdio, {} over HTTP (skills.scripts.network)",
+        skill_set.settings.scripts.network.as_str(),
         declared.overlay.scripts.network.unwrap_or(NetworkChoice::None).as_str()
     )?;
-    if let Some(Workspace { path, access }) = &library.settings.scripts.workspace {
+    if let Some(Workspace { path, access }) = &skill_set.settings.scripts.workspace {
         let (path, access) = (path.display(), access.as_str());
         writeln!(
             out,

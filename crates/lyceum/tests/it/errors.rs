@@ -192,11 +192,11 @@ async fn what_is_not_there_is_named() {
         get("/nothing"),
     ];
     insta::assert_snapshot!(all_seen(&app, requests).await, @r#"
-    200 {"code":-32602,"data":{"error_code":"TOOL_NOT_FOUND","name":"nothing"},"message":"no tool is named \"nothing\"; tools/list names those there are"}
-    404 {"code":"TOOL_NOT_FOUND","details":{"name":"nothing"},"message":"no tool is named \"nothing\"; tools/list names those there are"}
-    200 {"code":-32602,"data":{"error_code":"NOT_FOUND","name":"nothing"},"message":"no prompt is named \"nothing\"; prompts/list names those there are"}
-    200 {"code":-32002,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"no resource has the address \"test://nothing\""}
-    200 {"code":-32602,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"no resource has the address \"test://nothing\""}
+    200 {"code":-32602,"data":{"error_code":"TOOL_NOT_FOUND","name":"nothing"},"message":"unknown tool \"nothing\"; tools/list lists all tools"}
+    404 {"code":"TOOL_NOT_FOUND","details":{"name":"nothing"},"message":"unknown tool \"nothing\"; tools/list lists all tools"}
+    200 {"code":-32602,"data":{"error_code":"NOT_FOUND","name":"nothing"},"message":"unknown prompt \"nothing\"; prompts/list lists all prompts"}
+    200 {"code":-32002,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"unknown resource \"test://nothing\""}
+    200 {"code":-32602,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"unknown resource \"test://nothing\""}
     404 {"code":-32601,"data":{"error_code":"METHOD_NOT_ALLOWED"},"message":"there is no method \"tools/destroy\" in MCP 2026-07-28"}
     404 {"code":"NOT_FOUND","message":"there is nothing at this path"}
     "#);

@@ -93,7 +93,7 @@ fn json_has_every_question_and_a_part_of_them_is_not_kept() {
 #[test]
 fn what_is_wrong_is_said_with_what_to_do() {
     let folder = set();
-    fails(folder.path(), &[], "eval.yaml: there is nothing; name a folder in the BEIR layout");
+    fails(folder.path(), &[], "eval.yaml: no such file or folder; name a test set in BEIR layout");
     fails(folder.path(), &["."], "the folder has no corpus.jsonl; name a folder with corpus.jsonl");
     write(folder.path(), &[("eval.yaml", "- question: what\n  expects: [a]\n")]);
     fails(folder.path(), &[], "eval.yaml, entry 1: unknown field `expects`");

@@ -4,6 +4,7 @@ mod account;
 mod audit;
 mod closed;
 mod command;
+mod dao;
 mod doors;
 mod flow;
 mod gate;

@@ -157,7 +157,7 @@ async fn stdio_says_that_it_does_not_read_the_file_of_the_working_folder() {
     let stranger = Stranger::start();
     let (code, said) = lyceum(stranger.checkout().path(), &["stdio"]).await;
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("stdio does not read the one of the working folder by itself"), "{said}");
+    assert!(said.contains("stdio ignores the lyceum.toml in the working directory"), "{said}");
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use crate::{
     oauth::{
         OauthError, Params,
         client::ClientMetadata,
-        exchange::Issued,
+        redeem::Issued,
         request::{Refused, SentBack},
     },
     tests::{Bench, ISSUER},

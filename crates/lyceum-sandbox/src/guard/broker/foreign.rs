@@ -19,7 +19,7 @@ const LONGEST_ADDRESS: u64 = 128;
 const MOST_PARTS: u64 = 1024;
 
 /// How much of a message is copied: all of any datagram. A stream takes the rest with the next call.
-pub(super) const MOST_BYTES: usize = 64 * 1024;
+pub(super) const MAX_DATAGRAM_BYTES: usize = 64 * 1024;
 
 /// A process that waits for us.
 pub(super) struct Process {
@@ -63,7 +63,8 @@ impl Process {
         let mut copied = Copied { bytes: Vec::new(), is_whole: true };
         for number in 0..count {
             let [start, length] = self.words(parts.saturating_add(number * 16))?;
-            let room = u64::try_from(MOST_BYTES.saturating_sub(copied.bytes.len())).unwrap_or_default();
+            let room =
+                u64::try_from(MAX_DATAGRAM_BYTES.saturating_sub(copied.bytes.len())).unwrap_or_default();
             copied.is_whole &= length <= room;
             copied.bytes.extend(self.read(start, length.min(room))?);
         }

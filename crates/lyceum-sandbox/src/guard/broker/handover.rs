@@ -16,7 +16,7 @@ use rustix::{
     },
 };
 
-use super::{foreign::MOST_BYTES, message::Message};
+use super::{foreign::MAX_DATAGRAM_BYTES, message::Message};
 
 /// A call that is permitted.
 pub(super) struct Handover {
@@ -37,7 +37,7 @@ const CONNECT: u8 = 1;
 const SEND: u8 = 2;
 
 /// The longest packet: the bytes of a message, and what stands before them.
-const LONGEST: usize = MOST_BYTES + 64;
+const LONGEST: usize = MAX_DATAGRAM_BYTES + 64;
 
 impl Handover {
     /// All but the socket.

@@ -14,7 +14,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::{asked, pace, tracker};
+use super::{asked, schedule, tracker};
 use crate::analytics::{Endpoint, Figures, publish};
 
 const PART: &str = "LYCEUM_TEST_USAGE_PART";
@@ -60,7 +60,7 @@ impl Part {
             let (tracker, endpoint) = (tracker.clone(), Endpoint::parse(&url).unwrap());
             thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-                runtime.block_on(publish(tracker, endpoint, pace(every), async { drop(stopped.await) }));
+                runtime.block_on(publish(tracker, endpoint, schedule(every), async { drop(stopped.await) }));
             })
         });
         let mut number = 0;

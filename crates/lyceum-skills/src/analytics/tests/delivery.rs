@@ -6,11 +6,11 @@ use std::{
 };
 
 use super::{
-    asked, files, pace, publishing,
+    asked, files, publishing,
     receiver::{Manner, Receiver},
-    soon, tracker, waiting,
+    schedule, soon, tracker, waiting,
 };
-use crate::analytics::{Endpoint, InvalidEndpoint, Pace};
+use crate::analytics::{Endpoint, InvalidEndpoint, Schedule};
 
 /// Publishes three events to a receiver that behaves so at first; all are to arrive, by so many requests at least.
 async fn check(first: impl IntoIterator<Item = Manner>, requests: usize) -> Receiver {
@@ -21,7 +21,7 @@ async fn check(first: impl IntoIterator<Item = Manner>, requests: usize) -> Rece
     let arrived = soon("all arrive and are removed", || {
         waiting(folder.path()) == 0 && contexts.iter().all(|context| receiver.has(context))
     });
-    publishing(&tracker, receiver.endpoint(), pace(5), arrived).await;
+    publishing(&tracker, receiver.endpoint(), schedule(5), arrived).await;
     assert!(receiver.keys().len() >= requests, "{:?}", receiver.keys());
     receiver.check_once(contexts.map(str::to_owned));
     assert_eq!(tracker.figures().published, 3);
@@ -50,7 +50,7 @@ async fn any_answer_of_2xx_will_do() {
     let tracker = tracker(folder.path());
     tracker.track(&asked("something"));
     let taken = soon("it is removed", || waiting(folder.path()) == 0);
-    publishing(&tracker, receiver.endpoint(), pace(5), taken).await;
+    publishing(&tracker, receiver.endpoint(), schedule(5), taken).await;
     assert_eq!(receiver.keys().len(), 1);
 }
 
@@ -81,7 +81,7 @@ async fn an_endpoint_that_asks_for_time_gets_it_even_at_the_end() {
             // Many times the usual wait.
             tokio::time::sleep(Duration::from_millis(100)).await;
         };
-        publishing(&tracker, receiver.endpoint(), pace(2), work).await;
+        publishing(&tracker, receiver.endpoint(), schedule(2), work).await;
         assert_eq!(receiver.keys().len(), 1, "{headers}");
         assert_eq!(waiting(folder.path()), 1);
     }
@@ -98,7 +98,7 @@ async fn a_refused_batch_is_kept_and_does_not_hold_up_the_others() {
             tracker.track(&asked("good"));
             soon("all arrive", || receiver.has("bad") && receiver.has("good")).await;
         };
-        publishing(&tracker, receiver.endpoint(), pace(20), work).await;
+        publishing(&tracker, receiver.endpoint(), schedule(20), work).await;
         receiver.check_once(["bad".to_owned(), "good".to_owned()]);
         let keys = receiver.keys();
         assert_eq!(keys.len(), 3, "{keys:?}");
@@ -117,14 +117,14 @@ async fn an_endpoint_that_refuses_everything_makes_no_heap_of_files() {
         tracked += 1;
         receiver.keys().len() >= 8
     });
-    publishing(&tracker, receiver.endpoint(), pace(1), work).await;
+    publishing(&tracker, receiver.endpoint(), schedule(1), work).await;
     assert_eq!(files(folder.path(), "analytics-batch-").len(), 2);
     assert_eq!(waiting(folder.path()), tracked);
 
     // Somebody puts it right.
     receiver.always(Manner::Store);
     let work = soon("all arrive", || waiting(folder.path()) == 0);
-    publishing(&tracker, receiver.endpoint(), pace(1), work).await;
+    publishing(&tracker, receiver.endpoint(), schedule(1), work).await;
     receiver.check_once((0..tracked).map(|number| number.to_string()));
 }
 
@@ -145,7 +145,7 @@ async fn an_endpoint_that_was_away_gets_one_batch_for_all_that_time() {
         receiver.always(Manner::Store);
         soon("all arrive", || waiting(folder.path()) == 0).await;
     };
-    publishing(&tracker, receiver.endpoint(), pace(1), work).await;
+    publishing(&tracker, receiver.endpoint(), schedule(1), work).await;
     receiver.check_once((0..tracked).map(|number| number.to_string()));
 }
 
@@ -154,8 +154,8 @@ async fn the_end_sends_what_is_buffered() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
     let tracker = tracker(folder.path());
     tracker.track(&asked("something"));
-    let pace = Pace { every: Duration::from_secs(3600), ..pace(1) };
-    publishing(&tracker, receiver.endpoint(), pace, async {}).await;
+    let schedule = Schedule { every: Duration::from_secs(3600), ..schedule(1) };
+    publishing(&tracker, receiver.endpoint(), schedule, async {}).await;
     receiver.check_once(["something".to_owned()]);
     assert_eq!(waiting(folder.path()), 0);
 }
@@ -166,18 +166,19 @@ async fn the_end_waits_for_a_request_that_is_out_but_not_for_long() {
     receiver.always(Manner::StoreAndAnswerLate);
     let tracker = tracker(folder.path());
     tracker.track(&asked("something"));
-    let pace = Pace { timeout: Duration::from_secs(10), at_stop: Duration::from_millis(100), ..pace(1) };
+    let schedule =
+        Schedule { timeout: Duration::from_secs(10), at_stop: Duration::from_millis(100), ..schedule(1) };
     let start = Instant::now();
     let out = soon("a request is out", || receiver.keys().len() == 1);
-    publishing(&tracker, receiver.endpoint(), pace, out).await;
+    publishing(&tracker, receiver.endpoint(), schedule, out).await;
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!((receiver.keys().len(), waiting(folder.path())), (1, 1));
 
     // The next process sends the same again, soon after its start.
     receiver.always(Manner::Store);
-    let pace = Pace { every: Duration::from_secs(3600), ..pace };
+    let schedule = Schedule { every: Duration::from_secs(3600), ..schedule };
     let gone = soon("it is delivered", || waiting(folder.path()) == 0);
-    publishing(&tracker, receiver.endpoint(), pace, gone).await;
+    publishing(&tracker, receiver.endpoint(), schedule, gone).await;
     receiver.check_once(["something".to_owned()]);
     assert_eq!(receiver.keys()[0], receiver.keys()[1]);
 }
@@ -190,7 +191,7 @@ async fn a_batch_that_cannot_be_read_does_not_hold_up_the_others() {
     let tracker = tracker(folder.path());
     tracker.track(&asked("something"));
     let arrived = soon("it arrives", || receiver.has("something"));
-    publishing(&tracker, receiver.endpoint(), pace(5), arrived).await;
+    publishing(&tracker, receiver.endpoint(), schedule(5), arrived).await;
     receiver.check_once(["something".to_owned()]);
 }
 

@@ -12,9 +12,9 @@ use rustls::{
 use super::{
     asked,
     child::{Part, Process},
-    eventually, pace, publishing,
+    eventually, publishing,
     receiver::Receiver,
-    tracker, waiting,
+    schedule, tracker, waiting,
 };
 use crate::analytics::Endpoint;
 
@@ -67,6 +67,6 @@ async fn an_endpoint_that_nobody_vouches_for_gets_nothing() {
     tracker.track(&asked("something"));
     let endpoint = Endpoint::parse(&url(&receiver)).unwrap();
     // The end is a round, too.
-    publishing(&tracker, endpoint, pace(1000), async {}).await;
+    publishing(&tracker, endpoint, schedule(1000), async {}).await;
     assert_eq!((receiver.seen().len(), waiting(folder.path())), (0, 1));
 }

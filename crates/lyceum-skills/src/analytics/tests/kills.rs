@@ -10,16 +10,16 @@ use lyceum_harness::random::Random;
 use super::{
     asked,
     child::{Part, Process},
-    eventually, pace, publishing,
+    eventually, publishing,
     receiver::{Manner, Receiver},
-    soon, text, tracker, waiting,
+    schedule, soon, text, tracker, waiting,
 };
 
 /// Delivers what is left, as the next process does.
 async fn recover(folder: &Path, receiver: &Receiver) {
     let tracker = tracker(folder);
     let done = soon("all is delivered", || waiting(folder) == 0);
-    publishing(&tracker, receiver.endpoint(), pace(2), done).await;
+    publishing(&tracker, receiver.endpoint(), schedule(2), done).await;
 }
 
 #[tokio::test]

@@ -12,9 +12,9 @@ use tracing::{
 use tracing_subscriber::{Layer, Registry, layer::Context, layer::SubscriberExt};
 
 use super::{
-    asked, pace, publishing,
+    asked, publishing,
     receiver::{Manner, Receiver},
-    settings, soon, tracker,
+    schedule, settings, soon, tracker,
 };
 use crate::analytics::{Endpoint, Settings, Tracker};
 
@@ -57,7 +57,7 @@ async fn check(url: &str, part: &str) {
     let folder = tempfile::tempdir().unwrap();
     let tracker = tracker(folder.path());
     tracker.track(&asked("what people ask for is private"));
-    publishing(&tracker, Endpoint::parse(url).unwrap(), pace(2), soon(part, || log.has(part))).await;
+    publishing(&tracker, Endpoint::parse(url).unwrap(), schedule(2), soon(part, || log.has(part))).await;
     let lines = log.lines().join("\n");
     for secret in ["private", "hunter2", "t0ken", "hooks", folder.path().to_str().unwrap()] {
         assert!(!lines.contains(secret), "{secret}: {lines}");
@@ -79,15 +79,15 @@ async fn the_log_says_what_to_do_and_never_the_whole_address() {
             Manner::Answer(307, "Location: http://me:hunter2@127.0.0.1/t0ken\r\n"),
             "configure the address it leads to",
         ),
-        (Manner::HangUp, "were not delivered and are kept"),
-        (Manner::Hang, "were not delivered and are kept"),
+        (Manner::HangUp, "were not delivered; they are buffered"),
+        (Manner::Hang, "were not delivered; they are buffered"),
     ] {
         receiver.always(manner);
         check(&url(receiver.port()), part).await;
     }
     let port = receiver.port();
     drop(receiver);
-    check(&url(port), "were not delivered and are kept").await;
+    check(&url(port), "were not delivered; they are buffered").await;
 }
 
 #[test]
@@ -117,5 +117,5 @@ fn a_full_disk_is_told_once_a_minute() {
     }
     assert_eq!(tracker.figures().failed, 50);
     assert_eq!(log.lines().len(), 1, "{:?}", log.lines());
-    assert!(log.has("look whether the disk is full"));
+    assert!(log.has("check that the disk is not full"));
 }

@@ -12,9 +12,9 @@ use jiff::Timestamp;
 use super::{
     asked,
     child::{Part, Process},
-    eventually, files, pace, publishing,
+    eventually, files, publishing,
     receiver::Receiver,
-    settings, soon, text, tracker, waiting,
+    schedule, settings, soon, text, tracker, waiting,
 };
 use crate::analytics::{
     Figures, Settings, Tracker,
@@ -30,7 +30,7 @@ async fn a_tracker_that_is_off_writes_and_sends_nothing() {
     let tracker = Tracker::off();
     tracker.track(&asked("anything"));
     // Does not wait for its end, which here never comes.
-    publishing(&tracker, receiver.endpoint(), pace(1), std::future::pending()).await;
+    publishing(&tracker, receiver.endpoint(), schedule(1), std::future::pending()).await;
     assert_eq!(tracker.figures(), Figures::default());
     assert_eq!(files(folder.path(), ""), [] as [&str; 0]);
     assert_eq!(receiver.seen().len(), 0);
@@ -97,7 +97,7 @@ async fn a_full_buffer_refuses_new_events_until_there_is_room() {
 
     // All that was taken is delivered, and then there is room again.
     let delivered = soon("all is delivered", || receiver.stored() as u64 == taken);
-    publishing(&tracker, receiver.endpoint(), pace(5), delivered).await;
+    publishing(&tracker, receiver.endpoint(), schedule(5), delivered).await;
     eventually("there is room", || {
         tracker.track(&asked("later"));
         tracker.figures().recorded > taken
@@ -172,7 +172,7 @@ async fn an_unfinished_line_is_set_aside_and_harms_no_other() {
     tracker.track(&asked("after"));
 
     let both = soon("both arrive", || receiver.stored() == 2 && tracker.figures().torn == 1);
-    publishing(&tracker, receiver.endpoint(), pace(5), both).await;
+    publishing(&tracker, receiver.endpoint(), schedule(5), both).await;
     receiver.check_once(["before".to_owned(), "after".to_owned()]);
     assert_eq!(text(folder.path(), "analytics-torn.jsonl"), format!("{torn}\n"));
     assert_eq!(waiting(folder.path()), 0);
@@ -197,7 +197,7 @@ async fn a_batch_of_nothing_but_rubbish_is_set_aside_without_a_request() {
     fs::write(folder.path().join(name), b"[1]\n\0\0\0\n{\"\xff\":1}\n\n{}{}").unwrap();
     let tracker = tracker(folder.path());
     let gone = soon("it is set aside", || files(folder.path(), name).is_empty());
-    publishing(&tracker, receiver.endpoint(), pace(5), gone).await;
+    publishing(&tracker, receiver.endpoint(), schedule(5), gone).await;
     assert_eq!(
         fs::read(folder.path().join("analytics-torn.jsonl")).unwrap(),
         b"[1]\n\0\0\0\n{\"\xff\":1}\n{}{}\n"

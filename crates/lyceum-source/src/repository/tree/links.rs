@@ -7,7 +7,7 @@ use lyceum_model::RelPath;
 use crate::{FileMeta, Reason};
 
 /// The longest target that is looked at.
-pub(super) const LONGEST: u64 = 1024;
+pub(super) const MAX_TARGET_BYTES: u64 = 1024;
 
 /// How many links are followed one after the other.
 const MOST_HOPS: usize = 8;

@@ -1,4 +1,4 @@
-//! How requests get to a store, telling apart the answers that `object_store` does not.
+//! The HTTP client for S3-compatible stores, which tells apart error responses that `object_store` does not.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use object_store::client::{
 };
 use reqwest::{Client, Url};
 
-use super::{super::ObjectError, Answer, Meaning};
+use super::{super::ObjectError, ErrorResponse, Meaning};
 
 /// How long it may take until a connection stands.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
@@ -60,7 +60,7 @@ impl HttpService for Connection {
             return Ok(HttpResponse::from_parts(parts, body));
         }
         let body = beginning(body).await?;
-        let answer = Answer::read(parts.status.as_u16(), &body);
+        let answer = ErrorResponse::read(parts.status.as_u16(), &body);
         // The kind decides whether the request is sent again.
         match answer.meaning() {
             Meaning::NoObject => Ok(HttpResponse::from_parts(parts, body.into())),

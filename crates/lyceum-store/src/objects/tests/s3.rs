@@ -68,15 +68,15 @@ async fn an_answer_says_what_is_to_be_done() {
     check("403 Forbidden", "InvalidAccessKeyId", (upstream, false, "check the access key")).await;
     check("401 Unauthorized", "", (upstream, false, "check the access key")).await;
     check("400 Bad Request", "AuthorizationHeaderMalformed", (upstream, false, "the region")).await;
-    check("404 Not Found", "NoSuchBucket", (upstream, false, "the bucket is not there")).await;
-    check("301 Moved Permanently", "PermanentRedirect", (upstream, false, "the bucket is not there")).await;
+    check("404 Not Found", "NoSuchBucket", (upstream, false, "the bucket does not exist")).await;
+    check("301 Moved Permanently", "PermanentRedirect", (upstream, false, "the bucket does not exist")).await;
     check("400 Bad Request", "KeyTooLongError", (ErrorCode::InvalidPath, false, "too long")).await;
     check("400 Bad Request", "InvalidRequest", (ErrorCode::InternalError, false, "failed")).await;
 }
 
 #[tokio::test]
 async fn a_busy_store_is_asked_again_and_then_given_up() {
-    check("503 Slow Down", "SlowDown", (ErrorCode::UpstreamError, true, "try again")).await;
+    check("503 Slow Down", "SlowDown", (ErrorCode::UpstreamError, true, "is running, and retry")).await;
 }
 
 #[tokio::test]

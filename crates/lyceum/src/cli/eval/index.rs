@@ -12,7 +12,7 @@ use std::{
 use anyhow::{Context, bail};
 use lyceum_search::{
     Mode, Page, State, Status,
-    eval::{Asked, beir},
+    eval::{self, beir},
 };
 
 use crate::{
@@ -126,8 +126,8 @@ impl Progress {
         }
     }
 
-    pub(super) fn asking(&self, asked: Asked) {
-        let Asked { mode, done, of } = asked;
+    pub(super) fn asking(&self, asked: eval::Progress) {
+        let eval::Progress { mode, done, of } = asked;
         self.say(&format!("asking by {}: {done} of {of}", super::table::word(mode)));
     }
 

@@ -71,7 +71,7 @@ pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(
         .filter_map(|(hat, tier)| Some((hat.clone(), serde_json::from_value(tier.clone()).ok()?)))
         .collect();
     if is_written && named.is_empty() {
-        let message = "it gives nobody a tier; write for example tiers = { \"30.3.5\" = \"member\" } with hats of your organisation";
+        let message = "it gives nobody a tier; write for example tiers = { \"1.2\" = \"member\" } with hats of your organisation";
         checker.fault("/auth/hats", message.to_owned());
     }
     let mut hats = Vec::new();

@@ -83,7 +83,7 @@ pub(in crate::config) struct AuthHats {
     #[schemars(example = &"0x3bc1A0Ad72417f2d411118085256fC53CBdDd137")]
     pub contract: Option<String>,
     /// Each hat and the tier of whoever wears it. Without any, everyone who signs in with a wallet is public.
-    #[schemars(with = "BTreeMap<String, RoleTier>", example = serde_json::json!({ "30.3.1": "vibecoder", "30.3.5": "member" }))]
+    #[schemars(with = "BTreeMap<String, RoleTier>", example = serde_json::json!({ "1.2": "member", "1.2.1": "vibecoder" }))]
     pub tiers: std::collections::BTreeMap<String, Tier>,
 }
 
@@ -137,10 +137,10 @@ pub(in crate::config) struct AuthWaap {
     #[schemars(example = true)]
     pub dark_mode: Option<bool>,
     /// Who asks, as people read it there. Default: the title of `[knowledge]`.
-    #[schemars(example = &"SuperBenefit")]
+    #[schemars(example = &"The Team")]
     pub project_name: Option<String>,
     /// What stands above the ways to sign in. Default: "Sign in to" and the project's name.
-    #[schemars(example = &"Sign in to SuperBenefit AI Tools")]
+    #[schemars(example = &"Sign in to The Team")]
     pub entry_title: Option<String>,
     /// The id of a project at WalletConnect, where wallets on other machines are let in.
     #[schemars(example = &"0123456789abcdef0123456789abcdef")]

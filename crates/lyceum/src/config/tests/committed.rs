@@ -35,11 +35,14 @@ fn the_committed_schema_is_the_one_that_is_checked_against() {
 #[test]
 fn every_example_is_good() {
     // The variables that the examples name, as if they were set.
-    const SET: [(&str, &str); 10] = [
+    const SET: [(&str, &str); 13] = [
         ("SKILLS_TOKEN", "a-secret"),
         ("HANDBOOK_WEBHOOK_SECRET", "a-secret"),
         ("S3_ACCESS_KEY_ID", "a-secret"),
         ("S3_SECRET_ACCESS_KEY", "a-secret"),
+        ("MAINNET_RPC_URL", "https://chain.example.org/a-secret"),
+        ("GITHUB_WEBHOOK_SECRET", "a-secret"),
+        ("COOKIE_ENCRYPTION_KEY", "0000000000000000000000000000000000000000000000000000000000000000"),
         ("OPTIMISM_RPC_URL", "https://chain.example.org/a-secret"),
         ("GITHUB_CLIENT_ID", "an-id"),
         ("GITHUB_CLIENT_SECRET", "a-secret"),

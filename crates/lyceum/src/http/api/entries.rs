@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use axum::{extract::Request, response::Response};
-use lyceum_content::knowledge::{Found, Summary};
+use lyceum_content::knowledge::{EntryPage, Summary};
 use lyceum_model::ErrorCode;
 use schemars::JsonSchema;
 
@@ -62,7 +62,7 @@ async fn list(api: Api, request: Request) -> Result<Response, ApiError> {
 }
 
 /// The answer as JSON. Each entry was written when it was brought in.
-fn written(found: &Found<'_>, asked: &Asked) -> String {
+fn written(found: &EntryPage<'_>, asked: &Asked) -> String {
     let length: usize = found.entries.iter().map(|entry| entry.json.len() + 1).sum();
     let mut text = String::with_capacity(length + 96);
     text.push_str("{\"entries\":[");

@@ -3,7 +3,7 @@
 use axum::{extract::Request, response::Response};
 use bytes::Bytes;
 use http::{HeaderValue, header};
-use lyceum_knowledge::{Document, Kept};
+use lyceum_knowledge::{Document, DocumentBytes};
 use lyceum_model::ErrorCode;
 use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
@@ -78,7 +78,8 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
         cached::unchanged(known)
     } else {
         // What took its place meanwhile has another hash.
-        let Kept { hash, bytes } = knowledge.kept(entry).await.map_err(|error| super::failed(&error))?;
+        let DocumentBytes { hash, bytes } =
+            knowledge.document_bytes(entry).await.map_err(|error| super::failed(&error))?;
         let body = match wanted {
             Wanted::Json => Bytes::from_owner(bytes),
             Wanted::Markdown | Wanted::Plain => {

@@ -251,7 +251,7 @@ fn name_types(schemas: &mut Map<String, Value>, ontology: &Ontology) {
     }
     // What is found may be no document, for skills are searched too; and facets count by type.
     for (_, schema) in
-        schemas.iter_mut().filter(|(name, _)| !["Found", "FacetCounts"].contains(&name.as_str()))
+        schemas.iter_mut().filter(|(name, _)| !["SearchHit", "FacetCounts"].contains(&name.as_str()))
     {
         if let Some(named) = schema.pointer_mut("/properties/contentType") {
             *named = ContentTypeName::reference();

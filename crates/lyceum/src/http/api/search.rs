@@ -1,9 +1,9 @@
 //! `GET /api/v1/search`: the documents that answer a question best, with the passage that does.
 
 use axum::{extract::Request, response::Response};
-use lyceum_knowledge::{Filters, FoundAll, Manner, USUAL};
+use lyceum_knowledge::{DEFAULT_RESULTS, Filters, SearchOptions, SearchResponse};
 use lyceum_model::ErrorCode;
-use lyceum_search::{LONGEST, MOST, Mode};
+use lyceum_search::{MAX_QUERY_CHARS, MAX_RESULTS, Mode};
 use schemars::JsonSchema;
 use serde_json::json;
 
@@ -28,7 +28,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         Filters can be combined. `degraded` says why an answer is poorer than it could be.",
     in_path: None,
     in_query: Some(inline::<SearchQuery>),
-    answers: &[Form { kind: "application/json", schema: named::<FoundAll> }],
+    answers: &[Form { kind: "application/json", schema: named::<SearchResponse> }],
     links: &[Link {
         name: "best",
         to: "getEntry",
@@ -53,7 +53,7 @@ const SOMETHING_TO_READ: &str = r"[^\s\u0000-\u001f\u007f-\u009f]";
 #[schemars(rename_all = "camelCase")]
 struct SearchQuery {
     /// The question.
-    #[schemars(length(min = 1, max = LONGEST), regex(pattern = SOMETHING_TO_READ))]
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS), regex(pattern = SOMETHING_TO_READ))]
     q: String,
     /// Only documents of this type; a type that others extend stands for all of them. `skill` and `script` are what
     /// skills say and do.
@@ -83,7 +83,7 @@ struct SearchQuery {
     #[schemars(length(min = 1))]
     path: Option<String>,
     /// How many results are sent at most.
-    #[schemars(range(min = 1, max = MOST), extend("default" = USUAL))]
+    #[schemars(range(min = 1, max = MAX_RESULTS), extend("default" = DEFAULT_RESULTS))]
     limit: Option<u32>,
     /// Which stages are asked.
     mode: Option<ModeName>,
@@ -111,12 +111,12 @@ enum ModeName {
 struct Asked {
     text: String,
     filters: Filters,
-    manner: Manner,
+    options: SearchOptions,
 }
 
 async fn search(api: Api, request: Request) -> Result<Response, ApiError> {
     let asked = parse(request.uri().query().unwrap_or_default())?;
-    let found = api.base.finder.find(asked.text, &asked.filters, asked.manner);
+    let found = api.base.finder.find(asked.text, &asked.filters, asked.options);
     let found = api.app.within_limit(found).await.map_err(|error| super::failed(&error))?;
     let body = serde_json::to_string(&found).unwrap_or_default();
     let is_poor = found.degraded.is_some();
@@ -156,7 +156,9 @@ fn parse(query: &str) -> Result<Asked, ApiError> {
             "source" => once(&name, &mut filters.source, said(&name, value()?)?)?,
             "path" => once(&name, &mut filters.path, said(&name, value()?)?)?,
             "tag" => add_tags(&mut filters.tags, &value()?)?,
-            "limit" => once(&name, &mut filters.limit, number(&name, &value()?, 1, MOST, USUAL)?)?,
+            "limit" => {
+                once(&name, &mut filters.limit, number(&name, &value()?, 1, MAX_RESULTS, DEFAULT_RESULTS)?)?;
+            }
             "mode" => once(&name, &mut mode, mode_of(&value()?)?)?,
             "explain" => once(&name, &mut explain, truth(&name, &value()?)?)?,
             "facets" => once(&name, &mut facets, truth(&name, &value()?)?)?,
@@ -168,7 +170,7 @@ fn parse(query: &str) -> Result<Asked, ApiError> {
         let details = Some(json!({ "field": "q" }));
         ApiError { details, ..ApiError::new(ErrorCode::InvalidQuery, message) }
     })?;
-    asked.manner = Manner {
+    asked.options = SearchOptions {
         mode: mode.unwrap_or_default(),
         explain: explain.unwrap_or_default(),
         facets: facets.unwrap_or_default(),

@@ -30,7 +30,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{super::Entrance, ask::ask, subscriptions::Subscriptions};
-use crate::{app::too_late, patience::within, tasks::Tasks, telemetry::Metrics};
+use crate::{app::too_late, deadline::within, tasks::Tasks, telemetry::Metrics};
 
 /// How many rounds of questions one call may take.
 const MOST_ROUNDS: usize = 8;

@@ -13,7 +13,7 @@ use crate::{app::App, config::Config};
 /// A server with one extension.
 fn app(folder: &Path) -> App {
     let config = Config::from_text(Path::new("lyceum.toml"), &format!("[server]\ndata_dir = {folder:?}\n"));
-    let letters = lyceum_testkit::letters(Access::public(Domain::from_static("post")));
+    let letters = lyceum_testkit::sample_extension(Access::public(Domain::from_static("post")));
     let registry = Registry::builder().extension(letters).unwrap().build();
     App::with_hub(config.unwrap(), ([127, 0, 0, 1], 0).into(), Arc::new(Hub::new(registry)))
 }

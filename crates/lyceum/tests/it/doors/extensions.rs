@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
-use lyceum_testkit::letters;
+use lyceum_testkit::sample_extension;
 use lyceum_tools::{Hub, Registry, ToolSpec};
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ const POST: Domain = Domain::from_static("post");
 /// The extension on those terms, and beside it a service that has none.
 fn post_office(access: Access) -> Arc<Hub> {
     let other = ToolSpec { access: Access::public(Domain::from_static("kb")), ..spec("read") };
-    let builder = Registry::builder().extension(letters(access)).unwrap();
+    let builder = Registry::builder().extension(sample_extension(access)).unwrap();
     let builder = builder.tool_entry(tool(other, |_| async { Ok("done".to_owned()) })).unwrap();
     Arc::new(Hub::new(builder.build()))
 }

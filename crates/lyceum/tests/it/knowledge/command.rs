@@ -83,13 +83,10 @@ async fn sync_beside_a_server_says_whom_to_ask() {
     program.shows_something().await;
     let (code, _, said) = lyceum(folder.path(), &["sync"]).await;
     assert_eq!(code, Some(1));
-    assert!(said.contains("another process keeps this data folder in sync; ask it"), "{said}");
+    assert!(said.contains("another process syncs this data folder; ask that server"), "{said}");
     let (code, said, _) = lyceum(folder.path(), &["doctor"]).await;
     assert_eq!(code, Some(0), "{said}");
-    assert!(
-        said.contains("kept in sync by the server that is running\nknowledge: 2 of 4 files are served"),
-        "{said}"
-    );
+    assert!(said.contains("synced by a running server\nknowledge: 2 of 4 files are served"), "{said}");
 }
 
 #[tokio::test]
@@ -119,7 +116,7 @@ async fn without_a_configuration_there_is_nothing_to_sync() {
     let (code, _, said) = lyceum(folder.path(), &["sync"]).await;
     assert_eq!(
         (code, said.as_str()),
-        (Some(1), "lyceum: there is no knowledge base to sync: write [knowledge] in lyceum.toml\n")
+        (Some(1), "lyceum: there is no knowledge base to sync; add a [knowledge] table to lyceum.toml\n")
     );
 }
 

@@ -142,7 +142,7 @@ async fn an_end_when_the_commit_counts_and_nothing_is_in_its_place() {
 
 #[tokio::test]
 async fn an_end_between_two_objects() {
-    check_first("shelved:2", VERY_MANY).await;
+    check_first("uploaded:2", VERY_MANY).await;
 }
 
 #[tokio::test]

@@ -28,13 +28,13 @@ async fn each_prompt_is_written_with_its_arguments() {
         (
             "explain-pattern",
             json!({ "pattern": "Rotating stewards" }),
-            "Explain the DAO pattern \"Rotating stewards\" as documented in SuperBenefit's knowledge base.\n\nInclude:",
+            "Explain the pattern \"Rotating stewards\" as documented in SuperBenefit's knowledge base.\n\nInclude:",
             "Use the search_knowledge and define_term tools to find accurate information.",
         ),
         (
             "compare-practices",
             json!({ "practice1": "Check-in", "practice2": "Rotating stewards" }),
-            "Compare \"Check-in\" and \"Rotating stewards\" as governance/coordination approaches.\n\nStructure",
+            "Compare \"Check-in\" and \"Rotating stewards\" as described in the SuperBenefit knowledge base.\n\nStructure",
             "Use the search_knowledge tool to find relevant documentation for both.",
         ),
     ] {

@@ -17,7 +17,7 @@ async fn resources_and_templates_are_listed_in_both_eras() {
         [
             format!("{host}/data/groups"),
             "data/groups",
-            "List of SuperBenefit groups/cells with metadata",
+            "List of SuperBenefit groups with metadata",
             "application/json"
         ],
         [
@@ -29,7 +29,7 @@ async fn resources_and_templates_are_listed_in_both_eras() {
         [
             format!("{host}/data/releases"),
             "data/releases",
-            "List of creative releases with metadata",
+            "List of releases with metadata",
             "application/json"
         ],
         [

@@ -129,7 +129,7 @@ async fn each_tool_is_described_as_in_its_document() {
             "define_term",
             "public",
             "Get the definition of a term from the SuperBenefit lexicon. \
-             Use this when users ask 'what is X?' for DAO/web3 terminology.",
+             Use this when users ask 'what is X?' about a term that SuperBenefit uses.",
             [["term", "string", "Term to define"]],
             ["term"]
         ],
@@ -140,17 +140,28 @@ async fn each_tool_is_described_as_in_its_document() {
             [["contentType", "string", "Content type of the document"], ["id", "string", "Document ID"]],
             ["contentType", "id"]
         ],
-        ["list_groups", "public", "List all groups/cells in the SuperBenefit ecosystem.", [], null],
-        ["list_releases", "public", "List creative releases with their metadata.", [], null],
+        [
+            "list_groups",
+            "public",
+            "List all groups in the SuperBenefit knowledge base, with members, homepage and number of documents.",
+            [],
+            null
+        ],
+        [
+            "list_releases",
+            "public",
+            "List the releases that documents in the SuperBenefit knowledge base belong to, newest first, with their metadata.",
+            [],
+            null
+        ],
         [
             "search_knowledge",
             "public",
-            "Search the SuperBenefit knowledge base for documents by what they say and what they mean. Returns the \
-             passages that fit best, each with the document, its file, lines and commit. Put words in double quotes to \
-             have them side by side, and end a word with * for words that begin so.",
+            "Search the SuperBenefit knowledge base (hybrid: BM25 and embeddings). Returns the best passages, each with \
+             its document, file, lines and commit. Use double quotes for an exact phrase, and a trailing * for a prefix.",
             [
-                ["explain", "boolean", "Say what each stage of the search said of each result"],
-                ["filters", null, "What may be found"],
+                ["explain", "boolean", "Include the score of each search stage in each result"],
+                ["filters", null, "Filters that restrict the results"],
                 ["query", "string", "Natural language search query"]
             ],
             ["query"]
@@ -166,7 +177,7 @@ async fn each_tool_is_described_as_in_its_document() {
             "search_with_documents",
             "member",
             "Search SuperBenefit and return full document content for results. Requires member access. Published documents are open to everyone by the REST API.",
-            [["filters", null, "What may be found"], ["query", "string", "Search query"]],
+            [["filters", null, "Filters that restrict the results"], ["query", "string", "Search query"]],
             ["query"]
         ],
     ]);

@@ -31,7 +31,7 @@ async fn the_operator_sees_what_was_allowed_and_ends_it_beside_a_server() {
     // The newest comes first.
     let id = grants[1]["id"].as_str().unwrap();
     let (code, said) = lyceum(folder.path(), &["grants", "--end", id], &[]).await;
-    assert_eq!((code, said.starts_with("1 ended")), (Some(0), true), "{said}");
+    assert_eq!((code, said.starts_with("1 revoked")), (Some(0), true), "{said}");
     assert_eq!(stage.refresh(&first.refresh).await.json()["error"], "invalid_grant");
     assert_eq!(stage.app.send(with_token(get("/account"), &second.access)).await.status, 200);
     let (code, said) = lyceum(folder.path(), &["grants", "--end", id], &[]).await;
@@ -49,7 +49,7 @@ async fn the_doctor_names_the_chain_that_can_not_be_read() {
     let variables = [("MAINNET_RPC_URL", one.url()), ("OPTIMISM_RPC_URL", ten.url())];
     let (code, said) = lyceum(folder.path(), &["doctor"], &variables).await;
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("sign-in: on; what is public is open to strangers\n"), "{said}");
+    assert!(said.contains("sign-in: on; anonymous callers may use what is public\n"), "{said}");
     assert!(said.contains("  chain 1 answers\n  chain 10 answers\n"), "{said}");
     ten.become_chain(5);
     let (code, said) = lyceum(folder.path(), &["doctor"], &variables).await;

@@ -121,9 +121,9 @@ async fn the_doctor_lists_each_with_its_reason() {
     let mut lines = ended.out.lines();
     assert!(lines.next().unwrap().starts_with("lyceum "));
     assert!(lines.next().unwrap().starts_with("configuration: good (lyceum.toml); data in "));
-    assert_eq!(lines.next(), Some("search: by words; search.embedder.kind is \"none\""));
-    assert_eq!(lines.next(), Some("sign-in: off; everyone who reaches the server may do everything"));
-    assert_eq!(lines.next(), Some("knowledge: off; write [knowledge] in lyceum.toml"));
+    assert_eq!(lines.next(), Some("search: lexical only (BM25); search.embedder.kind is \"none\""));
+    assert_eq!(lines.next(), Some("sign-in: off; everyone who can reach the server may call everything"));
+    assert_eq!(lines.next(), Some("knowledge: off; add a [knowledge] table to lyceum.toml"));
     assert_eq!(lines.next(), Some(format!("source skills: {}", folder.path().display()).as_str()));
     assert_eq!(lines.next(), Some("skills: 3"));
     let found =
@@ -140,7 +140,7 @@ async fn the_doctor_lists_each_with_its_reason() {
 async fn the_doctor_fails_when_something_does_not_work_at_all() {
     let ended = lyceum("doctor", "", &[("SKILLS_DIR", "missing")]).await;
     assert_eq!(ended.code, Some(1));
-    let text = "  can't be refreshed: the folder is not there, or it is not a folder; check its path\n";
+    let text = "  refresh failed: no such folder; check its path\n";
     assert!(ended.out.ends_with(text), "{}", ended.out);
     let ended = lyceum("doctor", "[skills]\nsource = \"nothing\"\n", &[]).await;
     assert_eq!(ended.code, Some(1));
@@ -150,7 +150,7 @@ async fn the_doctor_fails_when_something_does_not_work_at_all() {
 #[tokio::test]
 async fn the_doctor_says_when_there_are_no_skills_to_look_at() {
     let ended = lyceum("doctor", "", &[]).await;
-    let text = "skills: off; write [skills] in lyceum.toml, or set SKILLS_DIR or SKILLS_REPO";
+    let text = "skills: off; add a [skills] table to lyceum.toml, or set SKILLS_DIR or SKILLS_REPO";
     assert_eq!((ended.code, ended.out.lines().last()), (Some(0), Some(text)));
 }
 

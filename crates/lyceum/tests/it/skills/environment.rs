@@ -33,8 +33,8 @@ async fn without_a_folder_and_a_repository_the_program_says_what_to_set() {
         &[("SKILLS_BRANCH", "main"), ("GITHUB_TOKEN", "t")],
     ] {
         let ended = lyceum("stdio", "", variables).await;
-        let text = "lyceum: there is nothing to serve: set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git \
-            repository, or write a lyceum.toml and name it with --config\n";
+        let text = "lyceum: there is nothing to serve; set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git \
+            repository, or name a configuration file with --config\n";
         assert_eq!(
             (ended.code, ended.out.as_str(), ended.err.as_str()),
             (Some(1), "", text),
@@ -210,7 +210,7 @@ async fn a_folder_that_is_not_there_is_told_in_the_answer_and_the_log() {
     let missing = folder.path().join("missing");
     let mut program = Program::with(&[("SKILLS_DIR", missing.to_str().unwrap())]);
     let (code, told) = super::refused(&program.call("list_skills", json!({})).await);
-    let text = "the folder is not there, or it is not a folder; check its path";
+    let text = "no such folder; check its path";
     assert_eq!((code.as_str(), told), ("UNAVAILABLE", format!("the skills can't be read: {text}")));
     let (log, _) = program.finish().await;
     assert!(log.iter().any(|line| line["level"] == "WARN" && line["error.cause"] == text), "{log:?}");

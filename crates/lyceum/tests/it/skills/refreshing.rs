@@ -65,8 +65,7 @@ async fn a_folder_that_is_gone_is_told_and_what_was_read_is_served_on() {
         "success": false,
         "skills_reindexed": 1,
         "last_sync": "[time]",
-        "message": "The refresh failed, and what was here before is served on: the folder is not there, or it is not \
-            a folder; check its path",
+        "message": "The refresh failed, and what was here before is served on: no such folder; check its path",
     });
     assert_eq!(answer, expected);
     assert_eq!(ask(&app, "get_skill", json!({ "context": "one" })).await["skill_path"], "one");

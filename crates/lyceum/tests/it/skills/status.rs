@@ -61,7 +61,7 @@ async fn a_folder_that_is_not_there_is_told_everywhere_and_the_server_stays_up()
     let folder = Folder::empty();
     folder.rename("", "../away");
     let app = watching(&folder).await;
-    let error = "the folder is not there, or it is not a folder; check its path";
+    let error = "no such folder; check its path";
     let ready = app.send(get("/readyz")).await;
     let expected = json!({ "ready": false, "reasons": [format!("the skills can't be read: {error}")] });
     assert_eq!((ready.status, ready.json()), (503, expected));

@@ -154,7 +154,7 @@ fn a_handover_is_the_same_on_the_other_side() {
         let address = address.parse().unwrap();
         assert!(matches!(pass(Work::Connect(address)), Work::Connect(same) if same == address));
     }
-    let bytes = vec![7; crate::guard::broker::foreign::MOST_BYTES];
+    let bytes = vec![7; crate::guard::broker::foreign::MAX_DATAGRAM_BYTES];
     let message = Message { bytes: bytes.clone(), flags: SendFlags::OOB };
     assert!(
         matches!(pass(Work::Send(message)), Work::Send(same) if same.bytes == bytes && same.flags == SendFlags::OOB)

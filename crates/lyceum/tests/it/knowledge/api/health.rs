@@ -10,11 +10,12 @@ use crate::app::{TestApp, get};
 #[tokio::test]
 async fn a_knowledge_base_is_told_with_what_is_served_and_what_is_not() {
     let app = Base::example().served().await;
-    let health = until(&app, "/health", |answer| answer.json()["knowledge"]["unshelved"] == 0).await.json();
+    let health =
+        until(&app, "/health", |answer| answer.json()["knowledge"]["pending_objects"] == 0).await.json();
     let expected = json!({
         "documents": 9,
         "files": { "published": 9, "drafts": 1, "unpublished": 1, "skipped": 0, "failed": 0 },
-        "unshelved": 0,
+        "pending_objects": 0,
         "failed": [],
     });
     assert_eq!(health["knowledge"], expected);

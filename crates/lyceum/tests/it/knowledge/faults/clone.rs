@@ -60,7 +60,7 @@ async fn a_clone_whose_files_can_not_be_read_is_made_anew() {
     damage_packs(&stage.data());
     let program = stage.started().await;
     stage.check_equal_to_scratch(&program).await;
-    assert!(program.log().contains("files of a clone can't be read; it is made anew"), "{}", program.log());
+    assert!(program.log().contains("files in the clone can't be read; cloning again"), "{}", program.log());
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ async fn check_is_made_anew(damage: impl Fn(&mut Vec<u8>)) {
     stage.check_equal_to_scratch(&program).await;
     let aside = file.with_file_name("lyceum.db.damaged-1");
     assert!(aside.is_file(), "it was not put aside: {}", program.log());
-    assert!(program.log().contains("the database is damaged; it was put aside"), "{}", program.log());
+    assert!(program.log().contains("the database is corrupt; moved it aside"), "{}", program.log());
 }
 
 #[tokio::test]

@@ -135,7 +135,7 @@ async fn objects_that_find_no_room_are_served_and_told_of_until_there_is_some() 
     stage.check_equal_to_scratch_in(&program, &data).await;
     eventually("all is well", || async {
         let health: Value = program.send(get("/health")).await.unwrap().json();
-        let is_well = health["status"] == "ok" && health["knowledge"]["unshelved"] == 0;
+        let is_well = health["status"] == "ok" && health["knowledge"]["pending_objects"] == 0;
         if is_well { Ok(()) } else { Err(health.to_string()) }
     })
     .await;

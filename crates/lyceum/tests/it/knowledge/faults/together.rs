@@ -32,7 +32,7 @@ async fn two_processes_serve_one_folder_and_one_takes_the_place_of_the_other() {
         assert!(began.elapsed() < WITHIN, "{:?}", began.elapsed());
         assert!(stage.last_delivery().await.outcome.is_acknowledged());
     }
-    let said = "another process keeps this data folder in sync";
+    let said = "another process syncs this data folder";
     assert!(follower.log().contains(said) && !leader.log().contains(said));
 
     tell(&stage, &follower);

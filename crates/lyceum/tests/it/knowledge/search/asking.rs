@@ -51,7 +51,7 @@ async fn an_answer_says_where_it_comes_from() {
     let lines: Vec<&str> = CONSENT.lines().skip(first - 1).take(last - first + 1).collect();
     assert!(lines.iter().any(|line| line.contains("speaks once")), "{first}-{last}: {lines:?}");
     assert!(one["explain"]["words"].as_f64().unwrap() > 0.0);
-    assert_eq!(answer["degraded"], "found by words only: no model is configured");
+    assert_eq!(answer["degraded"], "lexical results only: no model is configured");
 }
 
 #[tokio::test]

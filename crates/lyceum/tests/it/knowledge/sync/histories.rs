@@ -82,7 +82,7 @@ async fn a_repository_that_moved_is_followed() {
     program.shows(&commit).await;
     let shelf = stage.check_equal_to_scratch(&program).await;
     assert_eq!(shelf.text("notes/first.md"), "at the new place\n");
-    assert!(program.log().contains("the repository moved; configure its new address"), "{}", program.log());
+    assert!(program.log().contains("the repository has moved; update its URL"), "{}", program.log());
 }
 
 #[tokio::test]

@@ -112,9 +112,9 @@ async fn what_can_not_be_served_is_listed_with_the_reason() {
     let reason =
         |name: &str| listed.get(&format!("notes/{name}.md")).unwrap_or_else(|| panic!("{name}: {listed:?}"));
     assert_eq!(reason("huge"), "it is larger than 8 MiB; split it");
-    assert_eq!(reason("pointer"), "its content is kept with Git LFS, which is not fetched");
+    assert_eq!(reason("pointer"), "it is a Git LFS pointer; LFS content is not fetched");
     assert_eq!(reason("latin"), "it is not UTF-8 text; save it as UTF-8");
-    assert_eq!(reason("out"), "the link leaves the folder, leads nowhere or round in a circle");
+    assert_eq!(reason("out"), "the symbolic link leaves the folder, is broken or is circular");
     assert_eq!(reason("round"), reason("out"));
     let submodule = "it is a Git submodule; add that repository as a source of its own";
     assert_eq!(listed["notes/module.md/"], submodule, "it is a folder");

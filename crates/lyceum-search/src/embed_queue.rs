@@ -1,4 +1,4 @@
-//! Vectors, made in the background: never in the way of a sync or of a question, and never of two models mixed.
+//! The embedding queue: vectors computed in the background, never of two models mixed.
 //!
 //! Each is kept under its model and the hash of what the model was given, so that a kill loses one batch at most and a
 //! changed page costs what changed in it. With another model, its vectors are made beside those in use, which are used
@@ -33,11 +33,11 @@ use embedding::embedded;
 pub type Connect =
     Arc<dyn Fn(String) -> BoxFuture<'static, Result<Arc<dyn Embedder>, EmbedError>> + Send + Sync>;
 
-/// How many chunks are turned into vectors before they are written down.
-const TOGETHER: usize = 64;
+/// Chunks embedded per transaction.
+const BATCH_CHUNKS: usize = 64;
 
-/// How many are looked for at once: to find those that have none, all chunks are looked at.
-const AHEAD: usize = 1_024;
+/// Chunks queued per scan: finding those without a vector scans all chunks.
+const SCAN_CHUNKS: usize = 1_024;
 
 /// How long after a failure it is tried again.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
@@ -68,7 +68,7 @@ pub enum ModelStatus {
 
 impl Search {
     /// Sets the model up and turns chunks into vectors as they come, until it is told to stop.
-    pub async fn keep_filled(self: Arc<Self>, stop: CancellationToken) {
+    pub async fn keep_embedded(self: Arc<Self>, stop: CancellationToken) {
         let Some(settings) = self.options.embedder.clone() else { return };
         let work = async {
             let mut failures = 0;
@@ -83,7 +83,7 @@ impl Search {
                         if is_news {
                             tracing::warn!(
                                 error.cause = failure.detail,
-                                "texts can't be turned into vectors; answers are found by words until they can"
+                                "embedding failed; search is lexical until it works again"
                             );
                         }
                     }
@@ -137,11 +137,11 @@ impl Search {
 
     /// Waits until no page has come for a moment.
     async fn quiet(&self) {
-        while tokio::time::timeout(QUIET_FOR, self.unfilled.notified()).await.is_ok() {}
+        while tokio::time::timeout(QUIET_FOR, self.unembedded_chunks.notified()).await.is_ok() {}
     }
 
     async fn rest(&self) {
-        let _told = tokio::time::timeout(LOOK_EVERY, self.unfilled.notified()).await;
+        let _told = tokio::time::timeout(LOOK_EVERY, self.unembedded_chunks.notified()).await;
     }
 
     /// The number of the model in the database. What it did not take before is tried again.
@@ -196,16 +196,16 @@ impl Search {
                 let name = &before.identity().name;
                 tracing::info!(
                     model.name = name,
-                    "another model is wanted; this one answers until it is complete"
+                    "switching models; queries use the old vectors until the new ones are complete"
                 );
                 Some(before)
             }
             Ok(_) => {
-                tracing::info!("the model that made the vectors is another by now; they are made again");
+                tracing::info!("the embedding model has changed; computing all vectors again");
                 None
             }
             Err(error) => {
-                tracing::info!(error.cause = %error, "the model that made the vectors is gone; they are made again");
+                tracing::info!(error.cause = %error, "the embedding model is gone; computing all vectors again");
                 None
             }
         }
@@ -221,12 +221,12 @@ impl Search {
     ) -> Result<usize, Failure> {
         if queue.waiting.is_empty() {
             let done = queue.done;
-            let read = opened.db.read(move |tx| look(tx, model, done)).await?;
+            let read = opened.db.read(move |tx| pending_chunks(tx, model, done)).await?;
             let Some(looked) = read else { return Ok(0) };
             self.unembedded.store(looked.count, Ordering::Relaxed);
             *queue = looked.queue;
         }
-        let batch: Vec<Waiting> = queue.waiting.drain(..queue.waiting.len().min(TOGETHER)).collect();
+        let batch: Vec<Waiting> = queue.waiting.drain(..queue.waiting.len().min(BATCH_CHUNKS)).collect();
         if batch.is_empty() {
             return Ok(0);
         }
@@ -271,7 +271,7 @@ impl Search {
         let used = opened.active().map(|active| active.model);
         // The vectors in use answer until this process has set the other model up, too.
         if active.is_some() && active != used && !self.leads() {
-            self.unfilled.notify_one();
+            self.unembedded_chunks.notify_one();
         }
         Ok(())
     }
@@ -293,8 +293,8 @@ struct Waiting {
     count: i64,
 }
 
-/// What a look for chunks without vectors found.
-struct Looked {
+/// Chunks without a vector.
+struct PendingChunks {
     queue: Queue,
     /// How many chunks have none.
     count: i64,
@@ -318,7 +318,11 @@ async fn use_model(opened: &Arc<Opened>, model: i64, embedder: &Arc<dyn Embedder
 }
 
 /// Looks for chunks without vectors, unless nothing was written since there were none.
-fn look(tx: &lyceum_store::Tx<'_>, model: i64, done: Option<i64>) -> Result<Option<Looked>, DbError> {
+fn pending_chunks(
+    tx: &lyceum_store::Tx<'_>,
+    model: i64,
+    done: Option<i64>,
+) -> Result<Option<PendingChunks>, DbError> {
     let last = events::last(tx)?;
     if done == Some(last) {
         return Ok(None);
@@ -328,12 +332,12 @@ fn look(tx: &lyceum_store::Tx<'_>, model: i64, done: Option<i64>) -> Result<Opti
         0 => Queue { waiting: Vec::new(), done: Some(last) },
         _ => Queue { waiting: pending(tx, model)?, done: None },
     };
-    Ok(Some(Looked { queue, count }))
+    Ok(Some(PendingChunks { queue, count }))
 }
 
 /// Chunks without vectors, and what the model is to be given for each.
 fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<Waiting>, DbError> {
-    let waiting = vectors::pending(tx, model, AHEAD)?;
+    let waiting = vectors::pending(tx, model, SCAN_CHUNKS)?;
     let chunks: Vec<i64> = waiting.iter().map(|one| one.chunk).collect();
     let texts = vectors::texts(tx, &chunks)?;
     let mut all = Vec::with_capacity(texts.len());

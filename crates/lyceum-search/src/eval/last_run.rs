@@ -1,4 +1,4 @@
-//! The last run of a set, kept beside its index, so that the next can say what has changed.
+//! The last run of a set, saved next to its index, so that the next run can be compared with it.
 
 use std::{fs, io, path::Path};
 
@@ -8,16 +8,16 @@ use super::Report;
 const NAME: &str = "last.json";
 
 /// The last run, if there is one that can be read. Blocks.
-pub fn kept(folder: &Path) -> Option<Report> {
+pub fn last_run(folder: &Path) -> Option<Report> {
     let text = fs::read(folder.join(NAME)).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// Keeps a run as the last one. What it did not ask is kept of the one before. Blocks.
-pub fn keep(folder: &Path, report: &Report) -> io::Result<()> {
+/// Saves a run as the last one, with the modes of the run before that it did not use. Blocks.
+pub fn save_last_run(folder: &Path, report: &Report) -> io::Result<()> {
     let mut all = report.clone();
     let is_asked = |stage: &super::Stage| report.stages.iter().any(|asked| asked.mode == stage.mode);
-    let before = kept(folder).into_iter().flat_map(|last| last.stages);
+    let before = last_run(folder).into_iter().flat_map(|last| last.stages);
     all.stages.extend(before.filter(|stage| !is_asked(stage)));
     fs::create_dir_all(folder)?;
     let new = folder.join("last.json.new");

@@ -1,4 +1,4 @@
-//! Pages in: written to the database in one transaction, then taken into the index by words and into memory.
+//! Ingest: pages are written to the database in one transaction, then to the lexical index and into memory.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -18,11 +18,11 @@ use crate::{
     page::{Facts, Kind, Page},
 };
 
-/// How many pages are written together.
-const TOGETHER: usize = 200;
+/// Pages per transaction.
+const BATCH_PAGES: usize = 200;
 
-/// How many pages the index by words takes at once.
-const INDEXED_TOGETHER: usize = 1_000;
+/// Pages per commit of the lexical index.
+const INDEX_BATCH_PAGES: usize = 1_000;
 
 /// With another number pages are read again: how they are cut, or what a model is given of a chunk, changed.
 const CUTTING: u32 = 1;
@@ -58,7 +58,7 @@ impl Search {
         Ok(Plan { read, gone })
     }
 
-    /// Puts pages of a source in and takes others out. When this returns they are found by their words.
+    /// Adds pages of a source and removes others. When this returns, lexical search finds them.
     ///
     /// Does nothing and says so where another process is the one that writes.
     pub async fn apply(
@@ -76,7 +76,7 @@ impl Search {
         let mut gone = Some(gone);
         let mut rest = pages.into_iter().peekable();
         while rest.peek().is_some() || gone.is_some() {
-            let batch: Vec<Page> = rest.by_ref().take(TOGETHER).collect();
+            let batch: Vec<Page> = rest.by_ref().take(BATCH_PAGES).collect();
             let gone = gone.take().unwrap_or_default();
             let source = source.to_owned();
             let rows = tokio::task::spawn_blocking(move || batch.iter().map(row).collect::<Vec<_>>());
@@ -88,8 +88,8 @@ impl Search {
         let followed = opened.clone();
         let work = move || search.catch_up(&followed).and_then(|()| search.follow(&followed));
         let done = tokio::task::spawn_blocking(work).await;
-        done.map_err(|_| Error::Closed("following failed; the log says more".to_owned()))??;
-        self.unfilled.notify_one();
+        done.map_err(|_| Error::Closed("ingest failed; see the log".to_owned()))??;
+        self.unembedded_chunks.notify_one();
         Ok(true)
     }
 
@@ -104,7 +104,7 @@ impl Search {
             Ok(()) => opened.words_again().went_well(),
             Err(Behind::Database(error)) => return Err(error),
             Err(Behind::Words(error)) if error.is_damage() || lexical.is_damaged() => {
-                tracing::error!(error.cause = %error, "the index of words is damaged; it is made again");
+                tracing::error!(error.cause = %error, "the lexical index is corrupt; rebuilding it");
                 opened.words_again().went_well();
                 opened.set_lexical(None);
             }
@@ -113,7 +113,7 @@ impl Search {
                 if opened.words_again().failed(Instant::now()) {
                     tracing::error!(
                         error.cause = %error,
-                        "the index of words can't be written; it answers as it is, and writing is tried again"
+                        "could not write the lexical index; searching its last state and retrying"
                     );
                 }
             }
@@ -128,7 +128,7 @@ impl Search {
         if let Some(lexical) = opened.lexical()
             && let Err(error) = lexical.refresh()
         {
-            tracing::warn!(error.cause = %error, "the index of words could not be read anew");
+            tracing::warn!(error.cause = %error, "could not reload the lexical index");
         }
         Ok(())
     }
@@ -158,10 +158,10 @@ fn catch_up(opened: &Opened, lexical: &crate::lexical::Lexical) -> Result<(), Be
         all.into_iter().map(|page| page.id).collect()
     };
     let touched: Vec<i64> = touched.into_iter().collect();
-    let batches = touched.len().div_ceil(INDEXED_TOGETHER).max(1);
+    let batches = touched.len().div_ceil(INDEX_BATCH_PAGES).max(1);
     for number in 0..batches {
         let batch: Vec<i64> =
-            touched.iter().skip(number * INDEXED_TOGETHER).take(INDEXED_TOGETHER).copied().collect();
+            touched.iter().skip(number * INDEX_BATCH_PAGES).take(INDEX_BATCH_PAGES).copied().collect();
         let (found, gone) = read(opened, &batch).map_err(Behind::Database)?;
         let texts: Vec<Text<'_>> = found.iter().map(|(id, facts, chunks)| text(*id, facts, chunks)).collect();
         // Only with the last batch is it all there.
@@ -171,9 +171,9 @@ fn catch_up(opened: &Opened, lexical: &crate::lexical::Lexical) -> Result<(), Be
     Ok(())
 }
 
-type Found = Vec<(i64, Facts, Vec<(i64, pages::ChunkRow)>)>;
+type PageRows = Vec<(i64, Facts, Vec<(i64, pages::ChunkRow)>)>;
 
-fn read(opened: &Opened, batch: &[i64]) -> Result<(Found, Vec<i64>), DbError> {
+fn read(opened: &Opened, batch: &[i64]) -> Result<(PageRows, Vec<i64>), DbError> {
     opened.db.read_here(|tx| {
         let (mut found, mut gone) = (Vec::new(), Vec::new());
         for id in batch {

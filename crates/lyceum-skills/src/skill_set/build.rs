@@ -1,4 +1,4 @@
-//! Building the next library. What did not change since the last one is not read again.
+//! Building the next skill set. What did not change since the last one is not read again.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -17,13 +17,13 @@ use lyceum_content::{
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
 
-use super::{Library, Shelf, shelf::Digests};
+use super::{AgentSkills, SkillSet, agent_skills::Digests};
 
 /// The largest markdown file that is read.
 const LARGEST_MARKDOWN: u64 = 1024 * 1024;
 
 /// The largest `config.yaml` that is read.
-pub(crate) const LARGEST_CONFIG: u64 = 64 * 1024;
+pub(crate) const MAX_CONFIG_BYTES: u64 = 64 * 1024;
 
 /// Where the skills are in their source, and what is laid over their settings.
 #[derive(Debug, Clone)]
@@ -55,9 +55,9 @@ pub enum Audience {
     Everyone,
 }
 
-/// Builds libraries, and remembers what was read for the last one.
+/// Builds skill sets, and remembers what was read for the last one.
 #[derive(Debug, Default)]
-pub(crate) struct Librarian {
+pub(crate) struct SkillSetBuilder {
     read: HashMap<RelPath, Arc<Reading>>,
     digests: Digests,
 }
@@ -72,15 +72,15 @@ struct Reading {
     findings: Vec<Finding>,
 }
 
-impl Librarian {
-    /// Builds the library of a snapshot, with the settings that may lie beside it. Blocks.
+impl SkillSetBuilder {
+    /// Builds the skill set of a snapshot, with the settings that may lie beside it. Blocks.
     pub(crate) fn build(
         &mut self,
         snapshot: Snapshot,
         beside: Option<Beside>,
         rules: &Rules,
         now: Timestamp,
-    ) -> Library {
+    ) -> SkillSet {
         let root = root(&snapshot, rules.path.as_ref());
         let below_root: BTreeMap<RelPath, FileMeta>;
         let files = match &root {
@@ -113,12 +113,12 @@ impl Librarian {
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
         let told = self.read.values().flat_map(|reading| &reading.findings);
         let mut index = SkillIndex::new(drafts, files, told.chain(&findings));
-        let (shelf, further) = Shelf::new(&index, files, &mut self.digests, &read_file);
+        let (agent_skills, further) = AgentSkills::new(&index, files, &mut self.digests, &read_file);
         index.findings.extend(further);
         index
             .findings
             .sort_by(|one, other| other.severity.cmp(&one.severity).then(one.file.cmp(&other.file)));
-        Library { index, settings, synced_at: now, shelf, snapshot, root }
+        SkillSet { index, settings, synced_at: now, agent_skills, snapshot, root }
     }
 
     /// Reads what is new or changed, on all cores, and forgets what is gone.
@@ -225,7 +225,7 @@ fn settings(
         name.as_ref().and_then(|name| root.map_or_else(|| Some(name.clone()), |root| root.join(name)));
     let places = [inside, name.filter(|_| root.is_some())];
     let in_source =
-        places.into_iter().flatten().find_map(|path| match snapshot.read(&path, LARGEST_CONFIG) {
+        places.into_iter().flatten().find_map(|path| match snapshot.read(&path, MAX_CONFIG_BYTES) {
             Ok(bytes) => Some(String::from_utf8(bytes).map_or(Beside::Unreadable, Beside::Text)),
             Err(ReadError::Missing) => None,
             Err(ReadError::TooLarge { .. } | ReadError::Leaves | ReadError::Io(_)) => {

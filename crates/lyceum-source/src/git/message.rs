@@ -9,7 +9,7 @@ pub(crate) const NOT_FOR_THIS_SERVER: &str = "the token is not for";
 
 /// What git wrote, without credentials and control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said(String);
+pub struct GitMessage(String);
 
 /// Why git failed, as far as its words tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -126,7 +126,7 @@ impl Fault {
     }
 }
 
-impl Said {
+impl GitMessage {
     /// Cleans what was written.
     pub(super) fn new(written: &[u8], token: Option<&Secret>) -> Self {
         let mut text = String::from_utf8_lossy(written).replace('\r', "\n");
@@ -149,13 +149,13 @@ impl Said {
     }
 }
 
-impl fmt::Display for Said {
+impl fmt::Display for GitMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl std::error::Error for Said {}
+impl std::error::Error for GitMessage {}
 
 /// Takes `user:password@` out of every URL in a text.
 fn without_credentials(text: &str) -> String {

@@ -66,7 +66,7 @@ impl Namespace {
     }
 }
 
-/// Takes away what is past its end, of all namespaces, and says how much that was.
+/// Deletes expired values of all namespaces, and returns how many.
 pub fn sweep(tx: &Tx<'_>, now: Timestamp) -> Result<usize, DbError> {
     tx.execute("DELETE FROM kept WHERE expires <= $1", [now.as_millisecond().into()])
 }

@@ -1,61 +1,52 @@
-//! What a search answers, the same at every door.
+//! The response of a search, the same over MCP, REST and the command line.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
-use lyceum_search::{Answer, Facets, Hit, Search, Searched};
+use lyceum_search::{Facets, Hit, QueryResult, Searched};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{Document, Knowledge};
+use crate::Document;
 
-/// The knowledge base together with what finds things in it.
-#[derive(Debug, Clone)]
-pub struct Finder {
-    /// The knowledge base.
-    pub knowledge: Arc<Knowledge>,
-    /// What finds.
-    pub search: Arc<Search>,
-}
-
-/// The answer to a question.
+/// The response of a search.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct FoundAll {
-    /// What was found, the best first.
-    pub results: Vec<Found>,
-    /// How long it took, in milliseconds.
+pub struct SearchResponse {
+    /// The results, best first.
+    pub results: Vec<SearchHit>,
+    /// Duration of the search in milliseconds.
     pub took_ms: f64,
-    /// Why the answer is poorer than it could be; null where it is not.
+    /// Why results may be worse than usual; null otherwise.
     pub degraded: Option<String>,
-    /// The question as it was perhaps meant, where it has a word that no document has.
+    /// The query with a word corrected that no document contains.
     #[serde(rename = "didYouMean", skip_serializing_if = "Option::is_none")]
     pub did_you_mean: Option<String>,
-    /// How many documents share words with the question, by type, group, tag and so on, where that was asked for.
+    /// Counts of the lexical matches by type, group, tag and so on; with `facets` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facets: Option<FacetCounts>,
-    /// What was searched, where nothing was found.
+    /// What was searched; without results only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub searched: Option<Extent>,
 }
 
-/// A document that was found.
+/// A document that matches a query.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct SearchHit {
     /// The id, unique within the type.
     pub id: String,
     /// The type.
     pub content_type: String,
     /// The title.
     pub title: String,
-    /// What it is about.
+    /// A short description.
     pub description: String,
-    /// The score that it was ordered by: words and meaning together.
+    /// The fused score of BM25 and embeddings that results are ordered by.
     pub score: f32,
-    /// The reranker's score, where there is a reranker.
+    /// The reranker's score, if a reranker is configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rerank_score: Option<f32>,
-    /// The passage that fits best, with the words of the question in `**`.
+    /// The best passage, with the words of the query in `**`.
     pub snippet: String,
     /// The headings around the passage.
     pub heading: String,
@@ -65,17 +56,17 @@ pub struct Found {
     pub path: String,
     /// The first and the last line of the passage in the file.
     pub lines: [i64; 2],
-    /// Where the passage can be seen at that commit, if it can.
+    /// A link to the passage at that commit; null if there is none.
     pub url: Option<String>,
-    /// The commit that it was brought in with; for a folder, what stands for one.
+    /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub commit_sha: String,
-    /// When that was.
+    /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Timestamp,
-    /// What each stage said of it, where that was asked for.
+    /// The score of each stage; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<Explained>,
-    /// The whole document, where that was asked for.
+    /// The full document, where the tool returns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<Document>,
 }
@@ -111,21 +102,21 @@ pub struct Extent {
     pub documents: usize,
     /// The sources they are from.
     pub sources: Vec<String>,
-    /// When the newest of them was brought in.
+    /// When the newest of them was synced.
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
     pub synced_at: Option<Timestamp>,
 }
 
-impl FoundAll {
-    /// The answer as it is sent.
-    pub fn of(answer: Answer, explain: bool) -> Self {
-        let Answer { hits, took, degraded, suggestion, facets, searched } = answer;
+impl SearchResponse {
+    /// The response for a query result.
+    pub fn of(result: QueryResult, explain: bool) -> Self {
+        let QueryResult { hits, took, degraded, suggestion, facets, searched } = result;
         let searched = hits.is_empty().then(|| {
             let Searched { documents, sources, synced_at } = searched;
             Extent { documents, sources, synced_at }
         });
         Self {
-            results: hits.into_iter().map(|hit| found(hit, explain)).collect(),
+            results: hits.into_iter().map(|hit| search_hit(hit, explain)).collect(),
             took_ms: (took.as_secs_f64() * 100_000.0).round() / 100.0,
             degraded,
             did_you_mean: suggestion,
@@ -135,12 +126,12 @@ impl FoundAll {
     }
 }
 
-fn found(hit: Hit, explain: bool) -> Found {
+fn search_hit(hit: Hit, explain: bool) -> SearchHit {
     let Hit { source, facts, score, rerank_score, snippet, heading, lines: (first, last), stages } = hit;
     let facts = Arc::unwrap_or_clone(facts);
     // The lines can be named where the address is one of a file on the web.
     let url = facts.url.map(|url| if url.contains('#') { url } else { format!("{url}#L{first}-L{last}") });
-    Found {
+    SearchHit {
         id: facts.id,
         content_type: facts.content_type,
         title: facts.title,

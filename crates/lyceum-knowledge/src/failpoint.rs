@@ -21,7 +21,7 @@ pub enum Step {
     /// The documents of the new commit count from now on.
     Published,
     /// Some of the objects are in the object store, and the database does not know.
-    Shelved,
+    Uploaded,
     /// Events are read, and the catalog does not show them yet.
     Followed,
 }
@@ -37,7 +37,7 @@ impl Step {
             Self::Read => "read",
             Self::Staged => "staged",
             Self::Published => "published",
-            Self::Shelved => "shelved",
+            Self::Uploaded => "uploaded",
             Self::Followed => "followed",
         }
     }

@@ -1,25 +1,25 @@
-//! What is said: the results, how they were found, and how much of the index could be asked.
+//! The result of a query: hits, scores, facets, and what was searched.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
 
 use super::{
-    MOST, Query,
-    candidates::{Found, Looked},
+    MAX_RESULTS, Query,
+    candidates::{CandidateHit, Candidates},
 };
 use crate::{lexical::Words, page::Facts, rerank::Reranked, search::Opened, snippet::snippet};
 
-/// An answer.
+/// The result of a query.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    /// What was found, the best first.
+pub struct QueryResult {
+    /// The hits, best first.
     pub hits: Vec<Hit>,
     /// How long it took.
     pub took: Duration,
-    /// Why the answer is poorer than it could be; nothing where it is not.
+    /// Why the result may be worse than usual.
     pub degraded: Option<String>,
-    /// The question as it was perhaps meant.
+    /// The query with misspelt words corrected.
     pub suggestion: Option<String>,
     /// What else could be asked for, where it was to be counted.
     pub facets: Option<Facets>,
@@ -27,7 +27,7 @@ pub struct Answer {
     pub searched: Searched,
 }
 
-/// A page that was found.
+/// A page that matches a query.
 #[derive(Debug, Clone)]
 pub struct Hit {
     /// The source it comes from.
@@ -83,7 +83,7 @@ pub struct Searched {
     pub documents: usize,
     /// The sources they are from.
     pub sources: Vec<String>,
-    /// When the newest of them was brought in.
+    /// When the newest of them was synced.
     pub synced_at: Option<Timestamp>,
 }
 
@@ -101,45 +101,52 @@ impl Facets {
 }
 
 /// Has the candidates ordered once more, where there is a reranker.
-pub(super) async fn rerank(opened: &Opened, text: &str, looked: &mut Looked) {
+pub(super) async fn rerank(opened: &Opened, text: &str, candidates: &mut Candidates) {
     let Some(rerank) = &opened.rerank else { return };
-    if looked.found.is_empty() {
+    if candidates.found.is_empty() {
         return;
     }
-    let passages: Vec<String> = (looked.found.iter().take(MOST))
+    let passages: Vec<String> = (candidates.found.iter().take(MAX_RESULTS))
         .map(|found| format!("{}\n{}", found.card.facts.title, found.passage.text))
         .collect();
     match rerank.order(text, &passages).await {
         Reranked::Scored(scores) => {
-            for (found, score) in looked.found.iter_mut().zip(scores) {
+            for (found, score) in candidates.found.iter_mut().zip(scores) {
                 found.rerank = Some(score);
             }
         }
-        Reranked::Unavailable(reason) => looked.degraded.push(format!("not reranked: {reason}")),
+        Reranked::Unavailable(reason) => candidates.degraded.push(format!("not reranked: {reason}")),
     }
 }
 
 /// The answer of what was found.
-pub(super) fn answer(opened: &Opened, query: &Query, looked: Looked, took: Duration) -> Answer {
-    let Looked { found, words, mut degraded, suggestion, facets, is_exchanged } = looked;
+pub(super) fn query_result(
+    opened: &Opened,
+    query: &Query,
+    candidates: Candidates,
+    took: Duration,
+) -> QueryResult {
+    let Candidates { found, words, mut degraded, suggestion, facets, is_exchanged } = candidates;
     if is_exchanged {
         degraded.push("found by words only: the model is being exchanged".to_owned());
     }
-    let mut placed: Vec<(usize, Found)> = (1..).zip(found).collect();
+    let mut placed: Vec<(usize, CandidateHit)> = (1..).zip(found).collect();
     placed.sort_by(|(a_place, a), (b_place, b)| {
         let by_rerank = b.rerank.unwrap_or(f32::MIN).total_cmp(&a.rerank.unwrap_or(f32::MIN));
         by_rerank.then(a_place.cmp(b_place))
     });
-    let hits =
-        placed.into_iter().take(query.limit.clamp(1, MOST)).map(|(place, found)| hit(place, found, &words));
+    let hits = placed
+        .into_iter()
+        .take(query.limit.clamp(1, MAX_RESULTS))
+        .map(|(place, found)| hit(place, found, &words));
     let hits: Vec<Hit> = hits.collect();
     let searched = if hits.is_empty() { searched(opened, query) } else { Searched::default() };
     let degraded = (!degraded.is_empty()).then(|| degraded.join("; "));
-    Answer { hits, took, degraded, suggestion, facets, searched }
+    QueryResult { hits, took, degraded, suggestion, facets, searched }
 }
 
-fn hit(place: usize, found: Found, words: &Words) -> Hit {
-    let Found { card, fused, passage, rerank } = found;
+fn hit(place: usize, found: CandidateHit, words: &Words) -> Hit {
+    let CandidateHit { card, fused, passage, rerank } = found;
     let candidate = fused.candidate;
     Hit {
         source: card.source,

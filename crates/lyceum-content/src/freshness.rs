@@ -1,18 +1,9 @@
-//! The catalog: an immutable snapshot of what the sources hold and how fresh it is.
-//!
-//! Readers hold one; a sync builds the next and swaps it in, so that nobody sees half a commit.
+//! How fresh a source is.
 
 use jiff::Timestamp;
 use lyceum_model::SourceName;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-/// What is known at one moment.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Catalog {
-    /// The sources, in the order of the configuration.
-    pub sources: Vec<SourceStatus>,
-}
 
 /// One source and how fresh it is.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -24,7 +15,7 @@ pub struct SourceStatus {
     pub state: SourceState,
     /// The commit that is served, once there is one.
     pub commit: Option<String>,
-    /// When that commit was brought in.
+    /// When that commit was synced.
     #[schemars(with = "Option<String>")]
     pub synced_at: Option<Timestamp>,
     /// Why the last sync failed, if it did.

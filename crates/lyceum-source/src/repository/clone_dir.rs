@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 const REF_DEPTH: usize = 16;
 
 /// The place of one clone.
-pub(super) struct Place {
+pub(super) struct CloneDir {
     folder: PathBuf,
     lock: PathBuf,
 }
@@ -37,7 +37,7 @@ pub(super) enum State {
 /// A folder that is removed unless it is put in its place.
 pub(super) struct Unfinished(PathBuf);
 
-impl Place {
+impl CloneDir {
     pub(super) fn new(folder: PathBuf) -> Self {
         let lock = beside(&folder, ".lock");
         Self { folder, lock }
@@ -184,7 +184,7 @@ fn remove(path: &Path) {
     if let Err(error) = removed
         && error.kind() != io::ErrorKind::NotFound
     {
-        tracing::debug!(%error, path = %path.display(), "what is left of a clone can't be removed");
+        tracing::debug!(%error, path = %path.display(), "could not delete the remains of a clone");
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) async fn embedded(
         tracing::warn!(
             passages = count,
             error.cause = %fault,
-            "the model does not take some passages; they are found by their words only, and tried again at the next start"
+            "the model rejected some chunks; they are found by lexical search only, and retried at the next start"
         );
     }
     Ok(kept)

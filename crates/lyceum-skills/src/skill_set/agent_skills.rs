@@ -1,4 +1,4 @@
-//! The shelf: skills of the standard as clients of the skills extension see them, with a digest of every file.
+//! The set of Agent Skills: skills of the standard as clients of the skills extension see them, with a digest of every file.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -7,7 +7,7 @@ use std::{
 
 use lyceum_content::{
     files_below,
-    skill::{Finding, LARGEST_SKILL, MOST_FILES, Severity, Skill, SkillIndex, Standard},
+    skill::{Finding, MAX_SKILL_BYTES, MAX_SKILL_FILES, Severity, Skill, SkillIndex, Standard},
 };
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Stamp};
@@ -18,14 +18,14 @@ pub(crate) type Digests = HashMap<RelPath, (Stamp, Arc<str>)>;
 
 /// The skills that the extension serves, and their files.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct AgentSkills {
     /// By the path in their address, such as `acme/pdf`.
     pub skills: BTreeMap<RelPath, Entry>,
     /// Every file of every skill, by the path in its address, such as `acme/pdf/SKILL.md`.
-    pub files: BTreeMap<RelPath, ShelfFile>,
+    pub files: BTreeMap<RelPath, AgentSkillFile>,
 }
 
-/// A skill on the shelf.
+/// A skill on the set of Agent Skills.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Its name.
@@ -38,9 +38,9 @@ pub(crate) struct Entry {
     pub files: Vec<RelPath>,
 }
 
-/// A file on the shelf.
+/// A file on the set of Agent Skills.
 #[derive(Debug, Clone)]
-pub(crate) struct ShelfFile {
+pub(crate) struct AgentSkillFile {
     /// Where it is in the skills' folder.
     pub place: RelPath,
     /// How many bytes it has.
@@ -49,16 +49,16 @@ pub(crate) struct ShelfFile {
     pub digest: Arc<str>,
 }
 
-impl Shelf {
-    /// Puts every skill that keeps to the standard on the shelf; tells why others are not.
+impl AgentSkills {
+    /// Puts every skill that keeps to the standard on the set of Agent Skills; tells why others are not.
     pub(crate) fn new(
         index: &SkillIndex,
         files: &BTreeMap<RelPath, FileMeta>,
         digests: &mut Digests,
         read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
     ) -> (Self, Vec<Finding>) {
-        let mut shelf = Self::default();
-        let mut on_shelf = Vec::with_capacity(digests.len());
+        let mut agent_skills = Self::default();
+        let mut is_agent_skill = Vec::with_capacity(digests.len());
         let mut findings = Vec::new();
         for skill in index.skills() {
             let Some(standard) = skill.standard.as_ref().filter(|standard| standard.faults.is_empty()) else {
@@ -74,8 +74,8 @@ impl Shelf {
                         files: gathered.iter().map(|(address, _)| address.clone()).collect(),
                     };
                     if let Some(folder) = address_of(skill, &entry.name) {
-                        on_shelf.extend(gathered);
-                        shelf.skills.insert(folder, entry);
+                        is_agent_skill.extend(gathered);
+                        agent_skills.skills.insert(folder, entry);
                     }
                 }
                 Err(message) => {
@@ -88,16 +88,16 @@ impl Shelf {
             }
         }
         // All at once: they are nearly in order, which one by one would not use.
-        shelf.files = on_shelf.into_iter().collect();
-        // More digests than files on the shelf: some may be gone.
-        if digests.len() > shelf.files.len() {
+        agent_skills.files = is_agent_skill.into_iter().collect();
+        // More digests than files on the set of Agent Skills: some may be gone.
+        if digests.len() > agent_skills.files.len() {
             digests.retain(|place, _| files.contains_key(place));
         }
-        (shelf, findings)
+        (agent_skills, findings)
     }
 
     /// The `SKILL.md` of each skill.
-    pub(crate) fn skill_files(&self) -> impl Iterator<Item = (&RelPath, &ShelfFile)> {
+    pub(crate) fn skill_files(&self) -> impl Iterator<Item = (&RelPath, &AgentSkillFile)> {
         let file = RelPath::parse("SKILL.md").ok();
         self.skills.keys().filter_map(move |folder| self.files.get_key_value(&folder.join(file.as_ref()?)?))
     }
@@ -115,14 +115,14 @@ fn gather(
     files: &BTreeMap<RelPath, FileMeta>,
     digests: &mut Digests,
     read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
-) -> Result<Vec<(RelPath, ShelfFile)>, String> {
+) -> Result<Vec<(RelPath, AgentSkillFile)>, String> {
     let folder = skill.file.parent();
-    let inside: Vec<_> = files_below(files, folder.as_ref()).take(MOST_FILES + 1).collect();
+    let inside: Vec<_> = files_below(files, folder.as_ref()).take(MAX_SKILL_FILES + 1).collect();
     let size: u64 = inside.iter().map(|(_, meta)| meta.size).sum();
-    if inside.len() > MOST_FILES || size > LARGEST_SKILL {
+    if inside.len() > MAX_SKILL_FILES || size > MAX_SKILL_BYTES {
         return Err(format!(
-            "it has more than {MOST_FILES} files or {} MiB, which clients of the standard do not take; the tools serve it",
-            LARGEST_SKILL / 1024 / 1024
+            "it has more than {MAX_SKILL_FILES} files or {} MiB, which clients of the standard do not take; the tools serve it",
+            MAX_SKILL_BYTES / 1024 / 1024
         ));
     }
     let mut gathered = Vec::with_capacity(inside.len());
@@ -130,7 +130,7 @@ fn gather(
         let digest = match digests.get(place).filter(|(stamp, _)| *stamp == meta.stamp) {
             Some((_, digest)) => digest.clone(),
             None => {
-                let bytes = read(place, LARGEST_SKILL).map_err(|error| format!("{place}: {error}"))?;
+                let bytes = read(place, MAX_SKILL_BYTES).map_err(|error| format!("{place}: {error}"))?;
                 let digest = digest(&bytes);
                 digests.insert(place.clone(), (meta.stamp.clone(), digest.clone()));
                 digest
@@ -142,7 +142,7 @@ fn gather(
             RelPath::parse(name).ok().and_then(|name| name.join(place))
         };
         let address = address.ok_or_else(|| format!("{place}: the path is too long"))?;
-        gathered.push((address, ShelfFile { place: place.clone(), size: meta.size, digest }));
+        gathered.push((address, AgentSkillFile { place: place.clone(), size: meta.size, digest }));
     }
     Ok(gathered)
 }

@@ -1,4 +1,4 @@
-//! Waiting within a limit.
+//! Deadlines: waiting for work within a limit.
 
 use std::{future::Future, pin::pin, task::Poll, time::Duration};
 

@@ -14,7 +14,7 @@ use lyceum_store::{
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Fault, OauthError, Params, request::Asked};
+use super::{Fault, OauthError, Params, request::AuthorizationRequest};
 use crate::{
     audit::Event,
     scopes::Scopes,
@@ -71,7 +71,7 @@ pub(crate) struct Exchange {
 }
 
 impl CodeTerms {
-    pub(crate) fn of(asked: &Asked) -> String {
+    pub(crate) fn of(asked: &AuthorizationRequest) -> String {
         let terms = Self { challenge: asked.challenge.clone(), redirect_uri: asked.redirect_uri.clone() };
         serde_json::to_string(&terms).unwrap_or_default()
     }

@@ -1,16 +1,18 @@
-//! A question as tools and doors put it, with filters in the words of the knowledge base.
+//! A search request of a tool, an endpoint or the command line, with filters by the fields of documents.
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use lyceum_content::ontology::{self, Ontology};
-use lyceum_search::{Filter, MOST, Mode, Query};
+use lyceum_search::{Filter, MAX_RESULTS, Mode, Query, Search};
 use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Finder, FoundAll, pages::failed};
+use crate::{Knowledge, SearchResponse, pages::failed};
 
-/// How many results there are where nothing else is asked for.
-pub const USUAL: usize = 5;
+/// The default of `limit`.
+pub const DEFAULT_RESULTS: usize = 5;
 
 /// Types of what is searched beside the documents of the knowledge base.
 pub const SKILL: &str = "skill";
@@ -22,15 +24,15 @@ pub fn is_of_skills(key: &str) -> bool {
     key.split_once('/').is_some_and(|(kind, _)| [SKILL, SCRIPT].contains(&kind))
 }
 
-/// What may be found. What is not given is not asked for.
+/// Filters of a search; those that are not given don't restrict it.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Filters {
     /// Filter by content type (pattern, tag, article, etc.); a type that others extend means all of them
     pub content_type: Option<String>,
-    /// Filter by group/cell
+    /// Filter by group
     pub group: Option<String>,
-    /// Filter by creative release
+    /// Filter by release
     pub release: Option<String>,
     /// Filter by status
     pub status: Option<String>,
@@ -46,40 +48,54 @@ pub struct Filters {
     /// Only files whose path begins with this, such as docs/
     pub path: Option<String>,
     /// Maximum results to return
-    #[schemars(range(min = 1, max = MOST), extend("default" = USUAL))]
+    #[schemars(range(min = 1, max = MAX_RESULTS), extend("default" = DEFAULT_RESULTS))]
     pub limit: Option<usize>,
 }
 
-/// How a question is to be answered, besides what may be found.
+/// Options of a search, besides its filters.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Manner {
-    /// Which stages are asked.
+pub struct SearchOptions {
+    /// The search mode.
     pub mode: Mode,
-    /// Whether each result says what each stage said of it.
+    /// Whether each hit carries the score of each stage.
     pub explain: bool,
-    /// Whether to count what else could be asked for.
+    /// Whether to count facets.
     pub facets: bool,
 }
 
+/// The knowledge base together with its search index.
+#[derive(Debug, Clone)]
+pub struct Finder {
+    /// The knowledge base.
+    pub knowledge: Arc<Knowledge>,
+    /// The index.
+    pub search: Arc<Search>,
+}
+
 impl Finder {
-    /// Finds what answers a question best. Waits for the first sync.
-    pub async fn find(&self, text: String, filters: &Filters, manner: Manner) -> Result<FoundAll, Error> {
+    /// Runs a search. Waits for the first sync.
+    pub async fn find(
+        &self,
+        text: String,
+        filters: &Filters,
+        options: SearchOptions,
+    ) -> Result<SearchResponse, Error> {
         let filter = filter(self.knowledge.ontology(), filters)?;
-        let limit = filters.limit.unwrap_or(USUAL);
+        let limit = filters.limit.unwrap_or(DEFAULT_RESULTS);
         self.knowledge.ready().await?;
-        let query = Query { text, filter, limit, mode: manner.mode, facets: manner.facets };
-        let mut answer = self.search.find(query.clone()).await.map_err(failed)?;
-        if answer.hits.is_empty() && answer.searched.documents == 0 {
+        let query = Query { text, filter, limit, mode: options.mode, facets: options.facets };
+        let mut result = self.search.find(query.clone()).await.map_err(failed)?;
+        if result.hits.is_empty() && result.searched.documents == 0 {
             self.knowledge.until_searched().await;
-            answer = self.search.find(query).await.map_err(failed)?;
+            result = self.search.find(query).await.map_err(failed)?;
         }
         // The index may be a moment behind: what is no longer shown is not found either.
         let shown = self.knowledge.shown();
-        answer.hits.retain(|hit| {
+        result.hits.retain(|hit| {
             let facts = &hit.facts;
             is_of_skills(&facts.key()) || shown.catalog.get(&facts.content_type, &facts.id).is_some()
         });
-        Ok(FoundAll::of(answer, manner.explain))
+        Ok(SearchResponse::of(result, options.explain))
     }
 }
 

@@ -1,9 +1,9 @@
-//! The shelf: what clients of the standard are given.
+//! The set of Agent Skills: what clients of the standard are given.
 
 use lyceum_model::RelPath;
 use sha2::{Digest, Sha256};
 
-use super::{document, findings, library, standard};
+use super::{document, findings, skill_set, standard};
 use crate::standard::directory;
 
 fn path(text: &str) -> RelPath {
@@ -13,18 +13,18 @@ fn path(text: &str) -> RelPath {
 #[test]
 fn every_file_of_a_skill_is_there_with_its_digest() {
     let text = standard("pdf");
-    let library = library(&[
+    let skill_set = skill_set(&[
         ("acme/pdf/SKILL.md", &text),
         ("acme/pdf/scripts/a.py", "print(1)\n"),
         ("other.md", &document("x")),
     ]);
-    let entry = &library.shelf.skills[&path("acme/pdf")];
+    let entry = &skill_set.agent_skills.skills[&path("acme/pdf")];
     let files: Vec<_> = entry.files.iter().map(RelPath::as_str).collect();
     assert_eq!(files, ["acme/pdf/SKILL.md", "acme/pdf/scripts/a.py"]);
-    let file = &library.shelf.files[&path("acme/pdf/SKILL.md")];
+    let file = &skill_set.agent_skills.files[&path("acme/pdf/SKILL.md")];
     let expected = const_hex::encode(Sha256::digest(&text));
     assert_eq!((&*file.digest, file.size), (format!("sha256:{expected}").as_str(), text.len() as u64));
-    assert_eq!(library.shelf.skills.len(), 1);
+    assert_eq!(skill_set.agent_skills.skills.len(), 1);
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn what_breaks_the_standard_or_is_too_large_is_not_on_the_shelf_and_told() {
         ("many/SKILL.md", crowd.as_str()),
     ];
     files.extend(many.iter().map(|name| (name.as_str(), "x")));
-    let library = library(&files);
-    let names: Vec<_> = library.shelf.skills.keys().map(RelPath::as_str).collect();
+    let skill_set = skill_set(&files);
+    let names: Vec<_> = skill_set.agent_skills.skills.keys().map(RelPath::as_str).collect();
     assert_eq!(names, ["good"]);
-    assert_eq!(library.index.skills().len(), 3);
-    let told = findings(&library);
+    assert_eq!(skill_set.index.skills().len(), 3);
+    let told = findings(&skill_set);
     assert!(told.iter().any(|finding| finding.starts_with("Wrong/SKILL.md: name: is \"wrong\"")), "{told:?}");
     assert!(
         told.iter().any(|finding| finding.starts_with("many/SKILL.md: it has more than 512 files")),
@@ -51,10 +51,10 @@ fn what_breaks_the_standard_or_is_too_large_is_not_on_the_shelf_and_told() {
 
 #[test]
 fn a_nested_skill_is_one_of_its_own_and_part_of_the_one_around_it() {
-    let library =
-        library(&[("outer/SKILL.md", &standard("outer")), ("outer/inner/SKILL.md", &standard("inner"))]);
+    let skill_set =
+        skill_set(&[("outer/SKILL.md", &standard("outer")), ("outer/inner/SKILL.md", &standard("inner"))]);
     let files = |name: &str| {
-        library.shelf.skills[&path(name)].files.iter().map(ToString::to_string).collect::<Vec<_>>()
+        skill_set.agent_skills.skills[&path(name)].files.iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(files("outer"), ["outer/SKILL.md", "outer/inner/SKILL.md"]);
     assert_eq!(files("outer/inner"), ["outer/inner/SKILL.md"]);
@@ -62,20 +62,20 @@ fn a_nested_skill_is_one_of_its_own_and_part_of_the_one_around_it() {
 
 #[test]
 fn a_source_that_is_one_skill_has_its_name_as_address() {
-    let library = library(&[("SKILL.md", &standard("whole")), ("scripts/a.sh", "true\n")]);
-    let files: Vec<_> = library.shelf.files.keys().map(RelPath::as_str).collect();
+    let skill_set = skill_set(&[("SKILL.md", &standard("whole")), ("scripts/a.sh", "true\n")]);
+    let files: Vec<_> = skill_set.agent_skills.files.keys().map(RelPath::as_str).collect();
     assert_eq!(files, ["whole/SKILL.md", "whole/scripts/a.sh"]);
-    assert_eq!(library.shelf.files[&path("whole/scripts/a.sh")].place, path("scripts/a.sh"));
+    assert_eq!(skill_set.agent_skills.files[&path("whole/scripts/a.sh")].place, path("scripts/a.sh"));
 }
 
 #[track_caller]
 fn check_children(folder: &str, expected: Option<&[(&str, &str)]>) {
-    let library = library(&[
+    let skill_set = skill_set(&[
         ("acme/pdf/SKILL.md", &standard("pdf")),
         ("acme/pdf/scripts/deep/a.py", "print(1)\n"),
         ("acme/pdf/scripts/b.py", "print(2)\n"),
     ]);
-    let children = directory::children(&library.shelf, &path(folder));
+    let children = directory::children(&skill_set.agent_skills, &path(folder));
     let children = children.map(|children| {
         children
             .into_values()

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use lyceum_store::{Key, Objects};
 
 use super::base::{Base, document};
-use crate::{Progress, sync::Tell};
+use crate::{Progress, sync::OnProgress};
 
 async fn keys(objects: &Objects) -> Vec<String> {
     objects.list("", 100).await.unwrap().iter().map(|key| key.as_str().to_owned()).collect()
@@ -17,25 +17,25 @@ async fn bytes_that_a_sync_has_staged_are_not_taken_away_by_who_shelves_the_same
     let objects = Objects::memory();
     let text = document("A", "", "the same text");
     let base = Base::over(objects.clone(), &[("notes/a.md", &text)]);
-    let quiet: Tell = Arc::new(|_| ());
+    let quiet: OnProgress = Arc::new(|_| ());
     base.knowledge.sync(&quiet).await.unwrap();
     base.remove("notes/a.md");
     base.write("notes/b.md", &text);
-    // The objects of the first sync are shelved when the second has staged its own and not published them.
-    let shelving = base.knowledge.clone();
-    let tell: Tell = Arc::new(move |progress| {
+    // The objects of the first sync are uploaded when the second has staged its own and not published them.
+    let uploading = base.knowledge.clone();
+    let on_progress: OnProgress = Arc::new(move |progress| {
         if matches!(progress, Progress::Staging { .. }) {
-            let (shelving, quiet) = (shelving.clone(), quiet.clone());
+            let (uploading, quiet) = (uploading.clone(), quiet.clone());
             tokio::task::block_in_place(|| {
-                tokio::runtime::Handle::current().block_on(async { shelving.shelve(&quiet).await.unwrap() });
+                tokio::runtime::Handle::current().block_on(async { uploading.upload(&quiet).await.unwrap() });
             });
         }
     });
-    base.knowledge.sync(&tell).await.unwrap();
+    base.knowledge.sync(&on_progress).await.unwrap();
     base.sync().await;
     let expected = ["content/file/b.json", "metadata/manifest.json", "raw/notes/b.md"];
     assert_eq!(keys(&objects).await, expected);
-    let (left, failures) = base.knowledge.unshelved().await.unwrap();
+    let (left, failures) = base.knowledge.pending_objects().await.unwrap();
     assert_eq!((left, failures), (0, Vec::new()));
 }
 

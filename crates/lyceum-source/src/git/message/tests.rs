@@ -2,11 +2,11 @@
 
 use lyceum_net::Secret;
 
-use super::{Fault, Said};
+use super::{Fault, GitMessage};
 
 #[track_caller]
 fn check(written: &str, fault: Fault) {
-    assert_eq!(Said::new(written.as_bytes(), None).fault(), fault, "{written}");
+    assert_eq!(GitMessage::new(written.as_bytes(), None).fault(), fault, "{written}");
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn the_words_of_git_are_understood() {
 fn no_secret_and_no_escape_sequence_is_kept() {
     let token = Secret::new("s3cret").unwrap();
     let check = |written: &str, kept: &str| {
-        assert_eq!(Said::new(written.as_bytes(), Some(&token)).to_string(), kept);
+        assert_eq!(GitMessage::new(written.as_bytes(), Some(&token)).to_string(), kept);
     };
     check("fatal: 'https://user:pass@example.org/x' is bad", "fatal: 'https://example.org/x' is bad");
     check("at https://a:b@c@example.org\nnext ftp://d:e@f", "at https://example.org\nnext ftp://f");

@@ -1,28 +1,28 @@
-//! Building libraries: again and again, from whatever is there.
+//! Building skill sets: again and again, from whatever is there.
 
 use jiff::Timestamp;
 use lyceum_content::skill::{Match, Overlay, ScriptOverlay};
 use lyceum_model::RelPath;
 
-use super::{document, findings, folder, library, rules, snapshot, standard, write};
+use super::{document, findings, folder, rules, skill_set, snapshot, standard, write};
 use crate::{
     Audience, Rules,
-    library::{Beside, Librarian},
+    skill_set::{Beside, SkillSetBuilder},
 };
 
 #[test]
 fn an_edit_is_in_the_next_library_and_the_one_before_stays_whole() {
     let folder = folder(&[("a.md", &document("first")), ("b.md", &document("bread"))]);
-    let mut librarian = Librarian::default();
+    let mut builder = SkillSetBuilder::default();
     let rules = rules(Audience::OnePerson);
-    let mut build = || librarian.build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH);
+    let mut build = || builder.build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH);
     let before = build();
     write(folder.path(), "a.md", &document("second"));
     write(folder.path(), "c.md", &document("third"));
     std::fs::remove_file(folder.path().join("b.md")).unwrap();
     let after = build();
-    let finds = |library: &crate::Library, word: &str| {
-        library.index.query(word).outcome(&library.settings.matching) != Match::Nothing
+    let finds = |skill_set: &crate::SkillSet, word: &str| {
+        skill_set.index.query(word).outcome(&skill_set.settings.matching) != Match::Nothing
     };
     assert!(finds(&before, "first") && finds(&before, "bread") && !finds(&before, "second"));
     assert!(
@@ -39,18 +39,18 @@ fn what_can_not_be_read_is_told_and_the_rest_is_served() {
     let bad = folder(&[("good.md", &document("good")), ("huge.md", &huge)]);
     std::os::unix::fs::symlink("/etc/hostname", bad.path().join("link.md")).unwrap();
     std::fs::write(bad.path().join("bytes.md"), b"---\nkeywords: [\xff]\n---\n").unwrap();
-    let library = Librarian::default().build(
+    let skill_set = SkillSetBuilder::default().build(
         snapshot(bad.path()),
         None,
         &rules(Audience::OnePerson),
         Timestamp::UNIX_EPOCH,
     );
-    assert_eq!(library.index.skills().len(), 1);
-    let told = findings(&library);
+    assert_eq!(skill_set.index.skills().len(), 1);
+    let told = findings(&skill_set);
     assert!(told.iter().any(|finding| finding.starts_with("huge.md: it is larger than 1 MiB")), "{told:?}");
     assert!(told.iter().any(|finding| finding.starts_with("bytes.md: it is not UTF-8")), "{told:?}");
     assert!(
-        told.iter().any(|finding| finding.starts_with("link.md: the link leaves the folder")),
+        told.iter().any(|finding| finding.starts_with("link.md: the symbolic link leaves the folder")),
         "{told:?}"
     );
 }
@@ -59,7 +59,7 @@ fn what_can_not_be_read_is_told_and_the_rest_is_served() {
 fn settings_come_from_the_folder_then_from_beside_it() {
     let inside = folder(&[("config.yaml", "matching: { max_results: 7 }\n")]);
     let build = |beside| {
-        Librarian::default().build(
+        SkillSetBuilder::default().build(
             snapshot(inside.path()),
             beside,
             &rules(Audience::OnePerson),
@@ -84,7 +84,7 @@ fn a_repository_can_not_turn_scripts_on_for_everyone() {
         "scripts: { enabled: true }\nanalytics: { enabled: true, endpoint: \"https://example.org\" }\n";
     let folder = folder(&[("config.yaml", yaml)]);
     let build = |rules: &Rules| {
-        Librarian::default().build(snapshot(folder.path()), None, rules, Timestamp::UNIX_EPOCH)
+        SkillSetBuilder::default().build(snapshot(folder.path()), None, rules, Timestamp::UNIX_EPOCH)
     };
     let alone = build(&rules(Audience::OnePerson));
     assert!(alone.settings.scripts.enabled && alone.settings.analytics.enabled);
@@ -104,37 +104,38 @@ fn the_folder_of_the_skills_can_be_written_down() {
         ("my/skills/a/f.txt", "text"),
     ]);
     let rules = Rules { path: RelPath::parse("my/skills").ok(), ..rules(Audience::OnePerson) };
-    let library = Librarian::default().build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH);
-    let paths: Vec<_> = library.index.skills().iter().map(|skill| skill.path.as_str()).collect();
+    let skill_set =
+        SkillSetBuilder::default().build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH);
+    let paths: Vec<_> = skill_set.index.skills().iter().map(|skill| skill.path.as_str()).collect();
     assert_eq!(paths, ["a"]);
-    assert_eq!(library.read(&RelPath::parse("a/f.txt").unwrap(), 100).unwrap(), b"text");
-    let below = library.files_below(RelPath::parse("a").ok().as_ref());
+    assert_eq!(skill_set.read(&RelPath::parse("a/f.txt").unwrap(), 100).unwrap(), b"text");
+    let below = skill_set.files_below(RelPath::parse("a").ok().as_ref());
     assert_eq!(below, [(RelPath::parse("f.txt").unwrap(), 4)]);
 }
 
 #[test]
 fn a_marketplace_of_plugins_is_read_as_it_lies() {
-    let library = library(&[
+    let skill_set = skill_set(&[
         (".claude-plugin/marketplace.json", "{}"),
         ("plugins/office/skills/pdf/SKILL.md", &standard("pdf")),
         ("skills/docx/SKILL.md", &standard("docx")),
         ("README.md", "# Readme"),
     ]);
-    let paths: Vec<_> = library.index.skills().iter().map(|skill| skill.path.as_str()).collect();
+    let paths: Vec<_> = skill_set.index.skills().iter().map(|skill| skill.path.as_str()).collect();
     assert_eq!(paths, ["plugins/office/skills/pdf", "skills/docx"]);
 }
 
 #[track_caller]
 fn check_kill_switch(yaml: &str, runs: bool) {
     let folder = folder(&[("config.yaml", yaml)]);
-    let library = Librarian::default().build(
+    let skill_set = SkillSetBuilder::default().build(
         snapshot(folder.path()),
         None,
         &rules(Audience::OnePerson),
         Timestamp::UNIX_EPOCH,
     );
-    assert_eq!(library.settings.scripts.enabled, runs, "{yaml:.60}");
-    assert_eq!(findings(&library).is_empty(), runs || yaml == "scripts: { enabled: false }", "{yaml:.60}");
+    assert_eq!(skill_set.settings.scripts.enabled, runs, "{yaml:.60}");
+    assert_eq!(findings(&skill_set).is_empty(), runs || yaml == "scripts: { enabled: false }", "{yaml:.60}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Shelving: objects that are written down are put where they belong, and taken from where they do not.
+//! Uploading: objects that are written down are put where they belong, and taken from where they do not.
 //!
 //! Each is a job of its own: tried five times, after 30 seconds and then twice as long each time, within two minutes;
 //! then it is kept as failed and reported, while the others go on, until the next start or `lyceum sync`. Where it is not
@@ -18,19 +18,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Knowledge, Progress,
+    failpoint::{self, Step},
     read::RETRIES,
-    sync::Tell,
-    trial::{self, Step},
+    sync::OnProgress,
 };
 
 /// The queue: a key of the object store, and the hash of what belongs there, or nothing.
 pub(crate) const QUEUE: &str = "objects";
 
 /// How many objects are done together.
-const TOGETHER: usize = 256;
+const BATCH_JOBS: usize = 256;
 
 /// How many bytes of them are held in memory at once, or one object.
-const TOGETHER_BYTES: usize = 16 * 1024 * 1024;
+const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// How many are taken away at the same time.
 const DELETES_AT_ONCE: usize = 16;
@@ -58,31 +58,31 @@ struct Failed {
 }
 
 impl Knowledge {
-    /// Shelves what there is to shelve, until told to stop.
-    pub(crate) async fn keep_shelving(&self, stop: &CancellationToken) {
-        let quiet: Tell = std::sync::Arc::new(|_| ());
+    /// Uploads what there is to upload, until told to stop.
+    pub(crate) async fn keep_uploading(&self, stop: &CancellationToken) {
+        let quiet: OnProgress = std::sync::Arc::new(|_| ());
         // Whoever claimed before is gone, and what was given up may work now.
         let mut begun = self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await;
         while !stop.is_cancelled() {
-            let shelved = match begun {
-                Ok(()) => self.shelve(&quiet).await,
+            let uploaded = match begun {
+                Ok(()) => self.upload(&quiet).await,
                 Err(error) => Err(error),
             };
             // The claims of a round that failed would hold up the next.
-            begun = match &shelved {
+            begun = match &uploaded {
                 Ok(_) => Ok(()),
                 Err(_) => self.db.write(|tx| jobs::release_all(tx, QUEUE)).await,
             };
-            let wait = match shelved {
+            let wait = match uploaded {
                 Ok(next) => next.map_or(LOOK_EVERY, until).min(LOOK_EVERY),
                 Err(error) => {
-                    tracing::warn!(error.cause = %error, "objects could not be put where they belong; trying again");
+                    tracing::warn!(error.cause = %error, "uploading objects failed; retrying");
                     BACKOFF.first
                 }
             };
             // The first documents are found before the disk is busy with putting them where they belong.
             let told = async {
-                self.unshelved.notified().await;
+                self.upload_pending.notified().await;
                 self.until_searched().await;
             };
             tokio::select! {
@@ -93,18 +93,18 @@ impl Knowledge {
         }
     }
 
-    /// Shelves everything that is due, and says when something is due again.
-    pub(crate) async fn shelve(&self, tell: &Tell) -> Result<Option<Timestamp>, DbError> {
+    /// Uploads everything that is due, and says when something is due again.
+    pub(crate) async fn upload(&self, on_progress: &OnProgress) -> Result<Option<Timestamp>, DbError> {
         loop {
             let claimed =
-                self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), TOGETHER));
+                self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), BATCH_JOBS));
             let claimed = claimed.await?;
             if claimed.is_empty() {
                 self.sweep_bodies().await?;
                 return self.db.read(|tx| jobs::next_due(tx, QUEUE)).await;
             }
-            let done = self.shelve_batch(claimed).await?;
-            trial::reached(Step::Shelved);
+            let done = self.upload_batch(claimed).await?;
+            failpoint::reached(Step::Uploaded);
             let left = self.db.write(move |tx| {
                 for (job, result) in done {
                     match result {
@@ -117,7 +117,7 @@ impl Knowledge {
                 }
                 jobs::count(tx, QUEUE)
             });
-            tell(Progress::Shelving { left: left.await? });
+            on_progress(Progress::Uploading { left: left.await? });
         }
     }
 
@@ -129,7 +129,7 @@ impl Knowledge {
     }
 
     /// Does claimed jobs, as many at a time as fit into memory.
-    async fn shelve_batch(&self, claimed: Vec<Job>) -> Result<Vec<Done>, DbError> {
+    async fn upload_batch(&self, claimed: Vec<Job>) -> Result<Vec<Done>, DbError> {
         let mut done = Vec::with_capacity(claimed.len());
         let mut left = claimed;
         while !left.is_empty() {
@@ -142,14 +142,14 @@ impl Knowledge {
                     let body = if job.payload.is_empty() { None } else { documents::body(tx, &job.payload)? };
                     bytes += body.as_ref().map_or(0, Vec::len);
                     group.push((job, body));
-                    if bytes > TOGETHER_BYTES {
+                    if bytes > BATCH_BYTES {
                         break;
                     }
                 }
                 Ok((group, jobs.collect::<Vec<Job>>()))
             });
             let (group, rest) = read.await?;
-            done.extend(self.shelve_group(group).await);
+            done.extend(self.upload_group(group).await);
             left = rest;
         }
         for (job, failed) in done.iter().filter_map(|(job, result)| Some((job, result.as_ref().err()?))) {
@@ -157,13 +157,13 @@ impl Knowledge {
                 object.key = job.key,
                 attempt = job.attempts,
                 error.cause = failed.why,
-                "an object could not be put where it belongs"
+                "could not upload an object"
             );
         }
         Ok(done)
     }
 
-    async fn shelve_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<Done> {
+    async fn upload_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<Done> {
         let limit = ObjectOptions { limit: WITHIN, ..ObjectOptions::default() };
         let objects = self.options.objects.clone().with_options(limit);
         let (mut done, mut deletes, mut puts) = (Vec::new(), Vec::new(), Vec::new());
@@ -206,10 +206,7 @@ impl Knowledge {
             Ok(keys) => keys.iter().map(|key| key.as_str().to_owned()).collect(),
             Err(error) => {
                 let error: ObjectError = error;
-                tracing::warn!(
-                    error.cause = told(&error),
-                    "objects of an earlier database could not be looked for"
-                );
+                tracing::warn!(error.cause = told(&error), "could not list objects of an earlier database");
                 Vec::new()
             }
         }
@@ -248,7 +245,7 @@ fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), Failed> {
         Err(ObjectError::NameTooLong(_)) => {
             tracing::warn!(
                 object.key = key.as_str(),
-                "a file has so long a name that no copy of it is kept on this disk"
+                "a path is too long for this disk; the raw copy of the file is not stored"
             );
             Ok(())
         }

@@ -21,7 +21,7 @@ const HEAL_EVERY: Duration = Duration::from_secs(5);
 
 /// A document as it is kept.
 #[derive(Debug, Clone)]
-pub struct Kept {
+pub struct DocumentBytes {
     /// The hash of the bytes.
     pub hash: String,
     /// JSON, the same for as long as the hash is the same.
@@ -30,21 +30,21 @@ pub struct Kept {
 
 impl Knowledge {
     /// The document of an entry as it is kept, or what took its place since the caller looked.
-    pub async fn kept(&self, entry: &Entry) -> Result<Kept, Error> {
+    pub async fn document_bytes(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
         if let Some(bytes) = self.cache.get(&entry.hash) {
-            return Ok(Kept { hash: entry.hash.clone(), bytes });
+            return Ok(DocumentBytes { hash: entry.hash.clone(), bytes });
         }
-        let kept = self.kept_aside(entry).await?;
+        let kept = self.document_bytes_uncached(entry).await?;
         self.cache.insert(kept.hash.clone(), kept.bytes.clone());
         Ok(kept)
     }
 
     /// The same, for one who reads everything once: what is held in memory stays what is often asked for.
-    async fn kept_aside(&self, entry: &Entry) -> Result<Kept, Error> {
+    async fn document_bytes_uncached(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
         if let Some(kept) = self.fetch(entry).await? {
             return Ok(kept);
         }
-        self.follow().await.map_err(failed)?;
+        self.update_catalog().await.map_err(failed)?;
         let shown = self.shown();
         let Some(current) = shown.catalog.get(&entry.summary.content_type, &entry.summary.id) else {
             return Err(Error::Failed {
@@ -56,24 +56,24 @@ impl Knowledge {
             return Ok(kept);
         }
         self.heal(current).await;
-        let message = "the document is being brought in again; try again in a moment".to_owned();
+        let message = "the stored document is corrupt and is being restored; retry in a moment".to_owned();
         Err(Error::Failed { code: ErrorCode::Unavailable, message })
     }
 
     /// The document of an entry.
     pub async fn document(&self, entry: &Entry) -> Result<Document, Error> {
-        let kept = self.kept(entry).await?;
+        let kept = self.document_bytes(entry).await?;
         serde_json::from_slice(&kept.bytes).map_err(Error::internal)
     }
 
     /// The document of an entry, for one who reads everything once.
     pub(crate) async fn document_aside(&self, entry: &Entry) -> Result<Document, Error> {
-        let kept = self.kept_aside(entry).await?;
+        let kept = self.document_bytes_uncached(entry).await?;
         serde_json::from_slice(&kept.bytes).map_err(Error::internal)
     }
 
     /// The bytes that an entry speaks of; nothing where they are nowhere.
-    async fn fetch(&self, entry: &Entry) -> Result<Option<Kept>, Error> {
+    async fn fetch(&self, entry: &Entry) -> Result<Option<DocumentBytes>, Error> {
         let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
         let mut found = self.in_place(&key, &entry.hash).await;
         if !matches!(found, Ok(Some(_))) {
@@ -88,7 +88,7 @@ impl Knowledge {
             };
         }
         let Some(bytes) = found? else { return Ok(None) };
-        Ok(Some(Kept { hash: entry.hash.clone(), bytes: bytes.into() }))
+        Ok(Some(DocumentBytes { hash: entry.hash.clone(), bytes: bytes.into() }))
     }
 
     /// The bytes of that hash where they belong.
@@ -96,13 +96,13 @@ impl Knowledge {
         match self.options.objects.get(key).await {
             Ok(kept) => Ok(kept.filter(|bytes| hash(bytes) == wanted).map(|bytes| bytes.to_vec())),
             Err(error) => {
-                tracing::warn!(error.cause = %error, object.key = key.as_str(), "an object could not be read");
+                tracing::warn!(error.cause = %error, object.key = key.as_str(), "could not read an object");
                 Err(Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() })
             }
         }
     }
 
-    /// Has a document brought in again whose object is not what it was.
+    /// Restores a document whose object is missing or corrupt.
     async fn heal(&self, entry: &Entry) {
         {
             let mut healed = self.healed.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +113,7 @@ impl Knowledge {
         }
         tracing::error!(
             document.path = entry.summary.path,
-            "a stored document is damaged or gone; it is brought in again"
+            "a stored document is missing or corrupt; restoring it"
         );
         let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
         let asked = self.db.write(move |tx| {
@@ -121,8 +121,10 @@ impl Knowledge {
             documents::want(tx, &name)
         });
         match asked.await {
-            Ok(()) => self.asked.notify_one(),
-            Err(error) => tracing::error!(error.cause = %error, "a damaged document could not be marked"),
+            Ok(()) => self.sync_requested.notify_one(),
+            Err(error) => {
+                tracing::error!(error.cause = %error, "could not mark a corrupt document for restoring");
+            }
         }
     }
 }

@@ -38,7 +38,7 @@ struct Got {
 }
 
 /// The extension `org.lyceum.test/letters`, all of it on those terms.
-pub fn letters(access: Access) -> ExtensionEntry {
+pub fn sample_extension(access: Access) -> ExtensionEntry {
     let settings = JsonObject::from_iter([("sealed".to_owned(), true.into())]);
     ExtensionEntry::new(access.clone(), "org.lyceum.test/letters", settings)
         .method(MethodEntry::of(access.clone(), "letters/list", list).kept_for(Duration::from_secs(300)))

@@ -3,7 +3,7 @@
 /// An answer that is not the one we hoped for.
 #[derive(Debug, thiserror::Error)]
 #[error("the store answered {status}{}", if code.is_empty() { String::new() } else { format!(" ({code})") })]
-pub(in super::super) struct Answer {
+pub(in super::super) struct ErrorResponse {
     status: u16,
     /// The code in the body, such as `NoSuchBucket`; empty if there is none.
     code: String,
@@ -26,7 +26,7 @@ pub(in super::super) enum Meaning {
     Other,
 }
 
-impl Answer {
+impl ErrorResponse {
     /// Reads an answer that is not a success.
     pub(super) fn read(status: u16, body: &[u8]) -> Self {
         Self { status, code: code(&String::from_utf8_lossy(body)) }

@@ -1,7 +1,7 @@
 //! Values with and without an end.
 
 use super::{at, scene};
-use crate::kept::{Namespace, sweep};
+use crate::kv::{Namespace, sweep};
 
 const NONCES: Namespace = Namespace { name: "nonces", seconds: Some(300) };
 const STATE: Namespace = Namespace { name: "state", seconds: None };

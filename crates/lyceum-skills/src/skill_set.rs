@@ -1,7 +1,7 @@
-//! The library: what the skills service serves at one moment, all of one snapshot of the source.
+//! The skill set: what the skills service serves at one moment, all of one snapshot of the source.
 
+mod agent_skills;
 mod build;
-mod shelf;
 
 use jiff::Timestamp;
 use lyceum_content::{
@@ -11,25 +11,25 @@ use lyceum_content::{
 use lyceum_model::RelPath;
 use lyceum_source::{ReadError, Reason, Snapshot};
 
+pub(crate) use agent_skills::{AgentSkillFile, AgentSkills, Entry};
 pub use build::{Audience, Rules};
-pub(crate) use build::{Beside, LARGEST_CONFIG, Librarian};
-pub(crate) use shelf::{Entry, Shelf, ShelfFile};
+pub(crate) use build::{Beside, MAX_CONFIG_BYTES, SkillSetBuilder};
 
 /// Everything that is served, of one snapshot.
 #[derive(Debug)]
-pub struct Library {
+pub struct SkillSet {
     /// The skills.
     pub index: SkillIndex,
     /// How they are served: the defaults, `config.yaml` over them, the server's own configuration over both.
     pub settings: Settings,
     /// When the snapshot was taken.
     pub synced_at: Timestamp,
-    pub(crate) shelf: Shelf,
+    pub(crate) agent_skills: AgentSkills,
     pub(crate) snapshot: Snapshot,
     root: Option<RelPath>,
 }
 
-impl Library {
+impl SkillSet {
     /// The commit that is served, if the source is a repository.
     pub fn commit(&self) -> Option<&str> {
         self.snapshot.commit()
@@ -42,8 +42,8 @@ impl Library {
 
     /// The addresses of resources that are there as before, but say something else.
     pub fn changed_resources(&self, before: &Self) -> Vec<String> {
-        let changed = self.shelf.files.iter().filter(|(path, file)| {
-            before.shelf.files.get(*path).is_some_and(|before| before.digest != file.digest)
+        let changed = self.agent_skills.files.iter().filter(|(path, file)| {
+            before.agent_skills.files.get(*path).is_some_and(|before| before.digest != file.digest)
         });
         changed.map(|(path, _)| crate::standard::address::of(path)).collect()
     }
