@@ -91,6 +91,15 @@ impl Skills {
         &self.store.source
     }
 
+    /// What the addresses of its Agent Skills begin with: `skill://`, and the name of one set of several.
+    pub(crate) fn address(&self) -> String {
+        self.store
+            .rules
+            .address
+            .as_ref()
+            .map_or_else(|| "skill://".to_owned(), |folder| format!("skill://{folder}/"))
+    }
+
     /// How scripts are run.
     pub fn scripts(&self) -> &Scripts {
         &self.scripts

@@ -32,7 +32,7 @@ fn snapshot(folder: &Path) -> Snapshot {
 }
 
 fn rules(audience: Audience) -> Rules {
-    Rules { path: None, overlay: Overlay::default(), audience }
+    Rules { path: None, overlay: Overlay::default(), audience, address: None }
 }
 
 /// The skill set of those files, as one person's server builds it.

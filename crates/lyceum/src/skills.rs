@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus, skill::SandboxChoice};
-use lyceum_model::{Domain, Right, Scope, Tier};
+use lyceum_model::{Domain, RelPath, Right, Scope, Tier};
 use lyceum_sandbox::{Helper, Wanted};
 use lyceum_search::Search;
 use lyceum_skills::{
@@ -64,7 +64,11 @@ impl SkillsOffer {
             prefix: declared.prefix.clone(),
             declared: settings.clone(),
             skills: open(workshop.config, &declared.name, settings, workshop.audience)?,
-            index: workshop.indexes.first().cloned(),
+            index: workshop
+                .indexes
+                .first()
+                .filter(|_| is_first_of_source(declared, settings, workshop))
+                .cloned(),
             tasks: std::sync::OnceLock::new(),
         })))
     }
@@ -78,6 +82,13 @@ impl SkillsOffer {
             Err(error) => json!({ "enabled": true, "error": error }),
         }
     }
+}
+
+/// Whether no service before this one reads the same source: pages are kept by source, and one service feeds each.
+fn is_first_of_source(declared: &Declared, settings: &SkillsService, workshop: &Workshop<'_>) -> bool {
+    let mut same = workshop.config.services_of::<SkillsService>();
+    let first = same.find(|(_, other)| other.source.name == settings.source.name);
+    first.is_none_or(|(first, _)| first.name == declared.name)
 }
 
 /// Reads the skills of a table that are here already.
@@ -94,7 +105,12 @@ pub(crate) fn open(
     let skills = Skills::new(Options {
         name: declared.source.name.clone(),
         source: sources::source(config, &declared.source).context("a source can't be used")?,
-        rules: Rules { path: declared.path.clone(), overlay: declared.overlay.clone(), audience },
+        rules: Rules {
+            path: declared.path.clone(),
+            overlay: declared.overlay.clone(),
+            audience,
+            address: RelPath::parse(name.as_str()).ok().filter(|_| !is_first),
+        },
         tracker: Tracker::on(analytics::Settings {
             // Two services must not count in one file.
             folder: if is_first {

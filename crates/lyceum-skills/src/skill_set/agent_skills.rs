@@ -50,6 +50,16 @@ pub(crate) struct AgentSkillFile {
 }
 
 impl AgentSkills {
+    /// The same with every address below that folder, so that two sets can be served side by side.
+    pub(crate) fn below(self, folder: &RelPath) -> Self {
+        let moved = |path: RelPath| folder.join(&path).unwrap_or(path);
+        let entry = |entry: Entry| Entry { files: entry.files.into_iter().map(moved).collect(), ..entry };
+        Self {
+            skills: self.skills.into_iter().map(|(path, one)| (moved(path), entry(one))).collect(),
+            files: self.files.into_iter().map(|(path, file)| (moved(path), file)).collect(),
+        }
+    }
+
     /// Puts every skill that keeps to the standard on the set of Agent Skills; tells why others are not.
     pub(crate) fn new(
         index: &SkillIndex,

@@ -34,6 +34,8 @@ pub struct Rules {
     pub overlay: Overlay,
     /// Whom the server works for.
     pub audience: Audience,
+    /// What the addresses of Agent Skills begin with, where several sets are served.
+    pub address: Option<RelPath>,
 }
 
 /// The `config.yaml` next to a folder of skills, which no snapshot of the folder holds.
@@ -114,6 +116,10 @@ impl SkillSetBuilder {
         let told = self.read.values().flat_map(|reading| &reading.findings);
         let mut index = SkillIndex::new(drafts, files, told.chain(&findings));
         let (agent_skills, further) = AgentSkills::new(&index, files, &mut self.digests, &read_file);
+        let agent_skills = match &rules.address {
+            Some(folder) => agent_skills.below(folder),
+            None => agent_skills,
+        };
         index.findings.extend(further);
         index
             .findings

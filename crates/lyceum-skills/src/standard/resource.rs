@@ -34,9 +34,12 @@ pub(super) fn register(
             ResourceEntry::new(access.clone(), wire, move |_, address| read(skills.clone(), address.uri));
         builder = builder.resource(entry)?;
     }
-    let wire = ResourceTemplate::new("skill://{+path}", "skill-file")
+    let root = skills.address();
+    let wire = ResourceTemplate::new(format!("{root}{{+path}}"), "skill-file")
         .with_title("File of a skill")
-        .with_description("A file of a skill, such as skill://pdf/SKILL.md. skills/list names them all.");
+        .with_description(format!(
+            "A file of a skill, such as {root}pdf/SKILL.md. skills/list names them all."
+        ));
     let (read_from, looked_up_in) = (skills.clone(), skills.clone());
     let template =
         TemplateEntry::new(access.clone(), wire, move |_, address| read(read_from.clone(), address.uri))?;

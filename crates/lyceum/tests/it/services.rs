@@ -12,7 +12,7 @@ use lyceum_auth::{ApiKey, Guard, ROLES_GOOD_FOR};
 use lyceum_model::Tier;
 use serde_json::json;
 
-use crate::app::{TestApp, call, get, within};
+use crate::app::{TestApp, call, get, modern, within};
 use greeter::GREETER;
 
 /// The configuration of a server with the made-up kind beside those of the product.
@@ -130,4 +130,46 @@ async fn two_knowledge_bases_are_served_side_by_side() {
         "{health}"
     );
     assert!(health["search"].is_object() && health["docs-search"].is_object(), "{health}");
+}
+
+#[tokio::test]
+async fn two_sets_of_skills_are_served_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, skill) in [("ours", "heron"), ("theirs", "otter")] {
+        let path = folder.path().join(name).join(skill);
+        fs::create_dir_all(&path).unwrap();
+        let text = format!("---\nname: {skill}\ndescription: Watch the {skill}.\n---\nSit still.\n");
+        fs::write(path.join("SKILL.md"), text).unwrap();
+    }
+    let source =
+        |name: &str| format!("[[source]]\nname = \"{name}\"\npath = {:?}\n", folder.path().join(name));
+    let tables = format!(
+        "{}{}[skills]\nsource = \"ours\"\n[skills.theirs]\nsource = \"theirs\"\n",
+        source("ours"),
+        source("theirs")
+    );
+    let app = TestApp::serve(config(folder.path(), &tables), started).await;
+
+    let best = async |tool: &str| {
+        let answer = app.send(call(tool, &json!({ "task": "watch the heron or the otter" }))).await.result();
+        answer["structuredContent"].to_string()
+    };
+    assert!(best("get_skill").await.contains("heron"), "{}", best("get_skill").await);
+    assert!(best("theirs_get_skill").await.contains("otter"), "{}", best("theirs_get_skill").await);
+    let listed = app.send(modern("resources/list", &json!({}))).await.result().to_string();
+    assert!(
+        listed.contains("skill://heron/SKILL.md") && listed.contains("skill://theirs/otter/SKILL.md"),
+        "{listed}"
+    );
+    for uri in ["skill://heron/SKILL.md", "skill://theirs/otter/SKILL.md"] {
+        let read = app.send(modern("resources/read", &json!({ "uri": uri }))).await.result().to_string();
+        assert!(read.contains("Sit still."), "{uri}: {read}");
+    }
+    let at = async |path: &str| {
+        let mut request = modern("skills/list", &json!({}));
+        *request.uri_mut() = path.parse().unwrap();
+        app.send(request).await.result().to_string()
+    };
+    assert!(at("/theirs/mcp").await.contains("skill://theirs/otter/SKILL.md"));
+    assert!(at("/mcp").await.contains("skill://heron/SKILL.md"), "the first answers for the extension");
 }

@@ -92,25 +92,29 @@ impl JsonSchema for SearchTypeName {
 }
 
 async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
-    let describe = || openapi_at(&api.base.root(), api.base.knowledge().ontology()).to_string().into();
+    let describe = || {
+        let rows = super::routes(&api.base);
+        let described = rows.iter().filter_map(|row| row.doc);
+        describe(&api.base.root(), described, api.base.knowledge().ontology()).to_string().into()
+    };
     let bytes = api.base.openapi.get_or_init(describe);
     Ok(cached::answer(request.headers(), KIND, bytes.clone()))
 }
 
 /// The description of the API, for documents of these types.
 pub fn openapi(ontology: &Ontology) -> Value {
-    openapi_at("", ontology)
+    describe("", super::endpoints(KnowledgeApi::Public), ontology)
 }
 
-/// The same for the knowledge base whose paths begin with that.
-fn openapi_at(root: &str, ontology: &Ontology) -> Value {
+/// The same for these endpoints, whose paths begin with that.
+fn describe<'e>(root: &str, endpoints: impl Iterator<Item = &'e Endpoint>, ontology: &Ontology) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
     });
     let mut generator = settings.into_generator();
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
-    for one in super::endpoints(KnowledgeApi::Public) {
+    for one in endpoints {
         let operation = operation(one, &mut generator);
         paths.entry(format!("{root}{}", one.path)).or_default().insert(one.verb.name().to_owned(), operation);
     }
