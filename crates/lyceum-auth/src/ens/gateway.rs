@@ -64,8 +64,9 @@ async fn found(guard: &Guard, sent: &OffchainLookup) -> Option<Bytes> {
         let fetch = if is_get { Fetch::Get } else { Fetch::Post(&body) };
         let Ok(response) = guard.fetch(&url, fetch, "application/json", LONGEST).await else { continue };
         let Ok(body) = read_body(response, LARGEST).await else { continue };
-        let found =
-            serde_json::from_slice::<GatewayResponse>(&body).ok().and_then(|found| hex::decode(found.data).ok());
+        let found = serde_json::from_slice::<GatewayResponse>(&body)
+            .ok()
+            .and_then(|found| hex::decode(found.data).ok());
         if let Some(found) = found {
             return Some(found.into());
         }
