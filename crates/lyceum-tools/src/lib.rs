@@ -2,7 +2,7 @@
 //! sees and calls; and the pure MCP dispatch over both.
 //!
 //! Nothing here knows HTTP or starts a task, so the same code can run in a process or at the edge. The only clock is in
-//! `mcp/seal.rs`: `rmcp`'s request state checks its expiry against the system clock.
+//! `mcp/seal.rs`: the request state that clients carry is checked for its expiry against the system clock.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod audit;
