@@ -108,6 +108,12 @@ pub enum Delivery {
     Known,
 }
 
+/// Checks the table of a service: the checker, the table's JSON pointer, and the sources that it can name.
+pub type Check = fn(&mut Checker<'_>, &str, &[Source]) -> Option<Arc<dyn Settings>>;
+
+/// Makes what a table declares.
+pub type Make = fn(&Declared, &Workshop<'_>) -> anyhow::Result<Vec<Arc<dyn Service>>>;
+
 /// A kind of service: the table of `lyceum.toml` that declares one, and how one is made.
 pub struct Kind {
     /// The table, `[knowledge]`, which may also stand several times as `[knowledge.NAME]`; and the name of the first.
@@ -119,9 +125,9 @@ pub struct Kind {
     /// The scopes that the tools and routes of such services ask for. A client may name them also where there is no such service.
     pub scopes: fn() -> Vec<Right>,
     /// Checks the table at that JSON pointer, with every fault at once.
-    pub check: fn(&mut Checker<'_>, at: &str, &[Source]) -> Option<Arc<dyn Settings>>,
+    pub check: Check,
     /// Makes what is declared: the service, and what else works for it alone.
-    pub make: fn(&Declared, &Workshop<'_>) -> anyhow::Result<Vec<Arc<dyn Service>>>,
+    pub make: Make,
 }
 
 impl fmt::Debug for Kind {
