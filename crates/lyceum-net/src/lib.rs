@@ -1,5 +1,6 @@
 //! What every outgoing connection shares: one HTTP client, bodies read within a limit, secrets,
 //! when to try again, and a guard for URLs that strangers choose.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod backoff;
 mod body;
