@@ -37,6 +37,7 @@ pub use file::{ConfigFile, Purpose, passes_over_working_folder};
 pub use raw::{AuthMode, KnowledgeApi};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
+pub use table::Table;
 
 use crate::{
     http::{HostRule, Origin, TrustedProxies},

@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    config::{Checker, Config, Repository, Source},
+    config::{Checker, Config, Repository, Source, Table},
     http::Route,
     search::Indexes,
     tasks::Tasks,
@@ -108,8 +108,8 @@ pub enum Delivery {
     Known,
 }
 
-/// Checks the table of a service: the checker, the table's JSON pointer, and the sources that it can name.
-pub type Check = fn(&mut Checker<'_>, &str, &[Source]) -> Option<Arc<dyn Settings>>;
+/// Checks the table of a service, which can name one of the sources. Where it gives nothing, it said why.
+pub type Check = fn(&mut Checker<'_>, &Table, &[Source]) -> Option<Arc<dyn Settings>>;
 
 /// Makes what a table declares.
 pub type Make = fn(&Declared, &Workshop<'_>) -> anyhow::Result<Vec<Arc<dyn Service>>>;
@@ -124,7 +124,7 @@ pub struct Kind {
     pub schema: fn(&mut SchemaGenerator) -> Schema,
     /// The scopes that the tools and routes of such services ask for. A client may name them also where there is no such service.
     pub scopes: fn() -> Vec<Right>,
-    /// Checks the table at that JSON pointer, with every fault at once.
+    /// Checks the table, with every fault at once.
     pub check: Check,
     /// Makes what is declared: the service, and what else works for it alone.
     pub make: Make,

@@ -115,6 +115,21 @@ fn a_peer_that_answers_is_reached_once() {
     }
 }
 
+/// While the supervisor connects, the socket does not block; the script must never see that.
+#[test]
+fn a_socket_blocks_again_before_connect_returns() {
+    let script = "import os, socket\n\
+         for _ in range(200):\n  \
+           one = socket.socket()\n  \
+           one.connect(('1.1.1.1', 80))\n  \
+           if not os.get_blocking(one.fileno()): print('it does not block')\n  \
+           one.close()\n\
+         print('done')";
+    for (variant, answer) in run(script, Duration::from_secs(30)) {
+        assert_eq!(answer["stdout"]["text"], "done\n", "{variant}: {answer}");
+    }
+}
+
 /// As ordinary programs do it, and though the name server has no public address.
 #[test]
 fn names_are_resolved_by_the_name_server_of_the_machine_wherever_it_is() {

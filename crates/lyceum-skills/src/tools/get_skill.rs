@@ -18,7 +18,7 @@ const LARGEST_CONTENT: usize = 4 * 1024 * 1024;
 #[derive(Debug)]
 pub(crate) struct GetSkill;
 
-/// What it is request.
+/// Its arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

@@ -8,7 +8,7 @@ use lyceum_model::RelPath;
 use serde_json::{Value, json};
 
 use super::{
-    Bucket, KnowledgeApi, KnowledgeService, Location, Source,
+    Bucket, KnowledgeApi, KnowledgeService, Location, Source, Table,
     check::{Checker, is_plain},
     document::Document,
     environment,
@@ -62,7 +62,12 @@ pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
 }
 
 /// What the table declares, with every fault that the schema can't see.
-pub(crate) fn check(checker: &mut Checker<'_>, at: &str, sources: &[Source]) -> Option<Arc<dyn Settings>> {
+pub(crate) fn check(
+    checker: &mut Checker<'_>,
+    table: &Table,
+    sources: &[Source],
+) -> Option<Arc<dyn Settings>> {
+    let at = table.at.as_str();
     let source = checker.source_named(at, sources);
     let name = checker.text(&format!("{at}/source"))?;
     let title_at = format!("{at}/title");

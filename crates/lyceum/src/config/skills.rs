@@ -6,11 +6,16 @@ use lyceum_content::skill::Overlay;
 use lyceum_model::RelPath;
 use serde::Deserialize;
 
-use super::{Location, SkillsService, Source, check::Checker, raw};
+use super::{Location, SkillsService, Source, Table, check::Checker, raw};
 use crate::service::Settings;
 
-/// What the table at that pointer declares, with every fault that the schema can't see.
-pub(crate) fn check(checker: &mut Checker<'_>, at: &str, sources: &[Source]) -> Option<Arc<dyn Settings>> {
+/// What a table declares, with every fault that the schema can't see.
+pub(crate) fn check(
+    checker: &mut Checker<'_>,
+    table: &Table,
+    sources: &[Source],
+) -> Option<Arc<dyn Settings>> {
+    let at = table.at.as_str();
     let source = checker.source_named(at, sources);
     let path = checker.text(&format!("{at}/path")).map(RelPath::parse).transpose();
     let path = path.unwrap_or_else(|error| {
@@ -27,7 +32,7 @@ pub(crate) fn check(checker: &mut Checker<'_>, at: &str, sources: &[Source]) -> 
     }
     let workspace = workspace(checker, at);
     // What does not fit the schema was told already.
-    let raw = raw::Skills::deserialize(checker.document.values.pointer(at)?).ok()?;
+    let raw = raw::Skills::deserialize(&table.values).ok()?;
     Some(Arc::new(service(raw, source?, path, workspace)))
 }
 

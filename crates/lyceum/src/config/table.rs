@@ -16,8 +16,9 @@ use crate::{
 };
 
 /// One table of a service.
-pub(super) struct Table {
-    pub kind: &'static Kind,
+#[derive(Debug)]
+pub struct Table {
+    pub(super) kind: &'static Kind,
     /// Its JSON pointer.
     pub at: String,
     /// The name of the service, as it is written; nothing where the table has none of its own.
@@ -68,7 +69,11 @@ impl Table {
             );
         }
         let prefix = self.prefix(checker);
-        let settings = (self.kind.check)(checker, &self.at, sources);
+        let settings = (self.kind.check)(checker, self, sources);
+        if settings.is_none() && checker.faults.is_empty() {
+            // Nothing that is declared is left out in silence.
+            checker.fault(&self.at, "can't be read as it is written".to_owned());
+        }
         Some(Declared { kind: self.kind, name: parsed?, prefix: prefix?, settings: settings? })
     }
 

@@ -151,7 +151,8 @@ async fn two_sets_of_skills_are_served_side_by_side() {
     let app = TestApp::serve(config(folder.path(), &tables), started).await;
 
     let best = async |tool: &str| {
-        let answer = app.send(call(tool, &json!({ "task": "watch the heron or the otter" }))).await.result();
+        let answer =
+            app.send(call(tool, &json!({ "context": "watch the heron or the otter" }))).await.result();
         answer["structuredContent"].to_string()
     };
     assert!(best("get_skill").await.contains("heron"), "{}", best("get_skill").await);

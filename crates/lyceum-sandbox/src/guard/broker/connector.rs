@@ -138,5 +138,8 @@ fn is_done(listener: &OwnedFd, task: &mut Task) -> bool {
     if !raw::is_waiting(listener, task.call) {
         return true;
     }
-    task.attempt().map(|result| answer(listener, task.call, result)).is_some()
+    let Some(result) = task.attempt() else { return false };
+    task.restore();
+    answer(listener, task.call, result);
+    true
 }

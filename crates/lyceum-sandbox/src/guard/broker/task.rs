@@ -68,12 +68,20 @@ fn is_decided(socket: &OwnedFd) -> bool {
     poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&AT_ONCE)).is_ok_and(|ready| ready > 0)
 }
 
-impl Drop for Task {
-    fn drop(&mut self) {
+impl Task {
+    /// Gives the socket back as it was. It has to be before the script goes on, for the next call of the script is on it.
+    pub(super) fn restore(&mut self) {
         if matches!(self.work, Work::Connect(_)) && self.waits {
+            self.waits = false;
             let _closed = fcntl_getfl(&self.socket)
                 .and_then(|flags| fcntl_setfl(&self.socket, flags.difference(OFlags::NONBLOCK)));
         }
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.restore();
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) static GREETER: Kind = Kind {
     hint: "write [greeter] in lyceum.toml",
     schema: |generator| generator.subschema_for::<Table>(),
     scopes: Vec::new,
-    check: |checker, at, _| Some(Arc::new(checker.text(&format!("{at}/greeting"))?.to_owned())),
+    check: |checker, table, _| Some(Arc::new(checker.text(&format!("{}/greeting", table.at))?.to_owned())),
     make: |declared, _| Ok(vec![Arc::new(Greeter::new(declared))]),
 };
 

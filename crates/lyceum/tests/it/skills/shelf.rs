@@ -118,7 +118,7 @@ async fn s14_secrets_beside_a_skill_are_not_resources() {
         "  ignored  s/.env: it is hidden: its name begins with a dot\n",
         "  ignored  s/.aws: it is hidden: its name begins with a dot\n",
         "  ignored  s/server.pem: it is ignored: *.pem in .gitignore\n",
-        "  ignored  .claude/settings.local.json: it is right in a hidden folder",
+        "  ignored  .claude/settings.local.json: it is directly in a hidden folder",
     ] {
         assert!(doctor.out.contains(line), "{line} is not in {}", doctor.out);
     }

@@ -154,7 +154,7 @@ mod links {
         let (code, text) = refusal(&app, "get_asset", asked(file)).await;
         assert!(!text.contains("secret"), "{text}");
         let findings = ask(&app, "refresh_skills", json!({})).await["findings"].to_string();
-        assert!(findings.contains("the link leaves the folder"), "{findings}");
+        assert!(findings.contains("the symbolic link leaves the folder"), "{findings}");
         assert_eq!(code, "INVALID_PATH", "a link that leaves is a traversal: {text}");
         assert!(text.contains("path traversal is not allowed"), "{text}");
         app.stop().await;
