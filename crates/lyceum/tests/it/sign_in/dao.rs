@@ -49,7 +49,8 @@ async fn serve(home: &Path, mainnet: &TestChain, optimism: &TestChain) -> (Child
         .unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let addr = loop {
-        let line = within("the next line", lines.next_line()).await.unwrap().expect("it listens");
+        let line = within("the next line", lines.next_line()).await.unwrap();
+        let Some(line) = line else { panic!("it ended before it listened") };
         let line: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
         if line["message"] == "listening" {
             break line["addr"].as_str().unwrap().parse().unwrap();
