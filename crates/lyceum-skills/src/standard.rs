@@ -1,6 +1,6 @@
 //! Skills of the Agent Skills standard over MCP: `skill://` resources, and the extension `io.modelcontextprotocol/skills`.
 //!
-//! What is served is the set of Agent Skills of the skill set: skills that keep to the standard, with a digest of every file.
+//! Served are the skills that follow the standard, with a digest of every file.
 
 pub(crate) mod address;
 pub(crate) mod directory;

@@ -122,7 +122,9 @@ impl App {
         let mut admission = None;
         // Who started the program over stdio may do everything.
         if let Audience::Everyone = audience {
-            let names = offers.iter().map(|(name, _)| name.as_str());
+            // A service that offers nothing, such as an index, has no endpoint that a token could be for.
+            let offering = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
+            let names = offering.map(|(name, _)| name.as_str());
             admission = auth::service(&config, &public_url(&config, addr), names, services.scopes(&config))?;
         }
         let Foundation { metrics, tasks } = &foundation;

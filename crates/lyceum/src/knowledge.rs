@@ -117,11 +117,10 @@ pub(crate) fn open(
     Ok(Arc::new(knowledge))
 }
 
-/// The first knowledge base that is declared, for the commands that work on one.
-pub(crate) fn first(config: &Config) -> anyhow::Result<Option<(Domain, Arc<Knowledge>)>> {
-    let declared = config.services_of::<KnowledgeService>().next();
-    let opened = declared.map(|(one, settings)| Ok((one.name.clone(), open(config, &one.name, settings)?)));
-    opened.transpose()
+/// Every knowledge base that is declared, for the commands that work on them.
+pub(crate) fn all(config: &Config) -> anyhow::Result<Vec<(Domain, Arc<Knowledge>)>> {
+    let declared = config.services_of::<KnowledgeService>();
+    declared.map(|(one, settings)| Ok((one.name.clone(), open(config, &one.name, settings)?))).collect()
 }
 
 impl KnowledgeBase {

@@ -67,7 +67,7 @@ impl SkillsOffer {
             index: workshop
                 .indexes
                 .first()
-                .filter(|_| is_first_of_source(declared, settings, workshop))
+                .filter(|_| is_first_of_source(workshop.config, declared))
                 .cloned(),
             tasks: std::sync::OnceLock::new(),
         })))
@@ -85,10 +85,10 @@ impl SkillsOffer {
 }
 
 /// Whether no service before this one reads the same source: pages are kept by source, and one service feeds each.
-fn is_first_of_source(declared: &Declared, settings: &SkillsService, workshop: &Workshop<'_>) -> bool {
-    let mut same = workshop.config.services_of::<SkillsService>();
-    let first = same.find(|(_, other)| other.source.name == settings.source.name);
-    first.is_none_or(|(first, _)| first.name == declared.name)
+pub(crate) fn is_first_of_source(config: &Config, declared: &Declared) -> bool {
+    let source = |declared: &Declared| Some(declared.settings::<SkillsService>()?.source.name.clone());
+    let first = config.services.iter().find(|other| source(other) == source(declared));
+    first.is_none_or(|first| first.name == declared.name)
 }
 
 /// Reads the skills of a table that are here already.

@@ -25,7 +25,7 @@ pub(crate) struct AgentSkills {
     pub files: BTreeMap<RelPath, AgentSkillFile>,
 }
 
-/// A skill on the set of Agent Skills.
+/// An Agent Skill.
 #[derive(Debug)]
 pub(crate) struct Entry {
     /// Its name.
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
     pub files: Vec<RelPath>,
 }
 
-/// A file on the set of Agent Skills.
+/// A file of an Agent Skill.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentSkillFile {
     /// Where it is in the skills' folder.
@@ -60,7 +60,7 @@ impl AgentSkills {
         }
     }
 
-    /// Puts every skill that keeps to the standard on the set of Agent Skills; tells why others are not.
+    /// Every skill that follows the Agent Skills standard, and why others are not served as such.
     pub(crate) fn new(
         index: &SkillIndex,
         files: &BTreeMap<RelPath, FileMeta>,
@@ -68,7 +68,7 @@ impl AgentSkills {
         read: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
     ) -> (Self, Vec<Finding>) {
         let mut agent_skills = Self::default();
-        let mut is_agent_skill = Vec::with_capacity(digests.len());
+        let mut all_files = Vec::with_capacity(digests.len());
         let mut findings = Vec::new();
         for skill in index.skills() {
             let Some(standard) = skill.standard.as_ref().filter(|standard| standard.faults.is_empty()) else {
@@ -84,7 +84,7 @@ impl AgentSkills {
                         files: gathered.iter().map(|(address, _)| address.clone()).collect(),
                     };
                     if let Some(folder) = address_of(skill, &entry.name) {
-                        is_agent_skill.extend(gathered);
+                        all_files.extend(gathered);
                         agent_skills.skills.insert(folder, entry);
                     }
                 }
@@ -98,8 +98,8 @@ impl AgentSkills {
             }
         }
         // All at once: they are nearly in order, which one by one would not use.
-        agent_skills.files = is_agent_skill.into_iter().collect();
-        // More digests than files on the set of Agent Skills: some may be gone.
+        agent_skills.files = all_files.into_iter().collect();
+        // More digests than files: some files may be gone.
         if digests.len() > agent_skills.files.len() {
             digests.retain(|place, _| files.contains_key(place));
         }

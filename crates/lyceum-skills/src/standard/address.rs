@@ -1,10 +1,10 @@
-//! Addresses: `skill://` and the path of a file on the set of Agent Skills, in one spelling.
+//! `skill://` URIs: the path of a file of an Agent Skill, in one canonical spelling.
 
 use std::fmt::Write;
 
 use lyceum_model::RelPath;
 
-/// The address of a file or folder on the set of Agent Skills. Everything that could be read in two ways is percent-encoded.
+/// The URI of a file or folder of an Agent Skill. Everything that could be read in two ways is percent-encoded.
 pub(crate) fn of(path: &RelPath) -> String {
     let mut uri = "skill://".to_owned();
     for byte in path.as_str().bytes() {

@@ -1,4 +1,4 @@
-//! Folders of the set of Agent Skills, as `resources/directory/read` lists them.
+//! Folders of Agent Skills, as `resources/directory/read` lists them.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Listing {
     next_cursor: Option<String>,
 }
 
-/// What is directly in a folder, by name; nothing where no file of the set of Agent Skills is below it.
+/// What is directly in a folder, by name; nothing where no file of an Agent Skill is below it.
 pub(crate) fn children(
     agent_skills: &AgentSkills,
     folder: &RelPath,

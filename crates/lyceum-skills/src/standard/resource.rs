@@ -1,4 +1,4 @@
-//! The files of the set of Agent Skills as resources: each `SKILL.md` is listed, every other file can be read.
+//! The files of Agent Skills as resources: each `SKILL.md` is listed, every other file can be read.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::{
     skill_set::{AgentSkillFile, AgentSkills},
 };
 
-/// Adds the `SKILL.md` of each skill on the set of Agent Skills, and a template for all files.
+/// Adds the `SKILL.md` of each Agent Skill, and a template for all files.
 pub(super) fn register(
     mut builder: RegistryBuilder,
     access: &Access,
@@ -46,7 +46,7 @@ pub(super) fn register(
     builder.template(template.existing_by(move |address| exists(&looked_up_in, &address.uri)))
 }
 
-/// Whether a file is on the set of Agent Skills at this moment.
+/// Whether a file belongs to an Agent Skill at this moment.
 fn exists(skills: &Skills, uri: &str) -> bool {
     let state = skills.state();
     let state = state.borrow();

@@ -9,6 +9,7 @@ use std::{
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use lyceum_knowledge::Knowledge;
+use lyceum_model::Domain;
 use lyceum_search::{State, Status};
 
 use crate::{
@@ -25,32 +26,45 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 #[tokio::main]
 pub(super) async fn reindex(config: &Config) -> anyhow::Result<ExitCode> {
-    let Some((name, knowledge)) = knowledge::first(config)? else {
+    let bases = knowledge::all(config)?;
+    if bases.is_empty() {
         anyhow::bail!("there is nothing to index; add a [knowledge] table to lyceum.toml");
-    };
-    let Some(folder) = search::folder(config, &name) else {
-        anyhow::bail!("there is nothing to index; add a [knowledge] table to lyceum.toml")
-    };
+    }
+    let mut is_whole = true;
+    for (name, knowledge) in &bases {
+        if bases.len() > 1 {
+            writeln!(std::io::stdout(), "{name}:")?;
+        }
+        is_whole &= reindex_one(config, name, knowledge).await?;
+    }
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Rebuilds the index of one knowledge base; says whether it could be done as it is configured.
+async fn reindex_one(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<bool> {
+    let Some(folder) = search::folder(config, name) else { return Ok(true) };
     lyceum_search::discard(&folder).context(
         "could not delete the old index; if a server is running on this data folder, stop it first",
     )?;
     knowledge.sync_once(|_| {}).await.context("the sync failed")?;
     let index = Index::open(search::options(config, folder));
-    let filled = fill(config, &index, &knowledge).await;
+    let filled = match index.feed(config, name, knowledge).await {
+        Ok(()) => fill(&index).await,
+        Err(error) => Err(error),
+    };
     index.close().await;
     let Status { documents, chunks, pending, reason, detail, .. } = filled?;
     let mut out = std::io::stdout().lock();
     writeln!(out, "{documents} documents, {chunks} chunks, {pending} of them without embeddings")?;
-    if let Some(reason) = detail.or(reason) {
+    let reason = detail.or(reason);
+    if let Some(reason) = &reason {
         writeln!(out, "note: {reason}")?;
-        return Ok(ExitCode::FAILURE);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(reason.is_none())
 }
 
 /// Fills an index, with a bar; says how far it came.
-async fn fill(config: &Config, index: &Index, knowledge: &Knowledge) -> anyhow::Result<Status> {
-    index.feed(config, knowledge).await?;
+async fn fill(index: &Index) -> anyhow::Result<Status> {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("embedding {wide_bar} {pos}/{len} {eta}") {
         bar.set_style(style);

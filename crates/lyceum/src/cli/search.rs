@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::Context;
 use lyceum_knowledge::{Filters, Finder, Knowledge, SearchHit, SearchOptions, SearchResponse};
+use lyceum_model::Domain;
 use lyceum_search::{Mode, Search, State};
 
 use crate::{
@@ -29,6 +30,9 @@ pub(super) struct Question {
     /// Maximum number of results
     #[arg(long, short = 'n', default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
     limit: u8,
+    /// The knowledge base to search, where there are several; default: the first
+    #[arg(long, value_name = "NAME")]
+    knowledge: Option<String>,
     /// Only documents of this type, including its subtypes
     #[arg(long = "type", value_name = "TYPE")]
     content_type: Option<String>,
@@ -65,8 +69,16 @@ enum Stage {
 
 #[tokio::main]
 pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Result<ExitCode> {
-    let Some((name, knowledge)) = knowledge::first(config)? else {
-        anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml");
+    let bases = knowledge::all(config)?;
+    let names = || bases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let asked = |name: &str| question.knowledge.as_deref().is_none_or(|asked| asked == name);
+    let Some((name, knowledge)) = bases.iter().find(|(name, _)| asked(name.as_str())).cloned() else {
+        match &question.knowledge {
+            Some(name) if !bases.is_empty() => {
+                anyhow::bail!("there is no knowledge base {name:?}; --knowledge takes one of: {}", names())
+            }
+            _ => anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml"),
+        }
     };
     let Some(folder) = search::folder(config, &name) else {
         anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml")
@@ -75,7 +87,7 @@ pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Resu
         knowledge.sync_once(|_| {}).await.context("the first sync failed")?;
     }
     let index = Index::open(search::options(config, folder));
-    let found = ask(config, &index, knowledge, question).await;
+    let found = ask(config, &index, &name, knowledge, question).await;
     index.close().await;
     let found = found?;
     let mut out = io::stdout().lock();
@@ -91,10 +103,11 @@ pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Resu
 async fn ask(
     config: &Config,
     index: &Index,
+    name: &Domain,
     knowledge: Arc<Knowledge>,
     question: &Question,
 ) -> anyhow::Result<SearchResponse> {
-    index.feed(config, &knowledge).await?;
+    index.feed(config, name, &knowledge).await?;
     if question.mode != Stage::Words {
         wait_for_model(&index.search).await?;
     }

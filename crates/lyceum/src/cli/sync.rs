@@ -1,4 +1,4 @@
-//! `lyceum sync`: syncs the knowledge base and reports what changed.
+//! `lyceum sync`: syncs every knowledge base and reports what changed.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -23,15 +23,28 @@ const NAMED: usize = 20;
 
 #[tokio::main]
 pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
-    let Some((name, knowledge)) = knowledge::first(config)? else {
+    let bases = knowledge::all(config)?;
+    if bases.is_empty() {
         anyhow::bail!("there is no knowledge base to sync; add a [knowledge] table to lyceum.toml");
-    };
+    }
+    let mut is_whole = true;
+    for (name, knowledge) in &bases {
+        if bases.len() > 1 {
+            writeln!(io::stdout(), "{name}:")?;
+        }
+        is_whole &= sync_one(config, name, knowledge).await?;
+    }
+    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Syncs one knowledge base; says whether all of it is where it belongs.
+async fn sync_one(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<bool> {
     let bar = bar();
     let shown = bar.clone();
     let synced = knowledge.sync_once(move |progress| show(&shown, progress)).await;
     bar.finish_and_clear();
     let report = synced.context("the sync failed")?;
-    index(config, &name, &knowledge).await.context("synced, but the search index could not be updated")?;
+    index(config, name, knowledge).await.context("synced, but the search index could not be updated")?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;
     let mut out = io::stdout().lock();
     say(&mut out, &report)?;
@@ -44,14 +57,14 @@ pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
             "{pending_objects} objects are not uploaded yet; run lyceum sync again, or start the server"
         )?;
     }
-    Ok(if pending_objects == 0 && report.failed.count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(pending_objects == 0 && report.failed.count == 0)
 }
 
 /// Updates the lexical index. Embeddings are left to the server or to `lyceum eval`.
 async fn index(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<()> {
     let Some(folder) = search::folder(config, name) else { return Ok(()) };
     let index = Index::open(Options { embedder: None, ..search::options(config, folder) });
-    let fed = index.feed(config, knowledge).await;
+    let fed = index.feed(config, name, knowledge).await;
     index.close().await;
     fed
 }

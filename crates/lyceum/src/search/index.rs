@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use lyceum_knowledge::Knowledge;
+use lyceum_model::Domain;
 use lyceum_search::{Options, Search};
 use lyceum_skills::Audience;
 use tokio::task::JoinSet;
@@ -10,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::skills::search_skill_set;
 use crate::{
-    config::{Config, SkillsService},
+    config::{Config, KnowledgeService, SkillsService},
     skills,
 };
 
@@ -40,9 +41,19 @@ impl Index {
     }
 
     /// Has it hold what is served, as it is now. Where a server is at work on the index, that does it.
-    pub(crate) async fn feed(&self, config: &Config, knowledge: &Knowledge) -> anyhow::Result<()> {
+    pub(crate) async fn feed(
+        &self,
+        config: &Config,
+        name: &Domain,
+        knowledge: &Knowledge,
+    ) -> anyhow::Result<()> {
         knowledge.search_shown(&self.search, &knowledge.shown()).await?;
-        for (one, declared) in config.services_of::<SkillsService>() {
+        let first = config.services_of::<KnowledgeService>().next();
+        if first.is_none_or(|(first, _)| first.name != *name) {
+            return Ok(());
+        }
+        let skills = config.services_of::<SkillsService>();
+        for (one, declared) in skills.filter(|(one, _)| skills::is_first_of_source(config, one)) {
             let skills = skills::open(config, &one.name, declared, Audience::Everyone)?;
             skills.refresh_in_turn().await;
             let skill_set = skills.state().borrow().skill_set.clone();

@@ -160,3 +160,30 @@ async fn started(folder: &Path, arguments: &[&str]) -> Program {
     prepare(&mut command, folder, &[]);
     Program::of(command, folder).await.unwrap()
 }
+
+#[tokio::test]
+async fn commands_work_on_every_knowledge_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = String::new();
+    for (name, table) in [("heron", "knowledge"), ("otter", "knowledge.docs")] {
+        let tags = folder.path().join(name).join("tags");
+        fs::create_dir_all(&tags).unwrap();
+        let text = format!("---\ntitle: {name}\npublish: true\n---\nThe {name} lives by the river.\n");
+        fs::write(tags.join(format!("{name}.md")), text).unwrap();
+        config +=
+            &format!("[[source]]\nname = \"{name}\"\npath = \"{name}\"\n[{table}]\nsource = \"{name}\"\n");
+    }
+    fs::write(folder.path().join("lyceum.toml"), config).unwrap();
+    for command in ["sync", "reindex"] {
+        let (code, said, err) = lyceum(folder.path(), &[command]).await;
+        assert_eq!(code, Some(0), "{command}: {said}{err}");
+        assert!(said.contains("knowledge:\n") && said.contains("docs:\n"), "{command}: {said}");
+    }
+    let found = async |arguments: &[&str]| lyceum(folder.path(), &[&["search"], arguments].concat()).await;
+    let (_, first, _) = found(&["river"]).await;
+    assert!(first.contains("heron") && !first.contains("otter"), "{first}");
+    let (_, second, _) = found(&["--knowledge", "docs", "river"]).await;
+    assert!(second.contains("otter") && !second.contains("heron"), "{second}");
+    let (code, _, err) = found(&["--knowledge", "dosc", "river"]).await;
+    assert!(code != Some(0) && err.contains("one of: knowledge, docs"), "{err}");
+}
