@@ -22,7 +22,7 @@ export async function wallets({ that }, world, { url }) {
     const elsewhere = await world.wallet1271(owner.address, world.mainnet);
     await refused(signerOf(owner, elsewhere), 10);
     // It is good there, and still not whoever has that address where the hats are.
-    await assert.rejects(signIn({ url, signer: signerOf(owner, elsewhere), chainId: 1 }), /a contract signs in on chain 10/);
+    await assert.rejects(signIn({ url, signer: signerOf(owner, elsewhere), chainId: 1 }), /contract wallets sign in on chain 10/);
   });
   await that('a contract that wears a hat is a member', async () => {
     await world.hat(address, '30.3.5');
