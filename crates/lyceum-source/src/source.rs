@@ -36,7 +36,7 @@ impl Source {
         }
     }
 
-    /// What is here without a network: the folder as it is, or the last fetched commit.
+    /// The local snapshot, without network access: the folder, or the last fetched commit.
     /// Blocks.
     pub fn local(&self) -> Result<Option<Snapshot>, Error> {
         match self {

@@ -91,7 +91,7 @@ fn make(declared: &Declared, workshop: &Workshop<'_>) -> anyhow::Result<Vec<Arc<
     Ok(vec![Arc::new(base), Arc::new(index)])
 }
 
-/// Opens what was brought in of a knowledge base before.
+/// Opens a knowledge base as of its last sync.
 pub(crate) fn open(
     config: &Config,
     name: &Domain,

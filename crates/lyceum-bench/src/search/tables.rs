@@ -165,11 +165,11 @@ fn served_rows(served: &Served) -> Vec<Row> {
 
 fn fresh_rows(fresh: &Fresh) -> Vec<Row> {
     let documents = format!("{} documents, {} passages", fresh.documents, fresh.chunks);
-    let by_meaning = "each document found by meaning, by how it begins, after";
+    let by_meaning = "first chunk of each document embedded after";
     vec![
         below(format!("{documents}: found by words after"), "s", fresh.by_words, BY_WORDS),
         below(by_meaning, "s", fresh.by_meaning, BY_MEANING),
-        below("every passage found by meaning after", "s", fresh.by_every_passage, BY_MEANING),
+        below("every chunk embedded after", "s", fresh.by_every_passage, BY_MEANING),
         below("memory until then, at most", "MB", megabytes(fresh.peak_kib), MEMORY),
     ]
 }

@@ -1,4 +1,4 @@
-//! `lyceum serve` on what was brought in before: how soon it is ready, and how much memory it holds.
+//! `lyceum serve` on an already synced source: how soon it is ready, and how much memory it holds.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -28,7 +28,7 @@ impl Found {
         let mut report = Report::default();
         self.brought.iter().for_each(|brought| brought.add_to(&mut report));
         if self.served.is_some() || self.rest.is_some() {
-            let title = format!("`lyceum serve` with {SERVED}, brought in before");
+            let title = format!("`lyceum serve` with {SERVED}, already synced");
             report.add(Table::new(&["milliseconds", "median", "worst"], self.served_rows()).titled(title));
         }
         if let Some(rest) = &self.rest {

@@ -83,9 +83,9 @@ async fn accept(app: &App, moved: &[&Repository], id: Option<&str>) -> Result<Re
     let mut deliveries = Vec::new();
     for service in app.services.iter() {
         deliveries.push(service.pushed(moved, id).await.map_err(|error| {
-            tracing::error!(service = %service.name(), error.cause = %error, "news of a push could not be written down");
+            tracing::error!(service = %service.name(), error.cause = %error, "could not store the webhook delivery");
             let refused =
-                ApiError::new(ErrorCode::Unavailable, "it could not be written down; deliver it again");
+                ApiError::new(ErrorCode::Unavailable, "could not store the delivery; redeliver it");
             refused.retry_after(30).with_status(StatusCode::SERVICE_UNAVAILABLE)
         })?);
     }

@@ -20,7 +20,7 @@ pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
     }
     let entries = shown.catalog.entries();
     let mut text = format!(
-        "\nThe knowledge base {title}: {count} documents, commit {commit}, brought in {synced_at}\n",
+        "\nThe knowledge base {title}: {count} documents, commit {commit}, synced at {synced_at}\n",
         count = entries.len()
     );
     for (content_type, count) in by_type {

@@ -44,7 +44,7 @@ fn goals_that_are_missed_are_named() {
     assert!(text.contains("found by words after | 2.0 s | < 3 ✓ |"), "{text}");
     assert!(text.contains("Goals: 5 of 7 are reached."), "{text}");
     assert!(text.contains("- MISSED: cosqa-dev: words and meaning beside meaning alone: -0.100"), "{text}");
-    assert!(text.contains("every passage found by meaning after: 400 s (< 300)"), "{text}");
+    assert!(text.contains("every chunk embedded after: 400 s (< 300)"), "{text}");
 }
 
 #[test]

@@ -66,7 +66,7 @@ async fn two_rows_for_one_request_are_refused() {
     check_refused(vec![Route::get("/a/{id}", answer), Route::post("/a/{name}", answer)], "/a/{id}");
     check_refused(vec![Route::get("/a/{id}", answer), Route::post("/a/{*rest}", answer)], "/a/{id}");
     assert!(table(vec![Route::get("/a", answer), Route::post("/a", answer)]).is_ok());
-    // What is said by name stands over what takes anything.
+    // A static segment takes precedence over a parameter.
     let specific = vec![Route::get("/a/b", answer), Route::get("/a/{id}", answer)];
     assert!(table(specific).is_ok());
 }

@@ -74,7 +74,7 @@ async fn the_first_page_says_what_is_here_and_how_to_read_it() {
     assert!(page.header("content-type").starts_with("text/plain"));
     let commit = app.send(get("/health")).await.json()["sources"][0]["commit"].as_str().unwrap().to_owned();
     for words in [
-        &format!("Harbour: 9 documents, commit {commit}, brought in 2"),
+        &format!("Harbour: 9 documents, commit {commit}, synced at 2"),
         "       2  pattern\n",
         "       1  person\n",
         "https://kb.example/mcp",
