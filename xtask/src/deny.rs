@@ -17,10 +17,10 @@ use crate::test::Skip;
 const VERSION: &str = "0.20.2";
 
 /// For building it, once.
-const BUILT_WITHIN: Duration = Duration::from_secs(1800);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// For one check, and for getting the database.
-const CHECKED_WITHIN: Duration = Duration::from_secs(300);
+const CHECK_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Runs every check; says what could not be checked.
 pub(crate) fn run(repo: &Repo) -> Result<Vec<Skip>> {
@@ -44,11 +44,11 @@ fn ensure(repo: &Repo) -> Result<PathBuf> {
     println!("   building cargo-deny {VERSION} into target/tools");
     let mut install = repo.command("cargo");
     install.args(["install", "--quiet", "--locked", "--debug", "cargo-deny", "--version", VERSION, "--root"]);
-    succeed(install.arg(&root), BUILT_WITHIN)?;
+    succeed(install.arg(&root), BUILD_TIMEOUT)?;
     Ok(program)
 }
 
 fn check(repo: &Repo, deny: &Path, words: &[&str]) -> Result<()> {
     let program = deny.to_str().context("the target folder has a name that is no text")?;
-    succeed(repo.command(program).args(["--log-level", "error"]).args(words), CHECKED_WITHIN)
+    succeed(repo.command(program).args(["--log-level", "error"]).args(words), CHECK_TIMEOUT)
 }

@@ -36,10 +36,10 @@ enum Command {
     Wasm,
     /// Meets the real clients and the conformance suite.
     #[command(disable_help_flag = true)]
-    Peers(runner::Words),
+    Peers(runner::PassedArguments),
     /// Measures speed and memory.
     #[command(disable_help_flag = true)]
-    Bench(runner::Words),
+    Bench(runner::PassedArguments),
 }
 
 fn main() -> ExitCode {

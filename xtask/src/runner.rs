@@ -7,12 +7,12 @@ use lyceum_harness::repo::Repo;
 
 /// What is handed on as it is.
 #[derive(Args)]
-pub(crate) struct Words {
+pub(crate) struct PassedArguments {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     words: Vec<String>,
 }
 
-impl Words {
+impl PassedArguments {
     /// Makes them of a command line.
     pub(crate) fn of(words: &[&str]) -> Self {
         Self { words: words.iter().map(|&word| word.to_owned()).collect() }
@@ -20,7 +20,7 @@ impl Words {
 }
 
 /// Builds and runs the program of a crate, its output going straight to the terminal.
-pub(crate) fn run(repo: &Repo, package: &str, words: &Words) -> Result<()> {
+pub(crate) fn run(repo: &Repo, package: &str, words: &PassedArguments) -> Result<()> {
     let mut command = repo.command("cargo");
     command.args(["run", "--quiet", "--package", package, "--"]).args(&words.words);
     let status = command.status().context("could not start cargo")?;

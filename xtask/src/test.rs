@@ -14,7 +14,7 @@ use lyceum_harness::programs;
 use lyceum_harness::repo::Repo;
 use lyceum_harness::skip;
 
-use crate::runner::{self, Words};
+use crate::runner::{self, PassedArguments};
 use crate::{deny, tidy, wasm};
 pub(crate) use skips::Skip;
 
@@ -73,7 +73,7 @@ impl Options {
             let by_hand = "cargo xtask bench flood --seconds 10 --program target/debug/lyceum";
             steps.push(Step::new("flood", by_hand, |repo, _| done(flood(repo))));
             steps.push(Step::new("peers", "cargo xtask peers", |repo, _| {
-                done(runner::run(repo, "lyceum-peers", &Words::of(&[])))
+                done(runner::run(repo, "lyceum-peers", &PassedArguments::of(&[])))
             }));
         }
         steps
@@ -97,7 +97,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
             Ok(_) => println!("── {}: passed in {}", step.name, seconds(took)),
             Err(error) => println!("── {}: FAILED after {}: {error:#}", step.name, seconds(took)),
         }
-        ended.push(Ended { step, took, outcome });
+        ended.push(FinishedStep { step, took, outcome });
     }
     summarise(&ended);
     if !options.is_everything() {
@@ -116,21 +116,21 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
 }
 
 /// A step that came to its end.
-struct Ended<'a> {
+struct FinishedStep<'a> {
     step: &'a Step,
     took: Duration,
     outcome: Result<Vec<Skip>>,
 }
 
 /// Lists every step with its time, and for each that failed why and how to run it alone.
-fn summarise(ended: &[Ended<'_>]) {
+fn summarise(ended: &[FinishedStep<'_>]) {
     println!("── summary:");
-    for Ended { step, took, outcome } in ended {
+    for FinishedStep { step, took, outcome } in ended {
         let word = if outcome.is_ok() { "passed" } else { "FAILED" };
         println!("   {:<10} {:>9}  {word}", step.name, seconds(*took));
     }
     println!("   {:<10} {:>9}", "together", seconds(ended.iter().map(|step| step.took).sum()));
-    for Ended { step, outcome, .. } in ended {
+    for FinishedStep { step, outcome, .. } in ended {
         if let Err(error) = outcome {
             println!("── {} failed: {error:#}\n   run it by hand: {}", step.name, step.by_hand);
         }
@@ -167,7 +167,11 @@ fn end_well(command: &mut Command) -> Result<()> {
 fn flood(repo: &Repo) -> Result<()> {
     let programs = programs::build(repo, &["-p", "lyceum", "--bin", "lyceum"])?;
     let program = programs.get("lyceum")?.to_str().context("the target folder has a name that is no text")?;
-    runner::run(repo, "lyceum-bench", &Words::of(&["flood", "--seconds", "10", "--program", program]))
+    runner::run(
+        repo,
+        "lyceum-bench",
+        &PassedArguments::of(&["flood", "--seconds", "10", "--program", program]),
+    )
 }
 
 fn nextest(repo: &Repo, step: &Step) -> Result<Vec<Skip>> {

@@ -23,7 +23,7 @@ const CRATES: [&str; 3] = ["lyceum-model", "lyceum-content", "lyceum-tools"];
 const PACKAGES: [&str; 4] = ["rustc-web", "rust-web-src", "libstd-rust-web-dev", "libllvm22"];
 
 /// For getting a package, and for one check.
-const LIMIT: Duration = Duration::from_secs(1800);
+const TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// Checks the crates; says so where no compiler can be had.
 pub(crate) fn run(repo: &Repo) -> Result<Vec<Skip>> {
@@ -43,7 +43,7 @@ pub(crate) fn run(repo: &Repo) -> Result<Vec<Skip>> {
         // Flags for this machine's own compiler may mean nothing to another one.
         check.env_remove("RUSTFLAGS");
     }
-    succeed(&mut check, LIMIT)?;
+    succeed(&mut check, TIMEOUT)?;
     Ok(Vec::new())
 }
 
@@ -64,9 +64,12 @@ fn debian(repo: &Repo) -> Result<PathBuf> {
     println!("   unpacking Debian's rustc-web into target/tools");
     let mut names: Vec<String> = PACKAGES.iter().map(|&name| name.to_owned()).collect();
     names.push(library(repo)?);
-    succeed(repo.command("apt-get").args(["--quiet", "download"]).args(names).current_dir(&packages), LIMIT)?;
+    succeed(
+        repo.command("apt-get").args(["--quiet", "download"]).args(names).current_dir(&packages),
+        TIMEOUT,
+    )?;
     for entry in fs::read_dir(&packages)? {
-        succeed(repo.command("dpkg-deb").arg("--extract").arg(entry?.path()).arg(&root), LIMIT)?;
+        succeed(repo.command("dpkg-deb").arg("--extract").arg(entry?.path()).arg(&root), TIMEOUT)?;
     }
     fs::remove_dir_all(&packages)?;
     fs::write(&unpacked, "")?;

@@ -10,9 +10,9 @@ use std::{path::Path, time::Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use lyceum_auth::{
-    ApiKey, Auth, Guard, Key, Kind, ROLES_GOOD_FOR, Settings, Token, oauth::client::ClientMetadata,
+    ApiKey, Auth, DEFAULT_ROLES_TTL, Guard, Key, Kind, Settings, Token, oauth::client::ClientMetadata,
 };
-use lyceum_model::{Caller, KNOWLEDGE_READ, MCP_READ, Right, Rights, Tier};
+use lyceum_model::{KNOWLEDGE_READ, MCP_READ, Right, Rights, Tier};
 use lyceum_store::{
     Db,
     grants::{self, Grant, NewToken, TokenKind},
@@ -83,7 +83,7 @@ fn auth(db: Db, people: &[ApiKey]) -> Auth {
         names: None,
         github: None,
         takes_pats: false,
-        roles_good_for: ROLES_GOOD_FOR,
+        roles_good_for: DEFAULT_ROLES_TTL,
         keys: people.to_vec(),
         guard: Guard::default(),
         anonymous: true,
@@ -139,7 +139,7 @@ async fn check(auth: &Auth, tokens: &[String], now: Timestamp) -> Value {
         let started = Instant::now();
         let caller = auth.admit(Some(token), RESOURCE, now).await;
         times.push(started.elapsed().as_secs_f64() * 1e6);
-        assert_eq!(caller.as_ref().map(Caller::tier), Ok(Tier::Vibecoder));
+        assert_eq!(caller.as_ref().map(|caller| caller.tier()), Ok(Tier::Vibecoder));
     }
     times.sort_by(f64::total_cmp);
     let at = |percent: usize| times.get((times.len() * percent).div_ceil(100).saturating_sub(1)).unwrap();

@@ -4,14 +4,14 @@ use alloy_primitives::hex;
 use jiff::Timestamp;
 use lyceum_store::{
     DbError, Tx,
-    audit::{self, NewLine},
+    audit::{self, NewAuditRow},
     grants::Grant,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 /// How many characters of a client's id are written down.
-const LONGEST_CLIENT: usize = 64;
+const MAX_CLIENT_ID_CHARS: usize = 64;
 
 /// Something that is to be written down.
 #[derive(Debug, Clone, PartialEq)]
@@ -84,7 +84,7 @@ impl Event {
 
     /// Writes it down.
     pub(crate) fn write(&self, tx: &Tx<'_>, now: Timestamp) -> Result<(), DbError> {
-        let line = NewLine {
+        let line = NewAuditRow {
             at: now,
             kind: self.kind,
             subject: self.subject.clone(),
@@ -105,7 +105,7 @@ impl Event {
 /// The id of a client as it is written down. One that registered has up to 4096 characters: the first of them and a hash
 /// tell it from others as well.
 fn cut(client: &str) -> String {
-    let Some((end, _)) = client.char_indices().nth(LONGEST_CLIENT) else { return client.to_owned() };
+    let Some((end, _)) = client.char_indices().nth(MAX_CLIENT_ID_CHARS) else { return client.to_owned() };
     let hash = hex::encode(Sha256::digest(client.as_bytes()).first_chunk::<4>().unwrap_or(&[0; 4]));
     format!("{}…{hash}", client.get(..end).unwrap_or_default())
 }

@@ -9,13 +9,13 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::{Address, hex};
 use jiff::{SignedDuration, Timestamp};
-use lyceum_model::{Rights, Tier};
+use lyceum_model::{Caller, Rights, Tier};
 use lyceum_net::Guard;
 use lyceum_store::{Db, DbError, Tx, audit, grants, kv};
 use quick_cache::sync::Cache;
 
-pub use account::{Account, Allowed, end_grants};
-pub use admit::NotAdmitted;
+pub use account::{Account, ClientGrant, end_grants};
+pub use admit::AdmissionError;
 pub use authorize::{SignInFault, Signature, Visitor};
 pub use exchange::Credentials;
 
@@ -37,13 +37,13 @@ use crate::{
     subject::Subject,
     token::TokenHash,
 };
-use admit::Checked;
+use admit::CachedToken;
 
 /// How many tokens are remembered between two requests; a full cache forgets some too early.
-const REMEMBERED: usize = 150_000;
+const TOKEN_CACHE_CAPACITY: usize = 150_000;
 
 /// How far the audit log goes back, and how many rows it has at most.
-const RECORD_GOOD_FOR: SignedDuration = SignedDuration::from_hours(365 * 24);
+const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(365 * 24);
 const MAX_AUDIT_ROWS: i64 = 1_000_000;
 
 /// How sign-in is set up.
@@ -118,8 +118,10 @@ struct Inner {
     pats: Option<Pats>,
     keys: BTreeMap<[u8; 32], ApiKey>,
     anonymous: bool,
+    /// Who sends a request without a token.
+    stranger: Arc<Caller>,
     rights: Rights,
-    checked: Cache<TokenHash, Arc<Checked>>,
+    checked: Cache<TokenHash, Arc<CachedToken>>,
 }
 
 impl Auth {
@@ -152,8 +154,9 @@ impl Auth {
             github: settings.github,
             keys: settings.keys.into_iter().map(|key| (key.hash, key)).collect(),
             anonymous: settings.anonymous,
+            stranger: Arc::new(Caller::anonymous()),
             rights: settings.rights,
-            checked: Cache::new(REMEMBERED),
+            checked: Cache::new(TOKEN_CACHE_CAPACITY),
         }))
     }
 
@@ -210,7 +213,7 @@ impl Auth {
 
     /// Deletes expired grants, tokens and values.
     pub async fn sweep(&self, now: Timestamp) -> Result<usize, DbError> {
-        let before = now.saturating_sub(RECORD_GOOD_FOR).unwrap_or(now);
+        let before = now.saturating_sub(AUDIT_RETENTION).unwrap_or(now);
         let sweep = move |tx: &Tx<'_>| {
             Ok(grants::sweep(tx, now)? + kv::sweep(tx, now)? + audit::trim(tx, before, MAX_AUDIT_ROWS)?)
         };

@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
 /// How long one answer may take.
-const LONGEST: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How large one answer may be.
-const LARGEST: usize = 256 * 1024;
+const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
 /// How much work one call may make.
-const GAS: u64 = 10_000_000;
+const GAS_LIMIT: u64 = 10_000_000;
 
 /// Whom code that is not on the chain seems to be run by: an account that nobody has.
-const NOBODY: Address = address!("6c79636575600000000000000000000000000000");
+const NOBODY_ADDRESS: Address = address!("6c79636575600000000000000000000000000000");
 
 /// A chain, and where it is read.
 pub struct Chain {
@@ -100,14 +100,14 @@ impl Chain {
 
     /// Calls a contract, without changing anything.
     pub(crate) async fn call(&self, to: Address, data: Vec<u8>, at: Block) -> Result<Bytes, ChainError> {
-        self.eth_call(json!({ "to": to.to_string(), "data": Bytes::from(data).to_string(), "gas": format!("{GAS:#x}") }), at).await
+        self.eth_call(json!({ "to": to.to_string(), "data": Bytes::from(data).to_string(), "gas": format!("{GAS_LIMIT:#x}") }), at).await
     }
 
     /// Runs code that is not on the chain, without changing anything. Nobody runs it, which is not the same as the account
     /// zero: some contracts trust whatever seems to come from there.
     pub(crate) async fn run(&self, code: Bytes, at: Block) -> Result<Bytes, ChainError> {
         self.eth_call(
-            json!({ "from": NOBODY.to_string(), "data": code.to_string(), "gas": format!("{GAS:#x}") }),
+            json!({ "from": NOBODY_ADDRESS.to_string(), "data": code.to_string(), "gas": format!("{GAS_LIMIT:#x}") }),
             at,
         )
         .await
@@ -119,13 +119,13 @@ impl Chain {
             Block::Latest => "latest",
             Block::Safe => "safe",
         };
-        let answer = self.ask("eth_call", json!([call, block])).await?;
+        let answer = self.request("eth_call", json!([call, block])).await?;
         bytes_of(&answer).ok_or_else(|| self.unreachable("the answer is not hexadecimal"))
     }
 
     /// An address that leads to another chain would give everyone the roles of that one.
     async fn check_id(&self) -> Result<(), ChainError> {
-        let answer = self.ask("eth_chainId", json!([])).await?;
+        let answer = self.request("eth_chainId", json!([])).await?;
         let id = answer.as_str().and_then(|id| u64::from_str_radix(id.strip_prefix("0x")?, 16).ok());
         match id {
             Some(id) if id == self.id => Ok(()),
@@ -134,12 +134,12 @@ impl Chain {
         }
     }
 
-    async fn ask(&self, method: &str, params: Value) -> Result<Value, ChainError> {
+    async fn request(&self, method: &str, params: Value) -> Result<Value, ChainError> {
         let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let asked = self.client.post(self.url.clone()).json(&question).timeout(LONGEST).send();
-        let response = asked.await.map_err(|error| self.unreachable(category(&error)))?;
+        let sent = self.client.post(self.url.clone()).json(&question).timeout(REQUEST_TIMEOUT).send();
+        let response = sent.await.map_err(|error| self.unreachable(category(&error)))?;
         let status = response.status();
-        let body = read_body(response, LARGEST).await;
+        let body = read_body(response, MAX_RESPONSE_BYTES).await;
         let body = body.map_err(|error| self.unreachable(&error.to_string()))?;
         let answer: RpcResponse = serde_json::from_slice(&body)
             .map_err(|_| self.unreachable(&format!("the answer is not JSON-RPC (status {status})")))?;

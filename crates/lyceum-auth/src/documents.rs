@@ -18,64 +18,64 @@ use serde::Deserialize;
 use tokio::{sync::watch, time::timeout};
 
 use crate::{
+    concurrency::{ConcurrencyLimits, LimitKey, Permit},
     oauth::{
         Fault, OauthError,
         client::{Client, ClientMetadata, Proof, check_capabilities, redirects_of, shown_name},
     },
-    turns::{Share, Turn, Turns},
 };
 
 /// How long a document may take, and how large it may be.
-const LONGEST: Duration = Duration::from_secs(10);
-const LARGEST: usize = 5 * 1024;
+const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_DOCUMENT_BYTES: usize = 5 * 1024;
 
 /// How long a document is taken as it was, and how long a refusal is.
-const GOOD_FOR: SignedDuration = SignedDuration::from_hours(1);
-const REFUSED_FOR: SignedDuration = SignedDuration::from_mins(1);
+const DOCUMENT_TTL: SignedDuration = SignedDuration::from_hours(1);
+const REFUSAL_TTL: SignedDuration = SignedDuration::from_mins(1);
 
 /// How long somebody waits for a document, also where others fetch it.
-const TOGETHER_FOR: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How many documents are remembered, and how many are fetched at once: of all hosts, of one, and for one visitor.
-const REMEMBERED: usize = 1000;
-const AT_ONCE: usize = 32;
-const OF_ONE_HOST: usize = 2;
-const FOR_ONE_ADDRESS: usize = 4;
+const CACHE_CAPACITY: usize = 1000;
+const MAX_FETCHES: usize = 32;
+const MAX_FETCHES_PER_HOST: usize = 2;
+const MAX_FETCHES_PER_VISITOR: usize = 4;
 
 /// Documents about clients.
 #[derive(Debug)]
 pub(crate) struct Documents {
     guard: Guard,
-    known: Cache<String, Arc<Known>>,
+    known: Cache<String, Arc<CachedClient>>,
     refused: Cache<String, (OauthError, Timestamp)>,
-    turns: Turns,
+    turns: ConcurrencyLimits,
     /// What is being fetched, and how it ends.
-    under_way: Mutex<HashMap<String, watch::Receiver<Option<Fetched>>>>,
+    under_way: Mutex<HashMap<String, watch::Receiver<Option<FetchResult>>>>,
 }
 
 /// What came of a document, for all who wait for it.
-type Fetched = Result<Client, OauthError>;
+type FetchResult = Result<Client, OauthError>;
 
 /// A document that this call fetches for all who wait.
-struct Fetching<'d> {
+struct FetchGuard<'d> {
     documents: &'d Documents,
     id: String,
-    done: watch::Sender<Option<Fetched>>,
-    _turn: Turn<'d>,
+    done: watch::Sender<Option<FetchResult>>,
+    _turn: Permit<'d>,
 }
 
 /// What comes of wanting to fetch a document.
-enum Begun<'d> {
+enum FetchStart<'d> {
     /// This call does.
-    Fetching(Fetching<'d>),
+    Fetching(FetchGuard<'d>),
     /// Another does, and says here how it ends.
-    UnderWay(watch::Receiver<Option<Fetched>>),
+    UnderWay(watch::Receiver<Option<FetchResult>>),
     /// Too many are under way.
     NoTurn,
 }
 
 /// Why there is no client.
-enum Unread {
+enum DocumentError {
     /// The document is not there now.
     Away(String),
     /// It is not one that counts.
@@ -83,7 +83,7 @@ enum Unread {
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedClient {
     client: Client,
     until: Timestamp,
 }
@@ -101,12 +101,12 @@ pub(crate) fn is_document(id: &str) -> bool {
 
 impl Documents {
     pub(crate) fn new(guard: Guard) -> Self {
-        let (known, refused) = (Cache::new(REMEMBERED), Cache::new(REMEMBERED));
-        Self { guard, known, refused, turns: Turns::default(), under_way: Mutex::default() }
+        let (known, refused) = (Cache::new(CACHE_CAPACITY), Cache::new(CACHE_CAPACITY));
+        Self { guard, known, refused, turns: ConcurrencyLimits::default(), under_way: Mutex::default() }
     }
 
     /// The client that a document is about, for a visitor from an address.
-    pub(crate) async fn client(&self, id: &str, from: Option<IpAddr>, now: Timestamp) -> Fetched {
+    pub(crate) async fn client(&self, id: &str, from: Option<IpAddr>, now: Timestamp) -> FetchResult {
         let known = self.known.get(id);
         if let Some(known) = known.as_ref().filter(|known| known.until > now) {
             return Ok(known.client.clone());
@@ -120,7 +120,7 @@ impl Documents {
             let text = "client_id: the address of a client document is https with a path, and nothing else";
             Fault::InvalidClient.because(text)
         })?;
-        timeout(TOGETHER_FOR, self.fetched(id, &url, from, known, now))
+        timeout(WAIT_TIMEOUT, self.fetched(id, &url, from, known, now))
             .await
             .unwrap_or_else(|_| Err(no_turn()))
     }
@@ -131,21 +131,23 @@ impl Documents {
         id: &str,
         url: &Url,
         from: Option<IpAddr>,
-        known: Option<Arc<Known>>,
+        known: Option<Arc<CachedClient>>,
         now: Timestamp,
-    ) -> Fetched {
+    ) -> FetchResult {
         loop {
-            let begun = self.begin(id, url, from);
-            match (begun, &known) {
-                (Begun::Fetching(fetching), _) => {
+            let start = self.begin(id, url, from);
+            match (start, &known) {
+                (FetchStart::Fetching(fetching), _) => {
                     let fetched = self.renewed(id, url, known.clone(), now).await;
                     fetching.done.send_replace(Some(fetched.clone()));
                     return fetched;
                 }
                 // Who is known waits for nobody.
-                (Begun::UnderWay(_) | Begun::NoTurn, Some(known)) => return Ok(known.client.clone()),
-                (Begun::NoTurn, None) => return Err(no_turn()),
-                (Begun::UnderWay(mut other), None) => {
+                (FetchStart::UnderWay(_) | FetchStart::NoTurn, Some(known)) => {
+                    return Ok(known.client.clone());
+                }
+                (FetchStart::NoTurn, None) => return Err(no_turn()),
+                (FetchStart::UnderWay(mut other), None) => {
                     let ended = other.wait_for(Option::is_some).await.ok().and_then(|ended| ended.clone());
                     // Whoever fetched it may have gone; then the next one does.
                     if let Some(fetched) = ended {
@@ -157,47 +159,53 @@ impl Documents {
     }
 
     /// The document as it is now; where it can't be had, as it was.
-    async fn renewed(&self, id: &str, url: &Url, known: Option<Arc<Known>>, now: Timestamp) -> Fetched {
+    async fn renewed(
+        &self,
+        id: &str,
+        url: &Url,
+        known: Option<Arc<CachedClient>>,
+        now: Timestamp,
+    ) -> FetchResult {
         let client = match (self.fetch(id, url).await, known) {
             (Ok(client), _) => client,
-            (Err(Unread::Refused(error)), _) => {
-                let until = now.saturating_add(REFUSED_FOR).unwrap_or(now);
+            (Err(DocumentError::Refused(error)), _) => {
+                let until = now.saturating_add(REFUSAL_TTL).unwrap_or(now);
                 self.refused.insert(id.to_owned(), (error.clone(), until));
                 return Err(error);
             }
             // Who is known from before is not sent away because a site is down.
-            (Err(Unread::Away(_)), Some(known)) => return Ok(known.client.clone()),
-            (Err(Unread::Away(why)), None) => {
+            (Err(DocumentError::Away(_)), Some(known)) => return Ok(known.client.clone()),
+            (Err(DocumentError::Away(why)), None) => {
                 return Err(Fault::TemporarilyUnavailable.because(format!("the client document: {why}")));
             }
         };
-        let until = now.saturating_add(GOOD_FOR).unwrap_or(now);
-        self.known.insert(id.to_owned(), Arc::new(Known { client: client.clone(), until }));
+        let until = now.saturating_add(DOCUMENT_TTL).unwrap_or(now);
+        self.known.insert(id.to_owned(), Arc::new(CachedClient { client: client.clone(), until }));
         Ok(client)
     }
 
     /// Begins to fetch a document, unless somebody does already, or there is no turn.
-    fn begin(&self, id: &str, url: &Url, from: Option<IpAddr>) -> Begun<'_> {
+    fn begin(&self, id: &str, url: &Url, from: Option<IpAddr>) -> FetchStart<'_> {
         let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(other) = under_way.get(id) {
-            return Begun::UnderWay(other.clone());
+            return FetchStart::UnderWay(other.clone());
         }
-        let host = Share::Host(url.host_str().unwrap_or_default().to_owned());
-        let visitor = from.map(|from| (Share::Address(from), FOR_ONE_ADDRESS));
-        let shares = [(host, OF_ONE_HOST)].into_iter().chain(visitor);
-        let Some(turn) = self.turns.take(AT_ONCE, shares) else { return Begun::NoTurn };
+        let host = LimitKey::Host(url.host_str().unwrap_or_default().to_owned());
+        let visitor = from.map(|from| (LimitKey::Address(from), MAX_FETCHES_PER_VISITOR));
+        let shares = [(host, MAX_FETCHES_PER_HOST)].into_iter().chain(visitor);
+        let Some(turn) = self.turns.take(MAX_FETCHES, shares) else { return FetchStart::NoTurn };
         let (done, ended) = watch::channel(None);
         under_way.insert(id.to_owned(), ended);
-        Begun::Fetching(Fetching { documents: self, id: id.to_owned(), done, _turn: turn })
+        FetchStart::Fetching(FetchGuard { documents: self, id: id.to_owned(), done, _turn: turn })
     }
 
-    async fn fetch(&self, id: &str, url: &Url) -> Result<Client, Unread> {
+    async fn fetch(&self, id: &str, url: &Url) -> Result<Client, DocumentError> {
         let refused = |text: String| {
-            Unread::Refused(Fault::InvalidClient.because(format!("the client document: {text}")))
+            DocumentError::Refused(Fault::InvalidClient.because(format!("the client document: {text}")))
         };
-        let response = self.guard.fetch(url, Fetch::Get, "application/json", LONGEST).await;
+        let response = self.guard.fetch(url, Fetch::Get, "application/json", FETCH_TIMEOUT).await;
         let response = response.map_err(|error| match error {
-            FetchError::Failed(_) => Unread::Away(error.to_string()),
+            FetchError::Failed(_) => DocumentError::Away(error.to_string()),
             FetchError::NotPublic | FetchError::NotThere(_) => refused(error.to_string()),
         })?;
         let kind =
@@ -206,15 +214,15 @@ impl Documents {
         if kind != "application/json" && !(kind.starts_with("application/") && kind.ends_with("+json")) {
             return Err(refused("it is not JSON by its Content-Type".to_owned()));
         }
-        let body = tokio::time::timeout(LONGEST, read_body(response, LARGEST)).await;
+        let body = tokio::time::timeout(FETCH_TIMEOUT, read_body(response, MAX_DOCUMENT_BYTES)).await;
         let body = body
-            .map_err(|_| Unread::Away("it took too long".to_owned()))?
+            .map_err(|_| DocumentError::Away("it took too long".to_owned()))?
             .map_err(|error| refused(error.to_string()))?;
-        read(id, &body).map_err(Unread::Refused)
+        read(id, &body).map_err(DocumentError::Refused)
     }
 }
 
-impl Drop for Fetching<'_> {
+impl Drop for FetchGuard<'_> {
     fn drop(&mut self) {
         let mut under_way = self.documents.under_way.lock().unwrap_or_else(PoisonError::into_inner);
         under_way.remove(&self.id);
@@ -236,15 +244,15 @@ fn read(id: &str, body: &[u8]) -> Result<Client, OauthError> {
     if document.client_secret.is_some() {
         return Err(refused("it holds a secret"));
     }
-    let said: ClientMetadata = serde_json::from_slice(body).map_err(|_| refused("it can't be read"))?;
-    if said.token_endpoint_auth_method.as_deref().is_some_and(|method| method != "none") {
+    let metadata: ClientMetadata = serde_json::from_slice(body).map_err(|_| refused("it can't be read"))?;
+    if metadata.token_endpoint_auth_method.as_deref().is_some_and(|method| method != "none") {
         return Err(refused("token_endpoint_auth_method: take none"));
     }
-    check_capabilities(&said).map_err(|error| refused(&error.error_description))?;
-    let redirects = redirects_of(&said).map_err(|error| refused(&error.error_description))?;
+    check_capabilities(&metadata).map_err(|error| refused(&error.error_description))?;
+    let redirects = redirects_of(&metadata).map_err(|error| refused(&error.error_description))?;
     Ok(Client {
         id: id.to_owned(),
-        name: said.client_name.as_deref().and_then(shown_name),
+        name: metadata.client_name.as_deref().and_then(shown_name),
         redirects,
         proof: Proof::None,
     })

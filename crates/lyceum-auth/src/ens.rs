@@ -17,17 +17,17 @@ use serde::{Deserialize, Serialize};
 use crate::chain::{Chain, ChainError};
 
 /// Where the resolver of all names is.
-pub const RESOLVER: Address = address!("eEeEEEeE14D718C2B47D9923Deab1335E144EeEe");
+pub const UNIVERSAL_RESOLVER: Address = address!("eEeEEEeE14D718C2B47D9923Deab1335E144EeEe");
 
 /// Stands for Ethereum among coins.
-const ETHER: u64 = 60;
+const ETHEREUM_COIN_TYPE: u64 = 60;
 
 /// How long what was found is taken as it was, and how many accounts are remembered.
-const GOOD_FOR: SignedDuration = SignedDuration::from_hours(1);
-const REMEMBERED: usize = 10_000;
+const PROFILE_TTL: SignedDuration = SignedDuration::from_hours(1);
+const CACHE_CAPACITY: usize = 10_000;
 
 /// The longest text that is kept.
-const LONGEST: usize = 1024;
+const MAX_TEXT_BYTES: usize = 1024;
 
 sol! {
     function reverse(bytes account, uint256 coin) returns (string name, address resolver, address reverseResolver);
@@ -60,13 +60,13 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(chain: Arc<Chain>, resolver: Address, guard: Guard) -> Self {
-        Self { chain, resolver, guard, known: Cache::new(REMEMBERED) }
+        Self { chain, resolver, guard, known: Cache::new(CACHE_CAPACITY) }
     }
 
     /// What an account says of itself. Nobody is kept from signing in because it can't be read: then it is nothing.
     pub(crate) async fn profile(&self, account: Address, now: Timestamp) -> Profile {
         if let Some((profile, read)) = self.known.get(&account)
-            && now.duration_since(read) < GOOD_FOR
+            && now.duration_since(read) < PROFILE_TTL
         {
             return profile;
         }
@@ -83,8 +83,8 @@ impl Names {
     }
 
     async fn read(&self, account: Address) -> Result<Profile, ChainError> {
-        let question = reverseCall { account: account.to_vec().into(), coin: U256::from(ETHER) };
-        let answer = match self.ask(question.abi_encode()).await {
+        let question = reverseCall { account: account.to_vec().into(), coin: U256::from(ETHEREUM_COIN_TYPE) };
+        let answer = match self.call_resolver(question.abi_encode()).await {
             Ok(answer) => answer,
             // There is no name, or it leads to somebody else.
             Err(ChainError::Reverted(_)) => return Ok(Profile::default()),
@@ -101,18 +101,19 @@ impl Names {
         let Some(encoded) = encoded(name) else { return Ok(None) };
         let data = textCall { node: node(name), key: key.to_owned() }.abi_encode();
         let question = resolveCall { name: encoded.into(), data: data.into() }.abi_encode();
-        let answer = match self.ask(question).await {
+        let answer = match self.call_resolver(question).await {
             Ok(answer) => answer,
             Err(ChainError::Reverted(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
         let answer = resolveCall::abi_decode_returns(&answer).ok();
         let value = answer.and_then(|answer| textCall::abi_decode_returns(&answer.result).ok());
-        Ok(value
-            .filter(|value| !value.is_empty() && value.len() <= LONGEST && !value.contains(char::is_control)))
+        Ok(value.filter(|value| {
+            !value.is_empty() && value.len() <= MAX_TEXT_BYTES && !value.contains(char::is_control)
+        }))
     }
 
-    async fn ask(&self, question: Vec<u8>) -> Result<alloy_primitives::Bytes, ChainError> {
+    async fn call_resolver(&self, question: Vec<u8>) -> Result<alloy_primitives::Bytes, ChainError> {
         gateway::call(&self.chain, &self.guard, self.resolver, question).await
     }
 }

@@ -13,11 +13,11 @@ use reqwest::{
 };
 use serde::{Deserialize, de::DeserializeOwned};
 
-use crate::roles::Unreadable;
+use crate::roles::RolesUnavailable;
 
 /// How long one answer may take, and how large it may be.
-const LONGEST: Duration = Duration::from_secs(10);
-const LARGEST: usize = 256 * 1024;
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
 /// How GitHub is used.
 #[derive(Clone)]
@@ -76,7 +76,7 @@ pub(crate) struct Person {
 }
 
 #[derive(Deserialize)]
-struct Granted {
+struct TokenResponse {
     access_token: Option<String>,
     error: Option<String>,
 }
@@ -96,13 +96,13 @@ pub(crate) enum Owner {
 }
 
 /// What GitHub said, where it is not the answer to the question.
-enum Other {
+enum RequestFailure {
     /// There is no such thing.
     Nothing,
     /// The token that was sent is not good.
     BadToken,
     /// It can't be said now.
-    Unreadable(Unreadable),
+    Unreadable(RolesUnavailable),
 }
 
 impl Team {
@@ -168,7 +168,11 @@ impl GitHub {
     }
 
     /// Who came back with that code; nobody where it is not good.
-    pub(crate) async fn person(&self, code: &str, callback: &str) -> Result<Option<Person>, Unreadable> {
+    pub(crate) async fn person(
+        &self,
+        code: &str,
+        callback: &str,
+    ) -> Result<Option<Person>, RolesUnavailable> {
         let mut url = self.web.clone();
         url.set_path(&format!("{}login/oauth/access_token", self.web.path()));
         let form = form_urlencoded::Serializer::new(String::new())
@@ -183,34 +187,34 @@ impl GitHub {
             .header("content-type", "application/x-www-form-urlencoded")
             .header(ACCEPT, "application/json")
             .body(form);
-        let granted: Option<Granted> = found(send(request).await)?;
+        let granted: Option<TokenResponse> = optional(send(request).await)?;
         let Some(granted) = granted else { return Ok(None) };
         let token = match (granted.access_token, granted.error.as_deref()) {
             (Some(token), _) => token,
             (None, Some("bad_verification_code") | None) => return Ok(None),
             // The person can't help it: the id, the secret or the callback of the application is not as it is there.
             (None, Some(error)) => {
-                return Err(Unreadable::new(format!("GitHub refuses the application: {error}")));
+                return Err(RolesUnavailable::new(format!("GitHub refuses the application: {error}")));
             }
         };
-        found(send(self.request("user", Some(&token))).await)
+        optional(send(self.request("user", Some(&token))).await)
     }
 
     /// Whose that token is.
-    pub(crate) async fn owner(&self, token: &str) -> Result<Owner, Unreadable> {
+    pub(crate) async fn owner(&self, token: &str) -> Result<Owner, RolesUnavailable> {
         match send::<Person>(self.request("user", Some(token))).await {
-            Err(Other::BadToken) => Ok(Owner::Nobody),
-            answer => Ok(found(answer)?.map_or(Owner::Nobody, |person| Owner::Person(person.id))),
+            Err(RequestFailure::BadToken) => Ok(Owner::Nobody),
+            answer => Ok(optional(answer)?.map_or(Owner::Nobody, |person| Owner::Person(person.id))),
         }
     }
 
     /// The tier of somebody: the highest that any of their teams gives.
-    pub(crate) async fn tier(&self, id: u64) -> Result<Tier, Unreadable> {
+    pub(crate) async fn tier(&self, id: u64) -> Result<Tier, RolesUnavailable> {
         if self.tiers.is_empty() {
             return Ok(Tier::Public);
         }
         let token = self.token.as_deref();
-        let person: Option<Person> = found(send(self.request(&format!("user/{id}"), token)).await)?;
+        let person: Option<Person> = optional(send(self.request(&format!("user/{id}"), token)).await)?;
         // Whoever left GitHub is in no team.
         let Some(person) = person else { return Ok(Tier::Public) };
         let mut best = Tier::Public;
@@ -219,7 +223,7 @@ impl GitHub {
                 continue;
             }
             let membership = send::<Membership>(self.request(&team.path(&person.login), token)).await;
-            if found(membership)?.is_some_and(|membership| membership.state == "active") {
+            if optional(membership)?.is_some_and(|membership| membership.state == "active") {
                 best = *tier;
             }
         }
@@ -238,29 +242,34 @@ impl GitHub {
 }
 
 /// What was asked for, or that there is none.
-fn found<T>(answer: Result<T, Other>) -> Result<Option<T>, Unreadable> {
+fn optional<T>(answer: Result<T, RequestFailure>) -> Result<Option<T>, RolesUnavailable> {
     match answer {
         Ok(found) => Ok(Some(found)),
-        Err(Other::Nothing) => Ok(None),
-        Err(Other::BadToken) => {
-            Err(Unreadable::new("GitHub does not take the token that it is asked with".to_owned()))
+        Err(RequestFailure::Nothing) => Ok(None),
+        Err(RequestFailure::BadToken) => {
+            Err(RolesUnavailable::new("GitHub does not take the token that it is asked with".to_owned()))
         }
-        Err(Other::Unreadable(error)) => Err(error),
+        Err(RequestFailure::Unreadable(error)) => Err(error),
     }
 }
 
-async fn send<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Other> {
-    let unreadable =
-        |why: String| Other::Unreadable(Unreadable::new(format!("GitHub can't be asked now: {why}")));
-    let response =
-        request.timeout(LONGEST).send().await.map_err(|error| unreadable(category(&error).to_owned()))?;
+async fn send<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, RequestFailure> {
+    let unreadable = |why: String| {
+        RequestFailure::Unreadable(RolesUnavailable::new(format!("GitHub can't be asked now: {why}")))
+    };
+    let response = request
+        .timeout(REQUEST_TIMEOUT)
+        .send()
+        .await
+        .map_err(|error| unreadable(category(&error).to_owned()))?;
     match response.status() {
         status if status.is_success() => {}
-        StatusCode::NOT_FOUND => return Err(Other::Nothing),
-        StatusCode::UNAUTHORIZED => return Err(Other::BadToken),
+        StatusCode::NOT_FOUND => return Err(RequestFailure::Nothing),
+        StatusCode::UNAUTHORIZED => return Err(RequestFailure::BadToken),
         status => return Err(unreadable(format!("it answered with status {}", status.as_u16()))),
     }
-    let body = read_body(response, LARGEST).await.map_err(|error| unreadable(error.to_string()))?;
+    let body =
+        read_body(response, MAX_RESPONSE_BYTES).await.map_err(|error| unreadable(error.to_string()))?;
     serde_json::from_slice(&body).map_err(|_| unreadable("its answer can't be read".to_owned()))
 }
 

@@ -7,6 +7,7 @@
 mod audit;
 mod auth;
 mod chain;
+mod concurrency;
 mod documents;
 mod ens;
 mod github;
@@ -21,25 +22,24 @@ mod signin;
 mod siwe;
 mod subject;
 mod token;
-mod turns;
 mod wallet;
 
 pub use alloy_primitives::Address;
 pub use audit::Event;
 pub use auth::{
-    Account, Allowed, ApiKey, Auth, Credentials, NotAdmitted, Settings, SignInFault, Signature, Visitor,
-    end_grants,
+    Account, AdmissionError, ApiKey, Auth, ClientGrant, Credentials, Settings, SignInFault, Signature,
+    Visitor, end_grants,
 };
 pub use chain::{BadChain, Chain, ChainError};
-pub use ens::{Profile, RESOLVER as ENS_RESOLVER};
+pub use ens::{Profile, UNIVERSAL_RESOLVER as ENS_RESOLVER};
 pub use github::{BadGitHub, BadTeam, GitHub, GitHubSettings, Team};
 pub use hats::{BadHat, CONTRACT as HATS_CONTRACT, Hat, Hats};
 pub use lyceum_net::Guard;
-pub use roles::{ROLES_GOOD_FOR, Unreadable};
+pub use roles::{DEFAULT_ROLES_TTL, RolesUnavailable};
 pub use scopes::{OFFLINE_ACCESS, Scopes, UnknownScope};
 pub use seal::Key;
-pub use signin::{Begun, Lost, SignIn};
-pub use siwe::{Message, Moment, SiweDomain, Unfit};
+pub use signin::{ResumeError, SignIn, StartedSignIn};
+pub use siwe::{Message, Moment, RejectedMessage, SiweDomain};
 pub use subject::Subject;
 pub use token::{Kind, Token};
 

@@ -15,33 +15,33 @@ use jiff::{SignedDuration, Timestamp};
 use quick_cache::sync::Cache;
 
 use crate::{
-    auth::NotAdmitted,
+    auth::AdmissionError,
+    concurrency::{ConcurrencyLimits, LimitKey},
     github::{GitHub, Owner},
     seal::{Key, Purpose},
-    turns::{Share, Turns},
 };
 
 /// How the tokens begin that a person made, and those that an application was given by them. Those of installations
 /// (`ghs_`) are nobody's.
-const PERSONAL: [&str; 2] = ["ghp_", "github_pat_"];
-const GIVEN: &str = "gho_";
+const PERSONAL_PREFIXES: [&str; 2] = ["ghp_", "github_pat_"];
+const OAUTH_PREFIX: &str = "gho_";
 
 /// The longest token.
-const LONGEST: usize = 255;
+const MAX_TOKEN_BYTES: usize = 255;
 
 /// How many tokens are remembered: those that are good, and those that are nobody's.
-const REMEMBERED: usize = 10_000;
+const CACHE_CAPACITY: usize = 10_000;
 
 /// How long it is remembered that a token is nobody's.
-const BAD_FOR: SignedDuration = SignedDuration::from_secs(60);
+const INVALID_TTL: SignedDuration = SignedDuration::from_secs(60);
 
 /// How many tokens are asked about at the same time: of all, of those that were never good, and of those from one address.
-const AT_ONCE: usize = 16;
-const NEW_AT_ONCE: usize = 12;
-const OF_ONE_ADDRESS: usize = 4;
+const MAX_LOOKUPS: usize = 16;
+const MAX_NEW_LOOKUPS: usize = 12;
+const MAX_LOOKUPS_PER_ADDRESS: usize = 4;
 
 /// How it is sent: RFC 4648 section 5, with `=` at the end or without.
-const ENCODING: GeneralPurpose = GeneralPurpose::new(
+const BASE64: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
@@ -54,11 +54,11 @@ pub(crate) struct Pats {
     key: Key,
     known: Cache<[u8; 32], (u64, Timestamp)>,
     bad: Cache<[u8; 32], Timestamp>,
-    turns: Turns,
+    turns: ConcurrencyLimits,
 }
 
 /// What is remembered of a token.
-enum Remembered {
+enum CachedOwner {
     /// Whose it is.
     Good(u64),
     /// That it was somebody's; it must be asked about again.
@@ -80,8 +80,8 @@ pub(crate) struct PatOwner {
 
 impl Pats {
     pub(crate) fn new(github: GitHub, good_for: SignedDuration, key: Key) -> Self {
-        let (known, bad) = (Cache::new(REMEMBERED), Cache::new(REMEMBERED));
-        Self { github, good_for, key, known, bad, turns: Turns::default() }
+        let (known, bad) = (Cache::new(CACHE_CAPACITY), Cache::new(CACHE_CAPACITY));
+        Self { github, good_for, key, known, bad, turns: ConcurrencyLimits::default() }
     }
 
     /// Whose that is, for a request from an address.
@@ -90,27 +90,29 @@ impl Pats {
         sent: &str,
         from: Option<IpAddr>,
         now: Timestamp,
-    ) -> Result<PatOwner, NotAdmitted> {
-        let token = decoded(sent).ok_or(NotAdmitted::BadToken)?;
-        let is_personal = !token.starts_with(GIVEN);
+    ) -> Result<PatOwner, AdmissionError> {
+        let token = decoded(sent).ok_or(AdmissionError::BadToken)?;
+        let is_personal = !token.starts_with(OAUTH_PREFIX);
         self.id_of(&token, from, now).await.map(|id| PatOwner { id, is_personal })
     }
 
     /// Whether GitHub would be asked about it for the first time: what anybody can cause.
     pub(crate) fn is_new(&self, sent: &str, now: Timestamp) -> bool {
         let hash = decoded(sent).map(|token| self.hash(&token));
-        hash.is_some_and(|hash| matches!(self.remembered(&hash, now), Remembered::Nothing))
+        hash.is_some_and(|hash| matches!(self.remembered(&hash, now), CachedOwner::Nothing))
     }
 
-    async fn id_of(&self, token: &str, from: Option<IpAddr>, now: Timestamp) -> Result<u64, NotAdmitted> {
+    async fn id_of(&self, token: &str, from: Option<IpAddr>, now: Timestamp) -> Result<u64, AdmissionError> {
         let hash = self.hash(token);
         let (most, share) = match self.remembered(&hash, now) {
-            Remembered::Good(id) => return Ok(id),
-            Remembered::Bad => return Err(NotAdmitted::BadToken),
-            Remembered::Stale => (AT_ONCE, None),
-            Remembered::Nothing => (NEW_AT_ONCE, from.map(|from| (Share::Address(from), OF_ONE_ADDRESS))),
+            CachedOwner::Good(id) => return Ok(id),
+            CachedOwner::Bad => return Err(AdmissionError::BadToken),
+            CachedOwner::Stale => (MAX_LOOKUPS, None),
+            CachedOwner::Nothing => {
+                (MAX_NEW_LOOKUPS, from.map(|from| (LimitKey::Address(from), MAX_LOOKUPS_PER_ADDRESS)))
+            }
         };
-        let _turn = self.turns.take(most, share).ok_or(NotAdmitted::Unavailable)?;
+        let _turn = self.turns.take(most, share).ok_or(AdmissionError::Unavailable)?;
         match self.github.owner(token).await {
             Ok(Owner::Person(id)) => {
                 self.known.insert(hash, (id, now));
@@ -119,21 +121,23 @@ impl Pats {
             Ok(Owner::Nobody) => {
                 self.known.remove(&hash);
                 self.bad.insert(hash, now);
-                Err(NotAdmitted::BadToken)
+                Err(AdmissionError::BadToken)
             }
             Err(error) => {
                 tracing::warn!(error.cause = %error, "could not check a GitHub token");
-                Err(NotAdmitted::Unavailable)
+                Err(AdmissionError::Unavailable)
             }
         }
     }
 
-    fn remembered(&self, hash: &[u8; 32], now: Timestamp) -> Remembered {
+    fn remembered(&self, hash: &[u8; 32], now: Timestamp) -> CachedOwner {
         match (self.known.get(hash), self.bad.get(hash)) {
-            (Some((id, asked)), _) if now.duration_since(asked) < self.good_for => Remembered::Good(id),
-            (Some(_), _) => Remembered::Stale,
-            (None, Some(asked)) if now.duration_since(asked) < BAD_FOR => Remembered::Bad,
-            (None, _) => Remembered::Nothing,
+            (Some((id, checked_at)), _) if now.duration_since(checked_at) < self.good_for => {
+                CachedOwner::Good(id)
+            }
+            (Some(_), _) => CachedOwner::Stale,
+            (None, Some(checked_at)) if now.duration_since(checked_at) < INVALID_TTL => CachedOwner::Bad,
+            (None, _) => CachedOwner::Nothing,
         }
     }
 
@@ -144,11 +148,11 @@ impl Pats {
 
 /// The token, if it can be one.
 fn decoded(sent: &str) -> Option<String> {
-    let token = String::from_utf8(ENCODING.decode(sent).ok()?).ok()?;
+    let token = String::from_utf8(BASE64.decode(sent).ok()?).ok()?;
     let is_word = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let mut prefixes = PERSONAL.iter().chain([&GIVEN]);
+    let mut prefixes = PERSONAL_PREFIXES.iter().chain([&OAUTH_PREFIX]);
     let has_prefix = prefixes.any(|prefix| token.len() > prefix.len() && token.starts_with(prefix));
-    (is_word && has_prefix && token.len() <= LONGEST).then_some(token)
+    (is_word && has_prefix && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 
 #[cfg(test)]

@@ -16,23 +16,23 @@ use crate::{
 };
 
 /// How long a tier is taken as it was, where the operator says nothing else.
-pub const ROLES_GOOD_FOR: SignedDuration = SignedDuration::from_mins(5);
+pub const DEFAULT_ROLES_TTL: SignedDuration = SignedDuration::from_mins(5);
 
 /// How many people's tiers are remembered.
-const REMEMBERED: usize = 10_000;
+const CACHE_CAPACITY: usize = 10_000;
 
 /// Somebody's roles can't be read now. The text is for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Unreadable(String);
+pub struct RolesUnavailable(String);
 
-impl Unreadable {
+impl RolesUnavailable {
     pub(crate) fn new(why: String) -> Self {
         Self(why)
     }
 }
 
-impl From<ChainError> for Unreadable {
+impl From<ChainError> for RolesUnavailable {
     fn from(error: ChainError) -> Self {
         Self(error.to_string())
     }
@@ -55,7 +55,7 @@ impl Roles {
         keys: HashMap<Subject, Tier>,
         good_for: SignedDuration,
     ) -> Self {
-        Self { hats, github, keys, good_for, known: Cache::new(REMEMBERED) }
+        Self { hats, github, keys, good_for, known: Cache::new(CACHE_CAPACITY) }
     }
 
     /// The chain that hats are on.
@@ -69,7 +69,7 @@ impl Roles {
     }
 
     /// The tier of somebody, as it was at most so long ago.
-    pub(crate) async fn tier(&self, subject: &Subject, now: Timestamp) -> Result<Tier, Unreadable> {
+    pub(crate) async fn tier(&self, subject: &Subject, now: Timestamp) -> Result<Tier, RolesUnavailable> {
         match self.known.get(subject) {
             Some((tier, read)) if now.duration_since(read) < self.good_for => return Ok(tier),
             Some(_) => {
@@ -83,13 +83,13 @@ impl Roles {
     }
 
     /// The tier of somebody, read now.
-    pub(crate) async fn tier_now(&self, subject: &Subject, now: Timestamp) -> Result<Tier, Unreadable> {
+    pub(crate) async fn tier_now(&self, subject: &Subject, now: Timestamp) -> Result<Tier, RolesUnavailable> {
         let tier = self.read(subject).await?;
         self.known.insert(subject.clone(), (tier, now));
         Ok(tier)
     }
 
-    async fn read(&self, subject: &Subject) -> Result<Tier, Unreadable> {
+    async fn read(&self, subject: &Subject) -> Result<Tier, RolesUnavailable> {
         match subject {
             Subject::Account(address) => match &self.hats {
                 Some((chain, hats)) => Ok(hats.tier(chain, *address).await?),

@@ -20,7 +20,7 @@ pub struct UnknownScope(String);
 impl Scopes {
     /// Reads `a b c`; every name must be one of these. `offline_access` is passed over: a refresh token is given anyway.
     pub fn parse(text: &str, rights: &Rights) -> Result<Self, UnknownScope> {
-        let known = |name: &str| rights.scope(name).cloned().ok_or_else(|| UnknownScope(shown(name)));
+        let known = |name: &str| rights.scope(name).cloned().ok_or_else(|| UnknownScope(printable(name)));
         names(text).map(known).collect::<Result<_, _>>().map(Self)
     }
 
@@ -94,6 +94,6 @@ fn names(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A name as it can be said back.
-fn shown(name: &str) -> String {
+fn printable(name: &str) -> String {
     name.chars().filter(char::is_ascii_graphic).filter(|letter| *letter != '"').take(40).collect()
 }

@@ -42,7 +42,7 @@ struct Envelope<T> {
 
 /// Why a text is not what was sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum SealError {
     /// It is not one of ours, or it was changed.
     Forged,
     /// Its time is over.
@@ -97,14 +97,14 @@ impl Key {
         sealed: &str,
         seconds: Option<i64>,
         now: Timestamp,
-    ) -> Result<T, Broken> {
-        let (bytes, code) = sealed.split_once('.').ok_or(Broken::Forged)?;
-        let bytes = URL_SAFE_NO_PAD.decode(bytes).map_err(|_| Broken::Forged)?;
-        let code = URL_SAFE_NO_PAD.decode(code).map_err(|_| Broken::Forged)?;
-        self.mac_of(purpose, &bytes).verify_slice(&code).map_err(|_| Broken::Forged)?;
-        let envelope: Envelope<T> = serde_json::from_slice(&bytes).map_err(|_| Broken::Forged)?;
+    ) -> Result<T, SealError> {
+        let (bytes, code) = sealed.split_once('.').ok_or(SealError::Forged)?;
+        let bytes = URL_SAFE_NO_PAD.decode(bytes).map_err(|_| SealError::Forged)?;
+        let code = URL_SAFE_NO_PAD.decode(code).map_err(|_| SealError::Forged)?;
+        self.mac_of(purpose, &bytes).verify_slice(&code).map_err(|_| SealError::Forged)?;
+        let envelope: Envelope<T> = serde_json::from_slice(&bytes).map_err(|_| SealError::Forged)?;
         let is_over = seconds.is_some_and(|seconds| now.as_second() > envelope.at.saturating_add(seconds));
-        if is_over { Err(Broken::TooOld) } else { Ok(envelope.is) }
+        if is_over { Err(SealError::TooOld) } else { Ok(envelope.is) }
     }
 
     /// The code over bytes, for a purpose.

@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     oauth::request::AuthorizationRequest,
-    seal::{Broken, Key, Purpose},
+    seal::{Key, Purpose, SealError},
 };
 
 /// How many seconds a person may take.
-const GOOD_FOR: i64 = 10 * 60;
+const SIGN_IN_TTL_SECONDS: i64 = 10 * 60;
 
 /// A sign-in under way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,14 +22,14 @@ pub struct SignIn {
     /// Its id.
     pub id: String,
     /// What the client asks for.
-    pub asked: AuthorizationRequest,
+    pub request: AuthorizationRequest,
     /// The hash of what the browser holds.
     browser: String,
 }
 
 /// A sign-in that was just begun.
 #[derive(Debug, Clone)]
-pub struct Begun {
+pub struct StartedSignIn {
     /// What is asked.
     pub sign_in: SignIn,
     /// The same, sealed, for the page.
@@ -40,7 +40,7 @@ pub struct Begun {
 
 /// Why a sign-in can't go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Lost {
+pub enum ResumeError {
     /// It is not one of ours.
     #[error("unknown sign-in; go back to the client and start again")]
     Unknown,
@@ -56,29 +56,35 @@ impl SignIn {
     /// Begins one, for a browser that may hold something from an earlier one.
     pub(crate) fn begin(
         key: &Key,
-        asked: AuthorizationRequest,
+        request: AuthorizationRequest,
         browser: Option<&str>,
         now: Timestamp,
-    ) -> Result<Begun, getrandom::Error> {
+    ) -> Result<StartedSignIn, getrandom::Error> {
         let held =
             browser.filter(|held| held.len() == 64 && held.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let browser = held.map_or_else(random, |held| Ok(held.to_owned()))?;
         let mut id = random()?;
         id.truncate(32);
-        let sign_in = Self { id, asked, browser: hash(&browser) };
+        let sign_in = Self { id, request, browser: hash(&browser) };
         let state = key.seal(Purpose::SignIn, &sign_in, now);
-        Ok(Begun { sign_in, state, browser })
+        Ok(StartedSignIn { sign_in, state, browser })
     }
 
     /// The one that a page carries, if this is the browser that began it.
-    pub(crate) fn open(key: &Key, state: &str, browser: Option<&str>, now: Timestamp) -> Result<Self, Lost> {
-        let sign_in: Self =
-            key.open(Purpose::SignIn, state, Some(GOOD_FOR), now).map_err(|broken| match broken {
-                Broken::Forged => Lost::Unknown,
-                Broken::TooOld => Lost::TooOld,
-            })?;
+    pub(crate) fn open(
+        key: &Key,
+        state: &str,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Result<Self, ResumeError> {
+        let sign_in: Self = key.open(Purpose::SignIn, state, Some(SIGN_IN_TTL_SECONDS), now).map_err(
+            |broken| match broken {
+                SealError::Forged => ResumeError::Unknown,
+                SealError::TooOld => ResumeError::TooOld,
+            },
+        )?;
         let is_same = browser.is_some_and(|browser| hash(browser) == sign_in.browser);
-        if is_same { Ok(sign_in) } else { Err(Lost::OtherBrowser) }
+        if is_same { Ok(sign_in) } else { Err(ResumeError::OtherBrowser) }
     }
 }
 

@@ -19,16 +19,16 @@ use crate::{
 };
 
 /// How long a nonce is good.
-pub(crate) const NONCE_GOOD_FOR: SignedDuration = SignedDuration::from_mins(5);
+pub(crate) const NONCE_TTL: SignedDuration = SignedDuration::from_mins(5);
 
 /// How far the clock of whoever wrote a message may be ahead of ours.
-const AHEAD: SignedDuration = SignedDuration::from_secs(60);
+const MAX_CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(60);
 
 /// Nonces that were used; longer than any of them is good.
-const USED: Namespace = Namespace { name: "siwe-nonce", seconds: Some(15 * 60) };
+const USED_NONCES: Namespace = Namespace { name: "siwe-nonce", seconds: Some(15 * 60) };
 
 /// How many hexadecimal digits of a nonce are random, its end, and its proof.
-const PARTS: [usize; 3] = [32, 10, 32];
+const NONCE_PART_DIGITS: [usize; 3] = [32, 10, 32];
 
 /// Where a sign-in happens, and who may.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ pub struct SiweDomain {
 
 /// Why a message is not one that counts. The texts are for whoever wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unfit {
+pub enum RejectedMessage {
     /// It can't be read.
     #[error(transparent)]
     Unreadable(#[from] BadMessage),
@@ -71,14 +71,14 @@ pub enum Unfit {
 pub(crate) fn nonce(key: &Key, now: Timestamp) -> Result<String, getrandom::Error> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)?;
-    let end = now.saturating_add(NONCE_GOOD_FOR).unwrap_or(now).as_second();
+    let end = now.saturating_add(NONCE_TTL).unwrap_or(now).as_second();
     Ok(signed(key, &format!("{}{end:010x}", hex::encode(random))))
 }
 
 /// The message for a person who signs in.
 pub(crate) fn write(
     place: &SiweDomain,
-    asked: &AuthorizationRequest,
+    request: &AuthorizationRequest,
     id: &str,
     address: Address,
     chain_id: u64,
@@ -89,12 +89,12 @@ pub(crate) fn write(
         scheme: None,
         domain: place.domain.clone(),
         address,
-        statement: Some(statement(asked)),
+        statement: Some(statement(request)),
         uri: place.uri.clone(),
         chain_id,
         nonce: nonce.to_owned(),
         issued_at: Moment::new(at),
-        expiration_time: Some(Moment::new(at.saturating_add(NONCE_GOOD_FOR).unwrap_or(at))),
+        expiration_time: Some(Moment::new(at.saturating_add(NONCE_TTL).unwrap_or(at))),
         not_before: None,
         request_id: Some(id.to_owned()),
         resources: None,
@@ -108,58 +108,58 @@ pub(crate) fn check(
     sign_in: &SignIn,
     text: &str,
     now: Timestamp,
-) -> Result<Message, Unfit> {
+) -> Result<Message, RejectedMessage> {
     let message = Message::parse(text)?;
     if message.domain != place.domain || message.uri != place.uri || message.scheme.is_some() {
-        return Err(Unfit::Site);
+        return Err(RejectedMessage::Site);
     }
     if !place.chains.contains(&message.chain_id) {
-        return Err(Unfit::Chain);
+        return Err(RejectedMessage::Chain);
     }
     let issued = message.issued_at.at();
     let is_over = message.expiration_time.as_ref().is_some_and(|end| end.at() <= now);
     let is_early = message.not_before.as_ref().is_some_and(|begin| begin.at() > now);
-    if issued.duration_since(now) > AHEAD || is_over || is_early {
-        return Err(Unfit::Time);
+    if issued.duration_since(now) > MAX_CLOCK_SKEW || is_over || is_early {
+        return Err(RejectedMessage::Time);
     }
     if !is_ours(key, &message.nonce, now) {
-        return Err(Unfit::Nonce);
+        return Err(RejectedMessage::Nonce);
     }
     let (address, chain) = (message.address, message.chain_id);
-    let ours = write(place, &sign_in.asked, &sign_in.id, address, chain, &message.nonce, issued);
-    if ours == message { Ok(message) } else { Err(Unfit::Changed) }
+    let ours = write(place, &sign_in.request, &sign_in.id, address, chain, &message.nonce, issued);
+    if ours == message { Ok(message) } else { Err(RejectedMessage::Changed) }
 }
 
 /// Uses a nonce up, and says whether this was the first time.
 pub(crate) fn use_up(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, DbError> {
-    USED.put_new(tx, nonce, b"", now)
+    USED_NONCES.put_new(tx, nonce, b"", now)
 }
 
 /// Whether a nonce was used before.
 pub(crate) fn is_used(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, DbError> {
-    Ok(USED.get(tx, nonce, now)?.is_some())
+    Ok(USED_NONCES.get(tx, nonce, now)?.is_some())
 }
 
 /// What the person agrees to, in the letters that EIP-4361 allows. Of a name that a program chose itself only what can't
 /// pass for another part of the sentence: letters, digits, spaces, `-`, `_` and `.`.
-fn statement(asked: &AuthorizationRequest) -> String {
+fn statement(request: &AuthorizationRequest) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || " -_.".contains(*letter);
-    let name: String = asked.client_name.as_deref().unwrap_or_default().chars().filter(is_plain).collect();
+    let name: String = request.client_name.as_deref().unwrap_or_default().chars().filter(is_plain).collect();
     let name = if name.trim().is_empty() { "a program" } else { name.trim() };
-    let host = message::sayable(asked.shown_host());
-    format!("Allow {name} ({host}) to act for me with: {}", asked.scopes)
+    let host = message::printable_statement(request.shown_host());
+    format!("Allow {name} ({host}) to act for me with: {}", request.scopes)
 }
 
 /// Whether a nonce is one that we gave out, and still good.
 fn is_ours(key: &Key, nonce: &str, now: Timestamp) -> bool {
-    let [random, end, _] = PARTS;
+    let [random, end, _] = NONCE_PART_DIGITS;
     let Some(body) = nonce.get(..random + end) else { return false };
     let end = body.get(random..).and_then(|end| i64::from_str_radix(end, 16).ok());
     end.is_some_and(|end| now.as_second() <= end) && signed(key, body) == nonce
 }
 
 fn signed(key: &Key, body: &str) -> String {
-    let [_, _, proof] = PARTS;
+    let [_, _, proof] = NONCE_PART_DIGITS;
     let mut code = hex::encode(key.code(Purpose::Nonce, body.as_bytes()));
     code.truncate(proof);
     [body, &code].concat()

@@ -26,8 +26,9 @@ use lyceum_store::Db;
 use tempfile::TempDir;
 
 use crate::{
-    Auth, Begun, Chain, Credentials, Guard, Key, ROLES_GOOD_FOR, Settings, Signature as Signed, Visitor,
-    oauth::{OauthError, Params, client::ClientMetadata, redeem::Issued},
+    Auth, Chain, Credentials, DEFAULT_ROLES_TTL, Guard, Key, Settings, Signature as Signed, StartedSignIn,
+    Visitor,
+    oauth::{OauthError, Params, client::ClientMetadata, redeem::IssuedTokens},
 };
 
 const ISSUER: &str = "http://127.0.0.1:8787";
@@ -67,7 +68,7 @@ impl Bench {
             names: None,
             github: None,
             takes_pats: false,
-            roles_good_for: ROLES_GOOD_FOR,
+            roles_good_for: DEFAULT_ROLES_TTL,
             keys: Vec::new(),
             guard: Guard::default(),
             anonymous: true,
@@ -98,20 +99,20 @@ impl Bench {
         )
     }
 
-    async fn begin(&self) -> Begun {
+    async fn begin(&self) -> StartedSignIn {
         let params =
             Params::parse(&self.query("&scope=mcp:read%20knowledge:read%20skills:run%20sources:refresh"))
                 .unwrap();
-        self.auth.ask(&params, Visitor::default(), self.now).await.unwrap()
+        self.auth.start_authorization(&params, Visitor::default(), self.now).await.unwrap()
     }
 
     /// What the page sends for a person with that key.
-    fn sign(&self, begun: &Begun, key: &SigningKey) -> Signed {
+    fn sign(&self, begun: &StartedSignIn, key: &SigningKey) -> Signed {
         let nonce = self.auth.nonce(self.now).unwrap();
         self.sign_with(begun, key, &nonce)
     }
 
-    fn sign_with(&self, begun: &Begun, key: &SigningKey, nonce: &str) -> Signed {
+    fn sign_with(&self, begun: &StartedSignIn, key: &SigningKey, nonce: &str) -> Signed {
         let account = address(key).to_string();
         let browser = Some(begun.browser.as_str());
         let message = self.auth.message(&begun.state, browser, (&account, 1), nonce, self.now).unwrap();
@@ -127,19 +128,19 @@ impl Bench {
         Params::parse(query).unwrap().get("code").unwrap().to_owned()
     }
 
-    async fn exchange(&self, form: &str) -> Result<Issued, OauthError> {
+    async fn exchange(&self, form: &str) -> Result<IssuedTokens, OauthError> {
         let params = Params::parse(form).unwrap();
         self.auth.exchange(&params, Credentials::default(), self.now).await
     }
 
-    async fn redeem(&self, code: &str) -> Result<Issued, OauthError> {
+    async fn redeem(&self, code: &str) -> Result<IssuedTokens, OauthError> {
         let client = &self.client;
         let verifier = verifier();
         self.exchange(&format!("grant_type=authorization_code&client_id={client}&code={code}&redirect_uri={CALLBACK}&code_verifier={verifier}"))
             .await
     }
 
-    async fn refresh(&self, token: &str) -> Result<Issued, OauthError> {
+    async fn refresh(&self, token: &str) -> Result<IssuedTokens, OauthError> {
         let client = &self.client;
         self.exchange(&format!("grant_type=refresh_token&client_id={client}&refresh_token={token}")).await
     }

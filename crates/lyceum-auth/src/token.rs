@@ -10,10 +10,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
 /// How many bytes of a token are random.
-const RANDOM: usize = 32;
+const RANDOM_BYTES: usize = 32;
 
 /// How many digits of a token are its check.
-const CHECK: usize = 8;
+const CHECKSUM_DIGITS: usize = 8;
 
 /// What a token is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,11 @@ pub struct TokenHash(pub [u8; 32]);
 impl Kind {
     const ALL: [Self; 4] = [Self::Access, Self::Refresh, Self::Code, Self::Key];
 
+    /// Whether a text begins as such tokens do.
+    pub(crate) fn begins(self, text: &str) -> bool {
+        text.starts_with(self.prefix())
+    }
+
     fn prefix(self) -> &'static str {
         match self {
             Self::Access => "lyc_at_",
@@ -52,10 +57,17 @@ impl Kind {
     }
 }
 
+impl TokenHash {
+    /// The hash of a text, whether or not it is a token of ours.
+    pub(crate) fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+}
+
 impl Token {
     /// A new one, from the system's randomness.
     pub fn random(kind: Kind) -> Result<Self, getrandom::Error> {
-        let mut bytes = [0; RANDOM];
+        let mut bytes = [0; RANDOM_BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self::of_bytes(kind, &bytes))
     }
@@ -72,7 +84,7 @@ impl Token {
     pub fn parse(text: &str) -> Option<Self> {
         let kind = Kind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
         let digits = text.strip_prefix(kind.prefix())?;
-        let (body, check) = digits.split_at_checked(RANDOM * 2)?;
+        let (body, check) = digits.split_at_checked(RANDOM_BYTES * 2)?;
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         (digits.bytes().all(is_hex) && check == check_of(kind, body))
             .then(|| Self { kind, text: text.to_owned() })
@@ -90,7 +102,7 @@ impl Token {
 
     /// What is kept of it.
     pub fn hash(&self) -> TokenHash {
-        TokenHash(Sha256::digest(self.text.as_bytes()).into())
+        TokenHash::of(&self.text)
     }
 
     fn of_bytes(kind: Kind, bytes: &[u8]) -> Self {
@@ -117,6 +129,6 @@ fn check_of(kind: Kind, body: &str) -> String {
     digest.update(kind.prefix().as_bytes());
     digest.update(body.as_bytes());
     let mut text = hex::encode(digest.finalize());
-    text.truncate(CHECK);
+    text.truncate(CHECKSUM_DIGITS);
     text
 }

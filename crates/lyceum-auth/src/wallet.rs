@@ -10,27 +10,27 @@ use alloy_sol_types::{SolCall, SolType, sol, sol_data};
 use crate::chain::{Block, Chain, ChainError};
 
 /// The longest signature that is looked at.
-const LONGEST: usize = 16 * 1024;
+const MAX_SIGNATURE_BYTES: usize = 16 * 1024;
 
 /// Ends a signature of a contract that is not there yet: ERC-6492.
-const NOT_YET_THERE: B256 = b256!("6492649264926492649264926492649264926492649264926492649264926492");
+const ERC6492_SUFFIX: B256 = b256!("6492649264926492649264926492649264926492649264926492649264926492");
 
 /// What a contract answers when the signature is good: EIP-1271.
-const GOOD: [u8; 4] = [0x16, 0x26, 0xba, 0x7e];
+const EIP1271_MAGIC: [u8; 4] = [0x16, 0x26, 0xba, 0x7e];
 
 sol! {
     function isValidSignature(bytes32 hash, bytes signature) returns (bytes4);
 }
 
 /// What the factory is told, and by which one.
-struct Making {
+struct Deployment {
     factory: Address,
     call: Bytes,
 }
 
 /// How an account signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum By {
+pub(crate) enum SignatureKind {
     /// With the key that it is made of: the same on every chain.
     Key,
     /// By the word of a contract, on the chain that was asked.
@@ -43,12 +43,12 @@ pub(crate) async fn signed(
     account: Address,
     message: &str,
     signature: &[u8],
-) -> Result<Option<By>, ChainError> {
-    if signature.is_empty() || signature.len() > LONGEST {
+) -> Result<Option<SignatureKind>, ChainError> {
+    if signature.is_empty() || signature.len() > MAX_SIGNATURE_BYTES {
         return Ok(None);
     }
     if signer(message, signature) == Some(account) {
-        return Ok(Some(By::Key));
+        return Ok(Some(SignatureKind::Key));
     }
     let hash = eip191_hash_message(message);
     let Some((making, signature)) = unwrap(signature) else { return Ok(None) };
@@ -56,9 +56,10 @@ pub(crate) async fn signed(
     let answer = chain.run(program(making.as_ref(), account, &question), Block::Safe).await;
     match answer {
         Ok(word) => {
-            let is_good =
-                word.len() == 32 && word.starts_with(&GOOD) && word.iter().skip(4).all(|byte| *byte == 0);
-            Ok(is_good.then_some(By::Contract))
+            let is_good = word.len() == 32
+                && word.starts_with(&EIP1271_MAGIC)
+                && word.iter().skip(4).all(|byte| *byte == 0);
+            Ok(is_good.then_some(SignatureKind::Contract))
         }
         Err(ChainError::Reverted(_)) => Ok(None),
         Err(error) => Err(error),
@@ -80,17 +81,17 @@ fn signer(message: &str, signature: &[u8]) -> Option<Address> {
 }
 
 /// The signature for the contract, and how the contract is made where that is said; nothing where it can't be read.
-fn unwrap(signature: &[u8]) -> Option<(Option<Making>, Bytes)> {
-    let Some(wrapped) = signature.strip_suffix(NOT_YET_THERE.as_slice()) else {
+fn unwrap(signature: &[u8]) -> Option<(Option<Deployment>, Bytes)> {
+    let Some(wrapped) = signature.strip_suffix(ERC6492_SUFFIX.as_slice()) else {
         return Some((None, Bytes::copy_from_slice(signature)));
     };
-    type Wrapped = (sol_data::Address, sol_data::Bytes, sol_data::Bytes);
-    let (factory, call, signature) = Wrapped::abi_decode_params(wrapped).ok()?;
-    Some((Some(Making { factory, call }), signature))
+    type Erc6492Parameters = (sol_data::Address, sol_data::Bytes, sol_data::Bytes);
+    let (factory, call, signature) = Erc6492Parameters::abi_decode_params(wrapped).ok()?;
+    Some((Some(Deployment { factory, call }), signature))
 }
 
 /// Code that makes the contract, asks it, and gives back its answer if that is at least one word.
-fn program(making: Option<&Making>, account: Address, question: &[u8]) -> Bytes {
+fn program(making: Option<&Deployment>, account: Address, question: &[u8]) -> Bytes {
     let empty: &[u8] = &[];
     let made = making.map_or(empty, |making| &making.call);
     // The instructions are as long for one place as for another, so that of the data is known after the first time.
@@ -101,23 +102,23 @@ fn program(making: Option<&Making>, account: Address, question: &[u8]) -> Bytes 
 
 /// The instructions; the call of the factory and the question follow them, from `data` on.
 fn instructions(
-    making: Option<&Making>,
+    making: Option<&Deployment>,
     account: Address,
     data: usize,
     made: usize,
-    asked: usize,
+    checked: usize,
 ) -> Vec<u8> {
     // Past all that is copied in, where memory is zero.
-    let answer = made.max(asked).next_multiple_of(32);
+    let answer = made.max(checked).next_multiple_of(32);
     let mut code = Code(Vec::new());
     if let Some(making) = making {
         code.copy(data, made);
         // CALL(gas, factory, 0, 0, made, 0, 0); whether it worked is seen when the contract is asked.
         code.push(0).push(0).push(made).push(0).push(0).address(making.factory).op(GAS).op(CALL).op(POP);
     }
-    code.copy(data + made, asked);
+    code.copy(data + made, checked);
     // STATICCALL(gas, account, 0, asked, answer, 32)
-    code.push(32).push(answer).push(asked).push(0).address(account).op(GAS).op(STATICCALL);
+    code.push(32).push(answer).push(checked).push(0).address(account).op(GAS).op(STATICCALL);
     // Worked, and one word came back, no more and no less: go to where it is returned.
     code.push(32).op(RETURNDATASIZE).op(EQ).op(AND);
     let good = code.0.len() + PUSH_LENGTH + 1 + 2 * PUSH_LENGTH + 1;

@@ -23,8 +23,8 @@ use chain::Chain;
 use lyceum_harness::repo::Repo;
 use lyceum_harness::scratch::Scratch;
 use server::Mode;
-use sign_in::Way;
-use tables::Found;
+use sign_in::SignInMethod;
+use tables::Results;
 
 /// What the check of a token is timed with.
 const TOKEN_CHECK: Example = Example { package: "lyceum-auth", name: "token_check" };
@@ -65,8 +65,9 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     let open = server::start(lyceum, &scratch, Mode::Open)?;
     println!("signing in");
     let measure = |way| sign_in::measure(&gated, way);
-    let by_key = gated.explain(measure(Way::Key(&key))).context("a sign-in with a key can't be measured")?;
-    let by_wallet = gated.explain(measure(Way::Wallet(&chain)));
+    let by_key =
+        gated.explain(measure(SignInMethod::Key(&key))).context("a sign-in with a key can't be measured")?;
+    let by_wallet = gated.explain(measure(SignInMethod::Wallet(&chain)));
     let by_wallet = by_wallet.context("a sign-in with a wallet can't be measured")?;
     gated.forget_log()?;
 
@@ -79,6 +80,6 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         options.rounds, options.seconds
     );
     let facts = machine::facts(repo, load, options.program.as_deref())?;
-    let found = Found { checked, by_key, by_wallet, loads };
+    let found = Results { checked, by_key, by_wallet, loads };
     found.report().ended(Vec::new(), facts).publish(repo, Section::Auth, options.write)
 }

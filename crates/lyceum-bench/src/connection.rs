@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use lyceum_harness::exchange::{Answer, Request};
+use lyceum_harness::exchange::{Request, Response};
 
 /// The longest wait for a part of an answer.
-const LIMIT: Duration = Duration::from_secs(60);
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The largest answer that is taken.
-const LARGEST: usize = 64 * 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 
 /// A connection that is kept.
 pub(super) struct Connection {
@@ -29,32 +29,32 @@ struct Head {
 
 impl Connection {
     pub(super) fn open(addr: SocketAddr) -> Result<Self> {
-        let stream = TcpStream::connect_timeout(&addr, LIMIT)?;
+        let stream = TcpStream::connect_timeout(&addr, READ_TIMEOUT)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(LIMIT))?;
-        stream.set_write_timeout(Some(LIMIT))?;
+        stream.set_read_timeout(Some(READ_TIMEOUT))?;
+        stream.set_write_timeout(Some(READ_TIMEOUT))?;
         Ok(Self { addr, stream: BufReader::with_capacity(64 * 1024, stream), body: Vec::new() })
     }
 
     /// Sends a request and reads the answer to it, which must be a 200 of a known length.
     pub(super) fn exchange(&mut self, request: &Request) -> Result<&str> {
-        let Head { status, .. } = self.ask(request)?;
+        let Head { status, .. } = self.send_and_read(request)?;
         let body = self.body()?;
         ensure!(status == 200, "the answer is not 200 but {status}: {body}");
         Ok(body)
     }
 
     /// Sends a request and reads the answer to it, whatever it says.
-    pub(super) fn send(&mut self, request: &Request) -> Result<Answer> {
-        let Head { status, headers } = self.ask(request)?;
-        Ok(Answer { status, headers, body: self.body()?.to_owned() })
+    pub(super) fn send(&mut self, request: &Request) -> Result<Response> {
+        let Head { status, headers } = self.send_and_read(request)?;
+        Ok(Response { status, headers, body: self.body()?.to_owned() })
     }
 
     fn body(&self) -> Result<&str> {
         std::str::from_utf8(&self.body).context("the answer is not text")
     }
 
-    fn ask(&mut self, request: &Request) -> Result<Head> {
+    fn send_and_read(&mut self, request: &Request) -> Result<Head> {
         let Request { method, path, headers, body } = request;
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let (host, length) = (self.addr, body.len());
@@ -64,7 +64,8 @@ impl Connection {
         self.stream.get_mut().write_all(text.as_bytes())?;
         let head = self.head()?;
         let length = head.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-        let length = length.and_then(|(_, value)| value.parse().ok()).filter(|length| *length <= LARGEST);
+        let length =
+            length.and_then(|(_, value)| value.parse().ok()).filter(|length| *length <= MAX_RESPONSE_BYTES);
         self.body.resize(length.context("the answer has no length that can be used")?, 0);
         self.stream.read_exact(&mut self.body)?;
         Ok(head)

@@ -21,13 +21,13 @@ use super::{machine, release};
 use lyceum_harness::repo::Repo;
 use lyceum_harness::scratch::Scratch;
 use stage::{Mode, Stage};
-use tables::Flooded;
+use tables::FloodResults;
 
 /// What all that strangers do may take, in MiB.
 const MAX_GROWTH_MIB: u64 = 256;
 
 /// How many connections attack.
-const ATTACKERS: usize = 200;
+const ATTACKER_COUNT: usize = 200;
 
 /// How long to measure.
 #[derive(Args)]
@@ -54,11 +54,14 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         let stage = Stage::start(lyceum, &scratch, mode)?;
         floods.push(flood(stage, time).with_context(|| format!("mode = {:?}", mode.name()))?);
     }
-    let load =
-        format!("{ATTACKERS} attacking connections for {} s, {} members", options.seconds, members::COUNT);
+    let load = format!(
+        "{ATTACKER_COUNT} attacking connections for {} s, {} members",
+        options.seconds,
+        members::COUNT
+    );
     let facts = machine::facts(repo, load, options.program.as_deref())?;
     tables::report(&floods).ended(Vec::new(), facts).publish(repo, Section::Flood, options.write)?;
-    for Flooded { mode, calm, work, written, recorded, before, peak, .. } in &floods {
+    for FloodResults { mode, calm, work, written, recorded, before, peak, .. } in &floods {
         let errors = [&calm.errors[..], &work.errors[..]].concat();
         ensure!(errors.is_empty(), "{mode:?}: members met {} errors: {:?}", errors.len(), errors.first());
         let grown = peak.saturating_sub(*before) / 1024;
@@ -68,12 +71,12 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn flood(stage: Stage, time: Duration) -> Result<Flooded> {
+fn flood(stage: Stage, time: Duration) -> Result<FloodResults> {
     // Everything that is made once is made before it counts.
     let warm_up = members::work(&stage, Duration::from_secs(2))?;
     let calm = members::work(&stage, (time / 4).max(Duration::from_secs(1)))?;
     let before = stage.server.resident_kib()?;
-    let attackers = attack::start(&stage, ATTACKERS);
+    let attackers = attack::start(&stage, ATTACKER_COUNT);
     let work = members::work(&stage, time);
     let attempts = attackers.stop();
     let work = work?;
@@ -82,5 +85,5 @@ fn flood(stage: Stage, time: Duration) -> Result<Flooded> {
     let written = warm_up.writes + calm.writes + work.writes;
     let mode = stage.mode.name();
     let recorded = stage.stop_and_count("wrote")?;
-    Ok(Flooded { mode, calm, work, attempts, before, peak, written, recorded })
+    Ok(FloodResults { mode, calm, work, attempts, before, peak, written, recorded })
 }

@@ -41,12 +41,12 @@ pub(crate) struct Options {
 /// One line of the table to be.
 struct Contender {
     name: &'static str,
-    server: Which,
+    server: Program,
     call: Call,
 }
 
 /// The programs that are compared.
-enum Which {
+enum Program {
     Echo,
     Lyceum,
     TypeScript,
@@ -58,12 +58,12 @@ const CEILING: &str = "bare axum JSON echo";
 const TYPESCRIPT: &str = "TypeScript SDK, modern JSON";
 
 const CONTENDERS: &[Contender] = &[
-    Contender { name: CEILING, server: Which::Echo, call: Call::Echo },
-    Contender { name: "lyceum, modern JSON", server: Which::Lyceum, call: Call::ModernJson },
-    Contender { name: "lyceum, modern SSE", server: Which::Lyceum, call: Call::ModernSse },
-    Contender { name: "lyceum, 2025-11-25 session", server: Which::Lyceum, call: Call::LegacySession },
-    Contender { name: TYPESCRIPT, server: Which::TypeScript, call: Call::ModernJson },
-    Contender { name: "Python SDK, modern JSON", server: Which::Python, call: Call::ModernJson },
+    Contender { name: CEILING, server: Program::Echo, call: Call::Echo },
+    Contender { name: "lyceum, modern JSON", server: Program::Lyceum, call: Call::ModernJson },
+    Contender { name: "lyceum, modern SSE", server: Program::Lyceum, call: Call::ModernSse },
+    Contender { name: "lyceum, 2025-11-25 session", server: Program::Lyceum, call: Call::LegacySession },
+    Contender { name: TYPESCRIPT, server: Program::TypeScript, call: Call::ModernJson },
+    Contender { name: "Python SDK, modern JSON", server: Program::Python, call: Call::ModernJson },
 ];
 
 /// Measures, prints the table and writes it if asked to.
@@ -125,7 +125,7 @@ fn measure(contender: &Contender, server: &Server, scratch: &Scratch, time: Dura
     done.with_context(|| format!("{} cannot be measured", contender.name))
 }
 
-impl Which {
+impl Program {
     fn command(&self, repo: &Repo, tools: &Tools, programs: &Programs) -> Result<Command> {
         let command = match self {
             Self::Echo => listening(programs.get("bare_echo")?),

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 /// How long the figure must stay the same to count as settled, and how long that is waited for.
-const QUIET: Duration = Duration::from_secs(2);
-const LIMIT: Duration = Duration::from_secs(60);
+const SETTLE_TIME: Duration = Duration::from_secs(2);
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// In KiB; nothing once the process has ended.
 pub(super) fn peak_kib(process: u32) -> Option<u64> {
@@ -18,7 +18,7 @@ pub(super) fn peak_kib(process: u32) -> Option<u64> {
 pub(super) fn settled_peak_kib(process: u32) -> Result<u64> {
     let read = || peak_kib(process).context("memory is read from /proc: run on Linux");
     let (started, mut since, mut most) = (Instant::now(), Instant::now(), read()?);
-    while since.elapsed() < QUIET && started.elapsed() < LIMIT {
+    while since.elapsed() < SETTLE_TIME && started.elapsed() < SETTLE_TIMEOUT {
         std::thread::sleep(Duration::from_millis(50));
         let now = read()?;
         if now > most {

@@ -8,12 +8,12 @@ mod embedding;
 mod fresh;
 mod load;
 mod peers;
-mod place;
 mod program;
 mod quality;
 mod questions;
 mod served;
 mod tables;
+mod workspace;
 
 use std::path::PathBuf;
 
@@ -23,10 +23,10 @@ use clap::{Args, ValueEnum};
 use super::page::Section;
 use super::{machine, release, wrk};
 use lyceum_harness::repo::Repo;
-use place::Place;
 use program::Program;
 use questions::Questions;
-use tables::Found;
+use tables::Results;
+use workspace::Workspace;
 
 /// The test sets.
 const SETS: [&str; 2] = ["cosqa-dev", "cranfield"];
@@ -80,10 +80,10 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         SETS[1]
     );
     wrk::must_be_installed()?;
-    let place = Place::new(repo, data)?;
+    let place = Workspace::new(repo, data)?;
     let programs = release::programs(repo, options.program.as_deref(), &[])?;
     let program = Program::new(programs.get("lyceum")?.to_owned(), &place)?;
-    let mut found = Found::default();
+    let mut found = Results::default();
     let is_wanted = |part: Part| options.only.is_empty() || options.only.contains(&part);
     println!("getting the model");
     program.pull().context("the model can't be had: `lyceum model pull` failed")?;

@@ -42,7 +42,7 @@ const STARTS: usize = 5;
 const EDITS: usize = 5;
 
 /// Time until work that goes on after the first answer has settled.
-const SETTLE: Duration = Duration::from_secs(1);
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 const ACCEPT: &str = "application/json, text/event-stream";
 
@@ -65,7 +65,7 @@ pub(crate) struct Options {
 
 /// All that was found; times in milliseconds.
 #[derive(Default)]
-struct Found {
+struct Results {
     /// From the start of a process until all skills are served, and the same with no skill at all.
     cold: Vec<f64>,
     cold_without_skills: Vec<f64>,
@@ -95,7 +95,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     let many = Corpus::write(scratch.folder("many")?, MANY)?;
     let some = Corpus::write(scratch.folder("some")?, SOME)?;
 
-    let mut found = Found::default();
+    let mut found = Results::default();
     cold(&lyceum, &many, options, &mut found)?;
     first_answers(&lyceum, &some, options, &mut found)?;
     calls_and_edits(&lyceum, &many, options, &mut found)?;
@@ -111,7 +111,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
 }
 
 /// Starts a server on all skills, and one on none.
-fn cold(lyceum: &Lyceum<'_>, many: &Corpus, options: &Options, found: &mut Found) -> Result<()> {
+fn cold(lyceum: &Lyceum<'_>, many: &Corpus, options: &Options, found: &mut Results) -> Result<()> {
     let empty = Scratch::new()?;
     let none = empty.folder("none")?;
     for round in 1..=options.rounds {
@@ -127,7 +127,7 @@ fn cold(lyceum: &Lyceum<'_>, many: &Corpus, options: &Options, found: &mut Found
 }
 
 /// Starts a server over stdio, again and again.
-fn first_answers(lyceum: &Lyceum<'_>, some: &Corpus, options: &Options, found: &mut Found) -> Result<()> {
+fn first_answers(lyceum: &Lyceum<'_>, some: &Corpus, options: &Options, found: &mut Results) -> Result<()> {
     for round in 1..=options.rounds {
         for _ in 0..STARTS {
             let first = start::first_answers(lyceum, some)?;
@@ -143,13 +143,13 @@ fn first_answers(lyceum: &Lyceum<'_>, some: &Corpus, options: &Options, found: &
 }
 
 /// Puts tasks to two servers in turn, then edits a skill of one.
-fn calls_and_edits(lyceum: &Lyceum<'_>, many: &Corpus, options: &Options, found: &mut Found) -> Result<()> {
+fn calls_and_edits(lyceum: &Lyceum<'_>, many: &Corpus, options: &Options, found: &mut Results) -> Result<()> {
     let (for_http, for_stdio) = (Scratch::new()?, Scratch::new()?);
     let logged = lyceum.serve(&many.root, &for_http)?;
     let mut connection = Connection::open(logged.server.addr)?;
     let mut command = lyceum.stdio(&many.root, &for_stdio)?;
     let mut pipe = Pipe::start(&mut command, &for_stdio.path().join("server.log"))?;
-    std::thread::sleep(SETTLE);
+    std::thread::sleep(SETTLE_TIME);
     found.resident_kib = logged.server.resident_kib()?;
 
     let tasks = many.tasks(TASKS);

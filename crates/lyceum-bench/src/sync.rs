@@ -3,15 +3,15 @@
 //! The program is driven as a person drives it: `lyceum sync` on a repository that is served by its path, then
 //! `lyceum serve`. What can't be measured is named, and ends the run with an error once the rest is done.
 
-mod brought;
 mod lyceum;
 mod material;
 mod origin;
 mod rest;
 mod row;
 mod served;
+mod sync_report;
+mod sync_times;
 mod tables;
-mod told;
 
 use std::path::{Path, PathBuf};
 
@@ -21,17 +21,17 @@ use clap::Args;
 use super::page::Section;
 use super::release::{self, Example};
 use super::{machine, wrk};
-use brought::Brought;
 use lyceum::Lyceum;
 use lyceum_harness::programs::Programs;
 use lyceum_harness::repo::Repo;
 use lyceum_harness::scratch::Scratch;
 use material::{MATERIALS, Material, SERVED};
 use origin::Origin;
-use tables::Found;
+use sync_times::SyncTimes;
+use tables::Results;
 
 /// How often nothing has changed, in each round.
-const SAME: usize = 5;
+const UNCHANGED_SYNCS: usize = 5;
 
 /// What to measure, and for how long.
 #[derive(Args)]
@@ -65,7 +65,7 @@ struct Bench {
     rounds: u32,
     /// Everything that was made, until the end: for minutes after files were deleted, ext4 makes new ones slowly.
     kept: Vec<Scratch>,
-    found: Found,
+    found: Results,
 }
 
 /// Measures, prints the tables and writes them if asked to.
@@ -76,7 +76,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         data: options.data.clone().unwrap_or_else(|| repo.path("../shared/data")),
         rounds: options.rounds,
         kept: Vec::new(),
-        found: Found::default(),
+        found: Results::default(),
     };
     let is_wanted = |material: &&Material| options.only.as_ref().is_none_or(|only| only == material.name);
     for material in MATERIALS.iter().filter(is_wanted) {
@@ -100,7 +100,7 @@ impl Bench {
         let scratch = Scratch::new()?;
         let mut origin = Origin::of(&bundle, &scratch, material.most)?;
         let lyceum = Lyceum::new(self.programs.get("lyceum")?, &origin.bare, material, &scratch)?;
-        let mut brought = Brought::of(material);
+        let mut brought = SyncTimes::of(material);
         let mut data = PathBuf::new();
         for round in 1..=self.rounds {
             data = scratch.folder(&format!("data-{round}"))?;
@@ -120,31 +120,31 @@ impl Bench {
 }
 
 /// From nothing, then with no news, then with a commit that changes one file in a hundred.
-fn round(lyceum: &Lyceum<'_>, origin: &mut Origin, folder: &Path, brought: &mut Brought) -> Result<()> {
+fn round(lyceum: &Lyceum<'_>, origin: &mut Origin, folder: &Path, brought: &mut SyncTimes) -> Result<()> {
     let cold = lyceum.sync(folder)?;
-    ensure!(cold.told.commit == origin.head()?, "{} was brought in, not the head", cold.told.commit);
-    let told = &cold.told;
-    ensure!(told.added == told.files.published, "{} added, {:?}", told.added, told.files);
-    println!("{}: cold after {:.0} ms, {:.0} of them its own", brought.name(), cold.wall, told.took_ms);
+    ensure!(cold.report.commit == origin.head()?, "{} was brought in, not the head", cold.report.commit);
+    let report = &cold.report;
+    ensure!(report.added == report.files.published, "{} added, {:?}", report.added, report.files);
+    println!("{}: cold after {:.0} ms, {:.0} of them its own", brought.name(), cold.wall, report.took_ms);
     brought.cold.push(cold.wall);
-    brought.cold_took.push(told.took_ms);
+    brought.cold_took.push(report.took_ms);
     brought.peak_kib = brought.peak_kib.max(cold.peak_kib);
-    (brought.files, brought.in_git) = (told.files, origin.documents()?.len());
+    (brought.files, brought.in_git) = (report.files, origin.documents()?.len());
 
-    for _ in 0..SAME {
+    for _ in 0..UNCHANGED_SYNCS {
         let same = lyceum.sync(folder)?;
-        ensure!(same.told.touched() == 0, "{} documents changed with nothing new", same.told.touched());
+        ensure!(same.report.touched() == 0, "{} documents changed with nothing new", same.report.touched());
         brought.same.push(same.wall);
-        brought.same_took.push(same.told.took_ms);
+        brought.same_took.push(same.report.took_ms);
     }
 
     brought.edited = origin.edit()?;
     let edited = lyceum.sync(folder)?;
-    ensure!(edited.told.commit == origin.head()?, "{} was brought in, not the head", edited.told.commit);
-    ensure!(edited.told.touched() <= brought.edited, "{} documents changed", edited.told.touched());
+    ensure!(edited.report.commit == origin.head()?, "{} was brought in, not the head", edited.report.commit);
+    ensure!(edited.report.touched() <= brought.edited, "{} documents changed", edited.report.touched());
     println!("{}: {} edited files after {:.0} ms", brought.name(), brought.edited, edited.wall);
-    brought.changed_documents = edited.told.changed;
+    brought.changed_documents = edited.report.changed;
     brought.changed.push(edited.wall);
-    brought.changed_took.push(edited.told.took_ms);
+    brought.changed_took.push(edited.report.took_ms);
     Ok(())
 }

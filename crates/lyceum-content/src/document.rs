@@ -53,12 +53,12 @@ pub fn read<'a>(
         None => (parts.fields, Vec::new()),
     };
     faults.extend(type_fault);
-    let said = |key: &str| fields.get(key).filter(|value| !value.is_null());
+    let field = |key: &str| fields.get(key).filter(|value| !value.is_null());
     // Where it is not clear what was meant, nothing is shown: `draft: yes` is a draft, `publish: yes` is no leave.
-    let is_draft = said("draft")
-        .map_or_else(|| default(ontology, &content_type, "draft"), |said| *said != Value::Bool(false));
-    let is_published = said("publish")
-        .map_or_else(|| default(ontology, &content_type, "publish"), |said| *said == Value::Bool(true));
+    let is_draft = field("draft")
+        .map_or_else(|| default(ontology, &content_type, "draft"), |field| *field != Value::Bool(false));
+    let is_published = field("publish")
+        .map_or_else(|| default(ontology, &content_type, "publish"), |field| *field == Value::Bool(true));
     let visibility = match (is_draft, is_published) {
         (true, _) => Visibility::Draft,
         (false, true) => Visibility::Published,

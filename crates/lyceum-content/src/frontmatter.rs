@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The largest frontmatter, in bytes.
-const LARGEST: usize = 64 * 1024;
+const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 
 /// A markdown file, taken apart.
 #[derive(Debug, Clone, PartialEq)]
@@ -101,7 +101,7 @@ fn split(text: &str) -> Result<(&str, &str), FrontmatterFault> {
             return Ok((yaml, closing.get(line.len()..).unwrap_or_default()));
         }
         end += line.len();
-        if end > LARGEST {
+        if end > MAX_FRONTMATTER_BYTES {
             return Err(FrontmatterFault::TooLarge);
         }
     }

@@ -11,7 +11,7 @@ mod near;
 pub use catalog::{Catalog, EntryPage, Filter};
 pub use entry::{Entry, EntryParts, Summary, texts};
 pub use excerpt::{excerpt, heading, truncate};
-pub use ids::{Assigned, MAX_ID_BYTES, assign};
+pub use ids::{AssignedId, MAX_ID_BYTES, assign};
 pub use lexicon::{define, search_terms};
 pub use listing::{Group, Release, groups, releases};
 pub use near::{completions, near_documents, near_terms};

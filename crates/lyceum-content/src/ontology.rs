@@ -13,7 +13,7 @@ use lyceum_model::RelPath;
 
 pub use check::{FieldFault, check};
 pub use dates::moment;
-use definition::{FieldDefinition, Written};
+use definition::{FieldDefinition, OntologyFile};
 pub use definition::{FieldKind, OntologyFault};
 pub use describe::{DescribedField, DescribedType, Description};
 
@@ -68,7 +68,7 @@ impl Ontology {
 
     /// Reads an ontology.
     pub fn parse(text: &str) -> Result<Self, OntologyFault> {
-        let written: Written =
+        let written: OntologyFile =
             toml::from_str(text).map_err(|error| OntologyFault::NotToml(error.message().to_owned()))?;
         definition::build(written)
     }

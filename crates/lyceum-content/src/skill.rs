@@ -19,7 +19,7 @@ mod tree;
 pub use declared::{Arg, Asset, Execution, Script};
 pub use discovery::{Candidate, Shape, candidates};
 pub use draft::{Draft, Finding, Severity, read};
-pub use files::{FoundFile, Inherited, ResourceKind, is_binary, mime_type};
+pub use files::{DeclaredFile, Inherited, ResourceKind, is_binary, mime_type};
 pub use index::{Skill, SkillIndex};
 pub use matching::{Hit, Match, Query};
 pub use settings::{

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 /// The longest wait for a whole answer.
-const LIMIT: Duration = Duration::from_secs(10);
+const EXCHANGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A request; `Host`, `Content-Length` and `Connection` are added when it is sent.
 #[derive(Clone)]
@@ -33,7 +33,7 @@ impl Request {
 }
 
 /// An answer, read to its end.
-pub struct Answer {
+pub struct Response {
     /// Such as 200.
     pub status: u16,
     /// Whole, with its chunks joined.
@@ -42,7 +42,7 @@ pub struct Answer {
     pub headers: Vec<(String, String)>,
 }
 
-impl Answer {
+impl Response {
     /// The value of a header, whatever the case of its name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
@@ -50,14 +50,14 @@ impl Answer {
 }
 
 /// Sends a request and reads the answer until the server closes the connection.
-pub fn send(addr: SocketAddr, request: &Request) -> Result<Answer> {
-    let until = Instant::now() + LIMIT;
-    let mut stream =
-        TcpStream::connect_timeout(&addr, LIMIT).with_context(|| format!("could not reach {addr}"))?;
-    stream.set_write_timeout(Some(LIMIT))?;
+pub fn send(addr: SocketAddr, request: &Request) -> Result<Response> {
+    let until = Instant::now() + EXCHANGE_TIMEOUT;
+    let mut stream = TcpStream::connect_timeout(&addr, EXCHANGE_TIMEOUT)
+        .with_context(|| format!("could not reach {addr}"))?;
+    stream.set_write_timeout(Some(EXCHANGE_TIMEOUT))?;
     stream.write_all(head_and_body(addr, request).as_bytes())?;
     let bytes = read_until(&mut stream, until)
-        .with_context(|| format!("no whole answer from {addr} within {LIMIT:?}"))?;
+        .with_context(|| format!("no whole answer from {addr} within {EXCHANGE_TIMEOUT:?}"))?;
     parse(&bytes)
         .with_context(|| format!("{addr} did not answer in HTTP: {}", String::from_utf8_lossy(&bytes)))
 }
@@ -87,14 +87,14 @@ fn head_and_body(addr: SocketAddr, request: &Request) -> String {
     )
 }
 
-fn parse(bytes: &[u8]) -> Option<Answer> {
+fn parse(bytes: &[u8]) -> Option<Response> {
     let text = String::from_utf8_lossy(bytes);
     let (head, body) = text.split_once("\r\n\r\n")?;
     let mut lines = head.split("\r\n");
     let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
     let headers = lines.filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect();
-    let mut answer = Answer { status, body: body.to_owned(), headers };
+    let mut answer = Response { status, body: body.to_owned(), headers };
     if answer.header("transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked")) {
         answer.body = unchunk(body)?;
     }

@@ -15,10 +15,10 @@ use crate::repo::Repo;
 use node::Node;
 
 /// Name of the file inside an installed folder that holds the lock file it was installed from.
-const STAMP: &str = ".installed-from";
+const STAMP_FILE: &str = ".installed-from";
 
 /// For one installer; a slow network needs minutes for the larger packages.
-const LIMIT: Duration = Duration::from_secs(900);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The programs that run the peers.
 pub struct Tools {
@@ -79,12 +79,13 @@ pub fn ensure(repo: &Repo) -> Result<Tools> {
 fn changed(peers: &Path, lock: &str, folder: &str) -> Result<Option<String>> {
     let wanted =
         fs::read_to_string(peers.join(lock)).with_context(|| format!("tests/peers/{lock} is missing"))?;
-    let installed = fs::read_to_string(peers.join(folder).join(STAMP)).unwrap_or_default();
+    let installed = fs::read_to_string(peers.join(folder).join(STAMP_FILE)).unwrap_or_default();
     Ok((installed != wanted).then_some(wanted))
 }
 
 fn stamp(folder: &Path, lock: &str) -> Result<()> {
-    fs::write(folder.join(STAMP), lock).with_context(|| format!("could not write into {}", folder.display()))
+    fs::write(folder.join(STAMP_FILE), lock)
+        .with_context(|| format!("could not write into {}", folder.display()))
 }
 
 /// Runs an installer in the open, so that its own words reach the terminal.
@@ -93,11 +94,11 @@ fn install(peers: &Path, program: &str, words: &[&str]) -> Result<()> {
     let path = if program.contains('/') { peers.join(program) } else { program.into() };
     let mut command = Command::new(path);
     command.args(words).current_dir(peers);
-    let wait = |mut running: Running| running.wait(LIMIT);
+    let wait = |mut running: Running| running.wait(INSTALL_TIMEOUT);
     let outcome = match Running::start(&mut command, Stdio::inherit(), Stdio::inherit()).and_then(wait) {
         Ok(Some(status)) if status.success() => return Ok(()),
         Ok(Some(status)) => status.to_string(),
-        Ok(None) => format!("no end after {LIMIT:?}"),
+        Ok(None) => format!("no end after {INSTALL_TIMEOUT:?}"),
         Err(error) => format!("{error:#}"),
     };
     bail!(

@@ -10,7 +10,7 @@ use anyhow::Result;
 use crate::process::succeed;
 
 /// For one `apt-get`; a slow mirror needs a while for its lists, and a browser is large.
-const LIMIT: Duration = Duration::from_secs(600);
+const APT_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Something that is installed by the system's own means.
 pub struct Package {
@@ -127,7 +127,7 @@ fn apt_get(words: &[&str]) -> Result<()> {
     let mut command = Command::new("apt-get");
     command.args(["--quiet", "--option", "DPkg::Lock::Timeout=60"]).args(words);
     command.env("DEBIAN_FRONTEND", "noninteractive");
-    succeed(&mut command, LIMIT)
+    succeed(&mut command, APT_TIMEOUT)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct Running {
 }
 
 /// How a child ended, and what it wrote.
-pub struct Finished {
+pub struct ProcessOutput {
     /// Its exit status.
     pub status: ExitStatus,
     /// What it wrote to standard output.
@@ -76,14 +76,14 @@ impl Drop for Running {
 }
 
 /// Runs a command to its end, whatever its exit status, keeping its output in `folder`.
-pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Finished> {
+pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<ProcessOutput> {
     let (out, err) = (folder.join("stdout"), folder.join("stderr"));
     let mut running = Running::start(command, create(&out)?.into(), create(&err)?.into())?;
     let status = running.wait(limit)?;
     drop(running);
     let (stdout, stderr) = (read(&out)?, read(&err)?);
     match status {
-        Some(status) => Ok(Finished { status, stdout, stderr }),
+        Some(status) => Ok(ProcessOutput { status, stdout, stderr }),
         None => bail!("no end after {limit:?}: `{}`\n{stdout}{stderr}", command_line(command)),
     }
 }
@@ -94,7 +94,7 @@ pub fn output(command: &mut Command, folder: &Path, limit: Duration) -> Result<S
     if finished.status.success() {
         return Ok(finished.stdout);
     }
-    let Finished { status, stdout, stderr } = finished;
+    let ProcessOutput { status, stdout, stderr } = finished;
     bail!("{status}: `{}`\n{stdout}{stderr}", command_line(command))
 }
 

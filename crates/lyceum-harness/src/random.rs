@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 /// The variable that gives a seed back.
-const SEED: &str = "LYCEUM_TEST_SEED";
+const SEED_VARIABLE: &str = "LYCEUM_TEST_SEED";
 
 /// Random numbers. Not for secrets.
 pub struct Random(fastrand::Rng);
@@ -13,11 +13,11 @@ pub struct Random(fastrand::Rng);
 impl Random {
     /// Other numbers in each run; says how to have these again.
     pub fn drawn() -> Result<Self> {
-        let seed = match std::env::var(SEED) {
-            Ok(text) => text.parse().with_context(|| format!("{SEED}={text} is not a number"))?,
+        let seed = match std::env::var(SEED_VARIABLE) {
+            Ok(text) => text.parse().with_context(|| format!("{SEED_VARIABLE}={text} is not a number"))?,
             Err(_) => fastrand::u64(..),
         };
-        eprintln!("random numbers: have the same again with {SEED}={seed}");
+        eprintln!("random numbers: have the same again with {SEED_VARIABLE}={seed}");
         Ok(Self::of(seed))
     }
 

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::process::{Running, command_line};
 
 /// How long a server may take until it listens; far more than any of ours needs, even in a busy CI.
-const START_LIMIT: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A server that listens.
 pub struct Server {
@@ -30,7 +30,7 @@ impl Server {
         let file = file.with_context(|| format!("could not write {}", log.display()))?;
         let mut running = Running::start(command, Stdio::null(), file.into())?;
         let started = Instant::now();
-        while started.elapsed() < START_LIMIT {
+        while started.elapsed() < START_TIMEOUT {
             let ended = running.ended()?;
             let text = fs::read_to_string(log).unwrap_or_default();
             if let Some(addr) = listening(&text) {
@@ -43,7 +43,7 @@ impl Server {
             std::thread::sleep(Duration::from_micros(300));
         }
         let text = fs::read_to_string(log).unwrap_or_default();
-        bail!("no `listening` line after {START_LIMIT:?}: `{}`\n{text}", command_line(command))
+        bail!("no `listening` line after {START_TIMEOUT:?}: `{}`\n{text}", command_line(command))
     }
 
     /// The MCP endpoint.

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How many events are taken one by one; with more of them everything is read.
-const ONE_BY_ONE: usize = 2_000;
+const MAX_INCREMENTAL_EVENTS: usize = 2_000;
 
 /// What is looked for in the database.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub(crate) struct CatalogKey {
 
 /// What is served at one moment: one whole commit.
 #[derive(Debug, Clone, Default)]
-pub struct Shown {
+pub struct CatalogSnapshot {
     /// The entries.
     pub catalog: Catalog,
     /// The commit, or what stands for one; nothing before the first sync.
@@ -50,18 +50,18 @@ pub struct Shown {
     pub(crate) seq: i64,
 }
 
-/// How many files of a source are in which state. Together they are all of its markdown files.
+/// Number of files of a source in each state; together they are all of its markdown files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
-    /// Served.
+    /// Published.
     pub published: i64,
     /// Drafts.
     pub drafts: i64,
-    /// Not meant to be served.
+    /// Not marked for publication.
     pub unpublished: i64,
-    /// Can't be served as they are.
+    /// Skipped: not readable as documents.
     pub skipped: i64,
-    /// Could not be read, and are tried again.
+    /// Failed to read; retried.
     pub failed: i64,
 }
 
@@ -86,7 +86,7 @@ impl Counts {
     }
 }
 
-impl Shown {
+impl CatalogSnapshot {
     /// Reads everything.
     pub(crate) fn load(tx: &Tx<'_>, key: &CatalogKey) -> Result<Self, DbError> {
         if documents::source(tx, &key.source)?.rules != key.rules {
@@ -114,7 +114,7 @@ impl Shown {
         if is_same && events::last(tx)? == self.seq {
             return Ok(None);
         }
-        let news = events::after(tx, source, self.seq, ONE_BY_ONE)?;
+        let news = events::after(tx, source, self.seq, MAX_INCREMENTAL_EVENTS)?;
         let missed = events::last(tx)?.saturating_sub(self.seq);
         // Too many to take one by one, or some were swept away while this process slept.
         if usize::try_from(missed).ok() != Some(news.len()) {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::markdown;
 
-/// A document, whole.
+/// A full document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Document {
@@ -27,9 +27,9 @@ pub struct Document {
     pub synced_at: Timestamp,
     /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub commit_sha: String,
-    /// The source that it comes from.
+    /// The source it comes from.
     pub source: String,
-    /// Where the file can be seen at that commit, if it can.
+    /// Link to the file at that commit; null if there is none.
     pub url: Option<String>,
 }
 
@@ -53,12 +53,13 @@ impl Document {
 
 /// A title for a document, whatever it says.
 pub(crate) fn title(fields: &Map<String, Value>, body: &str, path: &str) -> String {
-    let said = fields.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
+    let declared =
+        fields.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
     let named = || {
         let name = path.rsplit('/').next().unwrap_or(path);
         name.strip_suffix(".md").unwrap_or(name).to_owned()
     };
-    said.map(str::to_owned).or_else(|| lyceum_content::knowledge::heading(body)).unwrap_or_else(named)
+    declared.map(str::to_owned).or_else(|| lyceum_content::knowledge::heading(body)).unwrap_or_else(named)
 }
 
 /// The hash of bytes, as text.

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long lies between two syncs that damaged documents ask for.
-const HEAL_EVERY: Duration = Duration::from_secs(5);
+const REPAIR_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A document as it is kept.
 #[derive(Debug, Clone)]
@@ -34,26 +34,26 @@ impl Knowledge {
         if let Some(bytes) = self.cache.get(&entry.hash) {
             return Ok(DocumentBytes { hash: entry.hash.clone(), bytes });
         }
-        let kept = self.document_bytes_uncached(entry).await?;
-        self.cache.insert(kept.hash.clone(), kept.bytes.clone());
-        Ok(kept)
+        let stored = self.document_bytes_uncached(entry).await?;
+        self.cache.insert(stored.hash.clone(), stored.bytes.clone());
+        Ok(stored)
     }
 
     /// The same, for one who reads everything once: what is held in memory stays what is often asked for.
     async fn document_bytes_uncached(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
-        if let Some(kept) = self.fetch(entry).await? {
-            return Ok(kept);
+        if let Some(stored) = self.fetch(entry).await? {
+            return Ok(stored);
         }
         self.update_catalog().await.map_err(failed)?;
-        let shown = self.shown();
-        let Some(current) = shown.catalog.get(&entry.summary.content_type, &entry.summary.id) else {
+        let snapshot = self.snapshot();
+        let Some(current) = snapshot.catalog.get(&entry.summary.content_type, &entry.summary.id) else {
             return Err(Error::Failed {
                 code: ErrorCode::NotFound,
                 message: "Document not found".to_owned(),
             });
         };
-        if let Some(kept) = self.fetch(current).await? {
-            return Ok(kept);
+        if let Some(stored) = self.fetch(current).await? {
+            return Ok(stored);
         }
         self.heal(current).await;
         let message = "the stored document is corrupt and is being restored; retry in a moment".to_owned();
@@ -62,14 +62,14 @@ impl Knowledge {
 
     /// The document of an entry.
     pub async fn document(&self, entry: &Entry) -> Result<Document, Error> {
-        let kept = self.document_bytes(entry).await?;
-        serde_json::from_slice(&kept.bytes).map_err(Error::internal)
+        let stored = self.document_bytes(entry).await?;
+        serde_json::from_slice(&stored.bytes).map_err(Error::internal)
     }
 
     /// The document of an entry, for one who reads everything once.
     pub(crate) async fn document_aside(&self, entry: &Entry) -> Result<Document, Error> {
-        let kept = self.document_bytes_uncached(entry).await?;
-        serde_json::from_slice(&kept.bytes).map_err(Error::internal)
+        let stored = self.document_bytes_uncached(entry).await?;
+        serde_json::from_slice(&stored.bytes).map_err(Error::internal)
     }
 
     /// The bytes that an entry speaks of; nothing where they are nowhere.
@@ -94,7 +94,7 @@ impl Knowledge {
     /// The bytes of that hash where they belong.
     async fn in_place(&self, key: &Key, wanted: &str) -> Result<Option<Vec<u8>>, Error> {
         match self.options.objects.get(key).await {
-            Ok(kept) => Ok(kept.filter(|bytes| hash(bytes) == wanted).map(|bytes| bytes.to_vec())),
+            Ok(stored) => Ok(stored.filter(|bytes| hash(bytes) == wanted).map(|bytes| bytes.to_vec())),
             Err(error) => {
                 tracing::warn!(error.cause = %error, object.key = key.as_str(), "could not read an object");
                 Err(Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() })
@@ -106,7 +106,7 @@ impl Knowledge {
     async fn heal(&self, entry: &Entry) {
         {
             let mut healed = self.healed.lock().unwrap_or_else(PoisonError::into_inner);
-            if healed.is_some_and(|at| at.elapsed() < HEAL_EVERY) {
+            if healed.is_some_and(|at| at.elapsed() < REPAIR_INTERVAL) {
                 return;
             }
             *healed = Some(Instant::now());
@@ -116,11 +116,11 @@ impl Knowledge {
             "a stored document is missing or corrupt; restoring it"
         );
         let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
-        let asked = self.db.write(move |tx| {
+        let requested = self.db.write(move |tx| {
             documents::forget_content(tx, &name, &path)?;
             documents::want(tx, &name)
         });
-        match asked.await {
+        match requested.await {
             Ok(()) => self.sync_requested.notify_one(),
             Err(error) => {
                 tracing::error!(error.cause = %error, "could not mark a corrupt document for restoring");

@@ -9,23 +9,24 @@ use lyceum_store::{documents, jobs, kv};
 use lyceum_tools::Error;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::{Knowledge, Progress, Report, SyncError, sync::OnProgress, upload::QUEUE};
 
 /// How often is looked at what another process may have written.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long is waited after a sync that failed, when someone is waiting for it.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), max: Duration::from_secs(300) };
 
 /// How often expired rows are deleted.
-const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// How long events are kept for those who follow.
-const EVENTS_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
+const EVENT_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// How long a caller waits for another process to sync.
-const ELSEWHERE_WITHIN: Duration = Duration::from_secs(60);
+const OTHER_PROCESS_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Knowledge {
     /// Keeps what is shown up with what is written, whoever writes it.
@@ -36,7 +37,7 @@ impl Knowledge {
             }
             tokio::select! {
                 () = self.events_written.notified() => {}
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 () = stop.cancelled() => {}
             }
         }
@@ -44,25 +45,25 @@ impl Knowledge {
 
     /// Brings the source up to date whenever there is a reason to, once this process may.
     pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
-        let mut told = false;
+        let mut logged = false;
         loop {
             match self.lead() {
                 Ok(true) => break,
-                Ok(false) if !told => {
+                Ok(false) if !logged => {
                     tracing::info!(source.name = %self.options.name, "another process syncs this data folder; serving what it publishes");
-                    told = true;
+                    logged = true;
                 }
                 Ok(false) => self.note(self.other_rules().await),
                 Err(error) => {
-                    if !told {
+                    if !logged {
                         tracing::warn!(error.cause = %error, "could not lock the data folder; retrying");
-                        told = true;
+                        logged = true;
                     }
                     self.note(Some(SyncError::Lock(error).to_string()));
                 }
             }
             tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 () = stop.cancelled() => return,
             }
         }
@@ -80,24 +81,42 @@ impl Knowledge {
     async fn keep_syncing(&self) {
         let quiet: OnProgress = Arc::new(|_| ());
         let mut watch = SourceWatch::default();
-        if let Err(error) = self.sync_what_is_here(&quiet).await {
-            log_failure(&self.options.name, &error);
-        }
+        let first = async {
+            if let Err(error) = self.sync_what_is_here(&quiet).await {
+                log_failure(&self.options.name, &error);
+            }
+        };
+        first.instrument(self.sync_span()).await;
         let (mut failures, mut swept) = (0_u32, Instant::now());
         loop {
             watch.listen(&self.options.source, &self.options.name).await;
-            let synced = self.sync(&quiet).await;
-            failures = if synced.is_ok() { 0 } else { failures.saturating_add(1) };
-            match synced {
-                Ok(report) => log_report(&report),
-                Err(error) => log_failure(&self.options.name, &error),
-            }
-            if swept.elapsed() > SWEEP_EVERY {
+            let is_synced = self.sync_and_log(&quiet).instrument(self.sync_span()).await;
+            failures = if is_synced { 0 } else { failures.saturating_add(1) };
+            if swept.elapsed() > SWEEP_INTERVAL {
                 self.sweep().await;
                 swept = Instant::now();
             }
             self.until_a_reason(&mut watch, failures).await;
         }
+    }
+
+    /// Syncs once, logs what came of it, and says whether it worked.
+    async fn sync_and_log(&self, on_progress: &OnProgress) -> bool {
+        match self.sync(on_progress).await {
+            Ok(report) => {
+                log_report(&report);
+                true
+            }
+            Err(error) => {
+                log_failure(&self.options.name, &error);
+                false
+            }
+        }
+    }
+
+    /// The span of one sync. Its id is on every log line of it.
+    fn sync_span(&self) -> tracing::Span {
+        tracing::error_span!("sync", source.name = %self.options.name)
     }
 
     /// What to say where another process brings in what this one may not show.
@@ -122,7 +141,7 @@ impl Knowledge {
                     return;
                 }
                 () = watch.heard() => return,
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             let now = Instant::now();
             if now >= next_poll || (failures > 0 && now >= not_before) {
@@ -150,7 +169,7 @@ impl Knowledge {
         let swept = self.db.write(move |tx| {
             let now = Self::now();
             kv::sweep(tx, now)?;
-            lyceum_store::events::trim(tx, &name, now.checked_sub(EVENTS_FOR).unwrap_or(Timestamp::MIN))
+            lyceum_store::events::trim(tx, &name, now.checked_sub(EVENT_RETENTION).unwrap_or(Timestamp::MIN))
         });
         if let Err(error) = swept.await {
             tracing::warn!(error.cause = %error, "could not delete old events; retrying later");
@@ -174,24 +193,24 @@ impl Knowledge {
 
     async fn refresh_elsewhere(&self) -> Result<Report, Error> {
         let name = self.options.name.to_string();
-        let asked = self.db.write(move |tx| {
+        let requested = self.db.write(move |tx| {
             documents::want(tx, &name)?;
             documents::source(tx, &name)
         });
-        let wanted = asked.await.map_err(crate::service::failed)?.wanted;
-        let until = Instant::now() + ELSEWHERE_WITHIN;
+        let wanted = requested.await.map_err(crate::service::failed)?.wanted;
+        let until = Instant::now() + OTHER_PROCESS_TIMEOUT;
         while Instant::now() < until {
             let name = self.options.name.to_string();
             let source =
                 self.db.read(move |tx| documents::source(tx, &name)).await.map_err(crate::service::failed)?;
             if source.done >= wanted {
                 self.update_catalog().await.map_err(crate::service::failed)?;
-                let shown = self.shown();
+                let snapshot = self.snapshot();
                 return Ok(Report {
                     source: self.options.name.to_string(),
-                    commit: shown.version.clone().unwrap_or_default(),
-                    synced_at: shown.synced_at,
-                    files: shown.files,
+                    commit: snapshot.version.clone().unwrap_or_default(),
+                    synced_at: snapshot.synced_at,
+                    files: snapshot.files,
                     ..Report::default()
                 });
             }
@@ -250,7 +269,7 @@ impl SourceWatch {
 }
 
 /// How many files are logged one by one.
-const IN_LOG: usize = 20;
+const MAX_LOGGED_FILES: usize = 20;
 
 fn log_report(report: &Report) {
     let counts = [report.added.count, report.changed.count, report.removed.count];
@@ -258,7 +277,7 @@ fn log_report(report: &Report) {
         tracing::debug!(source.name = report.source, commit = report.commit, "nothing changed");
         return;
     }
-    for failed in report.failed.first.iter().take(IN_LOG) {
+    for failed in report.failed.first.iter().take(MAX_LOGGED_FILES) {
         tracing::warn!(
             source.name = report.source,
             file = failed.path,

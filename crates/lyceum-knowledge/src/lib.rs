@@ -29,15 +29,17 @@ mod tools;
 mod upload;
 
 pub use accept::Delivery;
-pub use catalog::{Counts, Shown};
+pub use catalog::{CatalogSnapshot, Counts};
 pub use document::Document;
 pub use document_bytes::DocumentBytes;
 pub use plan::left_out;
 pub use read::{MAX_DOCUMENT_BYTES, hidden};
 pub use register::{document_uris, list_uris, register};
-pub use report::{FileReason, Listed, Report};
-pub use search_request::{DEFAULT_RESULTS, Filters, Finder, SCRIPT, SKILL, SearchOptions, is_of_skills};
-pub use search_response::{Explained, SearchHit, SearchResponse};
+pub use report::{CappedList, FileReason, Report};
+pub use search_request::{
+    DEFAULT_RESULTS, Filters, KnowledgeSearch, SCRIPT, SKILL, SearchOptions, is_of_skills,
+};
+pub use search_response::{ScoreExplanation, SearchHit, SearchResponse};
 pub use service::{Knowledge, Links, OpenError, Options, Readers, State};
 pub use sync::{Progress, SyncError};
 

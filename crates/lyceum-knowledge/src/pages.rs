@@ -12,8 +12,9 @@ use lyceum_net::Backoff;
 use lyceum_search::{Facts, Kind, Page, Plan, Search};
 use lyceum_tools::Error;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
-use crate::{Document, Knowledge, Shown, search_request::is_of_skills};
+use crate::{CatalogSnapshot, Document, Knowledge, search_request::is_of_skills};
 
 /// How many documents are read before they are handed on: a few at first, so that there soon is something to find, then
 /// more, since what is handed on together costs less. And how many bytes of them.
@@ -22,7 +23,7 @@ const BATCH_DOCUMENTS: usize = 1_000;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// How long a question waits for the first documents to be indexed.
-const FIRST_INDEX_WITHIN: Duration = Duration::from_secs(5);
+const FIRST_INDEX_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long after a failure it is tried again.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), max: Duration::from_secs(60) };
@@ -34,17 +35,18 @@ impl Knowledge {
         let work = async {
             let mut failures = 0;
             loop {
-                let shown = state.borrow_and_update().shown.clone();
-                let done = self.search_shown(&search, &shown).await;
+                let snapshot = state.borrow_and_update().snapshot.clone();
+                let span = tracing::error_span!("index", source.name = %self.options.name);
+                let done = self.ingest_snapshot(&search, &snapshot).instrument(span.clone()).await;
                 match &done {
                     Ok(is_whole) => {
-                        self.searched.send_replace(shown.version.is_some());
+                        self.searched.send_replace(snapshot.version.is_some());
                         if *is_whole {
-                            *self.searched_last() = Some(shown.clone());
+                            *self.searched_last() = Some(snapshot.clone());
                         }
                     }
                     Err(error) => {
-                        tracing::warn!(error.cause = %error, "could not index documents; retrying");
+                        tracing::warn!(parent: &span, error.cause = %error, "could not index documents; retrying");
                     }
                 }
                 match done {
@@ -71,22 +73,27 @@ impl Knowledge {
 
     /// Whether everything that is shown at this moment can be found: what a sync brings in is shown a moment before.
     pub fn is_searched(&self) -> bool {
-        let shown = self.shown();
-        shown.version.is_none() || self.searched_last().as_ref().is_some_and(|last| Arc::ptr_eq(last, &shown))
+        let snapshot = self.snapshot();
+        snapshot.version.is_none()
+            || self.searched_last().as_ref().is_some_and(|last| Arc::ptr_eq(last, &snapshot))
     }
 
-    fn searched_last(&self) -> MutexGuard<'_, Option<Arc<Shown>>> {
+    fn searched_last(&self) -> MutexGuard<'_, Option<Arc<CatalogSnapshot>>> {
         self.searched_last.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Has what is shown searched, and says whether it is; it may be another process's business.
-    pub async fn search_shown(&self, search: &Arc<Search>, shown: &Shown) -> Result<bool, Error> {
-        if shown.version.is_none() {
+    pub async fn ingest_snapshot(
+        &self,
+        search: &Arc<Search>,
+        snapshot: &CatalogSnapshot,
+    ) -> Result<bool, Error> {
+        if snapshot.version.is_none() {
             return Ok(true);
         }
         let name = self.source_name().as_str();
         let wanted: HashMap<String, String> =
-            shown.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect();
+            snapshot.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect();
         let Plan { read, gone } =
             search.plan(name, wanted, |key| !is_of_skills(key)).await.map_err(failed)?;
         if !gone.is_empty() && !search.apply(name, Vec::new(), gone).await.map_err(failed)? {
@@ -98,7 +105,7 @@ impl Knowledge {
         while keys.peek().is_some() {
             let (mut pages, mut bytes) = (Vec::with_capacity(most), 0);
             for key in keys.by_ref().take(most) {
-                let entry = key.split_once('/').and_then(|(kind, id)| shown.catalog.get(kind, id));
+                let entry = key.split_once('/').and_then(|(kind, id)| snapshot.catalog.get(kind, id));
                 let Some(entry) = entry else { continue };
                 match self.document_aside(entry).await {
                     Ok(document) => {
@@ -132,7 +139,7 @@ impl Knowledge {
     pub(crate) async fn until_searched(&self) {
         let mut searched = self.searched.subscribe();
         let _settled =
-            tokio::time::timeout(FIRST_INDEX_WITHIN, searched.wait_for(|searched| *searched)).await.is_ok();
+            tokio::time::timeout(FIRST_INDEX_TIMEOUT, searched.wait_for(|searched| *searched)).await.is_ok();
     }
 }
 

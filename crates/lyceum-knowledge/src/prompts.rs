@@ -34,7 +34,7 @@ struct Prompt {
     description: &'static str,
     arguments: &'static [Argument],
     /// Its text, of the title and the arguments.
-    write: fn(&str, &Given) -> Result<String, Error>,
+    write: fn(&str, &Arguments) -> Result<String, Error>,
     /// What an argument could be, given what is typed so far.
     complete: fn(&Knowledge, argument: &str, typed: &str) -> Vec<String>,
 }
@@ -54,9 +54,9 @@ enum Need {
 }
 
 /// The arguments that were given.
-struct Given(BTreeMap<String, String>);
+struct Arguments(BTreeMap<String, String>);
 
-impl Given {
+impl Arguments {
     /// An argument; the prompt was not asked for without those that it needs.
     fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
@@ -74,7 +74,7 @@ fn prompt(domain: &Domain, knowledge: &Arc<Knowledge>, prompt: &'static Prompt) 
     let wire = WirePrompt::new(prompt.name, Some(&description), Some(arguments)).with_title(prompt.title);
     let (written_for, completed_from) = (knowledge.clone(), knowledge.clone());
     PromptEntry::new(Access::public(domain.clone()), wire, move |_, arguments| {
-        let text = (prompt.write)(written_for.title(), &Given(arguments));
+        let text = (prompt.write)(written_for.title(), &Arguments(arguments));
         let description = description.clone();
         async move {
             let message = PromptMessage::new_text(Role::User, text?);

@@ -10,7 +10,7 @@ use crate::{Document, Knowledge};
 /// Where something comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Provenance {
-    /// The source that it comes from.
+    /// The source it comes from.
     pub source: String,
     /// Its file in the source.
     pub path: String,
@@ -19,12 +19,12 @@ pub(crate) struct Provenance {
     /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Timestamp,
-    /// Where the file can be seen at that commit, if it can.
+    /// Link to the file at that commit; null if there is none.
     pub url: Option<String>,
 }
 
 impl Provenance {
-    /// Of what is known without the document itself.
+    /// Provenance of a catalog entry.
     pub(crate) fn of_entry(knowledge: &Knowledge, entry: &Entry) -> Self {
         Self {
             source: knowledge.source_name().to_string(),
@@ -35,7 +35,7 @@ impl Provenance {
         }
     }
 
-    /// Of the document that was read, which may be newer than its entry.
+    /// Provenance of a document, which may be newer than its entry.
     pub(crate) fn of_document(document: &Document) -> Self {
         Self {
             source: document.source.clone(),

@@ -65,11 +65,11 @@ impl Reader<'_> {
         }));
         // One file that trips us up must not keep the others from being read.
         match examined
-            .unwrap_or_else(|_| Err(Unreadable::Now("reading it failed; the log says more".to_owned())))
+            .unwrap_or_else(|_| Err(ReadFault::Now("reading it failed; the log says more".to_owned())))
         {
             Ok(()) => {}
-            Err(Unreadable::AsItIs(reason)) => row.reason = Some(reason),
-            Err(Unreadable::Now(reason)) => {
+            Err(ReadFault::AsItIs(reason)) => row.reason = Some(reason),
+            Err(ReadFault::Now(reason)) => {
                 let failed =
                     before.filter(|before| before.state == FileState::Failed && before.stamp == row.stamp);
                 row.attempts = failed.map_or(0, |before| before.attempts) + 1;
@@ -86,22 +86,22 @@ impl Reader<'_> {
     }
 
     /// The text of a file.
-    pub(crate) fn text(&self, path: &RelPath) -> Result<String, Unreadable> {
+    pub(crate) fn text(&self, path: &RelPath) -> Result<String, ReadFault> {
         let bytes = match self.snapshot.read(path, MAX_DOCUMENT_BYTES) {
             Ok(bytes) => bytes,
             Err(ReadError::TooLarge { .. }) => {
-                return Err(Unreadable::AsItIs("it is larger than 8 MiB; split it".to_owned()));
+                return Err(ReadFault::AsItIs("it is larger than 8 MiB; split it".to_owned()));
             }
             Err(error @ (ReadError::Missing | ReadError::Leaves | ReadError::Io(_))) => {
-                return Err(Unreadable::Now(error.to_string()));
+                return Err(ReadFault::Now(error.to_string()));
             }
         };
         if is_lfs_pointer(&bytes) {
             let reason = "it is a Git LFS pointer; LFS content is not fetched";
-            return Err(Unreadable::AsItIs(reason.to_owned()));
+            return Err(ReadFault::AsItIs(reason.to_owned()));
         }
         String::from_utf8(bytes)
-            .map_err(|_| Unreadable::AsItIs("it is not UTF-8 text; save it as UTF-8".to_owned()))
+            .map_err(|_| ReadFault::AsItIs("it is not UTF-8 text; save it as UTF-8".to_owned()))
     }
 
     fn examine(&self, row: &mut FileRow, path: &RelPath, text: &str) {
@@ -149,7 +149,7 @@ pub fn hidden(path: &RelPath) -> Option<&'static str> {
 
 /// Why a file has no text.
 #[derive(Debug)]
-pub(crate) enum Unreadable {
+pub(crate) enum ReadFault {
     /// It has none, until it is changed.
     AsItIs(String),
     /// It could not be read this time.

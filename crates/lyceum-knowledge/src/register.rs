@@ -5,13 +5,13 @@ use std::sync::Arc;
 use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::{Finder, Knowledge, Readers, prompts, resources, tools};
+use crate::{Knowledge, KnowledgeSearch, Readers, prompts, resources, tools};
 
 /// Adds everything that the service offers.
 pub fn register(
     builder: RegistryBuilder,
     domain: &Domain,
-    finder: &Arc<Finder>,
+    finder: &Arc<KnowledgeSearch>,
 ) -> Result<RegistryBuilder, RegistryError> {
     let knowledge = &finder.knowledge;
     let builder = builder

@@ -7,33 +7,33 @@ use serde::Serialize;
 use crate::Counts;
 
 /// How many files a report names one by one.
-const NAMED: usize = 500;
+const MAX_NAMED_FILES: usize = 500;
 
-/// What a sync did.
+/// The report of a sync.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Report {
-    /// The source.
+    /// Name of the source.
     pub source: String,
-    /// The commit that is served now; for a folder, what stands for one.
+    /// The published commit; for a folder, `tree-` and a hash of its files.
     pub commit: String,
     /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Option<Timestamp>,
-    /// Documents that are served now and were not before.
-    pub added: Listed<String>,
-    /// Documents that are served in a new version.
-    pub changed: Listed<String>,
-    /// Documents that are served no more.
-    pub removed: Listed<String>,
-    /// Files that can't be served as they are, with the reason; all of them, not only the new ones.
-    pub skipped: Listed<FileReason>,
-    /// Files that could not be read, with the reason; they are tried again.
-    pub failed: Listed<FileReason>,
-    /// Documents that did not get the name of their file as their id, for it is taken or too long.
-    pub renamed: Listed<FileReason>,
-    /// How many files of the source are in which state.
+    /// Documents published for the first time.
+    pub added: CappedList<String>,
+    /// Documents published in a new version.
+    pub changed: CappedList<String>,
+    /// Documents no longer published.
+    pub removed: CappedList<String>,
+    /// All files that are skipped, with the reason.
+    pub skipped: CappedList<FileReason>,
+    /// Files that could not be read, with the reason; they are retried.
+    pub failed: CappedList<FileReason>,
+    /// Documents whose id is not their file name, because it is taken or too long.
+    pub renamed: CappedList<FileReason>,
+    /// Number of files of the source in each state.
     pub files: Counts,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     pub took_ms: u64,
 }
 
@@ -46,25 +46,25 @@ pub struct FileReason {
     pub reason: String,
 }
 
-/// A count, and the first items by name.
+/// A count, and the first items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Listed<T> {
-    /// How many there are.
+pub struct CappedList<T> {
+    /// Total number of items.
     pub count: usize,
-    /// The first of them.
+    /// The first items.
     pub first: Vec<T>,
 }
 
-impl<T> Default for Listed<T> {
+impl<T> Default for CappedList<T> {
     fn default() -> Self {
         Self { count: 0, first: Vec::new() }
     }
 }
 
-impl<T> FromIterator<T> for Listed<T> {
+impl<T> FromIterator<T> for CappedList<T> {
     fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
         let mut all = items.into_iter();
-        let first: Vec<T> = all.by_ref().take(NAMED).collect();
+        let first: Vec<T> = all.by_ref().take(MAX_NAMED_FILES).collect();
         Self { count: first.len() + all.count(), first }
     }
 }

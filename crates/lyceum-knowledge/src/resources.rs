@@ -35,7 +35,7 @@ pub(crate) fn register(
     let title = knowledge.title();
     let prompt = format!("System prompt optimized for {title} knowledge base search");
     let groups = format!("List of {title} groups with metadata");
-    let place = Place { domain, knowledge };
+    let place = ResourceContext { domain, knowledge };
     builder
         .resource(place.resource("prompts/knowledge-search", &prompt, PLAIN, |knowledge| async move {
             Ok(KNOWLEDGE_SEARCH_SYSTEM_PROMPT.replace("{title}", knowledge.title()))
@@ -60,12 +60,12 @@ pub(crate) fn register(
 }
 
 /// Where the resources belong.
-struct Place<'a> {
+struct ResourceContext<'a> {
     domain: &'a Domain,
     knowledge: &'a Arc<Knowledge>,
 }
 
-impl Place<'_> {
+impl ResourceContext<'_> {
     /// A resource with a text.
     fn resource<W>(
         &self,
@@ -98,8 +98,8 @@ fn pretty(value: &impl Serialize) -> Result<String, Error> {
 fn as_markdown(document: &Document, uri: String) -> Result<ReadResourceResult, Error> {
     let provenance = Provenance::of_document(document);
     let mut meta = MetaObject::new();
-    let told = serde_json::to_value(&provenance).map_err(Error::internal)?;
-    meta.insert("lyceum/provenance".to_owned(), told);
+    let provenance_value = serde_json::to_value(&provenance).map_err(Error::internal)?;
+    meta.insert("lyceum/provenance".to_owned(), provenance_value);
     let contents =
         ResourceContents::text(document.to_markdown(), uri).with_mime_type(MARKDOWN).with_meta(meta);
     Ok(ReadResourceResult::new(vec![contents]))

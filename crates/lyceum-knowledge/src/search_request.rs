@@ -28,7 +28,7 @@ pub fn is_of_skills(key: &str) -> bool {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub struct Filters {
-    /// Filter by content type (pattern, tag, article, etc.); a type that others extend means all of them
+    /// Filter by content type (pattern, tag, article, etc.), including its subtypes
     pub content_type: Option<String>,
     /// Filter by group
     pub group: Option<String>,
@@ -39,13 +39,13 @@ pub struct Filters {
     /// Filter by tags: any of these
     #[schemars(length(max = 50))]
     pub tags: Vec<String>,
-    /// Only documents of this day or later, such as 2026-01-31
+    /// Only documents dated on or after this day, such as 2026-01-31
     pub since: Option<String>,
-    /// Only documents of this day or earlier
+    /// Only documents dated on or before this day
     pub until: Option<String>,
     /// Only documents of this source
     pub source: Option<String>,
-    /// Only files whose path begins with this, such as docs/
+    /// Only files whose path starts with this, such as docs/
     pub path: Option<String>,
     /// Maximum results to return
     #[schemars(range(min = 1, max = MAX_RESULTS), extend("default" = DEFAULT_RESULTS))]
@@ -65,14 +65,14 @@ pub struct SearchOptions {
 
 /// The knowledge base together with its search index.
 #[derive(Debug, Clone)]
-pub struct Finder {
+pub struct KnowledgeSearch {
     /// The knowledge base.
     pub knowledge: Arc<Knowledge>,
     /// The index.
     pub search: Arc<Search>,
 }
 
-impl Finder {
+impl KnowledgeSearch {
     /// Runs a search. Waits for the first sync.
     pub async fn find(
         &self,
@@ -90,10 +90,10 @@ impl Finder {
             result = self.search.find(query).await.map_err(failed)?;
         }
         // The index may be a moment behind: what is no longer shown is not found either.
-        let shown = self.knowledge.shown();
+        let snapshot = self.knowledge.snapshot();
         result.hits.retain(|hit| {
             let facts = &hit.facts;
-            is_of_skills(&facts.key()) || shown.catalog.get(&facts.content_type, &facts.id).is_some()
+            is_of_skills(&facts.key()) || snapshot.catalog.get(&facts.content_type, &facts.id).is_some()
         });
         Ok(SearchResponse::of(result, options.explain))
     }

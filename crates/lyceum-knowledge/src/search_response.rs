@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use jiff::Timestamp;
-use lyceum_search::{Facets, Hit, QueryResult, Searched};
+use lyceum_search::{Facets, Hit, IndexCoverage, QueryResult};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct SearchResponse {
     pub facets: Option<FacetCounts>,
     /// What was searched; without results only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub searched: Option<Extent>,
+    pub searched: Option<SearchCoverage>,
 }
 
 /// A document that matches a query.
@@ -65,24 +65,24 @@ pub struct SearchHit {
     pub synced_at: Timestamp,
     /// The score of each stage; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub explain: Option<Explained>,
+    pub explain: Option<ScoreExplanation>,
     /// The full document, where the tool returns it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<Document>,
 }
 
-/// What each stage of a search said of a document.
+/// The scores of each stage for a document.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Explained {
-    /// What its words are worth (BM25); nothing where it shares none with the question.
-    pub words: Option<f32>,
-    /// How near its nearest passage is, as a cosine; nothing where it has no vector.
-    pub meaning: Option<f32>,
-    /// The place it had before reranking, from 1 on.
-    pub place: usize,
+pub struct ScoreExplanation {
+    /// BM25 score; null if it shares no word with the query.
+    pub bm25: Option<f32>,
+    /// Cosine similarity of its nearest chunk; null if it has no vector.
+    pub cosine: Option<f32>,
+    /// Rank before reranking, from 1.
+    pub rank: usize,
 }
 
-/// How many documents there are of each.
+/// Number of lexical matches by value of each field.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FacetCounts {
@@ -97,10 +97,10 @@ pub struct FacetCounts {
 /// What was searched, and how fresh it is.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Extent {
-    /// How many documents the filters left.
+pub struct SearchCoverage {
+    /// Number of documents that passed the filters.
     pub documents: usize,
-    /// The sources they are from.
+    /// Their sources.
     pub sources: Vec<String>,
     /// When the newest of them was synced.
     #[schemars(with = "Option<String>", extend("format" = "date-time"))]
@@ -112,8 +112,8 @@ impl SearchResponse {
     pub fn of(result: QueryResult, explain: bool) -> Self {
         let QueryResult { hits, took, degraded, suggestion, facets, searched } = result;
         let searched = hits.is_empty().then(|| {
-            let Searched { documents, sources, synced_at } = searched;
-            Extent { documents, sources, synced_at }
+            let IndexCoverage { documents, sources, synced_at } = searched;
+            SearchCoverage { documents, sources, synced_at }
         });
         Self {
             results: hits.into_iter().map(|hit| search_hit(hit, explain)).collect(),
@@ -146,10 +146,10 @@ fn search_hit(hit: Hit, explain: bool) -> SearchHit {
         url,
         commit_sha: facts.commit_sha,
         synced_at: facts.synced_at,
-        explain: explain.then_some(Explained {
-            words: stages.words,
-            meaning: stages.meaning,
-            place: stages.place,
+        explain: explain.then_some(ScoreExplanation {
+            bm25: stages.bm25,
+            cosine: stages.cosine,
+            rank: stages.rank,
         }),
         document: None,
     }

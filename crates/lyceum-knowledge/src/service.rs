@@ -15,19 +15,19 @@ use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{Shown, catalog::CatalogKey};
+use crate::{CatalogSnapshot, catalog::CatalogKey};
 
 /// How many bytes of documents are held in memory.
-const CACHED_BYTES: u64 = 24 * 1024 * 1024;
+const CACHE_BYTES: u64 = 24 * 1024 * 1024;
 
 /// About how many documents that is.
-const CACHED_ITEMS: usize = 4_000;
+const CACHE_ITEMS: usize = 4_000;
 
 /// With another number every file is read again: what is written down of a document changed.
-const READING: u32 = 2;
+const READER_VERSION: u32 = 2;
 
 /// How long a call waits for the first sync, such as for the first clone of a repository.
-const FIRST_SYNC_WITHIN: Duration = Duration::from_secs(60);
+const FIRST_SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What the service is made of.
 #[derive(Debug)]
@@ -104,7 +104,7 @@ pub struct Knowledge {
     /// Whether what is shown was handed to search once.
     pub(crate) searched: watch::Sender<bool>,
     /// What was handed to search last, whole.
-    pub(crate) searched_last: Mutex<Option<Arc<Shown>>>,
+    pub(crate) searched_last: Mutex<Option<Arc<CatalogSnapshot>>>,
     pub(crate) cache: Cache<String, Arc<[u8]>, ByLength>,
     /// When a damaged document was last asked for.
     pub(crate) healed: Mutex<Option<Instant>>,
@@ -114,7 +114,7 @@ pub struct Knowledge {
 #[derive(Debug, Clone, Default)]
 pub struct State {
     /// What is served.
-    pub shown: Arc<Shown>,
+    pub snapshot: Arc<CatalogSnapshot>,
     /// Why the last sync failed, if it did.
     pub error: Option<String>,
 }
@@ -136,14 +136,14 @@ impl Weighter<String, Arc<[u8]>> for ByLength {
 impl Knowledge {
     /// Opens what is kept, and serves what is there of it. Blocks.
     pub fn open(mut options: Options) -> Result<Self, OpenError> {
-        options.rules = format!("{READING}\n{}", options.rules);
+        options.rules = format!("{READER_VERSION}\n{}", options.rules);
         let file = options.folder.join("lyceum.db");
         let load = |db: Db| {
-            let shown = db.read_here(|tx| Shown::load(tx, &options.catalog_key()))?;
-            Ok((db, shown))
+            let snapshot = db.read_here(|tx| CatalogSnapshot::load(tx, &options.catalog_key()))?;
+            Ok((db, snapshot))
         };
         let mut leader = None;
-        let (db, shown) = match Db::open(&file).and_then(load) {
+        let (db, snapshot) = match Db::open(&file).and_then(load) {
             Err(damage @ (DbError::Damaged(_) | DbError::Suspected | DbError::Content(_))) => {
                 // Whoever has it open would go on with the old one.
                 leader = Leader::try_take(&options.folder).map_err(DbError::Folder)?;
@@ -155,7 +155,7 @@ impl Knowledge {
         Ok(Self {
             options,
             db,
-            state: watch::Sender::new(State { shown: Arc::new(shown), error: None }),
+            state: watch::Sender::new(State { snapshot: Arc::new(snapshot), error: None }),
             syncing: Semaphore::new(1),
             leader: Mutex::new(leader),
             sync_requested: Notify::new(),
@@ -163,7 +163,7 @@ impl Knowledge {
             upload_pending: Notify::new(),
             searched: watch::Sender::new(false),
             searched_last: Mutex::default(),
-            cache: Cache::with_weighter(CACHED_ITEMS, CACHED_BYTES, ByLength),
+            cache: Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByLength),
             healed: Mutex::default(),
         })
     }
@@ -174,19 +174,19 @@ impl Knowledge {
     }
 
     /// What is served at this moment.
-    pub fn shown(&self) -> Arc<Shown> {
-        self.state.borrow().shown.clone()
+    pub fn snapshot(&self) -> Arc<CatalogSnapshot> {
+        self.state.borrow().snapshot.clone()
     }
 
     /// What is served, once something is synced; waits for the first sync.
-    pub async fn ready(&self) -> Result<Arc<Shown>, Error> {
+    pub async fn ready(&self) -> Result<Arc<CatalogSnapshot>, Error> {
         let mut state = self.state();
-        let settled = state.wait_for(|state| state.shown.version.is_some() || state.error.is_some());
+        let settled = state.wait_for(|state| state.snapshot.version.is_some() || state.error.is_some());
         // What comes back holds the lock of the state, so it is let go before the state is looked at.
-        let _settled = tokio::time::timeout(FIRST_SYNC_WITHIN, settled).await.is_ok();
-        let State { shown, error } = self.state.borrow().clone();
-        if shown.version.is_some() {
-            return Ok(shown);
+        let _settled = tokio::time::timeout(FIRST_SYNC_TIMEOUT, settled).await.is_ok();
+        let State { snapshot, error } = self.state.borrow().clone();
+        if snapshot.version.is_some() {
+            return Ok(snapshot);
         }
         let message = match error {
             Some(error) => format!("the knowledge base can't be read: {error}"),
@@ -226,15 +226,15 @@ impl Knowledge {
 
     /// Brings what is shown up to what is written, and says whether something changed.
     pub(crate) async fn update_catalog(&self) -> Result<bool, DbError> {
-        let before = self.shown();
+        let before = self.snapshot();
         let key = self.options.catalog_key();
         let next = self.db.read(move |tx| before.next(tx, &key)).await?;
         let Some(next) = next else { return Ok(false) };
         self.state.send_modify(|state| {
             // Two that follow at once: what was written later counts.
-            let is_later = (next.seq, next.synced_at) >= (state.shown.seq, state.shown.synced_at);
+            let is_later = (next.seq, next.synced_at) >= (state.snapshot.seq, state.snapshot.synced_at);
             if is_later || next.version.is_none() {
-                state.shown = Arc::new(next);
+                state.snapshot = Arc::new(next);
             }
         });
         Ok(true)

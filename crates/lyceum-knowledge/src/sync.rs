@@ -27,7 +27,7 @@ use crate::{
     failpoint::{self, Step},
     plan,
 };
-use staging::Staged;
+use staging::StagedDocument;
 
 /// How many files are read and staged together.
 const BATCH_FILES: usize = 64;
@@ -36,7 +36,7 @@ const BATCH_FILES: usize = 64;
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 
 /// How long it may take to fetch the source; Git has limits of its own, which are shorter.
-const FETCH_WITHIN: Duration = Duration::from_secs(20 * 60);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 
 /// How far a sync is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl SyncError {
 }
 
 /// What is known before a sync.
-struct Known {
+struct StoredState {
     source: SourceRow,
     files: BTreeMap<String, FileRow>,
     documents: BTreeMap<String, DocumentRow>,
@@ -121,12 +121,12 @@ struct Outcome {
     gone: Vec<String>,
     /// Documents that are served no more, or in another version; by their files.
     replaced: Vec<DocumentRow>,
-    staged: Vec<Staged>,
+    staged: Vec<StagedDocument>,
     /// Objects that were there before anything was known of them.
     left_behind: Vec<String>,
 }
 
-impl Known {
+impl StoredState {
     /// Has everything read again.
     fn forget_content(&mut self) {
         for row in self.files.values_mut() {
@@ -175,7 +175,7 @@ impl Knowledge {
         // What was asked for is not answered by what was here before.
         let done = known.source.done;
         match here {
-            Some(snapshot) => self.bring_in(snapshot, known, done, on_progress).await.map(drop),
+            Some(snapshot) => self.read_and_publish(snapshot, known, done, on_progress).await.map(drop),
             None => Ok(()),
         }
     }
@@ -185,16 +185,16 @@ impl Knowledge {
         // What is asked for from here on is asked for again.
         let wanted = self.db.read(move |tx| documents::source(tx, &name)).await?.wanted;
         on_progress(Progress::Fetching);
-        let fetched = tokio::time::timeout(FETCH_WITHIN, self.options.source.refresh()).await;
-        let snapshot = fetched.map_err(|_| SyncError::TooSlow { limit: FETCH_WITHIN })??;
+        let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.options.source.refresh()).await;
+        let snapshot = fetched.map_err(|_| SyncError::TooSlow { limit: FETCH_TIMEOUT })??;
         let known = self.known().await?;
-        self.bring_in(snapshot, known, wanted, on_progress).await
+        self.read_and_publish(snapshot, known, wanted, on_progress).await
     }
 
-    async fn bring_in(
+    async fn read_and_publish(
         &self,
         mut snapshot: Snapshot,
-        mut known: Known,
+        mut known: StoredState,
         wanted: i64,
         on_progress: &OnProgress,
     ) -> Result<Report, SyncError> {
@@ -245,17 +245,17 @@ impl Knowledge {
             self.upload_pending.notify_one();
             self.events_written.notify_one();
         }
-        let synced_at = self.shown().synced_at;
+        let synced_at = self.snapshot().synced_at;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         Ok(Report { synced_at, took_ms, ..report })
     }
 
-    async fn known(&self) -> Result<Known, DbError> {
+    async fn known(&self) -> Result<StoredState, DbError> {
         let name = self.options.name.to_string();
         let read = self.db.read(move |tx| {
             let files = documents::files(tx, &name)?.into_iter().map(|row| (row.path.clone(), row));
             let served = documents::documents(tx, &name)?.into_iter().map(|row| (row.path.clone(), row));
-            Ok(Known {
+            Ok(StoredState {
                 source: documents::source(tx, &name)?,
                 files: files.collect(),
                 documents: served.collect(),

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::{Document, Knowledge, provenance::Provenance};
 
 /// How long a definition is at most, in characters.
-const LONGEST_DEFINITION: usize = 8_000;
+const MAX_DEFINITION_CHARS: usize = 8_000;
 
 /// A term and what it means.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -18,15 +18,15 @@ pub(crate) struct Term {
     id: String,
     /// The term.
     term: String,
-    /// What it means, as markdown; where it is long, its beginning.
+    /// Definition as markdown, possibly truncated.
     definition: String,
-    /// What it means in a few words, where the document says so.
+    /// Short description, if the document has one.
     description: Option<String>,
-    /// What else it is called.
+    /// Aliases.
     aliases: Vec<String>,
-    /// Terms that belong to it.
+    /// Related terms.
     related_terms: Vec<String>,
-    /// What kind of term it is.
+    /// Category.
     category: Option<String>,
     #[serde(flatten)]
     provenance: Provenance,
@@ -36,14 +36,14 @@ impl Term {
     /// A term with the first paragraph of its definition.
     pub(crate) fn of_entry(knowledge: &Knowledge, entry: &Entry) -> Self {
         let provenance = Provenance::of_entry(knowledge, entry);
-        let said = if entry.excerpt.is_empty() { &entry.summary.description } else { &entry.excerpt };
-        Self::new(&entry.summary.id, &entry.summary.title, &entry.metadata, said.clone(), provenance)
+        let definition = if entry.excerpt.is_empty() { &entry.summary.description } else { &entry.excerpt };
+        Self::new(&entry.summary.id, &entry.summary.title, &entry.metadata, definition.clone(), provenance)
     }
 
     /// A term with its whole definition, and whether something of it is left out.
     pub(crate) fn of_document(document: &Document) -> (Self, bool) {
         let body = document.content.trim();
-        let definition = truncate(body, LONGEST_DEFINITION);
+        let definition = truncate(body, MAX_DEFINITION_CHARS);
         let is_cut = definition != body;
         let provenance = Provenance::of_document(document);
         let mut term = Self::new(&document.id, &document.title(), &document.metadata, definition, provenance);

@@ -15,6 +15,7 @@ use lyceum_store::{
     jobs::{self, Job},
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::{
     Knowledge, Progress,
@@ -33,25 +34,25 @@ const BATCH_JOBS: usize = 256;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// How many are taken away at the same time.
-const DELETES_AT_ONCE: usize = 16;
+const MAX_CONCURRENT_DELETES: usize = 16;
 
 /// How long one may take.
-const WITHIN: Duration = Duration::from_secs(120);
+const OBJECT_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// How long is waited before looking again, where nothing says when.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How long is waited where it is not the object's fault.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), max: Duration::from_secs(300) };
 
 /// The most objects that are looked through for those that nobody knows of.
-const MOST_LEFT_BEHIND: usize = 1_000_000;
+const MAX_SCANNED_OBJECTS: usize = 1_000_000;
 
 /// What became of a job.
-type Done = (Job, Result<(), Failed>);
+type JobOutcome = (Job, Result<(), UploadFailure>);
 
 /// Why a job failed.
-struct Failed {
+struct UploadFailure {
     why: String,
     /// Whether the same may work later.
     is_transient: bool,
@@ -62,31 +63,31 @@ impl Knowledge {
     pub(crate) async fn keep_uploading(&self, stop: &CancellationToken) {
         let quiet: OnProgress = std::sync::Arc::new(|_| ());
         // Whoever claimed before is gone, and what was given up may work now.
-        let mut begun = self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await;
+        let mut revived = self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await;
         while !stop.is_cancelled() {
-            let uploaded = match begun {
+            let uploaded = match revived {
                 Ok(()) => self.upload(&quiet).await,
                 Err(error) => Err(error),
             };
             // The claims of a round that failed would hold up the next.
-            begun = match &uploaded {
+            revived = match &uploaded {
                 Ok(_) => Ok(()),
                 Err(_) => self.db.write(|tx| jobs::release_all(tx, QUEUE)).await,
             };
             let wait = match uploaded {
-                Ok(next) => next.map_or(LOOK_EVERY, until).min(LOOK_EVERY),
+                Ok(next) => next.map_or(POLL_INTERVAL, until).min(POLL_INTERVAL),
                 Err(error) => {
                     tracing::warn!(error.cause = %error, "uploading objects failed; retrying");
                     BACKOFF.first
                 }
             };
             // The first documents are found before the disk is busy with putting them where they belong.
-            let told = async {
+            let woken = async {
                 self.upload_pending.notified().await;
                 self.until_searched().await;
             };
             tokio::select! {
-                () = told => {}
+                () = woken => {}
                 () = tokio::time::sleep(wait.max(Duration::from_millis(50))) => {}
                 () = stop.cancelled() => {}
             }
@@ -96,14 +97,16 @@ impl Knowledge {
     /// Uploads everything that is due, and says when something is due again.
     pub(crate) async fn upload(&self, on_progress: &OnProgress) -> Result<Option<Timestamp>, DbError> {
         loop {
-            let claimed =
-                self.db.write(|tx| jobs::claim(tx, QUEUE, Self::now(), WITHIN.saturating_mul(2), BATCH_JOBS));
+            let claimed = self.db.write(|tx| {
+                jobs::claim(tx, QUEUE, Self::now(), OBJECT_TIMEOUT.saturating_mul(2), BATCH_JOBS)
+            });
             let claimed = claimed.await?;
             if claimed.is_empty() {
                 self.sweep_bodies().await?;
                 return self.db.read(|tx| jobs::next_due(tx, QUEUE)).await;
             }
-            let done = self.upload_batch(claimed).await?;
+            let span = tracing::error_span!("upload", objects = claimed.len());
+            let done = self.upload_batch(claimed).instrument(span).await?;
             failpoint::reached(Step::Uploaded);
             let left = self.db.write(move |tx| {
                 for (job, result) in done {
@@ -129,7 +132,7 @@ impl Knowledge {
     }
 
     /// Does claimed jobs, as many at a time as fit into memory.
-    async fn upload_batch(&self, claimed: Vec<Job>) -> Result<Vec<Done>, DbError> {
+    async fn upload_batch(&self, claimed: Vec<Job>) -> Result<Vec<JobOutcome>, DbError> {
         let mut done = Vec::with_capacity(claimed.len());
         let mut left = claimed;
         while !left.is_empty() {
@@ -163,16 +166,19 @@ impl Knowledge {
         Ok(done)
     }
 
-    async fn upload_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<Done> {
-        let limit = ObjectOptions { limit: WITHIN, ..ObjectOptions::default() };
+    async fn upload_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<JobOutcome> {
+        let limit = ObjectOptions { limit: OBJECT_TIMEOUT, ..ObjectOptions::default() };
         let objects = self.options.objects.clone().with_options(limit);
         let (mut done, mut deletes, mut puts) = (Vec::new(), Vec::new(), Vec::new());
         for (job, body) in group {
             match (Key::parse(&job.key), body) {
-                (Err(error), _) => done.push((job, Err(Failed::for_good(error.to_string())))),
+                (Err(error), _) => done.push((job, Err(UploadFailure::for_good(error.to_string())))),
                 (Ok(key), None) if job.payload.is_empty() => deletes.push((job, key)),
                 (Ok(_), None) => {
-                    done.push((job, Err(Failed::for_good("its bytes are gone; sync again".to_owned()))));
+                    done.push((
+                        job,
+                        Err(UploadFailure::for_good("its bytes are gone; sync again".to_owned())),
+                    ));
                 }
                 (Ok(key), Some(body)) => puts.push((job, (key, Bytes::from(body)))),
             }
@@ -182,7 +188,9 @@ impl Knowledge {
             async move { (job, outcome(&key, objects.delete(&key).await)) }
         };
         let deletes: Vec<_> = deletes.into_iter().map(delete).collect();
-        done.extend(stream::iter(deletes).buffered(DELETES_AT_ONCE).collect::<Vec<Done>>().await);
+        done.extend(
+            stream::iter(deletes).buffered(MAX_CONCURRENT_DELETES).collect::<Vec<JobOutcome>>().await,
+        );
         let (jobs, items): (Vec<Job>, Vec<(Key, Bytes)>) = puts.into_iter().unzip();
         let put = objects.put_all(items).await;
         done.extend(jobs.into_iter().zip(put).map(|(job, (key, result))| (job, outcome(&key, result))));
@@ -198,24 +206,27 @@ impl Knowledge {
             if !manifest.is_some_and(|bytes| is_manifest(&bytes)) {
                 return Ok(Vec::new());
             }
-            let mut keys = objects.list("content", MOST_LEFT_BEHIND).await?;
-            keys.extend(objects.list("raw", MOST_LEFT_BEHIND).await?);
+            let mut keys = objects.list("content", MAX_SCANNED_OBJECTS).await?;
+            keys.extend(objects.list("raw", MAX_SCANNED_OBJECTS).await?);
             Ok(keys)
         };
         match found.await {
             Ok(keys) => keys.iter().map(|key| key.as_str().to_owned()).collect(),
             Err(error) => {
                 let error: ObjectError = error;
-                tracing::warn!(error.cause = told(&error), "could not list objects of an earlier database");
+                tracing::warn!(
+                    error.cause = public_message(&error),
+                    "could not list objects of an earlier database"
+                );
                 Vec::new()
             }
         }
     }
 }
 
-impl Failed {
+impl UploadFailure {
     fn of(error: &ObjectError) -> Self {
-        Self { why: told(error), is_transient: error.is_transient() }
+        Self { why: public_message(error), is_transient: error.is_transient() }
     }
 
     fn for_good(why: String) -> Self {
@@ -239,7 +250,7 @@ fn is_manifest(bytes: &[u8]) -> bool {
 }
 
 /// How an object fared.
-fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), Failed> {
+fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), UploadFailure> {
     match result {
         // Only copies of files have such names; the document itself is kept.
         Err(ObjectError::NameTooLong(_)) => {
@@ -249,12 +260,12 @@ fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), Failed> {
             );
             Ok(())
         }
-        result => result.map_err(|error| Failed::of(&error)),
+        result => result.map_err(|error| UploadFailure::of(&error)),
     }
 }
 
 /// What went wrong with an object, for the log and the report.
-fn told(error: &ObjectError) -> String {
+fn public_message(error: &ObjectError) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

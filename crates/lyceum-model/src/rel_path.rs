@@ -8,10 +8,10 @@ use std::{borrow::Borrow, fmt};
 use serde::Serialize;
 
 /// The longest path that is taken, in bytes.
-const LONGEST: usize = 1024;
+const MAX_PATH_BYTES: usize = 1024;
 
 /// The longest segment: what file systems take.
-const LONGEST_SEGMENT: usize = 255;
+const MAX_SEGMENT_BYTES: usize = 255;
 
 /// Characters that look like `/` or `\`.
 const SLASH_LIKE: [char; 8] =
@@ -81,7 +81,7 @@ impl RelPath {
     /// A path below this one; nothing if it would be too long.
     pub fn join(&self, below: &Self) -> Option<Self> {
         let joined = format!("{}/{below}", self.0);
-        (joined.len() <= LONGEST).then_some(Self(joined))
+        (joined.len() <= MAX_PATH_BYTES).then_some(Self(joined))
     }
 }
 
@@ -101,7 +101,7 @@ fn fault(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("it is empty");
     }
-    if text.len() > LONGEST || text.split('/').any(|segment| segment.len() > LONGEST_SEGMENT) {
+    if text.len() > MAX_PATH_BYTES || text.split('/').any(|segment| segment.len() > MAX_SEGMENT_BYTES) {
         return Some("it is too long");
     }
     if text.starts_with('/') || text.get(1..2) == Some(":") {

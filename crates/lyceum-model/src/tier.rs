@@ -1,11 +1,11 @@
-//! How far a caller is trusted.
+//! Tiers: trust levels of callers.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A rung of trust; each contains the ones below it.
+/// Trust level of a caller; each tier includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -15,7 +15,8 @@ pub enum Tier {
     Member,
     /// A member who may also write.
     Vibecoder,
-    /// Whoever runs the server: sees health and metrics in full. Only a key of the configuration gives it.
+    /// The operator of the server, who also sees full health and metrics. Granted only by an API key of the
+    /// configuration.
     Operator,
 }
 

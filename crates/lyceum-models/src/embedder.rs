@@ -140,10 +140,10 @@ pub enum EmbedError {
     #[error("the embedding endpoint answered something else than vectors: {0}")]
     Malformed(String),
     /// Not one vector for each text.
-    #[error("{asked} texts were sent and {got} vectors came back")]
+    #[error("{expected} texts were sent and {got} vectors came back")]
     WrongCount {
         /// How many texts there were.
-        asked: usize,
+        expected: usize,
         /// How many vectors.
         got: usize,
     },
@@ -205,11 +205,11 @@ impl EmbedError {
 /// The vectors as they may be stored: as many as asked for, of the right length, finite, each scaled to length one.
 pub fn checked(
     identity: &Identity,
-    asked: usize,
+    expected: usize,
     vectors: Vec<Vec<f32>>,
 ) -> Result<Vec<Vec<f32>>, EmbedError> {
-    if vectors.len() != asked {
-        return Err(EmbedError::WrongCount { asked, got: vectors.len() });
+    if vectors.len() != expected {
+        return Err(EmbedError::WrongCount { expected, got: vectors.len() });
     }
     vectors.into_iter().map(|vector| unit(identity.dimensions, vector)).collect()
 }

@@ -2,8 +2,8 @@
 //!
 //! Redirects are not followed, every answer has a limit in time and size, and no key shows in what is said.
 
-mod answer;
 mod fault;
+mod response;
 mod workers_ai;
 
 use std::{fmt, time::Duration};
@@ -19,7 +19,7 @@ pub(crate) use fault::Fault;
 pub(crate) use workers_ai::{Envelope, WORKERS_AI, workers_ai_path};
 
 /// How long a connection may be idle. Whoever searches now and then should not pay for a new one each time.
-const IDLE: Duration = Duration::from_secs(50);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(50);
 
 /// What one request may take.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl Endpoint {
         let bearer = key.as_ref().map(Secret::bearer).transpose();
         let bearer = bearer.map_err(|error| Fault::Unusable(error.to_string()))?;
         let server = base.clone();
-        let options = ClientOptions { idle_timeout: Some(IDLE), ..ClientOptions::default() };
+        let options = ClientOptions { idle_timeout: Some(IDLE_TIMEOUT), ..ClientOptions::default() };
         // The certificates that this system trusts are read from the disk.
         let client = tokio::task::spawn_blocking(move || client(&server, options)).await;
         let client = client
@@ -68,7 +68,7 @@ impl Endpoint {
     where
         T: DeserializeOwned + Send + 'static,
     {
-        self.ask(self.client.post(self.url(path)).json(body), limits).await
+        self.request(self.client.post(self.url(path)).json(body), limits).await
     }
 
     /// Asks without one.
@@ -76,15 +76,15 @@ impl Endpoint {
     where
         T: DeserializeOwned + Send + 'static,
     {
-        self.ask(self.client.get(self.url(path)), limits).await
+        self.request(self.client.get(self.url(path)), limits).await
     }
 
     /// What was found wrong with an answer, fit for a log.
-    pub(crate) fn told(&self, text: &str) -> String {
-        answer::told(text, self.key.as_ref())
+    pub(crate) fn redact(&self, text: &str) -> String {
+        response::redact(text, self.key.as_ref())
     }
 
-    async fn ask<T>(&self, request: RequestBuilder, limits: Limits) -> Result<T, Fault>
+    async fn request<T>(&self, request: RequestBuilder, limits: Limits) -> Result<T, Fault>
     where
         T: DeserializeOwned + Send + 'static,
     {
@@ -95,9 +95,9 @@ impl Endpoint {
         let sent = request.timeout(limits.time).send().await;
         let response = sent.map_err(|error| Fault::of(error, limits.time))?;
         if !response.status().is_success() {
-            return Err(answer::refusal(response, self.key.as_ref()).await);
+            return Err(response::refusal(response, self.key.as_ref()).await);
         }
-        answer::read(response, limits, self.key.as_ref()).await
+        response::read(response, limits, self.key.as_ref()).await
     }
 
     fn url(&self, path: &str) -> Url {

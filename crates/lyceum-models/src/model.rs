@@ -7,7 +7,6 @@ mod digest;
 mod error;
 mod family;
 mod folder;
-pub(crate) mod lanes;
 mod onnx;
 mod protobuf;
 mod pull;
@@ -15,6 +14,7 @@ mod pull;
 pub(crate) mod real;
 pub(crate) mod runtime;
 mod safetensors;
+pub(crate) mod worker_pool;
 
 use std::path::Path;
 

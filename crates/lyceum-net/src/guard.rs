@@ -14,7 +14,7 @@ use reqwest::{Response, StatusCode, Url, header::ACCEPT};
 use crate::{ClientOptions, category, client::builder};
 
 /// How long a name may take to be looked up.
-const LOOK_UP: Duration = Duration::from_secs(5);
+const DNS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where names of hosts lead, and which of them may lead to this network.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +62,7 @@ impl Guard {
         if url.scheme() != "https" && !is_trusted {
             return Err(FetchError::NotPublic);
         }
-        let found = tokio::time::timeout(LOOK_UP, look_up(host, port)).await;
+        let found = tokio::time::timeout(DNS_TIMEOUT, resolve_host(host, port)).await;
         let found =
             found.map_err(|_| FetchError::Failed("its name took too long to look up".to_owned()))??;
         if found.is_empty() || !(is_trusted || found.iter().all(|address| is_public_address(address.ip()))) {
@@ -88,7 +88,7 @@ impl Guard {
     }
 }
 
-async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, FetchError> {
+async fn resolve_host(host: &str, port: u16) -> Result<Vec<SocketAddr>, FetchError> {
     if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }

@@ -32,7 +32,7 @@ use std::{
 use crate::wire::{Message, read_frame};
 
 /// How long a helper waits for its orders.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ORDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why a layer could not be put on, in words for the operator.
 type Fault = String;
@@ -54,8 +54,8 @@ fn first_message() -> io::Result<(UnixStream, Message)> {
     // What the server had open before it became careful must not reach the script.
     raw::close_others_on_exec()?;
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    control.set_read_timeout(Some(PATIENCE))?;
-    control.set_write_timeout(Some(PATIENCE))?;
+    control.set_read_timeout(Some(ORDER_TIMEOUT))?;
+    control.set_write_timeout(Some(ORDER_TIMEOUT))?;
     let message = read_frame(&mut control)?;
     Ok((control, message))
 }

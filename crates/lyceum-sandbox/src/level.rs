@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What the operator wrote for `scripts.sandbox`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Wanted {
+pub enum LevelChoice {
     /// The best that works here; never none.
     #[default]
     Auto,
@@ -34,20 +34,20 @@ pub enum Level {
 /// The text is not one of the levels.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a sandbox: write auto, strict, standard or none")]
-pub struct UnknownWanted {
+pub struct UnknownLevel {
     text: String,
 }
 
-impl FromStr for Wanted {
-    type Err = UnknownWanted;
+impl FromStr for LevelChoice {
+    type Err = UnknownLevel;
 
-    fn from_str(text: &str) -> Result<Self, UnknownWanted> {
+    fn from_str(text: &str) -> Result<Self, UnknownLevel> {
         match text {
             "auto" => Ok(Self::Auto),
             "strict" => Ok(Self::Strict),
             "standard" => Ok(Self::Standard),
             "none" => Ok(Self::None),
-            _ => Err(UnknownWanted { text: text.chars().take(40).collect() }),
+            _ => Err(UnknownLevel { text: text.chars().take(40).collect() }),
         }
     }
 }

@@ -24,7 +24,7 @@ mod sandbox;
 mod wire;
 
 #[cfg(not(target_os = "linux"))]
-#[path = "elsewhere.rs"]
+#[path = "unsupported.rs"]
 mod sandbox;
 #[cfg(not(target_os = "linux"))]
 use sandbox as guard;
@@ -34,9 +34,9 @@ mod tests;
 
 pub use error::{Error, Unavailable};
 pub use guard::helper_main;
-pub use level::{Level, UnknownWanted, Wanted};
+pub use level::{Level, LevelChoice, UnknownLevel};
 pub use sandbox::{Sandbox, Variant};
 pub use script::{
-    Cwd, Finished, Limits, MemoryLimit, Network, Output, Script, Stopped, Workspace, WorkspaceAccess,
+    Cwd, Limits, MemoryLimit, Network, Output, Script, ScriptOutcome, StopReason, Workspace, WorkspaceAccess,
 };
 pub use setup::{Helper, Setup};

@@ -10,20 +10,20 @@ use std::{
 
 use crate::{
     Cwd, Error, Script,
-    wire::{Means, Order, Start},
+    wire::{Mechanism, Order, Start},
 };
 
 /// What every argument's variable begins with.
 const PREFIX: &str = "SKILL_ARG_";
 
 /// The longest `NAME=value` that Linux takes is 131,072 bytes with its end; all of them fit into a quarter of the stack.
-const LONGEST_ARGUMENT: usize = 128 * 1024 - 256;
+const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 256;
 
 /// All arguments together.
-const LONGEST_ARGUMENTS: usize = 1024 * 1024;
+const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
 
 /// Checks the script and writes the order.
-pub(crate) fn order(script: &Script, means: &Means, base: &Path) -> Result<Order, Error> {
+pub(crate) fn order(script: &Script, means: &Mechanism, base: &Path) -> Result<Order, Error> {
     if !script.files.iter().any(|(path, _)| *path == script.file) {
         return Err(invalid(format!("{} is not among the files of the skill", script.file)));
     }
@@ -65,9 +65,9 @@ fn variables(args: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, E
                 "the argument {name:?} has a NUL character, which no script can be given"
             )));
         }
-        if name.len() + value.len() > LONGEST_ARGUMENT {
+        if name.len() + value.len() > MAX_ARGUMENT_BYTES {
             return Err(invalid(format!(
-                "the argument {:?} is too long: at most {LONGEST_ARGUMENT} bytes",
+                "the argument {:?} is too long: at most {MAX_ARGUMENT_BYTES} bytes",
                 short(name)
             )));
         }
@@ -77,9 +77,9 @@ fn variables(args: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, E
             return Err(invalid(format!("two arguments would both be {variable}; send one of them")));
         }
     }
-    if total > LONGEST_ARGUMENTS {
+    if total > MAX_ARGUMENTS_BYTES {
         return Err(invalid(format!(
-            "the arguments are too long: at most {LONGEST_ARGUMENTS} bytes together"
+            "the arguments are too long: at most {MAX_ARGUMENTS_BYTES} bytes together"
         )));
     }
     Ok(variables.into_iter().collect())
@@ -91,7 +91,7 @@ fn variable(name: &str) -> String {
     PREFIX.chars().chain(name.chars().map(letter)).collect()
 }
 
-fn start(script: &Script, means: &Means) -> Result<Start, Error> {
+fn start(script: &Script, means: &Mechanism) -> Result<Start, Error> {
     match (&script.cwd, means) {
         (Cwd::Skill, _) => Ok(Start::Skill),
         (Cwd::Below(folder), _) => {
@@ -99,9 +99,9 @@ fn start(script: &Script, means: &Means) -> Result<Start, Error> {
             let missing = || invalid(format!("the skill has no folder {folder} to start in"));
             exists.then(|| Start::Below(folder.to_string())).ok_or_else(missing)
         }
-        (Cwd::Absolute(folder), Means::None) => Ok(Start::Absolute(folder.clone())),
+        (Cwd::Absolute(folder), Mechanism::None) => Ok(Start::Absolute(folder.clone())),
         (Cwd::Absolute(folder), _) if is_in_workspace(script, folder) => Ok(Start::Absolute(folder.clone())),
-        (Cwd::Absolute(_), Means::Standard { .. } | Means::Strict { .. }) => Err(invalid(
+        (Cwd::Absolute(_), Mechanism::Standard { .. } | Mechanism::Strict { .. }) => Err(invalid(
             "a script starts in its skill's folder, below it, or in the workspace; write cwd from the skill's folder on",
         )),
     }

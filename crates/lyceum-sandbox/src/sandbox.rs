@@ -8,9 +8,9 @@ mod supervisor;
 use std::path::PathBuf;
 
 use crate::{
-    Error, Finished, Helper, Level, MemoryLimit, Script, Setup, Unavailable, Wanted,
+    Error, Helper, Level, LevelChoice, MemoryLimit, Script, ScriptOutcome, Setup, Unavailable,
     order::order,
-    wire::{Means, Rights},
+    wire::{Mechanism, Rights},
 };
 
 /// A level that was found to work here.
@@ -18,11 +18,11 @@ use crate::{
 pub struct Sandbox {
     helper: Helper,
     base: PathBuf,
-    means: Means,
+    means: Mechanism,
     memory: MemoryLimit,
 }
 
-/// One way to reach a level. For tests, which go through all of them; operators write [`Wanted`].
+/// One way to reach a level. For tests, which go through all of them; operators write [`LevelChoice`].
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
@@ -40,12 +40,12 @@ pub enum Variant {
 
 impl Sandbox {
     /// Finds the best level that works here, by trying what is forbidden inside of it.
-    pub async fn find(wanted: Wanted, setup: Setup) -> Result<Self, Unavailable> {
+    pub async fn find(wanted: LevelChoice, setup: Setup) -> Result<Self, Unavailable> {
         let variants: &[Variant] = match wanted {
-            Wanted::Auto => &[Variant::Strict, Variant::Namespaces, Variant::Plain],
-            Wanted::Strict => &[Variant::Strict],
-            Wanted::Standard => &[Variant::Namespaces, Variant::Plain],
-            Wanted::None => &[Variant::None],
+            LevelChoice::Auto => &[Variant::Strict, Variant::Namespaces, Variant::Plain],
+            LevelChoice::Strict => &[Variant::Strict],
+            LevelChoice::Standard => &[Variant::Namespaces, Variant::Plain],
+            LevelChoice::None => &[Variant::None],
         };
         let mut reasons = Vec::new();
         for variant in variants {
@@ -68,7 +68,7 @@ impl Sandbox {
     /// Takes one variant, if it works here.
     #[doc(hidden)]
     pub async fn find_variant(variant: Variant, setup: Setup) -> Result<Self, Unavailable> {
-        let unavailable = |reason: String| unavailable(Wanted::Auto, &reason);
+        let unavailable = |reason: String| unavailable(LevelChoice::Auto, &reason);
         Self::try_variant(variant, &setup).await.map_err(unavailable)
     }
 
@@ -84,18 +84,18 @@ impl Sandbox {
 
     /// Runs a script and every process that it starts, to their end. Dropping the future ends them too: the supervisor does, and
     /// is killed with the script if it has not done so in time.
-    pub async fn run(&self, script: Script) -> Result<Finished, Error> {
+    pub async fn run(&self, script: Script) -> Result<ScriptOutcome, Error> {
         let order = order(&script, &self.means, &self.base)?;
         run::run(&self.helper, order, script.files).await
     }
 
     async fn try_variant(variant: Variant, setup: &Setup) -> Result<Self, String> {
         let means = match variant {
-            Variant::Strict => Means::Strict { bwrap: bwrap::find(&setup.search)? },
-            Variant::Namespaces => Means::Standard { namespaces: true, rights: Rights::Best },
-            Variant::Plain => Means::Standard { namespaces: false, rights: Rights::Best },
-            Variant::Oldest => Means::Standard { namespaces: false, rights: Rights::First },
-            Variant::None => Means::None,
+            Variant::Strict => Mechanism::Strict { bwrap: bwrap::find(&setup.search)? },
+            Variant::Namespaces => Mechanism::Standard { namespaces: true, rights: Rights::Best },
+            Variant::Plain => Mechanism::Standard { namespaces: false, rights: Rights::Best },
+            Variant::Oldest => Mechanism::Standard { namespaces: false, rights: Rights::First },
+            Variant::None => Mechanism::None,
         };
         // The test run says how memory is really limited.
         let memory = MemoryLimit::None;
@@ -105,13 +105,13 @@ impl Sandbox {
     }
 }
 
-fn unavailable(wanted: Wanted, reason: &str) -> Unavailable {
+fn unavailable(wanted: LevelChoice, reason: &str) -> Unavailable {
     let advice = match wanted {
-        Wanted::Auto | Wanted::Standard => {
+        LevelChoice::Auto | LevelChoice::Standard => {
             "; set scripts.sandbox = \"none\" to run scripts with the server's own rights (not advised)"
         }
-        Wanted::Strict => "; set scripts.sandbox = \"auto\" to take the best that works here",
-        Wanted::None => "",
+        LevelChoice::Strict => "; set scripts.sandbox = \"auto\" to take the best that works here",
+        LevelChoice::None => "",
     };
     Unavailable { text: format!("scripts can't run: {reason}{advice}") }
 }

@@ -120,7 +120,7 @@ impl Default for Limits {
 
 /// How a script ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Finished {
+pub struct ScriptOutcome {
     /// Its exit code; 128 and the signal's number if it was killed; 137 if it was stopped.
     pub exit_code: i32,
     /// What it wrote to standard output.
@@ -130,7 +130,7 @@ pub struct Finished {
     /// From its start to the end of its last process.
     pub duration: Duration,
     /// Why it did not end by itself.
-    pub stopped: Option<Stopped>,
+    pub stopped: Option<StopReason>,
     /// What held it back.
     pub level: Level,
     /// How its memory was limited.
@@ -161,7 +161,7 @@ pub struct Output {
 /// Why a script was stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stopped {
+pub enum StopReason {
     /// It took too long.
     Timeout,
     /// Its processes used too much memory together.
@@ -170,7 +170,7 @@ pub enum Stopped {
     Scratch,
 }
 
-impl fmt::Display for Stopped {
+impl fmt::Display for StopReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Timeout => "timeout exceeded",

@@ -3,26 +3,26 @@
 use std::{collections::BTreeMap, io};
 
 use crate::{
-    Level, Limits, Wanted,
+    Level, LevelChoice, Limits,
     capture::Capture,
     wire::{Report, frame, read_frame},
 };
 
 #[track_caller]
-fn check_wanted(text: &str, wanted: Option<Wanted>) {
+fn check_wanted(text: &str, wanted: Option<LevelChoice>) {
     assert_eq!(text.parse().ok(), wanted, "{text:?}");
     assert_eq!(serde_json::from_value(text.into()).ok(), wanted, "{text:?}");
 }
 
 #[test]
 fn the_operator_writes_a_level_in_small_letters() {
-    check_wanted("auto", Some(Wanted::Auto));
-    check_wanted("strict", Some(Wanted::Strict));
-    check_wanted("standard", Some(Wanted::Standard));
-    check_wanted("none", Some(Wanted::None));
+    check_wanted("auto", Some(LevelChoice::Auto));
+    check_wanted("strict", Some(LevelChoice::Strict));
+    check_wanted("standard", Some(LevelChoice::Standard));
+    check_wanted("none", Some(LevelChoice::None));
     check_wanted("None", None);
     check_wanted("", None);
-    let error = "off".parse::<Wanted>().unwrap_err().to_string();
+    let error = "off".parse::<LevelChoice>().unwrap_err().to_string();
     assert_eq!(error, r#""off" is not a sandbox: write auto, strict, standard or none"#);
     assert_eq!(Level::Strict.to_string(), "strict");
 }

@@ -10,10 +10,10 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::{Level, Limits, MemoryLimit, Network, Stopped, Workspace};
+use crate::{Level, Limits, MemoryLimit, Network, StopReason, Workspace};
 
 /// The longest message, in bytes.
-const LONGEST: usize = 16 * 1024 * 1024;
+const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// What a helper process is asked to be; the first message that it gets.
 #[derive(Debug, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub(crate) enum Message {
 /// One run, as the server wants it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
-    pub means: Means,
+    pub means: Mechanism,
     /// Where the folder of the run is made.
     pub base: PathBuf,
     /// The path of each file and its length.
@@ -55,7 +55,7 @@ pub(crate) enum Start {
 
 /// By what a script is held back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Means {
+pub(crate) enum Mechanism {
     /// By nothing.
     None,
     /// By the kernel's own means.
@@ -76,7 +76,7 @@ pub(crate) enum Rights {
 /// One run, as the confined process needs it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Confinement {
-    pub means: Means,
+    pub means: Mechanism,
     pub user: User,
     pub skill: PathBuf,
     pub scratch: PathBuf,
@@ -101,7 +101,7 @@ pub(crate) enum User {
 
 /// What the confined process tells its supervisor, a line of JSON each.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) enum Word {
+pub(crate) enum ChildMessage {
     /// Its descriptor of this number is for the supervisor to take, which answers with one byte.
     Listening(i32),
     Started,
@@ -114,13 +114,13 @@ pub(crate) enum Word {
 /// What the supervisor tells the server at the end.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
-    Finished { exit_code: i32, stopped: Option<Stopped>, duration: Duration, memory: MemoryLimit },
+    Finished { exit_code: i32, stopped: Option<StopReason>, duration: Duration, memory: MemoryLimit },
     Refused(String),
     NoNetwork(String),
     NotStarted(String),
 }
 
-impl Means {
+impl Mechanism {
     pub(crate) fn level(&self) -> Level {
         match self {
             Self::None => Level::None,
@@ -158,7 +158,7 @@ pub(crate) fn body_length(head: [u8; 4]) -> io::Result<usize> {
 }
 
 fn length(length: usize) -> io::Result<u32> {
-    if length > LONGEST {
+    if length > MAX_MESSAGE_BYTES {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the message is too long"));
     }
     u32::try_from(length).map_err(io::Error::other)

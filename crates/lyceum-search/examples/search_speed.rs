@@ -163,17 +163,24 @@ async fn main() {
         begun.elapsed()
     );
     let rare = Filter { content_types: vec!["rare".to_owned()], ..Filter::default() };
-    measure("words", &search, Mode::Words, Filter::default(), 1_000, &never).await;
-    measure("words, 99 % filtered out", &search, Mode::Words, rare.clone(), 1_000, &never).await;
-    measure("both", &search, Mode::Both, Filter::default(), 1_000, &never).await;
-    measure("both, 99 % filtered out", &search, Mode::Both, rare, 1_000, &never).await;
+    measure("lexical", &search, Mode::Lexical, Filter::default(), 1_000, &never).await;
+    measure("lexical, 99 % filtered out", &search, Mode::Lexical, rare.clone(), 1_000, &never).await;
+    measure("hybrid", &search, Mode::Hybrid, Filter::default(), 1_000, &never).await;
+    measure("hybrid, 99 % filtered out", &search, Mode::Hybrid, rare, 1_000, &never).await;
 
     let done = CancellationToken::new();
     let asking = {
         let (search, done) = (search.clone(), done.clone());
         tokio::spawn(async move {
-            measure("both, while all is changed", &search, Mode::Both, Filter::default(), usize::MAX, &done)
-                .await;
+            measure(
+                "hybrid, while all is changed",
+                &search,
+                Mode::Hybrid,
+                Filter::default(),
+                usize::MAX,
+                &done,
+            )
+            .await;
         })
     };
     // More at once than is taken in one by one, so that memory is made anew; then vector by vector.
@@ -203,7 +210,7 @@ async fn main() {
             measure(
                 "both, while the model is exchanged",
                 &search,
-                Mode::Both,
+                Mode::Hybrid,
                 Filter::default(),
                 usize::MAX,
                 &done,

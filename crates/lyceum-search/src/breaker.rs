@@ -5,14 +5,14 @@ use std::time::Duration;
 use lyceum_net::{CircuitBreaker, Transition};
 
 /// So many failures in a row, and it is left alone.
-const FAILURES: u32 = 3;
+const MAX_FAILURES: u32 = 3;
 
 /// For so long.
-pub(crate) const PAUSE: Duration = Duration::from_secs(30);
+pub(crate) const OPEN_TIME: Duration = Duration::from_secs(30);
 
 /// The circuit breaker of one model.
 pub(crate) fn breaker() -> CircuitBreaker {
-    CircuitBreaker::new(FAILURES, PAUSE)
+    CircuitBreaker::new(MAX_FAILURES, OPEN_TIME)
 }
 
 /// Tells the log what is new of such a model.
@@ -25,7 +25,7 @@ pub(crate) fn report(news: Option<Transition>, what: &str, error: Option<&dyn st
         Some(Transition::Opened) => {
             tracing::warn!(
                 error.cause = %cause,
-                pause_s = PAUSE.as_secs(),
+                pause_s = OPEN_TIME.as_secs(),
                 "{what} keeps failing and is left alone for a while, again and again until it answers"
             );
         }

@@ -9,10 +9,10 @@ mod markdown;
 use crate::page::Kind;
 
 /// How long a chunk is at most, in bytes: about 200 tokens, and small models read 256.
-const MOST: usize = 900;
+const MAX_CHUNK_BYTES: usize = 900;
 
 /// A section that is shorter goes together with the next.
-const LEAST: usize = 250;
+const MIN_CHUNK_BYTES: usize = 250;
 
 /// A passage of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,10 +36,10 @@ pub(crate) fn chunks(kind: Kind, body: &str) -> Vec<Chunk> {
 }
 
 /// How long the name of one heading is at most, in characters: each chunk below it carries it along.
-const LONGEST_NAME: usize = 120;
+const MAX_HEADING_CHARS: usize = 120;
 
 /// What separates the headings around a chunk.
-const BELOW: &str = " › ";
+const HEADING_SEPARATOR: &str = " › ";
 
 /// Lines that are being put together.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Draft {
 
     /// Whether so many bytes more may go in. What is too short to stand alone takes them in any case.
     fn fits(&self, more: usize) -> bool {
-        self.text.len() < LEAST || self.text.len() + more <= MOST
+        self.text.len() < MIN_CHUNK_BYTES || self.text.len() + more <= MAX_CHUNK_BYTES
     }
 }
 
@@ -97,12 +97,12 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {
         let text = rest?;
-        if text.len() <= MOST {
+        if text.len() <= MAX_CHUNK_BYTES {
             rest = None;
             return Some(text);
         }
-        let window = text.get(..text.floor_char_boundary(MOST)).unwrap_or(text);
-        let sentence = window.rmatch_indices(". ").map(|(at, _)| at + 1).find(|at| *at > MOST / 3);
+        let window = text.get(..text.floor_char_boundary(MAX_CHUNK_BYTES)).unwrap_or(text);
+        let sentence = window.rmatch_indices(". ").map(|(at, _)| at + 1).find(|at| *at > MAX_CHUNK_BYTES / 3);
         let at = sentence.or_else(|| window.rfind(' ').filter(|at| *at > 0)).unwrap_or(window.len());
         let (piece, after) = text.split_at_checked(at).unwrap_or((text, ""));
         rest = Some(after.trim_start_matches(' ')).filter(|after| !after.is_empty());

@@ -19,12 +19,13 @@ use lyceum_store::{
     vectors::{self, ModelRow, ModelState},
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use crate::{
     failure::Failure,
-    memory::Active,
+    memory::ActiveModel,
     page::Facts,
-    search::{Opened, Search, passage},
+    search::{OpenIndex, Search, passage},
 };
 
 use embedding::embedded;
@@ -43,15 +44,15 @@ const SCAN_CHUNKS: usize = 1_024;
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
 
 /// How long it is waited for news of chunks without being told.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// How long no page may have come before the model takes the machine, and how long that is waited for at most: words are
 /// what a page is found by first.
-const QUIET_FOR: Duration = Duration::from_millis(300);
-const QUIET_WITHIN: Duration = Duration::from_secs(10);
+const INGEST_QUIET_TIME: Duration = Duration::from_millis(300);
+const INGEST_QUIET_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often vectors that no chunk has any more are let go: what comes back soon is not made again.
-const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// How the model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,7 +123,8 @@ impl Search {
                 }
             };
             if queue.waiting.is_empty() {
-                let _out_of_patience = tokio::time::timeout(QUIET_WITHIN, self.quiet()).await.is_err();
+                let _out_of_patience =
+                    tokio::time::timeout(INGEST_QUIET_TIMEOUT, self.quiet()).await.is_err();
             }
             let done = self.fill_some(&opened, model, &embedder, &mut queue).await?;
             *failures = 0;
@@ -137,15 +139,20 @@ impl Search {
 
     /// Waits until no page has come for a moment.
     async fn quiet(&self) {
-        while tokio::time::timeout(QUIET_FOR, self.unembedded_chunks.notified()).await.is_ok() {}
+        while tokio::time::timeout(INGEST_QUIET_TIME, self.unembedded_chunks.notified()).await.is_ok() {}
     }
 
     async fn rest(&self) {
-        let _told = tokio::time::timeout(LOOK_EVERY, self.unembedded_chunks.notified()).await;
+        let _told = tokio::time::timeout(POLL_INTERVAL, self.unembedded_chunks.notified()).await;
     }
 
     /// The number of the model in the database. What it did not take before is tried again.
-    async fn enrol(&self, opened: &Opened, settings: &str, identity: &Identity) -> Result<ModelRow, DbError> {
+    async fn enrol(
+        &self,
+        opened: &OpenIndex,
+        settings: &str,
+        identity: &Identity,
+    ) -> Result<ModelRow, DbError> {
         let identity = serde_json::to_string(identity).unwrap_or_default();
         let settings = settings.to_owned();
         let enrol = move |tx: &lyceum_store::Tx<'_>| {
@@ -160,7 +167,7 @@ impl Search {
     /// with as many as it has. One that can't be set up any more is remembered as gone.
     async fn choose(
         &self,
-        opened: &Arc<Opened>,
+        opened: &Arc<OpenIndex>,
         embedder: &Arc<dyn Embedder>,
         gone: &mut Option<i64>,
     ) -> Result<(), DbError> {
@@ -214,7 +221,7 @@ impl Search {
     /// Turns some chunks into vectors, and says how many were dealt with.
     async fn fill_some(
         &self,
-        opened: &Arc<Opened>,
+        opened: &Arc<OpenIndex>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
         queue: &mut Queue,
@@ -222,19 +229,20 @@ impl Search {
         if queue.waiting.is_empty() {
             let done = queue.done;
             let read = opened.db.read(move |tx| pending_chunks(tx, model, done)).await?;
-            let Some(looked) = read else { return Ok(0) };
-            self.unembedded.store(looked.count, Ordering::Relaxed);
-            *queue = looked.queue;
+            let Some(pending) = read else { return Ok(0) };
+            self.unembedded.store(pending.count, Ordering::Relaxed);
+            *queue = pending.queue;
         }
-        let batch: Vec<Waiting> = queue.waiting.drain(..queue.waiting.len().min(BATCH_CHUNKS)).collect();
+        let batch: Vec<PendingText> = queue.waiting.drain(..queue.waiting.len().min(BATCH_CHUNKS)).collect();
         if batch.is_empty() {
             return Ok(0);
         }
-        let kept = embedded(embedder, &batch).await?;
+        let span = tracing::error_span!("embed", chunks = batch.len());
+        let stored = embedded(embedder, &batch).instrument(span).await?;
         // Where it broke off, what is left comes again with the next look.
-        let dealt_with = kept.len();
+        let dealt_with = stored.len();
         let chunks: i64 = batch.iter().take(dealt_with).map(|waiting| waiting.count).sum();
-        opened.db.write(move |tx| vectors::put(tx, model, &kept)).await?;
+        opened.db.write(move |tx| vectors::put(tx, model, &stored)).await?;
         self.unembedded.fetch_sub(chunks, Ordering::Relaxed);
         let opened = opened.clone();
         let followed = tokio::task::spawn_blocking(move || opened.follow()).await;
@@ -245,7 +253,7 @@ impl Search {
     /// Once every chunk has its vector, the model is the one that is used, and what others made is let go.
     async fn swap(
         &self,
-        opened: &Arc<Opened>,
+        opened: &Arc<OpenIndex>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
     ) -> Result<(), DbError> {
@@ -266,7 +274,7 @@ impl Search {
     }
 
     /// Sees whether another process has exchanged the model. Blocks.
-    pub(crate) fn follow_model(&self, opened: &Opened) -> Result<(), DbError> {
+    pub(crate) fn follow_model(&self, opened: &OpenIndex) -> Result<(), DbError> {
         let active = opened.db.read_here(vectors::active)?;
         let used = opened.active().map(|active| active.model);
         // The vectors in use answer until this process has set the other model up, too.
@@ -280,13 +288,13 @@ impl Search {
 /// Chunks that wait for their vectors.
 #[derive(Default)]
 struct Queue {
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingText>,
     /// The number of the last event when nothing waited: until there is another, nothing does.
     done: Option<i64>,
 }
 
 /// What a model is to be given for one chunk, or for several that say the same.
-struct Waiting {
+struct PendingText {
     hash: Vec<u8>,
     text: String,
     /// How many chunks that is for.
@@ -301,8 +309,8 @@ struct PendingChunks {
 }
 
 /// Lets go of vectors that no chunk has any more, every now and then.
-async fn sweep(opened: &Opened, swept: &mut Option<Instant>) -> Result<(), DbError> {
-    if swept.is_none_or(|before| before.elapsed() > SWEEP_EVERY) {
+async fn sweep(opened: &OpenIndex, swept: &mut Option<Instant>) -> Result<(), DbError> {
+    if swept.is_none_or(|before| before.elapsed() > SWEEP_INTERVAL) {
         opened.db.write(vectors::sweep).await?;
         *swept = Some(Instant::now());
     }
@@ -310,9 +318,9 @@ async fn sweep(opened: &Opened, swept: &mut Option<Instant>) -> Result<(), DbErr
 }
 
 /// Answers are found with this model from now on.
-async fn use_model(opened: &Arc<Opened>, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
+async fn use_model(opened: &Arc<OpenIndex>, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
     let opened = opened.clone();
-    let active = Active { model, embedder: embedder.clone() };
+    let active = ActiveModel { model, embedder: embedder.clone() };
     let used = tokio::task::spawn_blocking(move || opened.use_model(active));
     used.await.unwrap_or(Err(DbError::Closed))
 }
@@ -336,16 +344,16 @@ fn pending_chunks(
 }
 
 /// Chunks without vectors, and what the model is to be given for each.
-fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<Waiting>, DbError> {
+fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<PendingText>, DbError> {
     let waiting = vectors::pending(tx, model, SCAN_CHUNKS)?;
     let chunks: Vec<i64> = waiting.iter().map(|one| one.chunk).collect();
     let texts = vectors::texts(tx, &chunks)?;
     let mut all = Vec::with_capacity(texts.len());
     for (one, (_, page, heading, text)) in waiting.into_iter().zip(texts) {
-        let Some(kept) = pages::page(tx, page)? else { continue };
+        let Some(stored) = pages::page(tx, page)? else { continue };
         let facts: Facts =
-            serde_json::from_str(&kept.facts).map_err(|error| DbError::Content(error.to_string()))?;
-        all.push(Waiting { hash: one.hash, text: passage(&facts, &heading, &text), count: one.count });
+            serde_json::from_str(&stored.facts).map_err(|error| DbError::Content(error.to_string()))?;
+        all.push(PendingText { hash: one.hash, text: passage(&facts, &heading, &text), count: one.count });
     }
     Ok(all)
 }

@@ -16,8 +16,8 @@ use std::collections::HashMap;
 use crate::{filter::Filter, page::Facts};
 
 pub use last_run::{last_run, save_last_run};
-pub use measures::Judged;
-pub use run::{Progress, Report, Scored, Stage, run, until_embedded};
+pub use measures::JudgedResults;
+pub use run::{Progress, QueryScore, Report, Stage, run, until_embedded};
 pub use spread::{Difference, Latency, Mean};
 
 /// Questions and what answers them.
@@ -69,12 +69,12 @@ impl SetFault {
 
 impl Expected {
     /// What each of the pages that were found is worth, in order, beside what could be had.
-    pub fn judge<'a>(&self, found: impl IntoIterator<Item = &'a Facts>) -> Judged {
+    pub fn judge<'a>(&self, found: impl IntoIterator<Item = &'a Facts>) -> JudgedResults {
         match self {
             Self::Graded(grades) => {
                 let grade = |facts: &Facts| grades.get(&facts.id).copied().unwrap_or_default();
                 let gains = found.into_iter().map(|facts| f64::from(grade(facts))).collect();
-                Judged::new(gains, grades.values().map(|grade| f64::from(*grade)).collect())
+                JudgedResults::new(gains, grades.values().map(|grade| f64::from(*grade)).collect())
             }
             Self::Named(names) => {
                 // A folder is found with the first page of it; the second is not worth anything more.
@@ -84,7 +84,7 @@ impl Expected {
                     if place.and_then(Option::take).is_some() { 1.0 } else { 0.0 }
                 };
                 let gains = found.into_iter().map(&mut gain).collect();
-                Judged::new(gains, vec![1.0; names.len()])
+                JudgedResults::new(gains, vec![1.0; names.len()])
             }
         }
     }

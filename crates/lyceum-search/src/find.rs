@@ -11,20 +11,21 @@ use std::{
 
 use lyceum_models::embedder::{self, EmbedError, Identity, Purpose};
 use serde::{Deserialize, Serialize};
+use tracing::Span;
 
 use crate::{
-    breaker::{self, PAUSE},
+    breaker::{self, OPEN_TIME},
     embed_queue::ModelStatus,
     error::Error,
     filter::Filter,
-    lexical::Words,
+    lexical::ParsedQuery,
     page::Facts,
-    search::{Opened, Search},
+    search::{OpenIndex, Search},
 };
 
 use candidates::{Candidates, QueryVector};
 
-pub use result::{Facets, Hit, QueryResult, Searched, Stages};
+pub use result::{Facets, Hit, IndexCoverage, QueryResult, Stages};
 
 /// Maximum length of a query, in characters.
 pub const MAX_QUERY_CHARS: usize = 2_000;
@@ -33,13 +34,13 @@ pub const MAX_QUERY_CHARS: usize = 2_000;
 pub const MAX_RESULTS: usize = 20;
 
 /// Number of candidates per stage.
-const CANDIDATES: usize = 100;
+const MAX_CANDIDATES: usize = 100;
 
 /// Deadline for embedding a query.
-const EMBEDDED_WITHIN: std::time::Duration = std::time::Duration::from_secs(3);
+const EMBED_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(3);
 
 /// What the log calls the model.
-const WHAT: &str = "the model";
+const MODEL_LABEL: &str = "the model";
 
 /// The search mode.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,11 +48,11 @@ const WHAT: &str = "the model";
 pub enum Mode {
     /// Hybrid: BM25 and embeddings.
     #[default]
-    Both,
+    Hybrid,
     /// BM25 only.
-    Words,
+    Lexical,
     /// Embeddings only.
-    Meaning,
+    Vector,
 }
 
 /// A query.
@@ -71,7 +72,7 @@ pub struct Query {
 
 /// A page in the order of a question, before any reranking.
 #[derive(Debug, Clone)]
-pub struct Ranked {
+pub struct RankedPage {
     /// The source it comes from.
     pub source: Arc<str>,
     /// What is known of it.
@@ -83,26 +84,27 @@ pub struct Ranked {
 impl Search {
     /// Runs a query.
     pub async fn find(&self, query: Query) -> Result<QueryResult, Error> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let text = checked(&query.text)?.to_owned();
         let opened = self.opened().await?;
-        let words = Words::of(&text);
+        let words = ParsedQuery::of(&text);
         let mut candidates = self.candidates(&opened, &text, &query, &words).await?;
         if candidates.is_exchanged {
             // The model was exchanged between the two halves: once more, with the new one.
             candidates = self.candidates(&opened, &text, &query, &words).await?;
         }
         result::rerank(&opened, &text, &mut candidates).await;
-        Ok(result::query_result(&opened, &query, candidates, begun.elapsed()))
+        Ok(result::query_result(&opened, &query, candidates, started.elapsed()))
     }
 
     /// The first so many candidates in their order, without anything to show and before any reranking; for evaluation,
     /// which looks further than callers do.
-    pub async fn rank(&self, query: Query, depth: usize) -> Result<Vec<Ranked>, Error> {
+    pub async fn rank(&self, query: Query, depth: usize) -> Result<Vec<RankedPage>, Error> {
         let text = checked(&query.text)?.to_owned();
         let opened = self.opened().await?;
-        let (asked, _) = self.vector(&opened, &text, query.mode).await;
-        let work = move || candidates::rank(&opened, &query, &Words::of(&text), asked.as_ref(), depth);
+        let (query_vector, _) = self.vector(&opened, &text, query.mode).await;
+        let work =
+            move || candidates::rank(&opened, &query, &ParsedQuery::of(&text), query_vector.as_ref(), depth);
         self.at_its_turn(work).await
     }
 
@@ -114,8 +116,9 @@ impl Search {
     ) -> Result<T, Error> {
         let failed = || Error::Closed("the search failed; see the log".to_owned());
         let place = self.looking.clone().acquire_owned().await.map_err(|_| failed())?;
+        let span = Span::current();
         let done = tokio::task::spawn_blocking(move || {
-            let done = work();
+            let done = span.in_scope(work);
             drop(place);
             done
         });
@@ -125,25 +128,30 @@ impl Search {
     /// Looks for candidates with both stages.
     async fn candidates(
         &self,
-        opened: &Arc<Opened>,
+        opened: &Arc<OpenIndex>,
         text: &str,
         query: &Query,
-        words: &Words,
+        words: &ParsedQuery,
     ) -> Result<Candidates, Error> {
-        let (asked, degraded) = self.vector(opened, text, query.mode).await;
+        let (query_vector, degraded) = self.vector(opened, text, query.mode).await;
         let (opened, query, words) = (opened.clone(), query.clone(), words.clone());
-        let work = move || candidates::retrieve(&opened, &query, &words, asked.as_ref());
+        let work = move || candidates::retrieve(&opened, &query, &words, query_vector.as_ref());
         let mut candidates = self.at_its_turn(work).await??;
         candidates.degraded.splice(0..0, degraded);
         Ok(candidates)
     }
 
     /// The vector of a question, and why there is none or a poor one.
-    async fn vector(&self, opened: &Opened, text: &str, mode: Mode) -> (Option<QueryVector>, Option<String>) {
+    async fn vector(
+        &self,
+        opened: &OpenIndex,
+        text: &str,
+        mode: Mode,
+    ) -> (Option<QueryVector>, Option<String>) {
         let without = match mode {
-            Mode::Words => return (None, None),
-            Mode::Both => "lexical results only",
-            Mode::Meaning => "vector search is not available",
+            Mode::Lexical => return (None, None),
+            Mode::Hybrid => "lexical results only",
+            Mode::Vector => "vector search is not available",
         };
         let Some(active) = opened.active() else {
             let status = self.model.borrow().clone();
@@ -156,23 +164,23 @@ impl Search {
         };
         let model = active.model;
         let key = (model, text.to_owned());
-        if let Some(vector) = self.asked.get(&key) {
+        if let Some(vector) = self.query_vectors.get(&key) {
             return (Some(QueryVector { model, vector }), self.unembedded(model));
         }
         if !self.breaker().allows(tokio::time::Instant::now()) {
-            let pause = PAUSE.as_secs();
+            let pause = OPEN_TIME.as_secs();
             let reason = format!("the model keeps failing; the next attempt is in {pause} s");
             return (None, Some(format!("{without}: {reason}")));
         }
         let texts = [text.to_owned()];
         let embedding = active.embedder.embed(Purpose::Query, &texts);
-        let embedded = tokio::time::timeout(EMBEDDED_WITHIN, embedding).await;
-        let embedded = embedded.unwrap_or(Err(EmbedError::Late(EMBEDDED_WITHIN)));
+        let embedded = tokio::time::timeout(EMBED_TIMEOUT, embedding).await;
+        let embedded = embedded.unwrap_or(Err(EmbedError::Late(EMBED_TIMEOUT)));
         match embedded.and_then(|made| vector_of(active.embedder.identity(), made)) {
             Ok(vector) => {
                 let news = self.breaker().succeeded();
-                breaker::report(news, WHAT, None);
-                self.asked.insert(key, vector.clone());
+                breaker::report(news, MODEL_LABEL, None);
+                self.query_vectors.insert(key, vector.clone());
                 (Some(QueryVector { model, vector }), self.unembedded(model))
             }
             Err(error) => {
@@ -188,7 +196,7 @@ impl Search {
             tracing::debug!(error.cause = %error, "could not embed a query");
         } else {
             let news = self.breaker().failed(tokio::time::Instant::now());
-            breaker::report(news, WHAT, Some(error));
+            breaker::report(news, MODEL_LABEL, Some(error));
         }
     }
 }
@@ -206,7 +214,7 @@ impl Search {
 /// The one vector that was asked for.
 fn vector_of(identity: &Identity, made: Vec<Vec<f32>>) -> Result<Arc<[f32]>, EmbedError> {
     let vector = embedder::checked(identity, 1, made)?.into_iter().next();
-    vector.map(Arc::from).ok_or(EmbedError::WrongCount { asked: 1, got: 0 })
+    vector.map(Arc::from).ok_or(EmbedError::WrongCount { expected: 1, got: 0 })
 }
 
 /// A question as it can be asked.

@@ -1,13 +1,13 @@
-//! Fusion: what words say of a page and what vectors say of it, as one score (ADR 12). Pure.
+//! Score fusion of BM25 and vector search (ADR 12). Pure.
 //!
-//! Scores are added, not ranks: how much better the first is than the second says something. Every candidate has both of
-//! its scores, whichever of the two found it.
+//! Scores are added, not ranks: the distance between two results carries information. Every candidate has both scores,
+//! whichever search found it.
 
 use std::collections::HashMap;
 
 use crate::page::Kind;
 
-/// How much meaning counts; words count for the rest.
+/// Weight of the cosine; BM25 has the rest.
 fn weight(kind: Kind) -> f32 {
     match kind {
         Kind::Prose => 0.7,
@@ -15,14 +15,14 @@ fn weight(kind: Kind) -> f32 {
     }
 }
 
-/// A page without any word of the question must be at least this near to it.
-const FLOOR: f32 = 0.15;
+/// Minimum cosine of a page that shares no word with the query.
+const MIN_COSINE: f32 = 0.15;
 
-/// How many of the best lend each other some of their scores, and to how many neighbours each.
-pub(crate) const LENDING: usize = 50;
+/// How many of the best pages are smoothed, and by how many neighbours each.
+pub(crate) const SMOOTHED_PAGES: usize = 50;
 const NEIGHBOURS: usize = 5;
 
-/// How much of a page's score its neighbours lend it.
+/// Share of a score that comes from neighbours.
 fn share(kind: Kind) -> f32 {
     match kind {
         Kind::Prose => 0.3,
@@ -30,57 +30,59 @@ fn share(kind: Kind) -> f32 {
     }
 }
 
-/// What is known of a candidate.
+/// A candidate and its scores.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Candidate {
     pub page: i64,
     pub kind: Kind,
     /// What its words are worth; nothing where it has none of them.
-    pub words: Option<f32>,
+    pub bm25: Option<f32>,
     /// How near its nearest chunk is, and which that is; nothing where it has no vectors.
-    pub meaning: Option<(f32, i64)>,
+    pub cosine: Option<(f32, i64)>,
 }
 
 /// A candidate with its one score.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Fused {
+pub(crate) struct FusedCandidate {
     pub candidate: Candidate,
     pub score: f32,
 }
 
 /// The candidates, the best first.
-pub(crate) fn fuse(candidates: impl IntoIterator<Item = Candidate>) -> Vec<Fused> {
+pub(crate) fn fuse(candidates: impl IntoIterator<Item = Candidate>) -> Vec<FusedCandidate> {
     let candidates: Vec<Candidate> = candidates.into_iter().collect();
-    let best = candidates.iter().filter_map(|one| one.words).fold(0.0_f32, f32::max);
-    let has_meaning = candidates.iter().any(|one| one.meaning.is_some());
+    let best = candidates.iter().filter_map(|one| one.bm25).fold(0.0_f32, f32::max);
+    let has_vectors = candidates.iter().any(|one| one.cosine.is_some());
     // A page whose vectors are still to come is taken for as near as the middle of those that share its words.
     let middle = middle(&candidates);
-    let mut fused: Vec<Fused> = (candidates.into_iter())
-        .filter(|one| one.words.is_some() || one.meaning.is_some_and(|(cosine, _)| cosine >= FLOOR))
+    let mut fused: Vec<FusedCandidate> = (candidates.into_iter())
+        .filter(|one| one.bm25.is_some() || one.cosine.is_some_and(|(cosine, _)| cosine >= MIN_COSINE))
         .map(|candidate| {
-            let words = candidate.words.filter(|_| best > 0.0).map_or(0.0, |words| words / best);
-            let score = if has_meaning {
-                let meaning = candidate.meaning.map_or(middle, |(cosine, _)| cosine);
+            let bm25 = candidate.bm25.filter(|_| best > 0.0).map_or(0.0, |bm25| bm25 / best);
+            let score = if has_vectors {
+                let cosine = candidate.cosine.map_or(middle, |(cosine, _)| cosine);
                 let weight = weight(candidate.kind);
-                weight * meaning + (1.0 - weight) * words
+                weight * cosine + (1.0 - weight) * bm25
             } else {
-                words
+                bm25
             };
-            Fused { candidate, score }
+            FusedCandidate { candidate, score }
         })
         .collect();
     fused.sort_by(by_score);
     fused
 }
 
-/// Lets the best pages lend each other some of their scores, by how near they are to each other: what stands among good
-/// answers is likely one. The centre of each page is of length one.
-pub(crate) fn lend(fused: &mut [Fused], centres: &HashMap<i64, Vec<f32>>) {
-    let best = fused.len().min(LENDING);
+/// Smooths the scores of the best pages by those of their neighbours: a page similar to good results is likely a good
+/// result. The centroids are unit vectors.
+pub(crate) fn smooth(fused: &mut [FusedCandidate], centroids: &HashMap<i64, Vec<f32>>) {
+    let best = fused.len().min(SMOOTHED_PAGES);
     let Some(best) = fused.get_mut(..best) else { return };
-    let nearness = Nearness::of(best, centres);
-    let lent: Vec<f32> =
-        (0..).zip(best.iter()).map(|(at, one)| lent(at, best, &nearness).unwrap_or(one.score)).collect();
+    let similarities = Similarities::of(best, centroids);
+    let lent: Vec<f32> = (0..)
+        .zip(best.iter())
+        .map(|(at, one)| neighbour_mean(at, best, &similarities).unwrap_or(one.score))
+        .collect();
     for (one, lent) in best.iter_mut().zip(lent) {
         let share = share(one.candidate.kind);
         one.score = (1.0 - share) * one.score + share * lent;
@@ -89,20 +91,20 @@ pub(crate) fn lend(fused: &mut [Fused], centres: &HashMap<i64, Vec<f32>>) {
     best.sort_by(by_score);
 }
 
-/// How near pages are to each other, as cosines: a row for each, with nothing where a page has no centre.
-struct Nearness {
+/// Pairwise cosines of pages; `None` if a page has no centroid.
+struct Similarities {
     count: usize,
     cosines: Vec<Option<f32>>,
 }
 
-impl Nearness {
-    fn of(pages: &[Fused], centres: &HashMap<i64, Vec<f32>>) -> Self {
+impl Similarities {
+    fn of(pages: &[FusedCandidate], centroids: &HashMap<i64, Vec<f32>>) -> Self {
         let count = pages.len();
-        let centres: Vec<Option<&Vec<f32>>> =
-            pages.iter().map(|page| centres.get(&page.candidate.page)).collect();
+        let centroids: Vec<Option<&Vec<f32>>> =
+            pages.iter().map(|page| centroids.get(&page.candidate.page)).collect();
         let mut cosines = vec![None; count * count];
-        for (row, one) in centres.iter().enumerate() {
-            for (column, other) in centres.iter().enumerate().take(row) {
+        for (row, one) in centroids.iter().enumerate() {
+            for (column, other) in centroids.iter().enumerate().take(row) {
                 let cosine = one.zip(*other).map(|(one, other)| dot(one, other).max(0.0));
                 for at in [row * count + column, column * count + row] {
                     if let Some(place) = cosines.get_mut(at) {
@@ -119,9 +121,9 @@ impl Nearness {
     }
 }
 
-/// The scores of a page's nearest neighbours, by how near they are; nothing where it has none.
-fn lent(at: usize, best: &[Fused], nearness: &Nearness) -> Option<f32> {
-    let others = nearness.row(at).iter().zip(best);
+/// Mean score of the nearest neighbours of a page, weighted by cosine; `None` if it has none.
+fn neighbour_mean(at: usize, best: &[FusedCandidate], similarities: &Similarities) -> Option<f32> {
+    let others = similarities.row(at).iter().zip(best);
     let mut near: Vec<(f32, f32)> =
         others.filter_map(|(cosine, other)| Some(((*cosine)?, other.score))).collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -143,14 +145,14 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// The best first; of equals, the one that came into the index first.
-fn by_score(a: &Fused, b: &Fused) -> std::cmp::Ordering {
+/// Best first; ties in index order.
+fn by_score(a: &FusedCandidate, b: &FusedCandidate) -> std::cmp::Ordering {
     b.score.total_cmp(&a.score).then(a.candidate.page.cmp(&b.candidate.page))
 }
 
 fn middle(candidates: &[Candidate]) -> f32 {
-    let with_words = candidates.iter().filter(|one| one.words.is_some());
-    let mut near: Vec<f32> = with_words.filter_map(|one| one.meaning.map(|(cosine, _)| cosine)).collect();
+    let lexical = candidates.iter().filter(|one| one.bm25.is_some());
+    let mut near: Vec<f32> = lexical.filter_map(|one| one.cosine.map(|(cosine, _)| cosine)).collect();
     near.sort_by(f32::total_cmp);
     near.get(near.len() / 2).copied().unwrap_or_default()
 }

@@ -20,18 +20,18 @@ use tantivy::{
     schema::{FAST, Field, INDEXED, IndexRecordOption, Schema, TextFieldIndexing, TextOptions},
 };
 
-pub(crate) use query::Words;
+pub(crate) use query::ParsedQuery;
 
 /// With another number the index is made again: fields or analysis changed.
-const LAYOUT: u32 = 2;
+const INDEX_VERSION: u32 = 2;
 
 /// The analysis of what is searched, and of what suggestions come from.
-const STEMMED: &str = "lyceum";
-const PLAIN: &str = "lyceum-plain";
+const STEMMED_ANALYZER: &str = "lyceum";
+const PLAIN_ANALYZER: &str = "lyceum-plain";
 
 /// How many threads make terms of texts, and what they may hold in memory before they write a segment.
-const WRITERS: usize = 2;
-const WRITER_BYTES: usize = WRITERS * 20 * 1024 * 1024;
+const WRITER_THREADS: usize = 2;
+const WRITER_BYTES: usize = WRITER_THREADS * 20 * 1024 * 1024;
 
 /// The fields of a page.
 #[derive(Debug, Clone, Copy)]
@@ -66,7 +66,7 @@ pub(crate) struct Text<'a> {
 
 /// Why the index can't be used. It can be made again in each case.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Unusable {
+pub(crate) enum IndexError {
     #[error("the lexical index is corrupt")]
     Damaged,
     #[error("the lexical index can't be used: {0}")]
@@ -75,7 +75,7 @@ pub(crate) enum Unusable {
     Folder(#[from] std::io::Error),
 }
 
-impl Unusable {
+impl IndexError {
     /// Whether what is on the disk is not what was written, beyond doubt.
     pub(crate) fn is_damage(&self) -> bool {
         match self {
@@ -108,30 +108,30 @@ impl std::fmt::Debug for Lexical {
 
 impl Lexical {
     /// Opens the index in a folder and checks every byte of it; makes an empty one where there is none. Blocks.
-    pub(crate) fn open(folder: &Path) -> Result<Self, Unusable> {
+    pub(crate) fn open(folder: &Path) -> Result<Self, IndexError> {
         // What is read before its checksum is may be anything, and the engine is not proof against that.
-        catch_unwind(AssertUnwindSafe(|| Self::open_here(folder))).unwrap_or(Err(Unusable::Damaged))
+        catch_unwind(AssertUnwindSafe(|| Self::open_here(folder))).unwrap_or(Err(IndexError::Damaged))
     }
 
     /// Takes everything away and begins anew. Only for the process that leads.
-    pub(crate) fn renew(folder: &Path) -> Result<Self, Unusable> {
+    pub(crate) fn renew(folder: &Path) -> Result<Self, IndexError> {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
             _ => Self::open(folder),
         }
     }
 
-    fn open_here(folder: &Path) -> Result<Self, Unusable> {
-        let folder = folder.join(LAYOUT.to_string());
+    fn open_here(folder: &Path) -> Result<Self, IndexError> {
+        let folder = folder.join(INDEX_VERSION.to_string());
         std::fs::create_dir_all(&folder)?;
         let (schema, fields) = schema();
         let directory = MmapDirectory::open(&folder).map_err(TantivyError::from)?;
         let settings = IndexSettings::default();
         let index = Index::builder().schema(schema).settings(settings).open_or_create(directory)?;
-        index.tokenizers().register(STEMMED, analyzer::analyzer());
-        index.tokenizers().register(PLAIN, analyzer::plain());
+        index.tokenizers().register(STEMMED_ANALYZER, analyzer::analyzer());
+        index.tokenizers().register(PLAIN_ANALYZER, analyzer::plain());
         if !index.validate_checksum()?.is_empty() {
-            return Err(Unusable::Damaged);
+            return Err(IndexError::Damaged);
         }
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
         let lexical = Self { index, reader, fields, writer: Mutex::default(), seen: AtomicI64::default() };
@@ -141,7 +141,7 @@ impl Lexical {
 
     /// Takes away what other versions of this program kept beside it. Only for the process that leads.
     pub(crate) fn tidy(folder: &Path) -> std::io::Result<()> {
-        let own = LAYOUT.to_string();
+        let own = INDEX_VERSION.to_string();
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
             if entry.file_name() != own.as_str() && entry.file_type()?.is_dir() {
@@ -155,14 +155,14 @@ impl Lexical {
     pub(crate) fn is_damaged(&self) -> bool {
         let check = || {
             self.position()?;
-            if self.index.validate_checksum()?.is_empty() { Ok(()) } else { Err(Unusable::Damaged) }
+            if self.index.validate_checksum()?.is_empty() { Ok(()) } else { Err(IndexError::Damaged) }
         };
-        let checked = catch_unwind(AssertUnwindSafe(check)).unwrap_or(Err(Unusable::Damaged));
+        let checked = catch_unwind(AssertUnwindSafe(check)).unwrap_or(Err(IndexError::Damaged));
         checked.is_err_and(|error| error.is_damage())
     }
 
     /// The number of the last event that is part of it; 0 for an empty one.
-    pub(crate) fn position(&self) -> Result<i64, Unusable> {
+    pub(crate) fn position(&self) -> Result<i64, IndexError> {
         let payload = self.index.load_metas()?.payload;
         Ok(payload.and_then(|text| text.parse().ok()).unwrap_or_default())
     }
@@ -173,12 +173,12 @@ impl Lexical {
     }
 
     /// Puts pages in, takes others out, and has it on disk when this returns.
-    pub(crate) fn update(&self, texts: &[Text<'_>], gone: &[i64], position: i64) -> Result<(), Unusable> {
+    pub(crate) fn update(&self, texts: &[Text<'_>], gone: &[i64], position: i64) -> Result<(), IndexError> {
         self.write(position, |writer| self.change(writer, texts, gone))
     }
 
     /// Takes every page out.
-    pub(crate) fn clear(&self) -> Result<(), Unusable> {
+    pub(crate) fn clear(&self) -> Result<(), IndexError> {
         self.write(0, |writer| writer.delete_all_documents().map(drop))
     }
 
@@ -186,11 +186,11 @@ impl Lexical {
         &self,
         position: i64,
         change: impl FnOnce(&IndexWriter) -> Result<(), TantivyError>,
-    ) -> Result<(), Unusable> {
+    ) -> Result<(), IndexError> {
         let mut held = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let mut writer = match held.take() {
             Some(writer) => writer,
-            None => self.index.writer_with_num_threads(WRITERS, WRITER_BYTES)?,
+            None => self.index.writer_with_num_threads(WRITER_THREADS, WRITER_BYTES)?,
         };
         change(&writer)?;
         let mut commit = writer.prepare_commit()?;
@@ -214,7 +214,7 @@ impl Lexical {
     }
 
     /// Sees what another process wrote.
-    pub(crate) fn refresh(&self) -> Result<(), Unusable> {
+    pub(crate) fn refresh(&self) -> Result<(), IndexError> {
         let position = self.position()?;
         if position != self.seen.load(Ordering::Relaxed) {
             self.reader.reload()?;
@@ -250,7 +250,7 @@ fn schema() -> (Schema, Fields) {
         let indexing = TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(option);
         TextOptions::default().set_indexing_options(indexing)
     };
-    let text = indexed(STEMMED, IndexRecordOption::WithFreqsAndPositions);
+    let text = indexed(STEMMED_ANALYZER, IndexRecordOption::WithFreqsAndPositions);
     let fields = Fields {
         page: builder.add_i64_field("page", INDEXED | FAST),
         title: builder.add_text_field("title", text.clone()),
@@ -258,7 +258,7 @@ fn schema() -> (Schema, Fields) {
         tags: builder.add_text_field("tags", text.clone()),
         path: builder.add_text_field("path", text.clone()),
         body: builder.add_text_field("body", text),
-        vocabulary: builder.add_text_field("vocabulary", indexed(PLAIN, IndexRecordOption::Basic)),
+        vocabulary: builder.add_text_field("vocabulary", indexed(PLAIN_ANALYZER, IndexRecordOption::Basic)),
     };
     (builder.build(), fields)
 }

@@ -28,7 +28,7 @@ pub use error::Error;
 pub use failure::Failure;
 pub use filter::Filter;
 pub use find::{
-    Facets, Hit, MAX_QUERY_CHARS, MAX_RESULTS, Mode, Query, QueryResult, Ranked, Searched, Stages,
+    Facets, Hit, IndexCoverage, MAX_QUERY_CHARS, MAX_RESULTS, Mode, Query, QueryResult, RankedPage, Stages,
 };
 pub use page::{Facts, Kind, Page};
 pub use search::{Options, Plan, Ranking, Search, State, Status, discard};

@@ -11,17 +11,17 @@ use std::{
 use lyceum_models::embedder::Embedder;
 use lyceum_store::{
     DbError, Tx, events, pages,
-    vectors::{self, Placed},
+    vectors::{self, ChunkVector},
 };
 
 use crate::{
     filter::Filter,
     page::Facts,
-    vectors::{Flat, Near, Owner},
+    vectors::{Flat, Owner, VectorHit},
 };
 
 /// How many events are taken one by one; with more of them everything is read.
-const ONE_BY_ONE: usize = 2_000;
+const MAX_INCREMENTAL_EVENTS: usize = 2_000;
 
 /// A page in memory.
 #[derive(Debug, Clone)]
@@ -33,15 +33,15 @@ pub(crate) struct Card {
 
 /// The model that searches use, and what questions to it are embedded with.
 #[derive(Debug, Clone)]
-pub(crate) struct Active {
+pub(crate) struct ActiveModel {
     pub model: i64,
     pub embedder: Arc<dyn Embedder>,
 }
 
 /// A model and its vectors. They are exchanged together, so that a question never meets the vectors of another model.
 #[derive(Debug)]
-pub(crate) struct Meaning {
-    active: Active,
+pub(crate) struct ModelVectors {
+    active: ActiveModel,
     flat: Flat,
     /// The number of the last vector that is in it.
     seq: i64,
@@ -49,14 +49,14 @@ pub(crate) struct Meaning {
 
 /// How far a memory is.
 #[derive(Debug)]
-pub(crate) struct Reached {
+pub(crate) struct MemoryPosition {
     seq: i64,
-    model: Option<(Active, i64)>,
+    model: Option<(ActiveModel, i64)>,
 }
 
 /// What a memory does not know yet.
 #[derive(Debug)]
-pub(crate) enum News {
+pub(crate) enum MemoryUpdate {
     /// Pages and vectors, one by one.
     Some(Changes),
     /// So much that it is another memory.
@@ -64,14 +64,14 @@ pub(crate) enum News {
 }
 
 /// The source of a page and what is known of it.
-type Known = (String, Arc<Facts>);
+type KnownPage = (String, Arc<Facts>);
 
 /// Pages that changed, each as it is known now or gone, and vectors.
 #[derive(Debug)]
 pub(crate) struct Changes {
     seq: i64,
-    touched: Vec<(i64, Option<Known>)>,
-    vectors: Vec<Placed>,
+    touched: Vec<(i64, Option<KnownPage>)>,
+    vectors: Vec<ChunkVector>,
     vectors_seq: i64,
 }
 
@@ -81,21 +81,21 @@ pub(crate) struct Memory {
     cards: Vec<Option<Card>>,
     slots: HashMap<i64, u32>,
     names: HashSet<Arc<str>>,
-    meaning: Option<Meaning>,
+    meaning: Option<ModelVectors>,
     /// The number of the last event that is in it.
     pub seq: i64,
 }
 
 /// Which pages may be found.
 #[derive(Debug, Clone)]
-pub(crate) enum Allowed {
+pub(crate) enum AllowedPages {
     /// All of them.
     All,
     /// Those whose number is marked.
     Only(Arc<[bool]>),
 }
 
-impl Allowed {
+impl AllowedPages {
     /// Whether the page of that number may be found.
     pub(crate) fn admits(&self, page: i64) -> bool {
         match self {
@@ -109,10 +109,10 @@ impl Allowed {
 
 impl Memory {
     /// Reads every page, and the vectors of a model.
-    pub(crate) fn load(tx: &Tx<'_>, active: Option<Active>) -> Result<Self, DbError> {
+    pub(crate) fn load(tx: &Tx<'_>, active: Option<ActiveModel>) -> Result<Self, DbError> {
         let mut memory = Self { seq: events::last(tx)?, ..Self::default() };
-        for kept in pages::all(tx)? {
-            memory.put(kept.id, &kept.source, facts(&kept)?);
+        for stored in pages::all(tx)? {
+            memory.put(stored.id, &stored.source, facts(&stored)?);
         }
         if let Some(active) = active {
             memory.meaning = Some(memory.meaning(tx, active)?);
@@ -121,17 +121,17 @@ impl Memory {
     }
 
     /// How far it is.
-    pub(crate) fn reached(&self) -> Reached {
+    pub(crate) fn reached(&self) -> MemoryPosition {
         let model = self.meaning.as_ref().map(|meaning| (meaning.active.clone(), meaning.seq));
-        Reached { seq: self.seq, model }
+        MemoryPosition { seq: self.seq, model }
     }
 
     /// Takes in what it did not know. Gives back what it was before, where it is another altogether: to let go of that
     /// takes its time.
-    pub(crate) fn take_in(&mut self, news: News) -> Option<Self> {
+    pub(crate) fn take_in(&mut self, news: MemoryUpdate) -> Option<Self> {
         let Changes { seq, touched, vectors, vectors_seq } = match news {
-            News::Some(news) => news,
-            News::All(memory) => return Some(std::mem::replace(self, *memory)),
+            MemoryUpdate::Some(news) => news,
+            MemoryUpdate::All(memory) => return Some(std::mem::replace(self, *memory)),
         };
         let slots = touched.iter().filter_map(|(id, _)| self.slots.get(id).copied()).collect();
         if let Some(meaning) = &mut self.meaning {
@@ -154,11 +154,11 @@ impl Memory {
     }
 
     /// The vectors of a model for these pages, not in use yet.
-    pub(crate) fn meaning(&self, tx: &Tx<'_>, active: Active) -> Result<Meaning, DbError> {
+    pub(crate) fn meaning(&self, tx: &Tx<'_>, active: ActiveModel) -> Result<ModelVectors, DbError> {
         let flat = Flat::new(active.embedder.identity().dimensions);
         let seq = vectors::last(tx)?;
         let placed = vectors::after(tx, active.model, 0)?;
-        let mut meaning = Meaning { active, flat, seq };
+        let mut meaning = ModelVectors { active, flat, seq };
         for one in placed {
             meaning.place(&self.slots, &one);
         }
@@ -166,7 +166,7 @@ impl Memory {
     }
 
     /// Uses these vectors from now on, and gives back those that were used before.
-    pub(crate) fn use_meaning(&mut self, meaning: Meaning) -> Option<Meaning> {
+    pub(crate) fn use_meaning(&mut self, meaning: ModelVectors) -> Option<ModelVectors> {
         self.meaning.replace(meaning)
     }
 
@@ -178,7 +178,7 @@ impl Memory {
     }
 
     /// The model whose vectors are used.
-    pub(crate) fn active(&self) -> Option<&Active> {
+    pub(crate) fn active(&self) -> Option<&ActiveModel> {
         self.meaning.as_ref().map(|meaning| &meaning.active)
     }
 
@@ -204,9 +204,9 @@ impl Memory {
     }
 
     /// Which pages a filter admits.
-    pub(crate) fn allowed(&self, filter: &Filter) -> Allowed {
+    pub(crate) fn allowed(&self, filter: &Filter) -> AllowedPages {
         if filter.is_empty() {
-            return Allowed::All;
+            return AllowedPages::All;
         }
         let last = self.cards().map(|card| card.id).max().unwrap_or_default();
         let mut marked = vec![false; usize::try_from(last).unwrap_or_default() + 1];
@@ -215,33 +215,33 @@ impl Memory {
                 *mark = true;
             }
         }
-        Allowed::Only(marked.into())
+        AllowedPages::Only(marked.into())
     }
 
     /// The chunks nearest to a vector.
-    pub(crate) fn nearest(&self, vector: &[f32], most: usize, allowed: &Allowed) -> Vec<Near> {
+    pub(crate) fn nearest(&self, vector: &[f32], most: usize, allowed: &AllowedPages) -> Vec<VectorHit> {
         let Some(meaning) = &self.meaning else { return Vec::new() };
         match allowed {
-            Allowed::All => meaning.flat.nearest(vector, most, |_| true),
-            Allowed::Only(_) => meaning
+            AllowedPages::All => meaning.flat.nearest(vector, most, |_| true),
+            AllowedPages::Only(_) => meaning
                 .flat
                 .nearest(vector, most, |slot| self.card_in(slot).is_some_and(|card| allowed.admits(card.id))),
         }
     }
 
     /// How near every chunk of these pages is.
-    pub(crate) fn near(&self, vector: &[f32], pages: &[i64]) -> Vec<Near> {
+    pub(crate) fn near(&self, vector: &[f32], pages: &[i64]) -> Vec<VectorHit> {
         let Some(meaning) = &self.meaning else { return Vec::new() };
         let slots: Vec<u32> = pages.iter().filter_map(|page| self.slots.get(page).copied()).collect();
         meaning.flat.of_slots(vector, &slots)
     }
 
     /// What each of these pages is about on the whole, as a vector of length one; those without vectors are left out.
-    pub(crate) fn centres(&self, pages: &[i64]) -> HashMap<i64, Vec<f32>> {
+    pub(crate) fn centroids(&self, pages: &[i64]) -> HashMap<i64, Vec<f32>> {
         let Some(meaning) = &self.meaning else { return HashMap::new() };
         let slots: Vec<u32> = pages.iter().filter_map(|page| self.slots.get(page).copied()).collect();
-        let centres = meaning.flat.centres(&slots).into_iter();
-        centres.filter_map(|(slot, centre)| Some((self.card_in(slot)?.id, centre))).collect()
+        let centroids = meaning.flat.centroids(&slots).into_iter();
+        centroids.filter_map(|(slot, centre)| Some((self.card_in(slot)?.id, centre))).collect()
     }
 
     fn put(&mut self, id: i64, source: &str, facts: Arc<Facts>) {
@@ -268,8 +268,8 @@ impl Memory {
     }
 }
 
-impl Meaning {
-    fn place(&mut self, slots: &HashMap<i64, u32>, placed: &Placed) {
+impl ModelVectors {
+    fn place(&mut self, slots: &HashMap<i64, u32>, placed: &ChunkVector) {
         // A page that is not here yet brings its vectors along when it comes.
         if let Some(slot) = slots.get(&placed.page) {
             self.flat.insert(Owner { slot: *slot, chunk: placed.chunk }, &placed.vector);
@@ -277,19 +277,19 @@ impl Meaning {
     }
 }
 
-impl Reached {
+impl MemoryPosition {
     /// What happened since, of one state of the database. Reads only, so that nobody waits for it.
-    pub(crate) fn news(&self, tx: &Tx<'_>) -> Result<Option<News>, DbError> {
+    pub(crate) fn news(&self, tx: &Tx<'_>) -> Result<Option<MemoryUpdate>, DbError> {
         let seq = events::last(tx)?;
         let vectors_seq = vectors::last(tx)?;
         let is_known = self.model.as_ref().is_none_or(|(_, known)| *known == vectors_seq);
         if seq == self.seq && is_known {
             return Ok(None);
         }
-        let happened = events::after(tx, pages::STREAM, self.seq, ONE_BY_ONE)?;
+        let happened = events::after(tx, pages::STREAM, self.seq, MAX_INCREMENTAL_EVENTS)?;
         if i64::try_from(happened.len()).ok() != Some(seq - self.seq) {
             let active = self.model.as_ref().map(|(active, _)| active.clone());
-            return Ok(Some(News::All(Box::new(Memory::load(tx, active)?))));
+            return Ok(Some(MemoryUpdate::All(Box::new(Memory::load(tx, active)?))));
         }
         let ids: BTreeSet<i64> = happened.iter().filter_map(|event| event.key.parse().ok()).collect();
         let mut placed = Vec::new();
@@ -300,21 +300,21 @@ impl Reached {
         }
         let mut touched = Vec::with_capacity(ids.len());
         for id in ids {
-            let kept = pages::page(tx, id)?;
-            if let (Some(_), Some((active, _))) = (&kept, &self.model) {
+            let stored = pages::page(tx, id)?;
+            if let (Some(_), Some((active, _))) = (&stored, &self.model) {
                 placed.extend(vectors::of_page(tx, active.model, id)?);
             }
-            let page = match kept {
-                Some(kept) => Some((facts(&kept)?, kept.source)),
+            let page = match stored {
+                Some(stored) => Some((facts(&stored)?, stored.source)),
                 None => None,
             };
             touched.push((id, page.map(|(facts, source)| (source, facts))));
         }
-        Ok(Some(News::Some(Changes { seq, touched, vectors: placed, vectors_seq })))
+        Ok(Some(MemoryUpdate::Some(Changes { seq, touched, vectors: placed, vectors_seq })))
     }
 }
 
-fn facts(kept: &pages::StoredPage) -> Result<Arc<Facts>, DbError> {
-    let facts = serde_json::from_str(&kept.facts).map_err(|error| DbError::Content(error.to_string()))?;
+fn facts(stored: &pages::StoredPage) -> Result<Arc<Facts>, DbError> {
+    let facts = serde_json::from_str(&stored.facts).map_err(|error| DbError::Content(error.to_string()))?;
     Ok(Arc::new(facts))
 }

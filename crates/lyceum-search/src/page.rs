@@ -31,7 +31,7 @@ pub struct Facts {
     pub description: String,
     /// Its file in the source.
     pub path: String,
-    /// Where the file can be seen at its commit, if it can.
+    /// Link to the file at its commit, if there is one.
     pub url: Option<String>,
     /// The commit it was synced at.
     pub commit_sha: String,

@@ -1,6 +1,6 @@
 //! The stage that puts the best hits into a better order, as long as its model answers in time.
 //!
-//! A search never fails because of it: [`Reranked::Unavailable`] means the order that is there already.
+//! A search never fails because of it: [`RerankOutcome::Unavailable`] means the order that is there already.
 
 mod cache;
 
@@ -16,7 +16,7 @@ use lyceum_net::CircuitBreaker;
 use lyceum_store::Db;
 use tokio::time::{Instant, timeout_at};
 
-use crate::breaker::{self, PAUSE};
+use crate::breaker::{self, OPEN_TIME};
 use cache::Cache;
 
 /// How many hits are put in order.
@@ -26,11 +26,11 @@ pub const MAX_PASSAGES: usize = 20;
 const MAX_PASSAGE_CHARS: usize = 8_000;
 
 /// What the log calls it.
-const WHAT: &str = "the reranker";
+const RERANKER_LABEL: &str = "the reranker";
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Reranked {
+pub enum RerankOutcome {
     /// A score for each of the first [`MAX_PASSAGES`] passages, in their order; higher fits better.
     Scored(Vec<f32>),
     /// There are none, and why, for whoever asked.
@@ -54,39 +54,39 @@ impl Rerank {
 
     /// Scores the first [`MAX_PASSAGES`] passages, the first 8,000 characters of each: from the cache, or with one request within
     /// the budget.
-    pub async fn order(&self, query: &str, passages: &[String]) -> Reranked {
+    pub async fn order(&self, query: &str, passages: &[String]) -> RerankOutcome {
         let passages: Vec<String> =
             passages.iter().take(MAX_PASSAGES).map(|passage| truncate(passage, MAX_PASSAGE_CHARS)).collect();
         if passages.is_empty() {
-            return Reranked::Scored(Vec::new());
+            return RerankOutcome::Scored(Vec::new());
         }
         let now = Timestamp::now();
         let deadline = Instant::now() + self.budget;
         let key = cache::key(self.reranker.identity(), query, &passages);
         if let Some(scores) = self.cache.get(&key, passages.len(), now, self.budget / 2).await {
-            return Reranked::Scored(scores);
+            return RerankOutcome::Scored(scores);
         }
         if !self.breaker().allows(Instant::now()) {
-            let pause = PAUSE.as_secs();
-            return Reranked::Unavailable(format!(
+            let pause = OPEN_TIME.as_secs();
+            return RerankOutcome::Unavailable(format!(
                 "the reranker keeps failing; the next attempt is in {pause} s"
             ));
         }
-        match self.ask(query, &passages, deadline).await {
+        match self.score(query, &passages, deadline).await {
             Ok(scores) => {
                 let news = self.breaker().succeeded();
-                breaker::report(news, WHAT, None);
+                breaker::report(news, RERANKER_LABEL, None);
                 // It may have been made ready in between, and is known by another name then.
                 let key = cache::key(self.reranker.identity(), query, &passages);
                 self.cache.put(key, &scores, now);
-                Reranked::Scored(scores)
+                RerankOutcome::Scored(scores)
             }
             // Nothing has failed yet.
-            Err(error @ RerankError::Loading) => Reranked::Unavailable(reason(&error)),
+            Err(error @ RerankError::Loading) => RerankOutcome::Unavailable(reason(&error)),
             Err(error) => {
                 let news = self.breaker().failed(Instant::now());
-                breaker::report(news, WHAT, Some(&error));
-                Reranked::Unavailable(reason(&error))
+                breaker::report(news, RERANKER_LABEL, Some(&error));
+                RerankOutcome::Unavailable(reason(&error))
             }
         }
     }
@@ -96,7 +96,7 @@ impl Rerank {
         self.cache.settle().await;
     }
 
-    async fn ask(
+    async fn score(
         &self,
         query: &str,
         passages: &[String],

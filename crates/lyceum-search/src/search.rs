@@ -4,9 +4,9 @@
 //! database is what counts; the index by words and what is in memory follow it, and can be made again of it. One process
 //! at a time writes, the one that holds the lock; every process answers.
 
-mod again;
 mod ingest;
 mod opening;
+mod retry;
 mod status;
 
 use std::{
@@ -28,11 +28,11 @@ use crate::{
     error::Error,
     failure::Failure,
     lexical::Lexical,
-    memory::{Active, Memory},
+    memory::{ActiveModel, Memory},
     rerank::Rerank,
 };
 
-use again::Again;
+use retry::RetryState;
 
 pub use ingest::Plan;
 pub(crate) use ingest::passage;
@@ -40,10 +40,10 @@ pub use opening::discard;
 pub use status::{State, Status};
 
 /// How long a question waits for the index to be opened.
-const OPENED_WITHIN: Duration = Duration::from_secs(20);
+const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// How many questions are remembered with their vectors.
-const REMEMBERED: usize = 2_000;
+const QUERY_CACHE_CAPACITY: usize = 2_000;
 
 /// What a search is made of.
 pub struct Options {
@@ -87,7 +87,7 @@ pub struct Search {
     /// The number of the model that is wanted; 0 before it is known.
     pub(crate) wanted: AtomicI64,
     /// The vectors of questions that were asked before, by the model and the question.
-    pub(crate) asked: Cache<(i64, String), Arc<[f32]>>,
+    pub(crate) query_vectors: Cache<(i64, String), Arc<[f32]>>,
 }
 
 /// Whether there is anything to search in.
@@ -95,12 +95,12 @@ pub struct Search {
 enum Opening {
     #[default]
     Pending,
-    Done(Arc<Opened>),
+    Done(Arc<OpenIndex>),
     Failed(Arc<Failure>),
 }
 
 /// What is open once it is.
-pub(crate) struct Opened {
+pub(crate) struct OpenIndex {
     pub db: Db,
     memory: RwLock<Memory>,
     /// Nothing while it is damaged and somebody else has to make it again.
@@ -110,7 +110,7 @@ pub(crate) struct Opened {
     /// Held by who brings the index by words up to the database.
     catching_up: Mutex<()>,
     /// When the index by words is opened or written again, where that failed.
-    words_again: Mutex<Again>,
+    words_again: Mutex<RetryState>,
     pub rerank: Option<Rerank>,
 }
 
@@ -137,15 +137,15 @@ impl Search {
             model: watch::Sender::new(status),
             unembedded: AtomicI64::default(),
             wanted: AtomicI64::default(),
-            asked: Cache::new(REMEMBERED),
+            query_vectors: Cache::new(QUERY_CACHE_CAPACITY),
         }
     }
 
     /// What is open, once it is.
-    pub(crate) async fn opened(&self) -> Result<Arc<Opened>, Error> {
+    pub(crate) async fn opened(&self) -> Result<Arc<OpenIndex>, Error> {
         let mut opening = self.opening.subscribe();
         let settled = opening.wait_for(|opening| !matches!(opening, Opening::Pending));
-        let settled = tokio::time::timeout(OPENED_WITHIN, settled).await;
+        let settled = tokio::time::timeout(OPEN_TIMEOUT, settled).await;
         match settled.map(|settled| settled.map(|opening| opening.clone())) {
             Ok(Ok(Opening::Done(opened))) => Ok(opened),
             Ok(Ok(Opening::Failed(failure))) => Err(Error::Closed(failure.reason.clone())),
@@ -154,7 +154,7 @@ impl Search {
     }
 
     /// What is open at this moment.
-    pub(crate) fn opened_now(&self) -> Option<Arc<Opened>> {
+    pub(crate) fn opened_now(&self) -> Option<Arc<OpenIndex>> {
         match &*self.opening.borrow() {
             Opening::Done(opened) => Some(opened.clone()),
             Opening::Pending | Opening::Failed(_) => None,
@@ -188,7 +188,7 @@ impl Search {
     }
 }
 
-impl Opened {
+impl OpenIndex {
     pub(crate) fn memory(&self) -> RwLockReadGuard<'_, Memory> {
         self.memory.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -205,12 +205,12 @@ impl Opened {
         *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = lexical;
     }
 
-    fn words_again(&self) -> MutexGuard<'_, Again> {
+    fn words_again(&self) -> MutexGuard<'_, RetryState> {
         self.words_again.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The model that searches use.
-    pub(crate) fn active(&self) -> Option<Active> {
+    pub(crate) fn active(&self) -> Option<ActiveModel> {
         self.memory().active().cloned()
     }
 
@@ -226,7 +226,7 @@ impl Opened {
     }
 
     /// Answers are found with this model from now on. Blocks, but no question waits for it.
-    pub(crate) fn use_model(&self, active: Active) -> Result<(), DbError> {
+    pub(crate) fn use_model(&self, active: ActiveModel) -> Result<(), DbError> {
         let _turn = self.following.lock().unwrap_or_else(PoisonError::into_inner);
         let meaning = self.db.read_here(|tx| self.memory().meaning(tx, active))?;
         let before = self.memory_mut().use_meaning(meaning);

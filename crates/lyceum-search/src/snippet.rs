@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use crate::{
-    lexical::{Words, analyzer::analyzer_for},
+    lexical::{ParsedQuery, analyzer::analyzer_for},
     page::Kind,
 };
 
 /// How long a snippet is at most, in bytes, without its marks.
-const LONGEST: usize = 320;
+const MAX_SNIPPET_BYTES: usize = 320;
 
 /// What stands around a word of the question.
 const OPEN: &str = "**";
@@ -24,14 +24,14 @@ struct Mark {
 
 /// The part of a text with the most different words of the question, those words marked. What the author of prose marked
 /// the same way is not: nobody could tell the two apart.
-pub(crate) fn snippet(kind: Kind, text: &str, words: &Words) -> String {
+pub(crate) fn snippet(kind: Kind, text: &str, words: &ParsedQuery) -> String {
     let push = |out: &mut String, text: &str| match kind {
         Kind::Prose => text.split(OPEN).for_each(|part| push_flat(out, part)),
         Kind::Code => push_flat(out, text),
     };
     let marks = marks(text, words);
     let (from, to) = window(text, &marks);
-    let mut out = String::with_capacity(LONGEST + 64);
+    let mut out = String::with_capacity(MAX_SNIPPET_BYTES + 64);
     if from > 0 {
         out.push_str("… ");
     }
@@ -53,16 +53,15 @@ pub(crate) fn snippet(kind: Kind, text: &str, words: &Words) -> String {
     out.trim().to_owned()
 }
 
-fn marks(text: &str, words: &Words) -> Vec<Mark> {
+fn marks(text: &str, words: &ParsedQuery) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     if words.is_empty() {
         return marks;
     }
-    let Words { terms, beginnings, .. } = words;
-    analyzer_for(terms.iter().chain(beginnings)).token_stream(text).process(&mut |token| {
+    let ParsedQuery { terms, prefixes, .. } = words;
+    analyzer_for(terms.iter().chain(prefixes)).token_stream(text).process(&mut |token| {
         let written = text.get(token.offset_from..token.offset_to).unwrap_or_default();
-        let begins =
-            || beginnings.iter().position(|begin| written.to_lowercase().starts_with(begin.as_str()));
+        let begins = || prefixes.iter().position(|begin| written.to_lowercase().starts_with(begin.as_str()));
         let term = terms.iter().position(|term| *term == token.text);
         if let Some(term) = term.or_else(|| Some(terms.len() + begins()?)) {
             marks.push(Mark { from: token.offset_from, to: token.offset_to, term });
@@ -74,7 +73,7 @@ fn marks(text: &str, words: &Words) -> Vec<Mark> {
 
 /// From where to where the text is shown: around the marks that say the most.
 fn window(text: &str, marks: &[Mark]) -> (usize, usize) {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_SNIPPET_BYTES {
         return (0, text.len());
     }
     let mut best: Option<(&Mark, (usize, usize))> = None;
@@ -83,15 +82,15 @@ fn window(text: &str, marks: &[Mark]) -> (usize, usize) {
             best = Some((mark, worth));
         }
     }
-    let start = best.map_or(0, |(mark, _)| mark.from.saturating_sub(LONGEST / 4));
-    let start = start.min(text.len().saturating_sub(LONGEST));
+    let start = best.map_or(0, |(mark, _)| mark.from.saturating_sub(MAX_SNIPPET_BYTES / 4));
+    let start = start.min(text.len().saturating_sub(MAX_SNIPPET_BYTES));
     let from = word_start(text, start);
-    let end = text.floor_char_boundary(from + LONGEST);
+    let end = text.floor_char_boundary(from + MAX_SNIPPET_BYTES);
     let to = if end >= text.len() {
         text.len()
     } else {
         let shown = text.get(from..end).unwrap_or_default();
-        shown.rfind(char::is_whitespace).filter(|at| *at > LONGEST / 2).map_or(end, |at| from + at)
+        shown.rfind(char::is_whitespace).filter(|at| *at > MAX_SNIPPET_BYTES / 2).map_or(end, |at| from + at)
     };
     (from, to)
 }
@@ -99,14 +98,14 @@ fn window(text: &str, marks: &[Mark]) -> (usize, usize) {
 /// For each mark how many different words, and how many in all, a window that begins with it has.
 fn worths(marks: &[Mark]) -> impl Iterator<Item = (usize, usize)> {
     // One that no window holds never enters, and so must not leave.
-    let fits = |mark: &&Mark| mark.to - mark.from <= LONGEST;
+    let fits = |mark: &&Mark| mark.to - mark.from <= MAX_SNIPPET_BYTES;
     let mut by_end: Vec<&Mark> = marks.iter().filter(fits).collect();
     by_end.sort_by_key(|mark| mark.to);
     let (mut entering, mut leaving) = (by_end.into_iter().peekable(), marks.iter().filter(fits).peekable());
     let mut inside: HashMap<usize, usize> = HashMap::new();
     let mut all = 0_usize;
     marks.iter().map(move |first| {
-        while let Some(mark) = entering.next_if(|mark| mark.to <= first.from + LONGEST) {
+        while let Some(mark) = entering.next_if(|mark| mark.to <= first.from + MAX_SNIPPET_BYTES) {
             *inside.entry(mark.term).or_default() += 1;
             all += 1;
         }

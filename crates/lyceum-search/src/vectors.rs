@@ -13,15 +13,15 @@ pub(crate) use bytes::{decode, encode};
 use kernel::Question;
 
 /// Up to so many rows are compared by their bytes, all of them: that is exact, and as fast.
-const ALL: usize = 10_000;
+const MAX_EXACT_ROWS: usize = 10_000;
 
 /// How many rows are compared by their bytes after those nearest by their signs were found: at least so many, and where there
 /// are very many one of so many.
-const NEAREST: usize = 1_000;
-const ONE_OF: usize = 200;
+const MIN_RESCORED_ROWS: usize = 1_000;
+const RESCORED_FRACTION: usize = 200;
 
 /// Rows that are gone are only taken out when there are so many, and a quarter of all.
-const SWEEP: usize = 1_000;
+const MIN_SWEPT_ROWS: usize = 1_000;
 
 /// Whom a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(crate) struct Owner {
 
 /// A row that was found: how near it is, as a cosine.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Near {
+pub(crate) struct VectorHit {
     pub owner: Owner,
     pub cosine: f32,
 }
@@ -71,8 +71,8 @@ impl Flat {
     }
 
     /// Puts a vector in, as it is kept. One of another length is not taken.
-    pub(crate) fn insert(&mut self, owner: Owner, kept: &[u8]) -> bool {
-        let Some((scale, bytes)) = decode(kept).filter(|(_, bytes)| bytes.len() == self.dimensions) else {
+    pub(crate) fn insert(&mut self, owner: Owner, stored: &[u8]) -> bool {
+        let Some((scale, bytes)) = decode(stored).filter(|(_, bytes)| bytes.len() == self.dimensions) else {
             return false;
         };
         let start = self.bytes.len();
@@ -95,13 +95,13 @@ impl Flat {
                 self.gone += 1;
             }
         }
-        if self.gone > SWEEP && self.gone * 4 > self.owners.len() {
+        if self.gone > MIN_SWEPT_ROWS && self.gone * 4 > self.owners.len() {
             self.sweep();
         }
     }
 
     /// The rows nearest to a vector, the nearest first, those only whose slot may be found.
-    pub(crate) fn nearest(&self, vector: &[f32], most: usize, may: impl Fn(u32) -> bool) -> Vec<Near> {
+    pub(crate) fn nearest(&self, vector: &[f32], most: usize, may: impl Fn(u32) -> bool) -> Vec<VectorHit> {
         if vector.len() != self.dimensions {
             return Vec::new();
         }
@@ -111,14 +111,14 @@ impl Flat {
             .filter(|(_, owner)| may(owner.slot))
             .filter_map(|(row, _)| u32::try_from(row).ok())
             .collect();
-        let rows = if rows.len() <= ALL {
+        let rows = if rows.len() <= MAX_EXACT_ROWS {
             rows
         } else {
-            let room = NEAREST.max(rows.len() / ONE_OF);
+            let room = MIN_RESCORED_ROWS.max(rows.len() / RESCORED_FRACTION);
             kernel::nearest(self.level, &question, &self.codes, self.words, &rows, room)
         };
         let mut found = self.cosines(&question, &rows);
-        let best_first = |a: &Near, b: &Near| b.cosine.total_cmp(&a.cosine);
+        let best_first = |a: &VectorHit, b: &VectorHit| b.cosine.total_cmp(&a.cosine);
         if found.len() > most && most > 0 {
             found.select_nth_unstable_by(most - 1, best_first);
         }
@@ -128,7 +128,7 @@ impl Flat {
     }
 
     /// How near every row of these slots is.
-    pub(crate) fn of_slots(&self, vector: &[f32], slots: &[u32]) -> Vec<Near> {
+    pub(crate) fn of_slots(&self, vector: &[f32], slots: &[u32]) -> Vec<VectorHit> {
         if vector.len() != self.dimensions || slots.is_empty() {
             return Vec::new();
         }
@@ -137,21 +137,21 @@ impl Flat {
     }
 
     /// The middle of the rows of each of these slots, of length one.
-    pub(crate) fn centres(&self, slots: &[u32]) -> HashMap<u32, Vec<f32>> {
-        let mut centres: HashMap<u32, Vec<f32>> = HashMap::with_capacity(slots.len());
+    pub(crate) fn centroids(&self, slots: &[u32]) -> HashMap<u32, Vec<f32>> {
+        let mut centroids: HashMap<u32, Vec<f32>> = HashMap::with_capacity(slots.len());
         for (row, slot) in self.rows_of(slots) {
             let row = row as usize;
             let bytes =
                 self.bytes.get(row * self.dimensions..(row + 1) * self.dimensions).unwrap_or_default();
             let scale = self.scales.get(row).copied().unwrap_or_default();
-            let sum = centres.entry(slot).or_insert_with(|| vec![0.0; self.dimensions]);
+            let sum = centroids.entry(slot).or_insert_with(|| vec![0.0; self.dimensions]);
             sum.iter_mut().zip(bytes).for_each(|(sum, byte)| *sum += f32::from(*byte) * scale);
         }
-        for centre in centres.values_mut() {
-            let length = centre.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::EPSILON);
-            centre.iter_mut().for_each(|value| *value /= length);
+        for centroid in centroids.values_mut() {
+            let length = centroid.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::EPSILON);
+            centroid.iter_mut().for_each(|value| *value /= length);
         }
-        centres
+        centroids
     }
 
     /// The rows of these slots, each with its slot.
@@ -167,24 +167,24 @@ impl Flat {
         owned.filter(move |(_, slot)| wanted.get(*slot as usize).copied().unwrap_or_default())
     }
 
-    fn cosines(&self, question: &Question, rows: &[u32]) -> Vec<Near> {
+    fn cosines(&self, question: &Question, rows: &[u32]) -> Vec<VectorHit> {
         let dots = kernel::dots(self.level, question, &self.bytes, self.dimensions, rows);
         let near = rows.iter().zip(dots).filter_map(|(row, dot)| {
             let row = *row as usize;
             let owner = (*self.owners.get(row)?)?;
-            Some(Near { owner, cosine: dot * self.scales.get(row)? })
+            Some(VectorHit { owner, cosine: dot * self.scales.get(row)? })
         });
         near.collect()
     }
 
     /// Takes the rows that are gone out for good.
     fn sweep(&mut self) {
-        let kept: Vec<usize> =
+        let stored: Vec<usize> =
             self.owners.iter().enumerate().filter(|(_, owner)| owner.is_some()).map(|(row, _)| row).collect();
-        self.codes = pick(&self.codes, self.words, &kept);
-        self.bytes = pick(&self.bytes, self.dimensions, &kept);
-        self.scales = pick(&self.scales, 1, &kept);
-        self.owners = pick(&self.owners, 1, &kept);
+        self.codes = pick(&self.codes, self.words, &stored);
+        self.bytes = pick(&self.bytes, self.dimensions, &stored);
+        self.scales = pick(&self.scales, 1, &stored);
+        self.owners = pick(&self.owners, 1, &stored);
         self.gone = 0;
     }
 }

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use lyceum_model::{Access, Domain, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-pub use refresh::Refreshed;
+pub use refresh::RefreshOutcome;
 pub use script::{Scripts, Setup};
 pub use service::{Options, Skills, State};
 pub use skill_set::{Audience, Rules, SkillSet};

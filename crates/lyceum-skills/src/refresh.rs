@@ -12,18 +12,19 @@ use lyceum_model::SourceName;
 use lyceum_source::{Change, Source, Watch};
 use tokio::{sync::OwnedSemaphorePermit, time::Instant};
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use crate::{SkillSet, Skills, State};
 
 /// How often is looked at what no watch of a folder tells: where a link to it leads, and the settings beside it.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
+const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
 /// How long a folder that is gone is given to come back.
-const GONE_FOR: Duration = Duration::from_secs(1);
+const MISSING_FOLDER_GRACE: Duration = Duration::from_secs(1);
 
 /// What a refresh came to.
 #[derive(Debug)]
-pub enum Refreshed {
+pub enum RefreshOutcome {
     /// The skill set of the newest snapshot, and how many files differ from the one before.
     Done {
         /// The skill set.
@@ -61,11 +62,11 @@ impl Skills {
     }
 
     /// Refreshes when it is its turn.
-    pub async fn refresh_in_turn(&self) -> Refreshed {
+    pub async fn refresh_in_turn(&self) -> RefreshOutcome {
         match self.refreshing.clone().acquire_owned().await {
             Ok(turn) => self.fetch(turn, None).await,
             // The semaphore is never closed.
-            Err(_) => Refreshed::Busy,
+            Err(_) => RefreshOutcome::Busy,
         }
     }
 
@@ -77,16 +78,25 @@ impl Skills {
     }
 
     /// Refreshes, unless another refresh is under way.
-    pub(crate) async fn refresh(&self) -> Refreshed {
+    pub(crate) async fn refresh(&self) -> RefreshOutcome {
         match self.refreshing.clone().try_acquire_owned() {
             Ok(turn) => self.fetch(turn, None).await,
-            Err(_) => Refreshed::Busy,
+            Err(_) => RefreshOutcome::Busy,
         }
     }
 
     /// Asks the source for its newest snapshot and serves it. What did not change is not read again, so this is cheap
     /// when there is no news; and where the places are known that may have changed, only those are looked at.
-    async fn fetch(&self, turn: OwnedSemaphorePermit, places: Option<Vec<PathBuf>>) -> Refreshed {
+    async fn fetch(&self, turn: OwnedSemaphorePermit, places: Option<Vec<PathBuf>>) -> RefreshOutcome {
+        let span = tracing::error_span!("refresh_skills", source.name = %self.name);
+        self.fetch_and_serve(turn, places).instrument(span).await
+    }
+
+    async fn fetch_and_serve(
+        &self,
+        turn: OwnedSemaphorePermit,
+        places: Option<Vec<PathBuf>>,
+    ) -> RefreshOutcome {
         let State { skill_set, error } = self.state().borrow().clone();
         // After a failure, the places that were told before it are not known any more.
         let known = skill_set.filter(|_| error.is_none()).zip(places);
@@ -99,11 +109,13 @@ impl Skills {
             Ok(snapshot) => snapshot,
             Err(error) => {
                 self.note_failure(&error);
-                return Refreshed::Failed(error.to_string());
+                return RefreshOutcome::Failed(error.to_string());
             }
         };
         let (store, name) = (self.store.clone(), self.name.clone());
+        let span = Span::current();
         let built = tokio::task::spawn_blocking(move || {
+            let _entered = span.enter();
             // Held until the skill set is served, also when nobody waits for it any more: a later one must not be
             // overtaken.
             let _turn = turn;
@@ -112,13 +124,13 @@ impl Skills {
                 .map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
             let skill_set = store.serve(snapshot);
             log_library(&skill_set, before.as_deref(), &name);
-            Refreshed::Done { skill_set, files_changed }
+            RefreshOutcome::Done { skill_set, files_changed }
         });
         built.await.unwrap_or_else(|panicked| {
             tracing::error!(error.cause = %panicked, source.name = %self.name, "building the skill set failed");
             let error = "could not read the skills; see the log".to_owned();
             self.store.failed(error.clone());
-            Refreshed::Failed(error)
+            RefreshOutcome::Failed(error)
         })
     }
 
@@ -131,11 +143,11 @@ impl Skills {
                 Ok(Err(error)) => {
                     tracing::warn!(error.cause = %error, source.name = %self.name, "could not watch the folder; polling instead");
                     self.refresh_in_turn().await;
-                    tokio::time::sleep(LOOK_EVERY).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
                 Err(error) => {
                     tracing::error!(error.cause = %error, source.name = %self.name, "watching the folder failed");
-                    tokio::time::sleep(LOOK_EVERY).await;
+                    tokio::time::sleep(POLL_INTERVAL).await;
                 }
             }
         }
@@ -148,11 +160,11 @@ impl Skills {
         self.refresh_in_turn().await;
         let mut seen = self.store.surroundings(root);
         loop {
-            match tokio::time::timeout(LOOK_EVERY, watch.changed()).await {
+            match tokio::time::timeout(POLL_INTERVAL, watch.changed()).await {
                 Ok(Change::Gone) => {
                     self.refresh_in_turn().await;
                     // It may come back.
-                    return tokio::time::sleep(GONE_FOR).await;
+                    return tokio::time::sleep(MISSING_FOLDER_GRACE).await;
                 }
                 Ok(Change::Files | Change::Lost) => self.refresh_places_in_turn(watch.places()).await,
                 Err(_nothing_heard) => {}
@@ -204,14 +216,14 @@ impl Skills {
 }
 
 /// How many findings are logged one by one; `lyceum doctor` names them all.
-const FINDINGS_IN_LOG: usize = 20;
+const MAX_LOGGED_FINDINGS: usize = 20;
 
 /// Logs what is served, and what authors would want to know that was not so before.
 fn log_library(skill_set: &SkillSet, before: Option<&SkillSet>, name: &SourceName) {
     let known: HashSet<&Finding> = before.map(SkillSet::findings).unwrap_or_default().iter().collect();
     let is_news = |finding: &&Finding| finding.severity > Severity::Ignored && !known.contains(finding);
     let mut news = skill_set.findings().iter().filter(is_news);
-    for finding in news.by_ref().take(FINDINGS_IN_LOG) {
+    for finding in news.by_ref().take(MAX_LOGGED_FINDINGS) {
         tracing::warn!(source.name = %name, file = finding.file, severity = ?finding.severity, "{}", finding.message);
     }
     if let more @ 1.. = news.count() {

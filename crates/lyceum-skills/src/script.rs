@@ -11,7 +11,8 @@ use std::{
 use lyceum_content::skill::{self, Script};
 use lyceum_model::{ErrorCode, RelPath};
 use lyceum_sandbox::{
-    Cwd, Finished, Helper, Level, Limits, MemoryLimit, Network, Sandbox, Wanted, Workspace, WorkspaceAccess,
+    Cwd, Helper, Level, LevelChoice, Limits, MemoryLimit, Network, Sandbox, ScriptOutcome, Workspace,
+    WorkspaceAccess,
 };
 use lyceum_tools::Error;
 use tokio::sync::{Mutex, Semaphore};
@@ -19,16 +20,16 @@ use tokio::sync::{Mutex, Semaphore};
 use crate::{SkillSet, runner, service::invalid_path};
 
 /// How many scripts run at once.
-const AT_ONCE: usize = 4;
+const MAX_RUNNING: usize = 4;
 
 /// How many may wait for their turn.
-const WAITING: usize = 16;
+const MAX_QUEUED: usize = 16;
 
 /// How long one waits for its turn.
-const TURN_WITHIN: Duration = Duration::from_secs(30);
+const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a call may take beside its script: until its turn, for the first test of the sandbox, and for its end.
-const BESIDE_SCRIPT: Duration = Duration::from_secs(120);
+const OVERHEAD_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The largest folder that is handed to a script, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024 * 1024;
@@ -40,13 +41,13 @@ const MAX_SCRIPT_FILES: usize = 2_000;
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// How long after it was found that scripts can't be kept here that is tried again.
-const TRY_AGAIN_AFTER: Duration = Duration::from_secs(60);
+const SELF_TEST_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs scripts.
 #[derive(Debug)]
 pub struct Scripts {
     setup: Setup,
-    sandbox: Mutex<Option<Tried>>,
+    sandbox: Mutex<Option<SandboxProbe>>,
     turns: Semaphore,
     places: Semaphore,
 }
@@ -55,7 +56,7 @@ pub struct Scripts {
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The level that was asked for.
-    pub wanted: Wanted,
+    pub wanted: LevelChoice,
     /// The program that sets the sandbox up: this one, under another name.
     pub helper: Helper,
     /// Where programs are looked for: the folders of `PATH`.
@@ -66,7 +67,7 @@ pub struct Setup {
 
 /// What came of looking for a sandbox.
 #[derive(Debug)]
-struct Tried {
+struct SandboxProbe {
     found: Result<Sandbox, String>,
     at: Instant,
 }
@@ -88,8 +89,8 @@ impl Scripts {
         Self {
             setup,
             sandbox: Mutex::new(None),
-            turns: Semaphore::new(AT_ONCE),
-            places: Semaphore::new(AT_ONCE + WAITING),
+            turns: Semaphore::new(MAX_RUNNING),
+            places: Semaphore::new(MAX_RUNNING + MAX_QUEUED),
         }
     }
 
@@ -104,30 +105,34 @@ impl Scripts {
     }
 
     /// Runs a script and waits for its end. Dropping the future ends the script.
-    pub(crate) async fn run(&self, skill_set: &Arc<SkillSet>, request: Request) -> Result<Finished, Error> {
+    pub(crate) async fn run(
+        &self,
+        skill_set: &Arc<SkillSet>,
+        request: Request,
+    ) -> Result<ScriptOutcome, Error> {
         let unavailable = |message: String| Error::Failed { code: ErrorCode::Unavailable, message };
         let busy = || unavailable("too many scripts are running; try again in a moment".to_owned());
         let _place = self.places.try_acquire().map_err(|_| busy())?;
-        let turn = tokio::time::timeout(TURN_WITHIN, self.turns.acquire()).await;
+        let turn = tokio::time::timeout(QUEUE_TIMEOUT, self.turns.acquire()).await;
         let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
         let sandbox = self.sandbox().await.map_err(unavailable)?;
         let script = self.script(skill_set, request, sandbox.level()).await?;
-        sandbox.run(script).await.map_err(told)
+        sandbox.run(script).await.map_err(public_error)
     }
 
     /// The sandbox of this machine. What works is kept; what does not is tried again after a while, for it may have
     /// been a bad moment.
     async fn sandbox(&self) -> Result<Sandbox, String> {
         let mut tried = self.sandbox.lock().await;
-        if let Some(Tried { found, at }) = &*tried
-            && (found.is_ok() || at.elapsed() < TRY_AGAIN_AFTER)
+        if let Some(SandboxProbe { found, at }) = &*tried
+            && (found.is_ok() || at.elapsed() < SELF_TEST_INTERVAL)
         {
             return found.clone();
         }
         let Setup { wanted, helper, search_path, temporary } = self.setup.clone();
         let setup = lyceum_sandbox::Setup { helper, base: temporary, search: search_path };
         let found = Sandbox::find(wanted, setup).await.map_err(|unavailable| unavailable.to_string());
-        *tried = Some(Tried { found: found.clone(), at: Instant::now() });
+        *tried = Some(SandboxProbe { found: found.clone(), at: Instant::now() });
         found
     }
 
@@ -179,7 +184,7 @@ fn address_bytes(runner: &[String]) -> u64 {
 }
 
 /// What a caller is told of a run that failed; what names files of ours stays in the log.
-fn told(error: lyceum_sandbox::Error) -> Error {
+fn public_error(error: lyceum_sandbox::Error) -> Error {
     use lyceum_sandbox::Error as Fault;
     let unavailable =
         |message: &str| Error::Failed { code: ErrorCode::Unavailable, message: message.to_owned() };
@@ -208,7 +213,7 @@ fn told(error: lyceum_sandbox::Error) -> Error {
 
 /// How long a call may take whose script may take so long.
 pub(crate) fn deadline(timeout_seconds: u64) -> Duration {
-    Duration::from_secs(timeout_seconds).saturating_add(BESIDE_SCRIPT)
+    Duration::from_secs(timeout_seconds).saturating_add(OVERHEAD_TIMEOUT)
 }
 
 /// The required arguments that are not given.
@@ -231,15 +236,15 @@ fn workspace(chosen: &skill::Workspace) -> Result<Workspace, Error> {
 }
 
 /// A folder of the skill or of the workspace; anywhere only where nothing is held back anyway.
-fn cwd(asked: Option<String>, level: Level, workspace: Option<&Workspace>) -> Result<Cwd, Error> {
-    let Some(asked) = asked.filter(|asked| asked != ".") else { return Ok(Cwd::Skill) };
-    if level == Level::None && Path::new(&asked).is_absolute() {
-        return Ok(Cwd::Absolute(asked.into()));
+fn cwd(requested: Option<String>, level: Level, workspace: Option<&Workspace>) -> Result<Cwd, Error> {
+    let Some(requested) = requested.filter(|requested| requested != ".") else { return Ok(Cwd::Skill) };
+    if level == Level::None && Path::new(&requested).is_absolute() {
+        return Ok(Cwd::Absolute(requested.into()));
     }
-    if let Some(folder) = in_workspace(&asked, workspace) {
+    if let Some(folder) = in_workspace(&requested, workspace) {
         return Ok(Cwd::Absolute(folder));
     }
-    RelPath::parse(&asked).map(Cwd::Below).map_err(|error| invalid_path("cwd", &error))
+    RelPath::parse(&requested).map(Cwd::Below).map_err(|error| invalid_path("cwd", &error))
 }
 
 /// An absolute path that leads to a folder of the workspace, wherever its links lead.

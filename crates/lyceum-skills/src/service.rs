@@ -17,11 +17,11 @@ use crate::{
     Rules, SkillSet,
     analytics::Tracker,
     script::Scripts,
-    skill_set::{Beside, MAX_CONFIG_BYTES, SkillSetBuilder},
+    skill_set::{MAX_CONFIG_BYTES, SiblingConfig, SkillSetBuilder},
 };
 
 /// How long a call waits for the first skill set, such as for the first clone of a repository.
-const FIRST_LIBRARY_WITHIN: Duration = Duration::from_secs(60);
+const FIRST_SKILL_SET_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What the service is made of.
 #[derive(Debug)]
@@ -110,11 +110,11 @@ impl Skills {
         let mut state = self.state();
         let settled = state.wait_for(|state| state.skill_set.is_some() || state.error.is_some());
         // What comes back holds the lock of the state, so it is let go before the state is looked at.
-        let _settled = tokio::time::timeout(FIRST_LIBRARY_WITHIN, settled).await.is_ok();
+        let _settled = tokio::time::timeout(FIRST_SKILL_SET_TIMEOUT, settled).await.is_ok();
         let State { skill_set, error } = self.store.state.borrow().clone();
         skill_set.ok_or_else(|| {
             let message = match error {
-                Some(error) => format!("the skills can't be read: {error}"),
+                Some(error) => format!("cannot read the skills: {error}"),
                 None => "the skills are still being fetched; try again in a minute".to_owned(),
             };
             Error::Failed { code: ErrorCode::Unavailable, message }
@@ -151,20 +151,20 @@ impl SkillSetStore {
     }
 
     /// What lies outside of a watched folder and still counts.
-    pub(crate) fn surroundings(&self, root: &Path) -> Surroundings {
+    pub(crate) fn surroundings(&self, root: &Path) -> FolderSurroundings {
         let beside = self.beside().and_then(|file| file.metadata().ok());
         let stamp = beside.map(|meta| (meta.len(), meta.modified().ok()));
-        Surroundings { place: root.canonicalize().ok(), beside: stamp }
+        FolderSurroundings { place: root.canonicalize().ok(), beside: stamp }
     }
 
     /// The `config.yaml` next to a folder of skills: the content root of a checkout.
-    fn config_beside(&self) -> Option<Beside> {
+    fn config_beside(&self) -> Option<SiblingConfig> {
         let file = self.beside()?;
         match file.metadata() {
             Ok(meta) if meta.len() <= MAX_CONFIG_BYTES => {
-                Some(std::fs::read_to_string(&file).map_or(Beside::Unreadable, Beside::Text))
+                Some(std::fs::read_to_string(&file).map_or(SiblingConfig::Unreadable, SiblingConfig::Text))
             }
-            Ok(_) => Some(Beside::Unreadable),
+            Ok(_) => Some(SiblingConfig::Unreadable),
             Err(_) => None,
         }
     }
@@ -181,7 +181,7 @@ impl SkillSetStore {
 
 /// What lies outside of a watched folder and still counts.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Surroundings {
+pub(crate) struct FolderSurroundings {
     /// Where the folder really is.
     pub place: Option<PathBuf>,
     /// Size and time of the `config.yaml` beside it.

@@ -13,7 +13,7 @@ use lyceum_source::{ReadError, Reason, Snapshot};
 
 pub(crate) use agent_skills::{AgentSkillFile, AgentSkills, Entry};
 pub use build::{Audience, Rules};
-pub(crate) use build::{Beside, MAX_CONFIG_BYTES, SkillSetBuilder};
+pub(crate) use build::{MAX_CONFIG_BYTES, SiblingConfig, SkillSetBuilder};
 
 /// Everything that is served, of one snapshot.
 #[derive(Debug)]

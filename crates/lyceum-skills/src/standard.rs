@@ -22,7 +22,7 @@ use crate::{SkillSet, Skills};
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
 /// How long clients may keep a listing. Digests tell them what changed.
-const KEPT_FOR: Duration = Duration::from_secs(60);
+const LIST_TTL: Duration = Duration::from_secs(60);
 
 /// Adds the resources of this skill set and the extension.
 pub(crate) fn register(
@@ -35,79 +35,81 @@ pub(crate) fn register(
     let (list, get, read) = (skills.clone(), skills.clone(), skills.clone());
     let extension = ExtensionEntry::new(access.clone(), EXTENSION, settings)
         .method(
-            MethodEntry::of(access.clone(), "skills/list", move |_, asked| list_skills(list.clone(), asked))
-                .kept_for(KEPT_FOR),
-        )
-        .method(
-            MethodEntry::of(access.clone(), "skills/get", move |_, asked| get_skill(get.clone(), asked))
-                .kept_for(KEPT_FOR),
-        )
-        .method(
-            MethodEntry::of(access.clone(), "resources/directory/read", move |_: Call, asked| {
-                read_directory(read.clone(), asked)
+            MethodEntry::of(access.clone(), "skills/list", move |_, params| {
+                list_skills(list.clone(), params)
             })
-            .kept_for(KEPT_FOR),
+            .kept_for(LIST_TTL),
+        )
+        .method(
+            MethodEntry::of(access.clone(), "skills/get", move |_, params| get_skill(get.clone(), params))
+                .kept_for(LIST_TTL),
+        )
+        .method(
+            MethodEntry::of(access.clone(), "resources/directory/read", move |_: Call, params| {
+                read_directory(read.clone(), params)
+            })
+            .kept_for(LIST_TTL),
         );
     resource::register(builder.extension(extension)?, access, skills, skill_set)
 }
 
 #[derive(Deserialize)]
-struct ListAsked {
+struct ListParams {
     cursor: Option<String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct ListResult {
     skills: Vec<entry::WireSkill>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-async fn list_skills(skills: Arc<Skills>, asked: ListAsked) -> Result<Listed, Error> {
+async fn list_skills(skills: Arc<Skills>, params: ListParams) -> Result<ListResult, Error> {
     let skill_set = skills.skill_set().await?;
     let agent_skills = &skill_set.agent_skills;
     let entries = agent_skills.skills.iter().map(|(address, entry)| (address.as_str(), (address, entry)));
-    let page = Page::take("skills", entries, asked.cursor.as_deref())?;
+    let page = Page::take("skills", entries, params.cursor.as_deref())?;
     let skills =
         page.entries.into_iter().map(|(address, entry)| entry::wire(agent_skills, address, entry)).collect();
-    Ok(Listed { skills, next_cursor: page.next })
+    Ok(ListResult { skills, next_cursor: page.next })
 }
 
 #[derive(Deserialize)]
-struct GetAsked {
+struct GetParams {
     uri: String,
 }
 
 #[derive(Serialize)]
-struct Got {
+struct GetResult {
     skill: entry::WireSkill,
 }
 
-async fn get_skill(skills: Arc<Skills>, asked: GetAsked) -> Result<Got, Error> {
+async fn get_skill(skills: Arc<Skills>, params: GetParams) -> Result<GetResult, Error> {
     let skill_set = skills.skill_set().await?;
-    let file = address::path_of(&asked.uri);
+    let file = address::path_of(&params.uri);
     let folder = file.and_then(|file| file.strip_suffix("/SKILL.md"));
     let skill = folder.and_then(|folder| Some((skill_set.agent_skills.skills.get(&folder)?, folder)));
     let (entry, folder) =
-        skill.ok_or_else(|| unknown(format!("No skill is served at {:?}", printable(&asked.uri))))?;
-    let skill = entry::WireSkill { uri: asked.uri, ..entry::wire(&skill_set.agent_skills, &folder, entry) };
-    Ok(Got { skill })
+        skill.ok_or_else(|| unknown(format!("No skill is served at {:?}", printable(&params.uri))))?;
+    let skill = entry::WireSkill { uri: params.uri, ..entry::wire(&skill_set.agent_skills, &folder, entry) };
+    Ok(GetResult { skill })
 }
 
 #[derive(Deserialize)]
-struct DirectoryAsked {
+struct DirectoryParams {
     uri: String,
     cursor: Option<String>,
 }
 
-async fn read_directory(skills: Arc<Skills>, asked: DirectoryAsked) -> Result<directory::Listing, Error> {
+async fn read_directory(skills: Arc<Skills>, params: DirectoryParams) -> Result<directory::Listing, Error> {
     let skill_set = skills.skill_set().await?;
-    let folder = address::path_of(&asked.uri);
+    let folder = address::path_of(&params.uri);
     let children = folder.and_then(|folder| directory::children(&skill_set.agent_skills, &folder));
     let children = children
-        .ok_or_else(|| unknown(format!("{:?} is not a directory resource", printable(&asked.uri))))?;
-    directory::page(&asked.uri, &children, asked.cursor.as_deref())
+        .ok_or_else(|| unknown(format!("{:?} is not a directory resource", printable(&params.uri))))?;
+    directory::page(&params.uri, &children, params.cursor.as_deref())
 }
 
 fn unknown(message: String) -> Error {

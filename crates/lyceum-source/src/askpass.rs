@@ -25,7 +25,7 @@ pub const ASKPASS_VARIABLE: &str = "LYCEUM_ASKPASS";
 ///
 /// `errand` is the value of [`ASKPASS_VARIABLE`].
 pub fn askpass(errand: &str, question: &str) -> ExitCode {
-    let answer = answer(errand, question);
+    let answer = respond(errand, question);
     match answer.and_then(|answer| io::stdout().write_all(format!("{answer}\n").as_bytes())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -58,7 +58,7 @@ fn memory_file() -> io::Result<OwnedFd> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "tokens need Linux; use a credential helper of git"))
 }
 
-fn answer(errand: &str, question: &str) -> io::Result<String> {
+fn respond(errand: &str, question: &str) -> io::Result<String> {
     let (descriptor, origin) =
         errand.split_once(' ').ok_or_else(|| invalid("the errand is not one of ours"))?;
     let descriptor: u32 = descriptor.parse().map_err(|_| invalid("the errand names no descriptor"))?;
@@ -71,22 +71,22 @@ fn answer(errand: &str, question: &str) -> io::Result<String> {
     let held = fs::read_to_string(format!("/proc/self/fd/{descriptor}"))?;
     let (user, token) = held.split_once('\n').ok_or_else(|| invalid("the token is not there"))?;
     Ok(match what {
-        What::User => user.to_owned(),
-        What::Password => token.to_owned(),
+        PromptKind::User => user.to_owned(),
+        PromptKind::Password => token.to_owned(),
     })
 }
 
-enum What {
+enum PromptKind {
     User,
     Password,
 }
 
 /// Reads `Username for 'https://example.org': ` and `Password for 'https://user@example.org': `.
-fn read(question: &str) -> Option<(What, Origin)> {
+fn read(question: &str) -> Option<(PromptKind, Origin)> {
     let (what, rest) = if let Some(rest) = question.strip_prefix("Username for '") {
-        (What::User, rest)
+        (PromptKind::User, rest)
     } else {
-        (What::Password, question.strip_prefix("Password for '")?)
+        (PromptKind::Password, question.strip_prefix("Password for '")?)
     };
     let (url, _) = rest.rsplit_once('\'')?;
     Some((what, Origin::parse(url)?))

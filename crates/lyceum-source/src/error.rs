@@ -35,7 +35,7 @@ pub enum Error {
         branch: String,
         /// What git wrote, without secrets.
         #[source]
-        said: GitMessage,
+        message: GitMessage,
     },
     /// `git` took too long and was ended.
     #[error(

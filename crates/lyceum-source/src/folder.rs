@@ -26,7 +26,7 @@ pub(crate) use exclusion::{is_closed, is_passed_over};
 pub(crate) use mark::FileMark;
 
 /// How much room is made for a file before any of it was read.
-const MOST_ROOM: u64 = 8 * 1024 * 1024;
+const MAX_PREALLOCATED_BYTES: u64 = 8 * 1024 * 1024;
 
 /// A folder of this machine.
 ///
@@ -96,7 +96,7 @@ impl FolderFiles {
             return Err(ReadError::TooLarge { size, most });
         }
         // The size is a claim: a file with holes may have any.
-        let room = usize::try_from(size.min(MOST_ROOM)).unwrap_or_default();
+        let room = usize::try_from(size.min(MAX_PREALLOCATED_BYTES)).unwrap_or_default();
         let mut bytes = Vec::with_capacity(room.saturating_add(1));
         File::from(file).take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);

@@ -30,17 +30,17 @@ pub(crate) use message::NOT_FOR_THIS_SERVER;
 pub use message::{Fault, GitMessage};
 
 /// How much of what git writes is kept, from its end.
-const KEPT: usize = 8 * 1024;
+const MAX_STDERR_BYTES: usize = 8 * 1024;
 
 /// How long to wait for the rest of what was written once git has ended: a child that stays, such as an ssh master
 /// connection, can hold the pipe open for hours.
-const LAST_WORDS: Duration = Duration::from_millis(200);
+const STDERR_DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// How long an ended process may take to be gone.
-const GRACE: Duration = Duration::from_secs(2);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What holds for every call, whatever stands in the configuration of the machine.
-const SETTINGS: &[&str] = &[
+const CONFIG_ARGUMENTS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsync=all",
     "credential.useHttpPath=false",
@@ -99,26 +99,26 @@ pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<
         Ok(status) => status.map_err(Error::io("wait for git"))?,
         Err(_elapsed) => {
             group.end();
-            let _reaped = timeout(GRACE, child.wait()).await;
+            let _reaped = timeout(EXIT_TIMEOUT, child.wait()).await;
             return Err(Error::TooSlow { limit: order.limit });
         }
     };
-    let said = GitMessage::new(&written, order.login.map(|login| &login.token));
+    let message = GitMessage::new(&written, order.login.map(|login| &login.token));
     if status.code().is_some() {
         // It came to its own end, and so do its children.
         group.leave();
     }
     if status.success() {
-        return Ok(said);
+        return Ok(message);
     }
-    let fault = said.fault();
-    Err(Error::Git { fault, branch: order.branch.to_owned(), said })
+    let fault = message.fault();
+    Err(Error::Git { fault, branch: order.branch.to_owned(), message })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
 fn command(order: &Order<'_>) -> io::Result<Command> {
     let mut command = Command::new(order.git);
-    for setting in SETTINGS {
+    for setting in CONFIG_ARGUMENTS {
         command.args(["-c", setting]);
     }
     command
@@ -151,7 +151,7 @@ async fn wait(child: &mut Child, written: &mut Vec<u8>) -> io::Result<ExitStatus
     tokio::select! {
         () = &mut reading => child.wait().await,
         status = child.wait() => {
-            let _rest = timeout(LAST_WORDS, reading).await;
+            let _rest = timeout(STDERR_DRAIN_TIMEOUT, reading).await;
             status
         }
     }
@@ -161,7 +161,7 @@ async fn read(stderr: &mut ChildStderr, written: &mut Vec<u8>) {
     let mut part = [0; 4096];
     while let Ok(length @ 1..) = stderr.read(&mut part).await {
         written.extend_from_slice(part.get(..length).unwrap_or_default());
-        let surplus = written.len().saturating_sub(KEPT);
+        let surplus = written.len().saturating_sub(MAX_STDERR_BYTES);
         written.drain(..surplus);
     }
 }

@@ -33,7 +33,7 @@ use tree::Head;
 pub(crate) use tree::TreeFiles;
 
 /// The largest file that is read into memory to find out whether a clone is damaged.
-const LARGEST_CHECKED: u64 = 16 * 1024 * 1024;
+const MAX_CHECKED_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A branch of a Git repository. Cheap to clone.
 #[derive(Clone)]
@@ -85,7 +85,7 @@ struct Inner {
 
 /// What of a clone was read and is not damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Checked {
+enum CheckedFiles {
     Everything,
     SmallFiles,
 }
@@ -175,11 +175,11 @@ impl Repository {
         })
         .await?;
         match state {
-            State::Empty => self.clone_anew(&lock).await,
+            State::Empty => self.reclone(&lock).await,
             State::Clone => match self.fetch(&lock).await {
                 Err(Error::Damaged(why)) => {
                     tracing::warn!(error = %why, source.url = self.url(), "the local clone is corrupt; cloning again");
-                    self.clone_anew(&lock).await
+                    self.reclone(&lock).await
                 }
                 fetched => fetched,
             },
@@ -195,13 +195,13 @@ impl Repository {
             Ok(lock)
         })
         .await?;
-        self.clone_anew(&lock).await
+        self.reclone(&lock).await
     }
 
     /// Clones beside the folder and puts the whole clone in its place.
-    async fn clone_anew(&self, lock: &Lock) -> Result<Snapshot, Error> {
+    async fn reclone(&self, lock: &Lock) -> Result<Snapshot, Error> {
         let unfinished = self.0.place.unfinished();
-        let from = format!("{}={}", tree::CAME_FROM, self.url());
+        let from = format!("{}={}", tree::ORIGIN_CONFIG_KEY, self.url());
         let options =
             ["clone", "--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local"];
         let mut arguments = options.map(OsStr::new).to_vec();
@@ -233,14 +233,14 @@ impl Repository {
         arguments.extend(["--no-recurse-submodules", "--", self.url(), &refspec].map(OsStr::new));
         match self.git(lock, &arguments, self.0.limits.fetch).await {
             // Objects of another repository can stand in the way, down to another kind of hash.
-            Err(Error::Git { fault: Fault::Other, said, .. }) if !is_ours => {
-                return Err(Error::Damaged(said.into()));
+            Err(Error::Git { fault: Fault::Other, message, .. }) if !is_ours => {
+                return Err(Error::Damaged(message.into()));
             }
             Err(error @ Error::Git { fault: Fault::Other, .. }) => {
                 // Either git says why, or the clone can't be read at all.
                 let inner = self.0.clone();
                 let checked = blocking("look at the clone", move || inner.check()).await?;
-                if checked == Checked::SmallFiles {
+                if checked == CheckedFiles::SmallFiles {
                     self.verify_packs(lock).await?;
                 }
                 return Err(error);
@@ -248,7 +248,7 @@ impl Repository {
             fetched => fetched?,
         }
         if !is_ours {
-            let arguments = self.in_clone(&["config", tree::CAME_FROM, self.url()]);
+            let arguments = self.in_clone(&["config", tree::ORIGIN_CONFIG_KEY, self.url()]);
             self.git(lock, &arguments, self.0.limits.fetch).await?;
         }
 
@@ -270,7 +270,7 @@ impl Repository {
         let mut arguments = self.in_clone(&options);
         arguments.extend(packs.iter().map(|pack| pack.as_os_str()));
         match self.git(lock, &arguments, self.0.limits.fetch).await {
-            Err(Error::Git { said, .. }) => Err(Error::Damaged(said.into())),
+            Err(Error::Git { message, .. }) => Err(Error::Damaged(message.into())),
             // What took too long is not known to be damaged.
             _ => Ok(()),
         }
@@ -293,8 +293,8 @@ impl Repository {
     async fn git(&self, lock: &Lock, arguments: &[&OsStr], limit: Duration) -> Result<(), Error> {
         let Inner { git, branch, login, .. } = &*self.0;
         let order = Order { git, arguments, login: login.as_ref(), limit, branch };
-        let said = git::run(&order, |group| lock.note(group)).await?;
-        if let Some(address) = said.moved_to() {
+        let message = git::run(&order, |group| lock.note(group)).await?;
+        if let Some(address) = message.moved_to() {
             tracing::warn!(source.url = self.url(), address, "the repository has moved; update its URL");
         }
         Ok(())
@@ -321,14 +321,14 @@ impl Inner {
     }
 
     /// Reads all of the commit that is here, whatever is known of it, but for files that are too large for memory.
-    fn check(&self) -> Result<Checked, Error> {
-        let Some(head) = self.head()? else { return Ok(Checked::Everything) };
+    fn check(&self) -> Result<CheckedFiles, Error> {
+        let Some(head) = self.head()? else { return Ok(CheckedFiles::Everything) };
         let snapshot = head.list(None)?;
-        let mut checked = Checked::Everything;
+        let mut checked = CheckedFiles::Everything;
         for file in snapshot.files().keys() {
-            match snapshot.read(file, LARGEST_CHECKED) {
+            match snapshot.read(file, MAX_CHECKED_FILE_BYTES) {
                 Ok(_) => {}
-                Err(ReadError::TooLarge { .. }) => checked = Checked::SmallFiles,
+                Err(ReadError::TooLarge { .. }) => checked = CheckedFiles::SmallFiles,
                 Err(error) => return Err(Error::Damaged(error.into())),
             }
         }

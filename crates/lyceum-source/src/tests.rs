@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use crate::{Error, Limits, Repository, Settings, Snapshot};
 
 /// More than any file of a test.
-const MOST: u64 = 1 << 20;
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A machine with a place for clones.
 struct Machine {
@@ -81,7 +81,7 @@ fn path(text: &str) -> RelPath {
 }
 
 fn read(snapshot: &Snapshot, file: &str) -> String {
-    String::from_utf8(snapshot.read(&path(file), MOST).unwrap()).unwrap()
+    String::from_utf8(snapshot.read(&path(file), MAX_BYTES).unwrap()).unwrap()
 }
 
 /// The files of a snapshot.

@@ -26,16 +26,16 @@ use crate::{
 };
 
 /// Changes come in bursts: this long without one ends a burst.
-const QUIET: Duration = Duration::from_millis(50);
+const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// A burst is reported after this long even if it goes on.
-const LONGEST_BURST: Duration = Duration::from_millis(500);
+const MAX_DEBOUNCE: Duration = Duration::from_millis(500);
 
 /// How many new folders are remembered; with more of them the whole tree is looked through.
-const MOST_NEW: usize = 1024;
+const MAX_NEW_FOLDERS: usize = 1024;
 
 /// Linux watches folders one by one, so that those which are passed over need not be watched.
-const ONE_BY_ONE: bool = cfg!(target_os = "linux");
+const WATCHES_EACH_FOLDER: bool = cfg!(target_os = "linux");
 
 /// What happened below a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,26 +49,26 @@ pub enum Change {
 }
 
 /// How many places are remembered; with more of them the whole folder is looked through.
-const MOST_PLACES: usize = 256;
+const MAX_PATHS: usize = 256;
 
 /// A folder that is being watched. Dropping it ends that.
 pub struct Watch {
     root: PathBuf,
     /// Where something was reported and not asked for yet; nothing where not all of it is known.
     reported: Option<Vec<PathBuf>>,
-    news: Arc<News>,
+    news: Arc<Events>,
     watcher: Arc<Mutex<RecommendedWatcher>>,
 }
 
 #[derive(Default)]
-struct News {
-    heard: Mutex<Heard>,
+struct Events {
+    pending: Mutex<PendingChanges>,
     bell: Notify,
 }
 
 /// What was heard since the last report.
 #[derive(Default)]
-struct Heard {
+struct PendingChanges {
     something: bool,
     lost: bool,
     gone: bool,
@@ -82,11 +82,11 @@ struct Heard {
 /// Watches a folder and all below it. Blocks for as long as it takes to look through the folders.
 pub fn watch(root: &Path) -> Result<Watch, Error> {
     let root = fs::canonicalize(root).map_err(Error::NoFolder)?;
-    let news = Arc::new(News::default());
-    let (told, place) = (news.clone(), root.clone());
+    let news = Arc::new(Events::default());
+    let (sink, place) = (news.clone(), root.clone());
     // Not what is only read: a snapshot opens every folder, and would hear of each one.
     let config = Config::default().with_follow_symlinks(false).with_event_kinds(EventKindMask::CORE);
-    let watcher = RecommendedWatcher::new(move |event| told.hear(&place, event), config).map_err(failed)?;
+    let watcher = RecommendedWatcher::new(move |event| sink.hear(&place, event), config).map_err(failed)?;
     let watch = Watch { root, reported: Some(Vec::new()), news, watcher: Arc::new(Mutex::new(watcher)) };
     add_below(&watch.watcher, &watch.root)?;
     Ok(watch)
@@ -97,31 +97,31 @@ impl Watch {
     ///
     /// Nothing is missed by a caller that drops the future and calls again.
     pub async fn changed(&mut self) -> Change {
-        while !self.news.heard().is_news() {
+        while !self.news.pending().is_news() {
             self.news.bell.notified().await;
         }
-        let until = Instant::now() + LONGEST_BURST;
-        while Instant::now() < until && timeout(QUIET, self.news.bell.notified()).await.is_ok() {}
+        let until = Instant::now() + MAX_DEBOUNCE;
+        while Instant::now() < until && timeout(DEBOUNCE, self.news.bell.notified()).await.is_ok() {}
 
-        let (new_folders, count) = self.news.heard().new_folders(&self.root);
+        let (new_folders, count) = self.news.pending().new_folders(&self.root);
         let added = self.add(new_folders).await;
         // From here on nothing waits: what was heard is forgotten only when it is reported.
-        let mut heard = self.news.heard();
-        let later = heard.new_folders.drain(..).skip(count).collect::<Vec<_>>();
-        let next = Heard {
+        let mut pending = self.news.pending();
+        let later = pending.new_folders.drain(..).skip(count).collect::<Vec<_>>();
+        let next = PendingChanges {
             something: !later.is_empty(),
             everywhere: !later.is_empty(),
             new_folders: later,
-            ..Heard::default()
+            ..PendingChanges::default()
         };
-        let heard = std::mem::replace(&mut *heard, next);
-        if heard.gone || heard.lost || heard.everywhere || added.is_err() {
+        let pending = std::mem::replace(&mut *pending, next);
+        if pending.gone || pending.lost || pending.everywhere || added.is_err() {
             self.reported = None;
         } else if let Some(reported) = &mut self.reported {
-            reported.extend(heard.places);
-            self.reported.take_if(|reported| reported.len() > MOST_PLACES);
+            reported.extend(pending.places);
+            self.reported.take_if(|reported| reported.len() > MAX_PATHS);
         }
-        match (heard.gone, heard.lost || added.is_err()) {
+        match (pending.gone, pending.lost || added.is_err()) {
             (true, _) => Change::Gone,
             (false, true) => Change::Lost,
             (false, false) => Change::Files,
@@ -136,7 +136,7 @@ impl Watch {
 
     /// Watches new folders, before their content is looked at.
     async fn add(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
-        if folders.is_empty() || !ONE_BY_ONE {
+        if folders.is_empty() || !WATCHES_EACH_FOLDER {
             return Ok(());
         }
         let root = self.root.clone();
@@ -150,26 +150,26 @@ impl Watch {
     }
 }
 
-impl News {
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+impl Events {
+    fn pending(&self) -> MutexGuard<'_, PendingChanges> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn hear(&self, root: &Path, event: notify::Result<Event>) {
         {
-            let mut heard = self.heard();
+            let mut pending = self.pending();
             match event {
-                Ok(event) if event.need_rescan() => heard.lost = true,
+                Ok(event) if event.need_rescan() => pending.lost = true,
                 Ok(event) if !matters(root, &event) => return,
-                Ok(event) => heard.take(root, event),
-                Err(_) => heard.lost = true,
+                Ok(event) => pending.take(root, event),
+                Err(_) => pending.lost = true,
             }
         }
         self.bell.notify_one();
     }
 }
 
-impl Heard {
+impl PendingChanges {
     fn is_news(&self) -> bool {
         self.something || self.lost || self.gone
     }
@@ -177,7 +177,7 @@ impl Heard {
     /// Where to look for folders that are not watched yet, and how many of those that were heard of that covers.
     fn new_folders(&self, root: &Path) -> (Vec<PathBuf>, usize) {
         let count = self.new_folders.len();
-        let all = self.lost || count >= MOST_NEW;
+        let all = self.lost || count >= MAX_NEW_FOLDERS;
         (if all { vec![root.to_owned()] } else { self.new_folders.clone() }, count)
     }
 
@@ -193,7 +193,7 @@ impl Heard {
         for path in &event.paths {
             match path.strip_prefix(root) {
                 Ok(place) if self.places.last().is_some_and(|last| last == place) => {}
-                Ok(place) if !place.as_os_str().is_empty() && self.places.len() < MOST_PLACES => {
+                Ok(place) if !place.as_os_str().is_empty() && self.places.len() < MAX_PATHS => {
                     self.places.push(place.to_owned());
                 }
                 _ => self.everywhere = true,
@@ -204,7 +204,7 @@ impl Heard {
             EventKind::Create(CreateKind::Folder | CreateKind::Any)
                 | EventKind::Modify(ModifyKind::Name(RenameMode::To))
         );
-        if may_be_folder && self.new_folders.len() < MOST_NEW {
+        if may_be_folder && self.new_folders.len() < MAX_NEW_FOLDERS {
             self.new_folders.extend(event.paths);
         }
     }
@@ -230,7 +230,7 @@ fn matters(root: &Path, event: &Event) -> bool {
 /// Watches a folder and those below it. One that vanishes meanwhile is no matter.
 fn add_below(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Result<(), Error> {
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
-    if !ONE_BY_ONE {
+    if !WATCHES_EACH_FOLDER {
         return watcher.watch(folder, RecursiveMode::Recursive).map_err(failed);
     }
     let mut ahead = vec![folder.to_owned()];

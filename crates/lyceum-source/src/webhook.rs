@@ -44,12 +44,12 @@ pub struct Push {
     #[serde(rename = "ref")]
     pub reference: String,
     /// The repository.
-    pub repository: Pushed,
+    pub repository: PushedRepository,
 }
 
 /// The repository of a push.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Pushed {
+pub struct PushedRepository {
     /// Owner and name, such as `team/kb`.
     pub full_name: String,
     /// Its address.
@@ -78,7 +78,7 @@ impl Push {
 
     /// Whether it is about the repository at that address: the same address, or one that ends in its owner and name.
     pub fn is_about(&self, url: &str) -> bool {
-        let Pushed { full_name, clone_url, ssh_url } = &self.repository;
+        let PushedRepository { full_name, clone_url, ssh_url } = &self.repository;
         let known = place(url);
         let same = [clone_url, ssh_url].into_iter().flatten().any(|sent| place(sent) == known);
         same || (!full_name.is_empty() && known.ends_with(&format!("/{}", full_name.to_ascii_lowercase())))

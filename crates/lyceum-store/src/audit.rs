@@ -24,7 +24,7 @@ pub struct Line {
 
 /// A line to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewLine {
+pub struct NewAuditRow {
     /// When it happened.
     pub at: Timestamp,
     /// What happened.
@@ -38,7 +38,7 @@ pub struct NewLine {
 }
 
 /// Adds a line.
-pub fn add(tx: &Tx<'_>, line: &NewLine) -> Result<(), DbError> {
+pub fn add(tx: &Tx<'_>, line: &NewAuditRow) -> Result<(), DbError> {
     let seq = counters::reserve(tx, "audit", 1)?;
     tx.execute(
         "INSERT INTO audit (seq, at, kind, subject, client, detail) VALUES ($1, $2, $3, $4, $5, $6)",

@@ -16,13 +16,13 @@ use tokio::sync::{mpsc, oneshot};
 use crate::{DbError, Tx, migrations, sql};
 
 /// How much work may wait for the writer.
-const WAITING: usize = 1024;
+const QUEUE_CAPACITY: usize = 1024;
 
 /// How much work may share a commit.
-const TOGETHER: usize = 128;
+const MAX_GROUP_COMMIT: usize = 128;
 
 /// How many connections of readers are kept open.
-const READERS: usize = 4;
+const MAX_IDLE_READERS: usize = 4;
 
 /// What tells the caller how the commit went.
 type Finish = Box<dyn FnOnce(Result<(), DbError>) + Send>;
@@ -55,7 +55,7 @@ impl Db {
             return Err(DbError::Suspected);
         }
         let connection = open(file)?;
-        let (work, waiting) = mpsc::channel(WAITING);
+        let (work, waiting) = mpsc::channel(QUEUE_CAPACITY);
         let writer = std::thread::Builder::new()
             .name("lyceum-db".to_owned())
             .spawn(move || write_all(&connection, waiting))
@@ -82,7 +82,7 @@ impl Db {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
-        let (tell, told) = oneshot::channel();
+        let (tell, outcome) = oneshot::channel();
         let work: Work = Box::new(move |tx| {
             let done = tx.and_then(work);
             let went_well = done.is_ok();
@@ -94,11 +94,11 @@ impl Db {
         });
         let sender = self.0.work.as_ref().ok_or(DbError::Closed)?;
         sender.send(work).await.map_err(|_| DbError::Closed)?;
-        let told = told.await.unwrap_or(Err(DbError::Closed));
-        if let Err(DbError::Damaged(_)) = told {
+        let outcome = outcome.await.unwrap_or(Err(DbError::Closed));
+        if let Err(DbError::Damaged(_)) = outcome {
             self.suspect();
         }
-        told
+        outcome
     }
 
     /// Reads one consistent state.
@@ -126,7 +126,7 @@ impl Db {
         let answer = work(&Tx::on(&connection));
         connection.execute_batch("ROLLBACK")?;
         let mut readers = self.readers();
-        if readers.len() < READERS {
+        if readers.len() < MAX_IDLE_READERS {
             readers.push(connection);
         }
         answer
@@ -191,10 +191,10 @@ fn beside(file: &Path, suffix: &str) -> PathBuf {
 
 /// Commits work as it comes, until nobody can send any more.
 fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
-    let mut batch = Vec::with_capacity(TOGETHER);
+    let mut batch = Vec::with_capacity(MAX_GROUP_COMMIT);
     while let Some(first) = waiting.blocking_recv() {
         batch.push(first);
-        while batch.len() < TOGETHER
+        while batch.len() < MAX_GROUP_COMMIT
             && let Ok(next) = waiting.try_recv()
         {
             batch.push(next);

@@ -9,7 +9,7 @@ use crate::{DbError, Row, Tx, counters};
 
 /// What happened to a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Happened {
+pub enum EventKind {
     /// It is there, new or in a new version.
     Stored,
     /// It is gone.
@@ -22,14 +22,14 @@ pub struct Event {
     /// Its number.
     pub seq: i64,
     /// What happened.
-    pub happened: Happened,
+    pub happened: EventKind,
     /// To what: a key of the object store.
     pub key: String,
     /// When.
     pub at: Timestamp,
 }
 
-impl Happened {
+impl EventKind {
     fn as_str(self) -> &'static str {
         match self {
             Self::Stored => "stored",
@@ -50,7 +50,7 @@ impl Happened {
 pub fn append<'a>(
     tx: &Tx<'_>,
     stream: &str,
-    events: impl ExactSizeIterator<Item = (Happened, &'a str)>,
+    events: impl ExactSizeIterator<Item = (EventKind, &'a str)>,
     now: Timestamp,
 ) -> Result<(), DbError> {
     if events.len() == 0 {
@@ -71,7 +71,7 @@ pub fn after(tx: &Tx<'_>, stream: &str, seq: i64, most: usize) -> Result<Vec<Eve
     let read = |row: &Row<'_>| {
         Ok(Event {
             seq: row.whole(0)?,
-            happened: Happened::parse(&row.text(1)?)?,
+            happened: EventKind::parse(&row.text(1)?)?,
             key: row.text(2)?,
             at: Timestamp::from_millisecond(row.whole(3)?).unwrap_or(Timestamp::UNIX_EPOCH),
         })

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::{DbError, Row, Tx};
 
 /// For how long a code or a token is remembered after its end, so that its misuse can still be told from noise.
-const REMEMBERED_MS: i64 = 24 * 60 * 60 * 1000;
+const EXPIRED_RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// What a person allowed a program to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct NewToken<'a> {
 
 /// A token that is kept, with its grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptToken {
+pub struct StoredToken {
     /// What it is for.
     pub kind: TokenKind,
     /// Its scopes, with spaces between.
@@ -128,14 +128,14 @@ pub fn give(tx: &Tx<'_>, grant: &str, token: NewToken<'_>) -> Result<(), DbError
 }
 
 /// The token with that hash, whatever state it is in.
-pub fn look(tx: &Tx<'_>, hash: &[u8; 32]) -> Result<Option<KeptToken>, DbError> {
+pub fn find_token(tx: &Tx<'_>, hash: &[u8; 32]) -> Result<Option<StoredToken>, DbError> {
     tx.row(
         "SELECT g.id, g.subject, g.client, g.client_name, g.resource, g.scopes, g.facts, g.created, g.expires,
                 t.kind, t.scopes, t.facts, t.expires, t.used
          FROM tokens t JOIN grants g ON g.id = t.grant_id WHERE t.hash = $1",
         [hash.as_slice().into()],
         |row| {
-            Ok(KeptToken {
+            Ok(StoredToken {
                 grant: grant_of(row)?,
                 kind: TokenKind::parse(&row.text(9)?)?,
                 scopes: row.text(10)?,
@@ -180,7 +180,7 @@ pub fn list(tx: &Tx<'_>, subject: Option<&str>, now: Timestamp) -> Result<Vec<Gr
 
 /// Deletes expired grants and tokens, and returns how many.
 pub fn sweep(tx: &Tx<'_>, now: Timestamp) -> Result<usize, DbError> {
-    let before = now.as_millisecond() - REMEMBERED_MS;
+    let before = now.as_millisecond() - EXPIRED_RETENTION_MS;
     let tokens = tx.execute("DELETE FROM tokens WHERE expires < $1", [before.into()])?;
     let grants = tx.execute("DELETE FROM grants WHERE expires < $1", [before.into()])?;
     Ok(tokens + grants)

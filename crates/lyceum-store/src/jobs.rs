@@ -49,20 +49,20 @@ pub struct Retries {
 impl Retries {
     /// When to try again after so many tries, if ever.
     pub fn next(&self, attempts: i64, now: Timestamp) -> Option<Timestamp> {
-        let backoff = Backoff { first: self.first, max: LONGEST_WAIT };
+        let backoff = Backoff { first: self.first, max: MAX_RETRY_DELAY };
         let wait = backoff.after(u32::try_from(attempts).unwrap_or_default().max(1));
         (attempts < self.limit).then(|| now.checked_add(wait).unwrap_or(Timestamp::MAX))
     }
 }
 
 /// The longest that is waited before the next time, however often it failed.
-const LONGEST_WAIT: Duration = Duration::from_hours(24);
+const MAX_RETRY_DELAY: Duration = Duration::from_hours(24);
 
 /// The due time of what is not tried any more.
 const NEVER: i64 = i64::MAX;
 
 /// Asks for a job. One that is there for the key already is replaced, and begins anew.
-pub fn ask(tx: &Tx<'_>, queue: &str, key: &str, payload: &str, now: Timestamp) -> Result<(), DbError> {
+pub fn enqueue(tx: &Tx<'_>, queue: &str, key: &str, payload: &str, now: Timestamp) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO jobs (queue, key, payload, version, attempts, due, leased_until)
          VALUES ($1, $2, $3, 1, 0, $4, 0)

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use crate::{
     DbError, Row, Tx, counters,
-    events::{self, Happened},
+    events::{self, EventKind},
 };
 
 /// The stream of events about pages; the key of an event is the id of a page.
@@ -69,7 +69,7 @@ pub fn apply(
         if let Some(id) = id_of(tx, source, key)? {
             tx.execute("DELETE FROM chunks WHERE page = $1", [id.into()])?;
             tx.execute("DELETE FROM pages WHERE id = $1", [id.into()])?;
-            happened.push((Happened::Removed, id.to_string()));
+            happened.push((EventKind::Removed, id.to_string()));
         }
     }
     let mut chunk = counters::reserve(tx, "chunks", stored.iter().map(|page| page.chunks.len()).sum())?;
@@ -106,7 +106,7 @@ pub fn apply(
             )?;
             chunk += 1;
         }
-        happened.push((Happened::Stored, id.to_string()));
+        happened.push((EventKind::Stored, id.to_string()));
     }
     events::append(tx, STREAM, happened.iter().map(|(what, id)| (*what, id.as_str())), now)
 }

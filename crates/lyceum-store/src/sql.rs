@@ -21,24 +21,24 @@ pub(crate) const TYPES: &[(&str, &str)] = &[("{bytes}", "BLOB"), ("{whole}", "IN
 pub(crate) const CLAIMED: &str = "";
 
 /// How long another process is waited for.
-const BUSY: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long lies between two looks where SQLite itself does not wait.
-const PAUSE: Duration = Duration::from_millis(5);
+const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How much of the log may be left on disk once it is written back.
-const JOURNAL_LIMIT: i64 = 64 * 1024 * 1024;
+const MAX_JOURNAL_BYTES: i64 = 64 * 1024 * 1024;
 
 /// Opens a database for one thread.
 pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
-    connection.busy_timeout(BUSY)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     // FULL: a commit that returned survives a power cut.
-    keep_a_log(&connection)?;
+    enable_wal(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "journal_size_limit", JOURNAL_LIMIT)?;
+    connection.pragma_update(None, "journal_size_limit", MAX_JOURNAL_BYTES)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
@@ -47,11 +47,11 @@ pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
 /// Has changes written to a log first, so that readers and a writer do not hold each other up.
 ///
 /// Where several processes want that of a new file at once, SQLite sends all but one away without waiting.
-fn keep_a_log(connection: &Connection) -> Result<(), DbError> {
-    let until = Instant::now() + BUSY;
+fn enable_wal(connection: &Connection) -> Result<(), DbError> {
+    let until = Instant::now() + BUSY_TIMEOUT;
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL").map_err(DbError::from) {
-            Err(DbError::Busy(_)) if Instant::now() < until => std::thread::sleep(PAUSE),
+            Err(DbError::Busy(_)) if Instant::now() < until => std::thread::sleep(RETRY_INTERVAL),
             done => return done,
         }
     }

@@ -40,7 +40,7 @@ pub struct Pending {
 
 /// A vector that belongs to a chunk.
 #[derive(Debug, Clone)]
-pub struct Placed {
+pub struct ChunkVector {
     /// The number of the vector.
     pub seq: i64,
     /// The chunk.
@@ -130,13 +130,13 @@ pub fn put(tx: &Tx<'_>, model: i64, vectors: &[(Vec<u8>, Vec<u8>)]) -> Result<()
 }
 
 /// The vectors of a model after a number, each with every chunk that it belongs to.
-pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<Placed>, DbError> {
+pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<ChunkVector>, DbError> {
     tx.rows(
         "SELECT v.seq, c.id, c.page, v.vector FROM vectors v JOIN chunks c ON c.hash = v.hash
          WHERE v.model = $1 AND v.seq > $2 AND length(v.vector) > 0 ORDER BY v.seq",
         [model.into(), seq.into()],
         |row| {
-            Ok(Placed {
+            Ok(ChunkVector {
                 seq: row.whole(0)?,
                 chunk: row.whole(1)?,
                 page: row.whole(2)?,
@@ -147,13 +147,13 @@ pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<Placed>, DbError> 
 }
 
 /// The vectors of the chunks of a page.
-pub fn of_page(tx: &Tx<'_>, model: i64, page: i64) -> Result<Vec<Placed>, DbError> {
+pub fn of_page(tx: &Tx<'_>, model: i64, page: i64) -> Result<Vec<ChunkVector>, DbError> {
     tx.rows(
         "SELECT v.seq, c.id, c.page, v.vector FROM chunks c JOIN vectors v ON v.hash = c.hash
          WHERE c.page = $1 AND v.model = $2 AND length(v.vector) > 0 ORDER BY c.id",
         [page.into(), model.into()],
         |row| {
-            Ok(Placed {
+            Ok(ChunkVector {
                 seq: row.whole(0)?,
                 chunk: row.whole(1)?,
                 page: row.whole(2)?,

@@ -23,7 +23,7 @@ const IS_WEARER: &str = "4352409a";
 
 /// How the endpoint answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChainAnswers {
+pub enum ChainBehavior {
     /// As an endpoint does.
     Normally,
     /// Always with this status.
@@ -45,9 +45,9 @@ pub struct TestChain {
 
 struct State {
     id: u64,
-    answers: ChainAnswers,
+    answers: ChainBehavior,
     worn: HashSet<(String, String)>,
-    asked: usize,
+    requests: usize,
     was_shown_credentials: bool,
 }
 
@@ -58,9 +58,9 @@ impl TestChain {
         let address = listener.local_addr()?;
         let state = State {
             id,
-            answers: ChainAnswers::Normally,
+            answers: ChainBehavior::Normally,
             worn: HashSet::new(),
-            asked: 0,
+            requests: 0,
             was_shown_credentials: false,
         };
         let state = Arc::new(Mutex::new(state));
@@ -76,7 +76,7 @@ impl TestChain {
     }
 
     /// Answers in that way from now on.
-    pub fn answer(&self, answers: ChainAnswers) {
+    pub fn behave(&self, answers: ChainBehavior) {
         self.state().answers = answers;
     }
 
@@ -101,8 +101,8 @@ impl TestChain {
     }
 
     /// How often it was asked.
-    pub fn asked(&self) -> usize {
-        self.state().asked
+    pub fn requests(&self) -> usize {
+        self.state().requests
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -128,23 +128,23 @@ async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Respon
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let answers = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.asked += 1;
+        state.requests += 1;
         state.was_shown_credentials |= has_credentials;
         state.answers
     };
     let text = match answers {
-        ChainAnswers::Never => pending().await,
-        ChainAnswers::With(status) => {
+        ChainBehavior::Never => pending().await,
+        ChainBehavior::With(status) => {
             let mut response = Response::new(Full::default());
             *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
             return response;
         }
-        ChainAnswers::Garbage => "<html>busy</html>".to_owned(),
-        ChainAnswers::Refusing => {
+        ChainBehavior::Garbage => "<html>busy</html>".to_owned(),
+        ChainBehavior::Refusing => {
             json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32005, "message": "limit exceeded" } })
                 .to_string()
         }
-        ChainAnswers::Normally => {
+        ChainBehavior::Normally => {
             let question: Value = serde_json::from_slice(&body).unwrap_or_default();
             let state = state.lock().unwrap_or_else(PoisonError::into_inner);
             json!({ "jsonrpc": "2.0", "id": question.get("id"), "result": result(&question, &state) })

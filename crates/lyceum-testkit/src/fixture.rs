@@ -7,6 +7,7 @@ mod asking;
 mod content;
 mod diagnostics;
 mod extras;
+mod fixture_registry;
 mod prompts;
 mod question;
 mod reporting;
@@ -14,7 +15,6 @@ mod resources;
 mod rounds;
 mod samples;
 mod schemas;
-mod shelf;
 mod states;
 
 use std::{collections::BTreeSet, sync::Arc};
@@ -23,7 +23,7 @@ use lyceum_tools::{Hub, Registry, RegistryError};
 
 use self::{
     extras::{Extra, Extras},
-    shelf::Shelf,
+    fixture_registry::FixtureRegistry,
 };
 
 /// Builds a hub with the whole fixture, all of it open to anyone.
@@ -36,7 +36,7 @@ pub fn fixture_hub() -> Result<Arc<Hub>, RegistryError> {
 
 /// The fixture with those extras shown.
 fn registry(extras: &Arc<Extras>, shown: &BTreeSet<Extra>) -> Result<Registry, RegistryError> {
-    let mut shelf = add::place(Shelf::empty())?;
+    let mut shelf = add::place(FixtureRegistry::empty())?;
     shelf = content::place(shelf)?;
     shelf = schemas::place(shelf)?;
     shelf = reporting::place(shelf)?;

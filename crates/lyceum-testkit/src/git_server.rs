@@ -43,17 +43,17 @@ pub use repository::TestRepository;
 use hook::Deliveries;
 
 /// The largest request that is taken.
-const LARGEST: usize = 64 * 1024 * 1024;
+const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
 
 /// How long the first half of a pack has to get through before the connection breaks off.
-const BREAK_OFF_AFTER: Duration = Duration::from_millis(100);
+const BREAK_OFF_DELAY: Duration = Duration::from_millis(100);
 
 /// What an answer is made of.
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// How the server answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Answers {
+pub enum ServerBehavior {
     /// As a Git server does.
     Normally,
     /// Always with this status; with 429 also how long to wait.
@@ -77,16 +77,16 @@ pub struct GitServer {
 struct State {
     root: std::path::PathBuf,
     origin: String,
-    told: Mutex<Told>,
-    asked: Mutex<Asked>,
+    setup: Mutex<Setup>,
+    received: Mutex<Received>,
     deliveries: Deliveries,
     /// One push at a time, so that each is told of by itself.
     pushing: tokio::sync::Mutex<()>,
 }
 
 /// What the server was told.
-struct Told {
-    answers: Answers,
+struct Setup {
+    answers: ServerBehavior,
     token: Option<String>,
     /// Repositories that are elsewhere now, and the address of their new place.
     moved: HashMap<String, String>,
@@ -94,7 +94,7 @@ struct Told {
 
 /// What the server was asked.
 #[derive(Default)]
-struct Asked {
+struct Received {
     requests: usize,
     passwords: Vec<String>,
 }
@@ -103,14 +103,14 @@ impl GitServer {
     /// Starts a server without repositories.
     pub async fn start() -> io::Result<Self> {
         let root = TempDir::new()?;
-        let told = Told { answers: Answers::Normally, token: None, moved: HashMap::new() };
+        let setup = Setup { answers: ServerBehavior::Normally, token: None, moved: HashMap::new() };
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let state = State {
             root: root.path().to_owned(),
             origin: format!("http://{address}"),
-            told: Mutex::new(told),
-            asked: Mutex::default(),
+            setup: Mutex::new(setup),
+            received: Mutex::default(),
             deliveries: Deliveries::default(),
             pushing: tokio::sync::Mutex::default(),
         };
@@ -161,32 +161,32 @@ impl GitServer {
 
     /// From now on every request must bring this token as its password.
     pub fn require_token(&self, token: &str) {
-        self.state.told().token = Some(token.to_owned());
+        self.state.setup().token = Some(token.to_owned());
     }
 
     /// Says how to answer from now on.
-    pub fn answer(&self, answers: Answers) {
-        self.state.told().answers = answers;
+    pub fn behave(&self, answers: ServerBehavior) {
+        self.state.setup().answers = answers;
     }
 
     /// From now on no request must bring a token.
     pub fn require_no_token(&self) {
-        self.state.told().token = None;
+        self.state.setup().token = None;
     }
 
     /// From now on the repository is found at another address.
     pub fn move_repository(&self, name: &str, address: &str) {
-        self.state.told().moved.insert(format!("/{name}"), address.to_owned());
+        self.state.setup().moved.insert(format!("/{name}"), address.to_owned());
     }
 
     /// How many requests came.
     pub fn requests(&self) -> usize {
-        self.state.asked().requests
+        self.state.received().requests
     }
 
     /// The passwords that came with requests.
     pub fn passwords(&self) -> Vec<String> {
-        self.state.asked().passwords.clone()
+        self.state.received().passwords.clone()
     }
 
     /// Switches the server off: nobody listens any more, and connections break off.
@@ -232,12 +232,12 @@ impl Drop for GitServer {
 }
 
 impl State {
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn setup(&self) -> MutexGuard<'_, Setup> {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn asked(&self) -> MutexGuard<'_, Asked> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn received(&self) -> MutexGuard<'_, Received> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -253,29 +253,29 @@ async fn connection(state: Arc<State>, stream: TcpStream) {
 async fn answer(state: &Arc<State>, request: Request<Incoming>) -> Response<Body> {
     let password = password(&request);
     {
-        let mut asked = state.asked();
-        asked.requests += 1;
-        asked.passwords.extend(password.clone());
+        let mut received = state.received();
+        received.requests += 1;
+        received.passwords.extend(password.clone());
     }
     let (answers, token, moved) = {
-        let told = state.told();
-        let moved = told.moved.iter().find_map(|(from, to)| {
+        let setup = state.setup();
+        let moved = setup.moved.iter().find_map(|(from, to)| {
             let rest = request.uri().path().strip_prefix(from.as_str())?;
             let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
             Some(format!("{to}{rest}{query}"))
         });
-        (told.answers, told.token.clone(), moved)
+        (setup.answers, setup.token.clone(), moved)
     };
     match answers {
-        Answers::With(status) => {
+        ServerBehavior::With(status) => {
             let mut response = plain(StatusCode::from_u16(status).unwrap_or_default(), "as it was told");
             if status == 429 {
                 response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
             }
             return response;
         }
-        Answers::Never => pending().await,
-        Answers::WithoutPacks | Answers::HalfAPack | Answers::Normally => {}
+        ServerBehavior::Never => pending().await,
+        ServerBehavior::WithoutPacks | ServerBehavior::HalfAPack | ServerBehavior::Normally => {}
     }
     if let Some(address) = moved {
         let mut response = plain(StatusCode::MOVED_PERMANENTLY, "moved");
@@ -292,13 +292,13 @@ async fn answer(state: &Arc<State>, request: Request<Incoming>) -> Response<Body
     }
     let is_pack = request.method() == Method::POST && request.uri().path().ends_with("/git-upload-pack");
     let (head, body) = request.into_parts();
-    let Ok(body) = Limited::new(body, LARGEST).collect().await else {
+    let Ok(body) = Limited::new(body, MAX_REQUEST_BYTES).collect().await else {
         return plain(StatusCode::PAYLOAD_TOO_LARGE, "too large");
     };
     let body = body.to_bytes();
     // The first request only lists the branches.
     let is_pack = is_pack && contains(&body, b"command=fetch");
-    if is_pack && answers == Answers::WithoutPacks {
+    if is_pack && answers == ServerBehavior::WithoutPacks {
         pending::<()>().await;
     }
     let answered = match push::repository(&head) {
@@ -306,7 +306,7 @@ async fn answer(state: &Arc<State>, request: Request<Incoming>) -> Response<Body
         None => backend::answer(&state.root, &head, &body).await,
     };
     match answered {
-        Ok(response) if is_pack && answers == Answers::HalfAPack => response.map(|bytes| half(&bytes)),
+        Ok(response) if is_pack && answers == ServerBehavior::HalfAPack => response.map(|bytes| half(&bytes)),
         Ok(response) => response.map(whole),
         Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
     }
@@ -320,7 +320,7 @@ fn whole(bytes: Bytes) -> Body {
 fn half(bytes: &Bytes) -> Body {
     let first = bytes.slice(..bytes.len() / 2);
     let broken = async {
-        tokio::time::sleep(BREAK_OFF_AFTER).await;
+        tokio::time::sleep(BREAK_OFF_DELAY).await;
         Err(io::Error::from(io::ErrorKind::ConnectionReset))
     };
     StreamBody::new(stream::iter([Ok(Frame::data(first))]).chain(stream::once(broken))).boxed_unsync()

@@ -30,7 +30,7 @@ struct State {
     readers: Vec<String>,
     codes: Vec<(String, String)>,
     status: Option<u16>,
-    asked: Vec<(String, Option<String>)>,
+    requests: Vec<(String, Option<String>)>,
 }
 
 struct Person {
@@ -87,14 +87,18 @@ impl TestGitHub {
     }
 
     /// The paths that were asked for, in order.
-    pub fn asked(&self) -> Vec<String> {
-        self.state().asked.iter().map(|(path, _)| path.clone()).collect()
+    pub fn requests(&self) -> Vec<String> {
+        self.state().requests.iter().map(|(path, _)| path.clone()).collect()
     }
 
     /// The tokens that a path was asked for with, in order.
     pub fn tokens_of(&self, path: &str) -> Vec<String> {
-        let asked = &self.state().asked;
-        asked.iter().filter(|(asked, _)| asked == path).filter_map(|(_, token)| token.clone()).collect()
+        let requests = &self.state().requests;
+        requests
+            .iter()
+            .filter(|(requests, _)| requests == path)
+            .filter_map(|(_, token)| token.clone())
+            .collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -115,7 +119,7 @@ async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Respon
     let body = Limited::new(request.into_body(), 64 * 1024).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
-    state.asked.push((path.clone(), token.clone()));
+    state.requests.push((path.clone(), token.clone()));
     let (status, answer) = match state.status {
         Some(status) => (status, json!({ "message": "as the test wants it" })),
         None if path == "/login/oauth/access_token" => (200, state.exchange(&body)),

@@ -9,9 +9,9 @@ mod model_folder;
 mod sample_extension;
 mod serving;
 
-pub use chain::{ChainAnswers, TestChain};
+pub use chain::{ChainBehavior, TestChain};
 pub use fixture::fixture_hub;
-pub use git_server::{Answers, Checkout, Delivery, GitServer, Outcome, TestRepository, signature};
+pub use git_server::{Checkout, Delivery, GitServer, Outcome, ServerBehavior, TestRepository, signature};
 pub use github::TestGitHub;
 pub use model_folder::{float_model_folder, model_folder};
 pub use sample_extension::sample_extension;

@@ -11,28 +11,28 @@ use lyceum_tools::{
 use serde::{Deserialize, Serialize};
 
 /// How many letters there are: more than fit on a page.
-const LETTERS: usize = 150;
+const LETTER_COUNT: usize = 150;
 
 #[derive(Deserialize)]
-struct List {
+struct ListParams {
     cursor: Option<String>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed {
+struct ListResult {
     letters: Vec<WireResource>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Get {
+struct GetParams {
     uri: String,
 }
 
 #[derive(Serialize)]
-struct Got {
+struct GetResult {
     letter: WireResource,
     reader: String,
 }
@@ -48,18 +48,18 @@ pub fn sample_extension(access: Access) -> ExtensionEntry {
         .method(MethodEntry::new(access, "letters/burn", burn))
 }
 
-async fn list(_: Call, List { cursor }: List) -> Result<Listed, Error> {
-    let uris: Vec<String> = (0..LETTERS).map(uri).collect();
+async fn list(_: Call, ListParams { cursor }: ListParams) -> Result<ListResult, Error> {
+    let uris: Vec<String> = (0..LETTER_COUNT).map(uri).collect();
     let page = Page::take("letters", uris.iter().map(|uri| (uri.as_str(), letter(uri))), cursor.as_deref())?;
-    Ok(Listed { letters: page.entries, next_cursor: page.next })
+    Ok(ListResult { letters: page.entries, next_cursor: page.next })
 }
 
-async fn get(call: Call, Get { uri }: Get) -> Result<Got, Error> {
-    if (0..LETTERS).all(|number| self::uri(number) != uri) {
+async fn get(call: Call, GetParams { uri }: GetParams) -> Result<GetResult, Error> {
+    if (0..LETTER_COUNT).all(|number| self::uri(number) != uri) {
         let message = format!("there is no letter at {uri:?}");
         return Err(Error::Failed { code: ErrorCode::NotFound, message });
     }
-    Ok(Got { letter: letter(&uri), reader: call.caller().tier().to_string() })
+    Ok(GetResult { letter: letter(&uri), reader: call.caller().tier().to_string() })
 }
 
 /// Tells how far it is.

@@ -85,13 +85,13 @@ impl fmt::Debug for AuditSink {
 
 /// A call that writes, under way: recorded when it is finished, or as cancelled when it is dropped before.
 #[derive(Debug)]
-pub(crate) struct WriteUnderWay<'a> {
+pub(crate) struct PendingWrite<'a> {
     pub(crate) sink: Option<&'a AuditSink>,
     pub(crate) caller: &'a Caller,
     pub(crate) tool: &'a str,
 }
 
-impl WriteUnderWay<'_> {
+impl PendingWrite<'_> {
     /// Records what came of it, and waits for that.
     pub(crate) async fn finish(mut self, outcome: WriteOutcome) {
         if let Some(sink) = self.sink.take() {
@@ -100,7 +100,7 @@ impl WriteUnderWay<'_> {
     }
 }
 
-impl Drop for WriteUnderWay<'_> {
+impl Drop for PendingWrite<'_> {
     fn drop(&mut self) {
         if let Some(sink) = self.sink {
             let outcome = WriteOutcome::Cancelled;

@@ -24,17 +24,17 @@ struct Inner {
 /// The budget is spent; some of it comes back when others are done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the server's shared buffer is full (limits.buffer_bytes); retry in a moment")]
-pub struct BudgetSpent;
+pub struct BudgetExceeded;
 
-impl From<BudgetSpent> for Error {
-    fn from(spent: BudgetSpent) -> Self {
+impl From<BudgetExceeded> for Error {
+    fn from(spent: BudgetExceeded) -> Self {
         Self::Failed { code: ErrorCode::Unavailable, message: spent.to_string() }
     }
 }
 
 /// Bytes of a budget, given back when this is dropped.
 #[derive(Debug)]
-pub struct HeldBytes {
+pub struct ByteReservation {
     budget: ByteBudget,
     bytes: usize,
 }
@@ -52,14 +52,14 @@ impl ByteBudget {
     }
 
     /// Holds nothing yet.
-    pub fn hold(&self) -> HeldBytes {
-        HeldBytes { budget: self.clone(), bytes: 0 }
+    pub fn hold(&self) -> ByteReservation {
+        ByteReservation { budget: self.clone(), bytes: 0 }
     }
 
-    fn take(&self, bytes: usize) -> Result<(), BudgetSpent> {
+    fn take(&self, bytes: usize) -> Result<(), BudgetExceeded> {
         let Inner { used, max, whole } = &*self.0;
         let fits = |used: usize| used.checked_add(bytes).filter(|sum| sum <= max);
-        used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|_| BudgetSpent)?;
+        used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|_| BudgetExceeded)?;
         let Some(whole) = whole else { return Ok(()) };
         whole.take(bytes).inspect_err(|_| {
             used.fetch_sub(bytes, Ordering::Relaxed);
@@ -79,9 +79,9 @@ impl ByteBudget {
     }
 }
 
-impl HeldBytes {
+impl ByteReservation {
     /// Holds so many more, or as many as before where there is no room.
-    pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetSpent> {
+    pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         self.budget.take(bytes)?;
         self.bytes += bytes;
         Ok(())
@@ -95,7 +95,7 @@ impl HeldBytes {
     }
 }
 
-impl Drop for HeldBytes {
+impl Drop for ByteReservation {
     fn drop(&mut self) {
         // Most held nothing, and touch nothing that others use.
         if self.bytes > 0 {
@@ -113,8 +113,8 @@ mod tests {
         let budget = ByteBudget::new(100);
         let (mut one, mut other) = (budget.hold(), budget.hold());
         assert_eq!(one.grow(60), Ok(()));
-        assert_eq!(other.grow(41), Err(BudgetSpent));
-        assert_eq!(other.grow(usize::MAX), Err(BudgetSpent));
+        assert_eq!(other.grow(41), Err(BudgetExceeded));
+        assert_eq!(other.grow(usize::MAX), Err(BudgetExceeded));
         assert_eq!(other.grow(40), Ok(()));
         one.shrink(1000);
         assert_eq!((budget.used(), other.grow(60)), (40, Ok(())));
@@ -128,11 +128,11 @@ mod tests {
         let share = budget.share(50);
         let (mut stranger, mut member) = (share.hold(), budget.hold());
         assert_eq!(stranger.grow(50), Ok(()));
-        assert_eq!(stranger.grow(1), Err(BudgetSpent));
+        assert_eq!(stranger.grow(1), Err(BudgetExceeded));
         assert_eq!(member.grow(50), Ok(()));
         stranger.shrink(10);
         assert_eq!(member.grow(10), Ok(()));
-        assert_eq!(stranger.grow(1), Err(BudgetSpent), "the whole is spent");
+        assert_eq!(stranger.grow(1), Err(BudgetExceeded), "the whole is spent");
         assert_eq!((share.used(), budget.used()), (40, 100));
         drop((stranger, member));
         assert_eq!((share.used(), budget.used()), (0, 0));

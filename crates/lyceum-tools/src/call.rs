@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// How many notices may wait for a slow reader before further ones are dropped.
-const WAITING_NOTICES: usize = 64;
+const NOTICE_QUEUE_CAPACITY: usize = 64;
 
 /// One call: who makes it, and where its notices go.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ impl Notices {
         if progress_token.is_none() && log_level.is_none() {
             return (Self::default(), None);
         }
-        let (sender, receiver) = mpsc::channel(WAITING_NOTICES);
+        let (sender, receiver) = mpsc::channel(NOTICE_QUEUE_CAPACITY);
         (Self { sender: Some(sender), progress_token, log_level }, Some(receiver))
     }
 

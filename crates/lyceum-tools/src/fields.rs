@@ -38,25 +38,25 @@ pub fn read_fields<T: DeserializeOwned>(value: Value) -> Result<T, FieldFault> {
         // Parts of a path without a name are written as `.` or `?`.
         let path = error.path().to_string();
         let path = path.trim_matches(['.', '?']);
-        told(path, &error.inner().to_string())
+        field_fault(path, &error.inner().to_string())
     })
 }
 
 /// The fault that a message of the reader is about. Its wording is not ours, so only what is known of it is used.
-fn told(path: &str, said: &str) -> FieldFault {
-    let quoted = said.split('`').nth(1).unwrap_or_default();
+fn field_fault(path: &str, message: &str) -> FieldFault {
+    let quoted = message.split('`').nth(1).unwrap_or_default();
     let below = || match path {
         "" => quoted.to_owned(),
         path => format!("{path}.{quoted}"),
     };
-    if said.starts_with("missing field") {
+    if message.starts_with("missing field") {
         return FieldFault { field: below(), message: "is missing" };
     }
     // Here the path leads to the field itself.
-    if said.starts_with("unknown field") {
+    if message.starts_with("unknown field") {
         return FieldFault { field: path.to_owned(), message: "there is no such field" };
     }
-    let expected = said.rsplit_once("expected ").map_or("", |(_, expected)| expected);
+    let expected = message.rsplit_once("expected ").map_or("", |(_, expected)| expected);
     let message = match expected.split([' ', ',']).next().unwrap_or_default() {
         "struct" | "map" | "internally" | "adjacently" => "must be an object",
         "u8" | "u16" | "u32" | "u64" | "usize" | "i32" | "i64" => "must be a whole number",

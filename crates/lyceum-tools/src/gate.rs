@@ -5,7 +5,7 @@
 use lyceum_model::{Access, Caller, MCP_READ, Scope, Tier};
 
 /// What is open to everyone asks a token for this: a program does what it was allowed, and nothing else.
-static LEAST: [Scope; 1] = [MCP_READ];
+static MINIMUM_SCOPES: [Scope; 1] = [MCP_READ];
 
 /// Why the gate stayed shut, with everything that is missing at once. The text is that of the knowledge base's document.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -37,7 +37,7 @@ impl Denied {
 /// Lets the caller through, or says all that is missing.
 pub fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
     let is_open_to_a_token = access.is_public() && caller.subject().is_some();
-    let needed = if is_open_to_a_token { LEAST.as_slice() } else { &access.scopes };
+    let needed = if is_open_to_a_token { MINIMUM_SCOPES.as_slice() } else { &access.scopes };
     let tier = (caller.tier() < access.tier).then_some(access.tier);
     let scopes: Vec<Scope> = needed.iter().filter(|scope| !caller.has(scope)).cloned().collect();
     if tier.is_none() && scopes.is_empty() {

@@ -9,7 +9,7 @@ use tokio::sync::{broadcast, watch};
 use crate::{AuditSink, Registry, RegistryError};
 
 /// How many changes a slow listener may be behind before it is told that everything may have changed.
-const WAITING_CHANGES: usize = 256;
+const CHANGE_QUEUE_CAPACITY: usize = 256;
 
 /// Something that clients may have kept is no longer so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Hub {
             offers: Mutex::default(),
             audit: registry.audit.clone(),
             registry: Current::new(registry),
-            changes: broadcast::Sender::new(WAITING_CHANGES),
+            changes: broadcast::Sender::new(CHANGE_QUEUE_CAPACITY),
             closing: watch::Sender::new(false),
         }
     }

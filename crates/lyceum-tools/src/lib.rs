@@ -27,7 +27,7 @@ mod tool;
 mod view;
 
 pub use audit::{AuditEvent, AuditSink, Recorded, WriteOutcome};
-pub use budget::{BudgetSpent, ByteBudget, HeldBytes};
+pub use budget::{BudgetExceeded, ByteBudget, ByteReservation};
 pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};
 pub use error::{Error, RegistryError};

@@ -4,7 +4,7 @@
 //! session in the door, over the same verbs. The message types are `rmcp`'s; only this module, the door's `mcp`
 //! and the upstream client name that crate.
 
-mod answer;
+mod dispatch;
 mod encode;
 mod error;
 mod extend;
@@ -18,7 +18,7 @@ mod server;
 mod verbs;
 mod wire;
 
-pub use answer::{printable, unsupported};
+pub use dispatch::{printable, unsupported};
 pub use error::{add_code, error_data, failed_result};
 pub use message::{Incoming, Meta, Refusal, Request};
 pub use mirror::{Header, Mirror};

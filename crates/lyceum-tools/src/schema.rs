@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{Error, mcp::JsonObject};
 
 /// How many faults of one call are told at once.
-const MOST_FAULTS: usize = 5;
+const MAX_REPORTED_FAULTS: usize = 5;
 
 /// A schema that can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -86,9 +86,9 @@ impl ArgumentCheck {
         let mut faults = Vec::new();
         self.0
             .iter_errors(arguments)
-            .take(MOST_FAULTS)
-            .for_each(|fault| tell(arguments, &fault, &mut faults));
-        faults.truncate(MOST_FAULTS);
+            .take(MAX_REPORTED_FAULTS)
+            .for_each(|fault| describe_fault(arguments, &fault, &mut faults));
+        faults.truncate(MAX_REPORTED_FAULTS);
         let field = faults.first().map_or_else(|| "arguments".to_owned(), |(field, _)| field.clone());
         let message = faults.into_iter().map(|(_, message)| message).collect::<Vec<_>>().join("; ");
         Err(Error::Invalid { field, message })
@@ -97,7 +97,7 @@ impl ArgumentCheck {
 
 /// Notes the field and the message of a fault. A value that fits none of several schemas is judged by the one that
 /// was meant, where only one takes values of its type: something optional is "this, or null".
-fn tell(arguments: &Value, fault: &ValidationError<'_>, told: &mut Vec<(String, String)>) {
+fn describe_fault(arguments: &Value, fault: &ValidationError<'_>, found: &mut Vec<(String, String)>) {
     if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
         fault.kind()
     {
@@ -107,7 +107,7 @@ fn tell(arguments: &Value, fault: &ValidationError<'_>, told: &mut Vec<(String, 
         };
         let mut meant = context.iter().filter(|branch| !branch.iter().any(is_of_another_type));
         if let (Some(branch), None) = (meant.next(), meant.next()) {
-            return branch.iter().for_each(|inner| tell(arguments, inner, told));
+            return branch.iter().for_each(|inner| describe_fault(arguments, inner, found));
         }
     }
     let mut field = field_of(fault);
@@ -124,7 +124,7 @@ fn tell(arguments: &Value, fault: &ValidationError<'_>, told: &mut Vec<(String, 
     }
     let field = shortened(&field);
     let message = format!("{field}: {}", shortened(&what));
-    told.push((field, message));
+    found.push((field, message));
 }
 
 /// The key that an object which takes none was given; the fault itself only tells its value.
@@ -157,8 +157,8 @@ fn field_of(fault: &ValidationError<'_>) -> String {
 
 /// Messages quote names and values; a large one would fill the answer.
 fn shortened(text: &str) -> String {
-    const MOST: usize = 300;
-    match text.char_indices().nth(MOST) {
+    const MAX_CHARS: usize = 300;
+    match text.char_indices().nth(MAX_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
     }

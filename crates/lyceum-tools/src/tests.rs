@@ -95,7 +95,7 @@ impl Client {
     }
 
     async fn reply(&self, method: &str, params: Value) -> Reply {
-        self.mcp.answer(self.view(), self.request(method, params), None).await
+        self.mcp.dispatch(self.view(), self.request(method, params), None).await
     }
 
     /// A message as the client reads it.

@@ -35,7 +35,7 @@ pub trait Tool: 'static {
 
     /// What it works on.
     type Service: Send + Sync + 'static;
-    /// Its arguments.
+    /// The arguments.
     type Args: DeserializeOwned + JsonSchema + Send;
     /// Its answer.
     type Output: Serialize + JsonSchema;

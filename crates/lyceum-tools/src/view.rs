@@ -8,7 +8,7 @@ use lyceum_model::{Access, Caller, Domain};
 use crate::{
     AuditEvent, Call, CallContext, Denied, Effect, Error, ExtensionEntry, Faults, MethodEntry, Outcome, Page,
     PageFault, PromptEntry, Registry, ResourceEntry, TemplateEntry, ToolEntry, WriteOutcome,
-    audit::WriteUnderWay,
+    audit::PendingWrite,
     gate,
     mcp::{CallToolResult, GetPromptResult, JsonObject, ReadResourceResult, printable},
     prompt::PromptArguments,
@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// The longest address that is looked up: matching one against templates takes more than its length in time.
-const LONGEST_ADDRESS: usize = 8 * 1024;
+const MAX_URI_BYTES: usize = 8 * 1024;
 
 /// What one caller sees of one registry: of all services, or of one alone.
 #[derive(Debug, Clone)]
@@ -127,7 +127,7 @@ impl View {
             return contain(work).await;
         }
         let under_way =
-            WriteUnderWay { sink: self.registry.audit.as_ref(), caller: &self.caller, tool: &spec.name };
+            PendingWrite { sink: self.registry.audit.as_ref(), caller: &self.caller, tool: &spec.name };
         let result = contain(work).await;
         under_way.finish(outcome_of(&result)).await;
         result
@@ -135,7 +135,7 @@ impl View {
 
     /// Reads a resource. What the caller may not read is not there.
     pub async fn read(&self, uri: &str, context: CallContext) -> Result<Outcome<ReadResourceResult>, Error> {
-        if uri.len() > LONGEST_ADDRESS {
+        if uri.len() > MAX_URI_BYTES {
             return Err(Error::ResourceNotFound { uri: printable(uri) });
         }
         let call = Call::new(self.caller.clone(), context);
@@ -211,7 +211,7 @@ impl View {
 
     /// Whether there is a resource under that address for this caller.
     pub fn has_resource(&self, uri: &str) -> bool {
-        if uri.len() > LONGEST_ADDRESS {
+        if uri.len() > MAX_URI_BYTES {
             return false;
         }
         let fixed = self.registry.resources.get(uri).is_some_and(|entry| self.shows(&entry.access));

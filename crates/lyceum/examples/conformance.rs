@@ -26,7 +26,7 @@ async fn main() -> anyhow::Result<()> {
         &Overrides { listen: Some(args.listen), data_dir: args.data_dir, ..Overrides::default() },
         Purpose::Serve,
     )?;
-    let _logging = lyceum::init_telemetry("info")?;
+    let _logging = lyceum::init_telemetry("info", None)?;
     let listening = lyceum::listen(&config).await?;
     let hub = lyceum_testkit::fixture_hub()?;
     let app = App::with_hub(config, listening.addr, hub);

@@ -13,6 +13,7 @@ use jiff::Timestamp;
 use lyceum_auth::{Auth, Key, Settings};
 use lyceum_model::{Right, Rights};
 use lyceum_store::{Db, DbError};
+use tracing::Instrument;
 
 pub(crate) use audit::AuditLog;
 
@@ -25,7 +26,7 @@ use crate::{
 const KEY: &str = "auth.key";
 
 /// How often expired grants and tokens are deleted.
-const TIDIED_EVERY: Duration = Duration::from_secs(3600);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// Sign-in, unless everyone may do everything. Tokens are for the services of these names, and hold some of these scopes.
 pub(crate) fn service<'a>(
@@ -61,10 +62,11 @@ pub(crate) fn service<'a>(
 /// Deletes expired grants and tokens, now and every hour.
 pub(crate) async fn keep_tidy(auth: Auth) {
     loop {
-        if let Err(error) = auth.sweep(Timestamp::now()).await {
-            tracing::warn!(error.cause = %error, "could not delete expired grants and tokens");
+        let span = tracing::error_span!("delete_expired_grants");
+        if let Err(error) = auth.sweep(Timestamp::now()).instrument(span.clone()).await {
+            tracing::warn!(parent: &span, error.cause = %error, "could not delete expired grants and tokens");
         }
-        tokio::time::sleep(TIDIED_EVERY).await;
+        tokio::time::sleep(SWEEP_INTERVAL).await;
     }
 }
 

@@ -56,7 +56,7 @@ enum Command {
     /// Sync the knowledge base and report what changed
     Sync,
     /// Search the knowledge base
-    Search(search::Question),
+    Search(search::SearchArgs),
     /// Rebuild the search index
     Reindex,
     /// Manage embedding models
@@ -158,12 +158,12 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve { .. } => {
             let mut config = Config::load(&overrides, Purpose::Serve)?.or_example()?;
             config.search.fetch = true;
-            let _logging = telemetry::init(&config::log_filter())?;
+            let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
             serve::serve(config)
         }
         Command::Stdio => {
             let config = Config::load(&overrides, Purpose::Stdio)?;
-            let _logging = telemetry::init(&config::log_filter())?;
+            let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
             serve::stdio(config)
         }
     }

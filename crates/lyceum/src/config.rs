@@ -9,6 +9,7 @@ mod environment;
 mod fault;
 mod file;
 pub(crate) mod knowledge;
+mod otlp;
 pub(crate) mod raw;
 mod schema;
 mod search;
@@ -32,8 +33,9 @@ use lyceum_tools::Prefix;
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
 pub use check::Checker;
 pub use environment::{askpass_errand, end_at, log_filter};
-pub use fault::{Fault, Faults, Place};
+pub use fault::{Fault, Faults, ValueOrigin};
 pub use file::{ConfigFile, Purpose, passes_over_working_folder};
+pub use otlp::{OtlpEndpoint, otlp_endpoint};
 pub use raw::{AuthMode, KnowledgeApi};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
@@ -246,11 +248,11 @@ impl Config {
     ) -> Result<Self, Faults> {
         environment::apply(&mut document, &variable);
         if let Some(listen) = &overrides.listen {
-            document.set("server", "listen", listen.clone(), Place::Flag("--listen"));
+            document.set("server", "listen", listen.clone(), ValueOrigin::Flag("--listen"));
         }
         if let Some(folder) = &overrides.data_dir {
             let folder = environment::from_here(folder).display().to_string();
-            document.set("server", "data_dir", folder, Place::Flag("--data-dir"));
+            document.set("server", "data_dir", folder, ValueOrigin::Flag("--data-dir"));
         }
         if let Some(place) = &overrides.serve {
             knowledge::apply(&mut document, place);

@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus};
-use lyceum_knowledge::{Finder, Knowledge, Links, Options, Readers, Shown, State};
+use lyceum_knowledge::{CatalogSnapshot, Knowledge, KnowledgeSearch, Links, Options, Readers, State};
 use lyceum_model::{Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::file_links;
 use lyceum_store::{Objects, S3Settings};
@@ -33,7 +33,7 @@ use crate::{
 use health::Pending;
 
 /// How often a repository is asked for news where nothing else is written.
-const POLL_MINUTES: u64 = 15;
+const DEFAULT_POLL_MINUTES: u64 = 15;
 
 /// The kind: `[knowledge]`.
 pub(crate) static KIND: Kind = Kind {
@@ -56,7 +56,7 @@ pub(crate) struct KnowledgeBase {
     name: Domain,
     pub(crate) prefix: Prefix,
     declared: KnowledgeService,
-    pub(crate) finder: Arc<Finder>,
+    pub(crate) finder: Arc<KnowledgeSearch>,
     /// What the database says of objects that are not stored yet.
     pending: Recent<ByAddress, Option<Pending>>,
     /// The description of its REST API, made when it is first asked for.
@@ -64,7 +64,7 @@ pub(crate) struct KnowledgeBase {
 }
 
 /// What is shown, the same only where it is the very same.
-struct ByAddress(Arc<Shown>);
+struct ByAddress(Arc<CatalogSnapshot>);
 
 impl PartialEq for ByAddress {
     fn eq(&self, other: &Self) -> bool {
@@ -84,7 +84,7 @@ fn make(declared: &Declared, workshop: &Workshop<'_>) -> anyhow::Result<Vec<Arc<
         name: declared.name.clone(),
         prefix: declared.prefix.clone(),
         declared: settings.clone(),
-        finder: Arc::new(Finder { knowledge, search: search.clone() }),
+        finder: Arc::new(KnowledgeSearch { knowledge, search: search.clone() }),
         pending: Recent::default(),
         openapi: OnceLock::new(),
     };
@@ -166,16 +166,16 @@ impl Service for KnowledgeBase {
     }
 
     fn sources(&self) -> Vec<SourceStatus> {
-        let State { shown, error } = self.knowledge().state().borrow().clone();
+        let State { snapshot, error } = self.knowledge().state().borrow().clone();
         vec![SourceStatus {
             name: self.knowledge().source_name().clone(),
-            state: match (&error, &shown.version) {
+            state: match (&error, &snapshot.version) {
                 (Some(_), _) => SourceState::Failed,
                 (None, Some(_)) => SourceState::Ready,
                 (None, None) => SourceState::Pending,
             },
-            commit: shown.version.clone(),
-            synced_at: shown.synced_at,
+            commit: snapshot.version.clone(),
+            synced_at: snapshot.synced_at,
             error,
         }]
     }
@@ -192,7 +192,7 @@ impl Service for KnowledgeBase {
         Box::pin(async {
             let state = self.knowledge().state().borrow().clone();
             let read = health::pending(self.knowledge());
-            let pending = self.pending.get(ByAddress(state.shown.clone()), read).await;
+            let pending = self.pending.get(ByAddress(state.snapshot.clone()), read).await;
             health::of(&state, pending)
         })
     }
@@ -227,9 +227,9 @@ impl Service for KnowledgeBase {
 
 /// Tells clients what is new in each catalog.
 async fn show(knowledge: Arc<Knowledge>, context: Context, mut state: watch::Receiver<State>) {
-    let mut before = state.borrow().shown.clone();
+    let mut before = state.borrow().snapshot.clone();
     while state.changed().await.is_ok() {
-        let now = state.borrow_and_update().shown.clone();
+        let now = state.borrow_and_update().snapshot.clone();
         for change in changes(&knowledge, &before, &now) {
             context.announce(change);
         }
@@ -238,9 +238,9 @@ async fn show(knowledge: Arc<Knowledge>, context: Context, mut state: watch::Rec
 }
 
 /// What is no longer as clients may have kept it.
-fn changes(knowledge: &Knowledge, before: &Shown, now: &Shown) -> Vec<Change> {
-    let by_key = |shown: &Shown| -> BTreeMap<String, String> {
-        shown.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect()
+fn changes(knowledge: &Knowledge, before: &CatalogSnapshot, now: &CatalogSnapshot) -> Vec<Change> {
+    let by_key = |snapshot: &CatalogSnapshot| -> BTreeMap<String, String> {
+        snapshot.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect()
     };
     let (old, new) = (by_key(before), by_key(now));
     let mut changes = Vec::new();
@@ -275,8 +275,8 @@ pub(crate) fn readers(api: KnowledgeApi) -> Readers {
 
 fn poll(declared: &KnowledgeService) -> Duration {
     let minutes = match &declared.source.location {
-        Location::Repository(repository) => repository.poll_minutes.unwrap_or(POLL_MINUTES),
-        Location::Folder(_) | Location::Example => POLL_MINUTES,
+        Location::Repository(repository) => repository.poll_minutes.unwrap_or(DEFAULT_POLL_MINUTES),
+        Location::Folder(_) | Location::Example => DEFAULT_POLL_MINUTES,
     };
     Duration::from_secs(minutes.saturating_mul(60))
 }

@@ -1,7 +1,7 @@
-//! The MCP doors: one URL for both eras, a service alone at its own URL, and stdio.
+//! The MCP transports: Streamable HTTP at `/mcp` and `/{service}/mcp` for all protocol versions, and stdio.
 //!
-//! The modern era (2026-07-28) is answered by `lyceum_tools::mcp` without a session. Older clients get a session,
-//! held by `rmcp` and adapted onto the same verbs. Which era a request belongs to is read from the request itself.
+//! MCP 2026-07-28 ("modern") is dispatched by `lyceum_tools::mcp` without a session. Earlier versions ("legacy") get a
+//! session, held by `rmcp`, that calls the same verbs. The request itself says which version it is in.
 
 mod card;
 mod legacy;
@@ -25,6 +25,7 @@ use lyceum_tools::{
     View,
     mcp::{ErrorData, Incoming, MODERN, Message, ProtocolVersion, Refusal, SUPPORTED_VERSIONS, add_code},
 };
+use tracing::{Span, level_filters::LevelFilter};
 
 pub(crate) use legacy::{Legacy, Shared};
 pub(crate) use stdio::serve_stdio;
@@ -40,20 +41,23 @@ use crate::{
 /// The path of every service together.
 pub(crate) const PATH: &str = "/mcp";
 
-/// Log directives for the library behind older sessions: it reports each normal end of a stream as an error.
-pub(crate) const QUIET: [&str; 2] = ["rmcp=warn", "rmcp::service=off"];
+/// Log levels for the library behind older sessions: it reports each normal end of a stream as an error.
+pub(crate) const LOG_LEVELS: [(&str, LevelFilter); 2] =
+    [("rmcp", LevelFilter::WARN), ("rmcp::service", LevelFilter::OFF)];
 
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// How a request came in: who sent it, and for which service where it is for one alone. Sessions of older clients
-/// read it from each request, for a session is no proof of anything.
+/// Who sent a request, and the service it is for at `/{service}/mcp`. Legacy sessions read it from every request,
+/// since a session id proves nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Entrance {
+pub(crate) struct McpContext {
     caller: Arc<Caller>,
     client: ClientAddr,
     service: Option<Domain>,
+    /// The span of the request, since a session works in a task of its own.
+    span: Span,
 }
 
 /// The routes.
@@ -89,7 +93,8 @@ pub(crate) async fn endpoint(
     request: Request<Body>,
 ) -> Response {
     let view = View::of_all(app.mcp.hub().registry(), caller.clone());
-    answer(app, view, Entrance { caller, client, service: None }, request).await
+    handle_signed_in(app, view, McpContext { caller, client, service: None, span: Span::none() }, request)
+        .await
 }
 
 /// `/{service}/mcp`: one service alone.
@@ -106,12 +111,14 @@ async fn service_endpoint(
         let message = "no service of this name is on; GET /health names them";
         return refusal(&ApiError::new(ErrorCode::NotFound, message));
     };
-    answer(app, view, Entrance { caller, client, service: domain }, request).await
+    handle_signed_in(app, view, McpContext { caller, client, service: domain, span: Span::none() }, request)
+        .await
 }
 
-async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<Body>) -> Response {
-    let Some(auth) = app.auth.clone() else { return answer_anyone(app, view, entrance, request).await };
-    let caller = entrance.caller.clone();
+/// Checks who owns the session, where callers sign in, and ends streams with their token.
+async fn handle_signed_in(app: App, view: View, context: McpContext, mut request: Request<Body>) -> Response {
+    let Some(auth) = app.auth.clone() else { return handle_method(app, view, context, request).await };
+    let caller = context.caller.clone();
     if let Err(refusal) = session::owner::come_in(&auth, &caller, &mut request) {
         return *refusal;
     }
@@ -120,7 +127,7 @@ async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<B
     } else {
         None
     };
-    let mut response = answer_anyone(app, view, entrance, request).await;
+    let mut response = handle_method(app, view, context, request).await;
     if let Some(admission) = admission {
         response = admission.bound(response);
     }
@@ -128,23 +135,24 @@ async fn answer(app: App, view: View, entrance: Entrance, mut request: Request<B
     response
 }
 
-/// Whether the answer goes on for as long as its client listens. The header says what the body does, or it is refused.
+/// Whether the response is a long-lived stream. The header matches the body: `mirror.rs` refuses a mismatch.
 fn listens(request: &Request<Body>) -> bool {
     let method = request.headers().get(MCP_METHOD);
     request.method() == Method::GET || method.is_some_and(|method| method == "subscriptions/listen")
 }
 
-async fn answer_anyone(app: App, view: View, entrance: Entrance, mut request: Request<Body>) -> Response {
+/// Dispatches by HTTP method.
+async fn handle_method(app: App, view: View, context: McpContext, mut request: Request<Body>) -> Response {
     match *request.method() {
         // Boxed, for the layers around it move it many times.
-        Method::POST => Box::pin(post(app, view, entrance, request)).await,
+        Method::POST => Box::pin(handle_post(app, view, context, request)).await,
         // The stream and the end of a session; without a session there is neither.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
-            if let Err(refusal) = session::owner::enter(&app, &entrance.caller, request.headers()).await {
+            if let Err(refusal) = session::owner::enter(&app, &context.caller, request.headers()).await {
                 return *refusal;
             }
             let ends = request.method() == Method::DELETE;
-            request.extensions_mut().insert(entrance);
+            request.extensions_mut().insert(context);
             let mut response = app.legacy.handle(request).await;
             // The session is gone by now, not later; some clients complain of an end that was only accepted.
             if ends && response.status() == StatusCode::ACCEPTED {
@@ -161,7 +169,8 @@ async fn answer_anyone(app: App, view: View, entrance: Entrance, mut request: Re
     }
 }
 
-async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) -> Response {
+/// Reads and parses the message of a POST, and turns a denied call into a 401 or 403.
+async fn handle_post(app: App, view: View, context: McpContext, request: Request<Body>) -> Response {
     let (parts, body) = request.into_parts();
     if !is_json(&parts.headers) {
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
@@ -182,26 +191,27 @@ async fn post(app: App, view: View, entrance: Entrance, request: Request<Body>) 
         }
         Incoming::Request(_) | Incoming::Notification { .. } | Incoming::Response => None,
     };
-    let (caller, path) = (entrance.caller.clone(), parts.uri.path().to_owned());
-    let mut response = answer_message(app.clone(), view, entrance, parts, bytes, incoming).await;
+    let (caller, path) = (context.caller.clone(), parts.uri.path().to_owned());
+    let mut response = handle_message(app.clone(), view, context, parts, bytes, incoming).await;
     if let Some(denied) = denial.filter(|_| response.status().is_success()) {
         challenge_denied(&app, &mut response, &path, &caller, &denied);
     }
     response
 }
 
-async fn answer_message(
+/// Dispatches by protocol version.
+async fn handle_message(
     app: App,
     view: View,
-    entrance: Entrance,
+    context: McpContext,
     parts: Parts,
     bytes: Bytes,
     incoming: Incoming,
 ) -> Response {
     match era(&parts.headers, &incoming) {
-        Era::Legacy => older(app, entrance, parts, bytes, incoming).await,
+        Era::Legacy => handle_legacy(app, context, parts, bytes, incoming).await,
         Era::Modern => match incoming {
-            Incoming::Request(request) => modern::answer(&app, view, request, &parts.headers).await,
+            Incoming::Request(request) => modern::respond(&app, view, request, &parts.headers).await,
             Incoming::Notification { .. } => StatusCode::ACCEPTED.into_response(),
             Incoming::Response => {
                 let error =
@@ -212,8 +222,14 @@ async fn answer_message(
     }
 }
 
-/// Hands a message of an older era to its session.
-async fn older(app: App, entrance: Entrance, mut parts: Parts, bytes: Bytes, incoming: Incoming) -> Response {
+/// Hands a message of an earlier protocol version to its session.
+async fn handle_legacy(
+    app: App,
+    mut context: McpContext,
+    mut parts: Parts,
+    bytes: Bytes,
+    incoming: Incoming,
+) -> Response {
     let opens = matches!(&incoming, Incoming::Request(request) if request.method == "initialize");
     if !opens && !parts.headers.contains_key(SESSION_ID) {
         let text = format!(
@@ -229,16 +245,17 @@ async fn older(app: App, entrance: Entrance, mut parts: Parts, bytes: Bytes, inc
         );
     }
     if parts.headers.contains_key(SESSION_ID) {
-        if let Err(refusal) = session::owner::enter(&app, &entrance.caller, &parts.headers).await {
+        if let Err(refusal) = session::owner::enter(&app, &context.caller, &parts.headers).await {
             return *refusal;
         }
-    } else if entrance.caller.subject().is_none()
-        && let Err(seconds) = app.session_rate.count(entrance.client, Instant::now())
+    } else if context.caller.subject().is_none()
+        && let Err(seconds) = app.session_rate.count(context.client, Instant::now())
     {
         let message = "too many sessions are opened from this address; try again later";
         return refusal(&ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds));
     }
-    parts.extensions.insert(entrance);
+    context.span = Span::current();
+    parts.extensions.insert(context);
     let session = parts.headers.get(SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
     match (session, incoming) {
         (Some(session), Incoming::Request(request)) if request.method == "tools/call" => {

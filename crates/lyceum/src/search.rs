@@ -31,13 +31,13 @@ use crate::{
 pub(crate) use index::Index;
 
 /// The name of the index of the knowledge base that has no name of its own.
-const SEARCH: Domain = Domain::from_static("search");
+const DEFAULT_INDEX_NAME: Domain = Domain::from_static("search");
 
 /// How long an index may take to say how far it is.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How often it is told how far a model is.
-const TELL_EVERY: Duration = Duration::from_secs(5);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The indexes of this process, one for each knowledge base; skills are found by the first.
 pub(crate) struct Indexes(Vec<(Domain, Arc<Search>)>);
@@ -139,8 +139,8 @@ pub(crate) struct SearchIndex {
 impl SearchIndex {
     /// That of the knowledge base of this name.
     pub(crate) fn new(base: &Domain, knowledge: Arc<Knowledge>, search: Arc<Search>) -> Self {
-        let own = || Domain::parse(&format!("{base}-search")).unwrap_or(SEARCH);
-        let name = if base.as_str() == "knowledge" { SEARCH } else { own() };
+        let own = || Domain::parse(&format!("{base}-search")).unwrap_or(DEFAULT_INDEX_NAME);
+        let name = if base.as_str() == "knowledge" { DEFAULT_INDEX_NAME } else { own() };
         Self { name, knowledge, search, status: Recent::default() }
     }
 }
@@ -163,7 +163,7 @@ impl Service for SearchIndex {
         Box::pin(async {
             // What is shown is looked at first: when the index is said to be ready, all of that can be found.
             let is_searched = self.knowledge.is_searched();
-            let read = async { within(ANSWERS_WITHIN, self.search.status()).await.ok()?.ok() };
+            let read = async { within(STATUS_TIMEOUT, self.search.status()).await.ok()?.ok() };
             let mut status = self.status.get(is_searched, read).await;
             if let Some(status) =
                 status.as_mut().filter(|status| status.state == State::Ready && !is_searched)
@@ -201,12 +201,12 @@ async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Emb
 /// Fetches a model, and says so.
 async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
     tracing::info!(model.name = name, "downloading the embedding model; search is lexical until it is ready");
-    let mut said = Instant::now();
+    let mut logged = Instant::now();
     let options = pull_options(declared, name);
     let pulled = model::pull(&options, |progress| {
         let is_step = !matches!(progress, model::Progress::Downloading { .. });
-        if is_step || said.elapsed() > TELL_EVERY {
-            said = Instant::now();
+        if is_step || logged.elapsed() > PROGRESS_INTERVAL {
+            logged = Instant::now();
             tracing::info!(model.name = name, "{progress}");
         }
     });

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus, skill::SandboxChoice};
 use lyceum_model::{Domain, RelPath, Right, Scope, Tier};
-use lyceum_sandbox::{Helper, Wanted};
+use lyceum_sandbox::{Helper, LevelChoice};
 use lyceum_search::Search;
 use lyceum_skills::{
     Audience, Options, Rules, Scripts, Setup, Skills, State,
@@ -119,7 +119,7 @@ pub(crate) fn open(
                 config.data_dir.join("skills").join(name.as_str())
             },
             server_id: ServerId::of_user(&config.machine.user),
-            cap_bytes: analytics::Settings::CAP_BYTES,
+            cap_bytes: analytics::Settings::DEFAULT_MAX_BUFFER_BYTES,
         }),
         scripts: Scripts::new(setup(config, declared)),
     });
@@ -186,7 +186,7 @@ impl Service for SkillsOffer {
                     health.readiness = Map::from_iter([("scripts".to_owned(), scripts)]);
                 }
                 (None, Some(error)) => {
-                    health.waiting_for = Some(format!("the skills can't be read: {error}"));
+                    health.waiting_for = Some(format!("cannot read the skills: {error}"));
                 }
                 (None, None) => health.waiting_for = Some("the skills are being fetched".to_owned()),
             }
@@ -232,10 +232,10 @@ async fn show(service: Arc<SkillsOffer>, context: Context, mut state: watch::Rec
 fn setup(config: &Config, declared: &SkillsService) -> Setup {
     Setup {
         wanted: match declared.overlay.scripts.sandbox.unwrap_or_default() {
-            SandboxChoice::Auto => Wanted::Auto,
-            SandboxChoice::Strict => Wanted::Strict,
-            SandboxChoice::Standard => Wanted::Standard,
-            SandboxChoice::None => Wanted::None,
+            SandboxChoice::Auto => LevelChoice::Auto,
+            SandboxChoice::Strict => LevelChoice::Strict,
+            SandboxChoice::Standard => LevelChoice::Standard,
+            SandboxChoice::None => LevelChoice::None,
         },
         helper: Helper::this_program(vec![SANDBOX_HELPER.to_owned()]),
         search_path: config.machine.search_path.clone(),

@@ -4,6 +4,7 @@ use std::{future::Future, time::Duration};
 
 use tokio::task::JoinHandle;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::Instrument;
 
 /// The background tasks of this process. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -24,9 +25,9 @@ impl Tasks {
         });
     }
 
-    /// Starts a task that ends by itself, soon or when it is told to stop; the end waits for it.
+    /// Starts a task that ends by itself, soon or when it is told to stop; the end waits for it. Its log lines belong to the request that started it.
     pub(crate) fn spawn_to_its_end(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-        self.tracker.spawn(work)
+        self.tracker.spawn(work.in_current_span())
     }
 
     /// Is cancelled when the server is told to stop.

@@ -1,41 +1,64 @@
-//! What operators see: JSON log lines on stderr, and metrics.
+//! What operators see: JSON log lines on stderr, metrics, and traces where an OTLP endpoint is set.
 
 mod log;
 mod metrics;
+mod otlp;
+pub(crate) mod span;
 mod writer;
 
-use tracing_subscriber::{EnvFilter, layer::SubscriberExt, util::SubscriberInitExt};
+use std::time::Duration;
+
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing_subscriber::{filter::Targets, layer::SubscriberExt, util::SubscriberInitExt};
 
 pub(crate) use metrics::{AuditMetrics, Disposition, Metrics, Operation};
 
-use crate::mcp;
+use crate::{config::OtlpEndpoint, mcp};
 use log::JsonLines;
 use writer::LogWriter;
 
-/// Writes the last log lines when it is dropped.
-#[derive(Debug)]
-pub struct Logging(LogWriter);
+/// How long the end of the process may wait for the last spans to be exported.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Sends log lines to stderr as JSON. Standard output belongs to the stdio transport.
-pub fn init(filter: &str) -> anyhow::Result<Logging> {
-    let mut filter = EnvFilter::try_new(filter).map_err(|error| {
-        anyhow::anyhow!("LYCEUM_LOG is not a log filter ({error}); write for example info or lyceum=debug")
+/// Writes the last log lines, and exports the last spans, when it is dropped.
+#[derive(Debug)]
+pub struct Logging {
+    writer: LogWriter,
+    traces: Option<SdkTracerProvider>,
+}
+
+/// Sends log lines to stderr as JSON, and spans to an OTLP endpoint where there is one. Standard output belongs to the stdio transport.
+pub fn init(filter: &str, otlp: Option<&OtlpEndpoint>) -> anyhow::Result<Logging> {
+    let filter: Targets = filter.parse().map_err(|error| {
+        anyhow::anyhow!(
+            "LYCEUM_LOG is not a log filter ({error}); write for example info or lyceum=debug,info"
+        )
     })?;
-    for directive in mcp::QUIET {
-        filter = filter.add_directive(directive.parse()?);
-    }
+    let filter = filter.with_targets(mcp::LOG_LEVELS);
     let writer = LogWriter::start()?;
-    tracing_subscriber::registry().with(filter).with(JsonLines(writer.clone())).init();
+    let traces = otlp.map(otlp::start).transpose()?;
+    let exported = traces.as_ref().map(|traces| {
+        span::begin_export();
+        let layer = tracing_opentelemetry::layer().with_tracer(traces.tracer("lyceum"));
+        layer.with_location(false).with_target(false).with_threads(false).with_tracked_inactivity(false)
+    });
+    tracing_subscriber::registry().with(filter).with(exported).with(JsonLines::new(writer.clone())).init();
     // A panic that is contained is still told, as a line like any other.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "{}", panic.payload_as_str().unwrap_or("a panic without words"));
     }));
-    Ok(Logging(writer))
+    Ok(Logging { writer, traces })
 }
 
 impl Drop for Logging {
     fn drop(&mut self) {
-        self.0.flush();
+        if let Some(traces) = &self.traces
+            && let Err(error) = traces.shutdown_with_timeout(EXPORT_TIMEOUT)
+        {
+            tracing::warn!(error.cause = %error, "could not export the last traces");
+        }
+        self.writer.flush();
     }
 }

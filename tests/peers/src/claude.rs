@@ -14,7 +14,7 @@ use super::python;
 use super::sample::Sample;
 use super::scene::{Scene, Target};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The name under which we are added.
 const NAME: &str = "lyceum";
@@ -41,7 +41,7 @@ pub(super) fn over_stdio_from_a_repository(scene: &Scene<'_>) -> Result<String> 
     let git_server = GitServer::start(scene, &sample)?;
     starts(scene, &git_server.stdio(scene)?)?;
     python::gets_a_skill(scene, &written_down(scene)?)?;
-    git_server.was_asked()?;
+    git_server.was_requested()?;
     let list = claude(scene, &["mcp", "list"])?;
     connected(&list).map(|remark| format!("{remark} before the first clone and after it"))
 }
@@ -78,7 +78,7 @@ fn written_down(scene: &Scene<'_>) -> Result<Target> {
 fn claude(scene: &Scene<'_>, words: &[&str]) -> Result<String> {
     let mut command = scene.command(program(scene)?)?;
     command.args(words).env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-    scene.output(&mut command, LIMIT)
+    scene.output(&mut command, TIMEOUT)
 }
 
 /// The binary itself: npm's link to it is made by an install script, and we run none.

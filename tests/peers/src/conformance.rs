@@ -10,15 +10,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::scene::Scene;
-use lyceum_harness::process::Finished;
+use lyceum_harness::process::ProcessOutput;
 use lyceum_harness::server::Server;
 pub(super) use skills::skills_meet;
 use summary::{Scenario, Summary};
 
-const LIMIT: Duration = Duration::from_secs(300);
+const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Per scenario; the suite's own 30 s are tight on a busy machine.
-const SCENARIO_LIMIT_MS: &str = "60000";
+const SCENARIO_TIMEOUT_MS: &str = "60000";
 
 const PACKAGE: &str = "@modelcontextprotocol/conformance";
 
@@ -48,12 +48,12 @@ pub(super) fn meets(scene: &Scene<'_>, revision: &str) -> Result<String> {
 }
 
 /// Runs the suite against a server, whatever comes of it.
-fn suite(scene: &Scene<'_>, server: &Server, results: &Path, words: &[&str]) -> Result<Finished> {
+fn suite(scene: &Scene<'_>, server: &Server, results: &Path, words: &[&str]) -> Result<ProcessOutput> {
     let mut command = scene.command(scene.tools.node())?;
     command.arg(scene.tools.package(&format!("{PACKAGE}/dist/index.js")));
     command.args(["server", "--url", &server.mcp_url()]).args(words);
-    command.args(["--timeout", SCENARIO_LIMIT_MS, "--output-dir"]).arg(results);
-    scene.finish(&mut command, LIMIT)
+    command.args(["--timeout", SCENARIO_TIMEOUT_MS, "--output-dir"]).arg(results);
+    scene.finish(&mut command, TIMEOUT)
 }
 
 /// The scenarios of a revision, from the list that comes with the suite: so we notice one that was not run.

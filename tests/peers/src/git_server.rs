@@ -36,7 +36,7 @@ impl GitServer {
     }
 
     /// Fails unless somebody came with the token, and was let in.
-    pub(super) fn was_asked(&self) -> Result<()> {
+    pub(super) fn was_requested(&self) -> Result<()> {
         let log = fs::read_to_string(&self.log).context("the Git server's log can't be read")?;
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let is_visit = |line: &Value| {

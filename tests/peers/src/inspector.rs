@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::sample::Sample;
 use super::scene::{Scene, Target};
 use super::server_info;
-use lyceum_harness::process::Finished;
+use lyceum_harness::process::ProcessOutput;
 pub(super) use skills::{verifies_over_http, verifies_over_stdio};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Where the Inspector connects to, and how.
 struct Inspector<'a> {
@@ -36,18 +36,18 @@ impl<'a> Inspector<'a> {
     }
 
     /// Runs one method to its end, whatever it ends with.
-    fn run(&self, words: &[&str]) -> Result<Finished> {
+    fn run(&self, words: &[&str]) -> Result<ProcessOutput> {
         let mut command = self.scene.command(self.scene.tools.node())?;
         command
             .arg(self.scene.tools.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js"));
         command.args(["--cli", "--format", "json", "--protocol-era", self.era]).args(&self.options);
         command.args(words).arg("--").args(&self.target);
-        self.scene.finish(&mut command, LIMIT)
+        self.scene.finish(&mut command, TIMEOUT)
     }
 
     /// Runs one method that must succeed; returns its standard output.
     fn output(&self, words: &[&str]) -> Result<String> {
-        let Finished { status, stdout, stderr } = self.run(words)?;
+        let ProcessOutput { status, stdout, stderr } = self.run(words)?;
         if status.success() {
             return Ok(stdout);
         }

@@ -9,6 +9,7 @@ mod claude;
 mod conformance;
 mod git_server;
 mod inspector;
+mod otlp;
 mod python;
 mod s3;
 mod sample;
@@ -73,6 +74,7 @@ const CHECKS: &[Check] = &[
     ("Python client over stdio, SKILLS_DIR, auto", |scene| python::every_tool(scene, python::Mode::Auto)),
     ("Python client over stdio, SKILLS_DIR, legacy", |scene| python::every_tool(scene, python::Mode::Legacy)),
     ("Python client over stdio, SKILLS_REPO", python::from_a_repository),
+    ("OTLP receiver", otlp::meets),
     ("S3 store", s3::meets),
     ("signed in: conformance", signed_in::authorization),
     ("signed in: TypeScript client, auto", |scene| signed_in::typescript(scene, "client", "auto")),

@@ -17,7 +17,7 @@ pub(super) use every_tool::every_tool;
 pub(super) use knowledge::knowledge_base;
 pub(super) use skills::{from_a_repository, gets_a_skill};
 
-const LIMIT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How the client opens the conversation.
 #[derive(Clone, Copy, Serialize)]
@@ -43,12 +43,12 @@ struct Plan<'a> {
 struct Report {
     protocol: String,
     tools: Vec<String>,
-    answers: Vec<Answer>,
+    answers: Vec<Response>,
 }
 
 /// What a call came to.
 #[derive(Debug, Deserialize)]
-struct Answer {
+struct Response {
     is_error: bool,
     structured: Option<Value>,
     text: Vec<String>,
@@ -101,7 +101,7 @@ fn call(tool: &str, arguments: &Value) -> Value {
 fn refresh() -> Value {
     let mut step = call("refresh_skills", &json!({}));
     if let Some(step) = step.as_object_mut() {
-        step.insert("again_while".to_owned(), "Another refresh is under way.".into());
+        step.insert("again_while".to_owned(), "Another refresh is in progress.".into());
     }
     step
 }
@@ -111,7 +111,7 @@ fn follow(scene: &Scene<'_>, mode: Mode, target: &Target, steps: Vec<Value>) -> 
     let plan = Plan { mode, target: &target.words, env: &target.variables, steps };
     let mut command = scene.command(scene.tools.python())?;
     command.arg(scene.repo.path("tests/peers/client.py")).arg(serde_json::to_string(&plan)?);
-    let output = scene.output(&mut command, LIMIT)?;
+    let output = scene.output(&mut command, TIMEOUT)?;
     let report: Report = serde_json::from_str(&output).with_context(|| format!("not a report: {output}"))?;
     let expected = mode.protocol();
     ensure!(report.protocol == expected, "agreed on {} where {expected} was expected", report.protocol);

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::scene::Scene;
 use lyceum_harness::server::Server;
 
-const LIMIT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 const BUCKET: &str = "objects";
 
@@ -20,6 +20,6 @@ pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
     let server = Server::start(&mut command, &folder.join("log"))?;
     let mut peer = scene.ours("s3_peer")?;
     peer.arg(format!("http://{}", server.addr)).arg(BUCKET).arg(&key_file);
-    let said = server.explain(scene.output(&mut peer, LIMIT))?;
-    Ok(said.trim().to_owned())
+    let output = server.explain(scene.output(&mut peer, TIMEOUT))?;
+    Ok(output.trim().to_owned())
 }

@@ -12,7 +12,7 @@ use super::scene::Scene;
 use lyceum_harness::process::command_line;
 
 /// For one `git`.
-const LIMIT: Duration = Duration::from_secs(30);
+const GIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The repository's folder below [`Sample::served`], as a Git server would name it.
 pub(super) const NAME: &str = "sample.git";
@@ -97,7 +97,10 @@ fn git(scene: &Scene<'_>, folder: &Path, words: &[&str]) -> Result<()> {
     let mut command = scene.command("git")?;
     command.current_dir(folder).args(words);
     let line = command_line(&command);
-    scene.output(&mut command, LIMIT).map(drop).with_context(|| format!("the sample is not made: {line}"))
+    scene
+        .output(&mut command, GIT_TIMEOUT)
+        .map(drop)
+        .with_context(|| format!("the sample is not made: {line}"))
 }
 
 fn text(path: &Path) -> Result<&str> {

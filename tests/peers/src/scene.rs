@@ -18,10 +18,10 @@ use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
 /// How long what is served may take to be there.
-const READY_LIMIT: Duration = Duration::from_secs(30);
+const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The file that a server's log is kept in.
-pub(super) const LOG: &str = "server.log";
+pub(super) const LOG_FILE: &str = "server.log";
 
 /// How secrets of ours begin.
 const SECRETS: [&str; 5] = ["lyc_at_", "lyc_rt_", "lyc_ac_", "lyc_key_", "lyc_cs_"];
@@ -120,7 +120,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Runs a peer to its end, whatever its exit status.
-    pub(super) fn finish(&self, command: &mut Command, limit: Duration) -> Result<process::Finished> {
+    pub(super) fn finish(&self, command: &mut Command, limit: Duration) -> Result<process::ProcessOutput> {
         process::run(command, self.scratch.path(), limit)
     }
 
@@ -136,16 +136,16 @@ impl<'a> Scene<'a> {
 
     /// Fails if a token, a code or a key of ours is in the log of a server of this scene.
     pub(super) fn logs_hold_no_secret(&self) -> Result<()> {
-        for log in [self.log(), self.folder("config")?.join(LOG)] {
+        for log in [self.log(), self.folder("config")?.join(LOG_FILE)] {
             let Ok(text) = fs::read_to_string(&log) else { continue };
-            let told = text.lines().find(|line| SECRETS.iter().any(|secret| line.contains(secret)));
-            ensure!(told.is_none(), "a secret is in the log: {}", told.unwrap_or_default());
+            let leaked = text.lines().find(|line| SECRETS.iter().any(|secret| line.contains(secret)));
+            ensure!(leaked.is_none(), "a secret is in the log: {}", leaked.unwrap_or_default());
         }
         Ok(())
     }
 
     fn log(&self) -> PathBuf {
-        self.scratch.path().join(LOG)
+        self.scratch.path().join(LOG_FILE)
     }
 
     fn start(&self, command: &mut Command) -> Result<Server> {
@@ -162,7 +162,7 @@ pub(super) fn ready(server: &Server) -> Result<()> {
         if answer.status == 200 {
             return Ok(());
         }
-        ensure!(started.elapsed() < READY_LIMIT, "not ready after {READY_LIMIT:?}: {}", answer.body);
+        ensure!(started.elapsed() < READY_TIMEOUT, "not ready after {READY_TIMEOUT:?}: {}", answer.body);
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::scene::Scene;
-use lyceum_harness::process::Finished;
+use lyceum_harness::process::ProcessOutput;
 
-const LIMIT: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// The words of its command line: every check, the same requests in every run, and so many that it takes half a minute.
-const WORDS: [&str; 12] = [
+const ARGUMENTS: [&str; 12] = [
     "run",
     "--no-color",
     "--include-method=GET",
@@ -33,9 +33,9 @@ pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
     documents::write(&folder)?;
     let server = scene.serve_knowledge(&folder)?;
     let mut command = scene.command(scene.tools.python())?;
-    command.args(["-m", "schemathesis.cli"]).args(WORDS);
+    command.args(["-m", "schemathesis.cli"]).args(ARGUMENTS);
     command.arg(format!("http://{}/api/v1/openapi.json", server.addr));
-    let Finished { status, stdout, stderr } = scene.finish(&mut command, LIMIT)?;
+    let ProcessOutput { status, stdout, stderr } = scene.finish(&mut command, TIMEOUT)?;
     if !status.success() {
         bail!("{status}\n{stdout}{stderr}");
     }
@@ -43,9 +43,9 @@ pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
 }
 
 /// How many requests there were, and how they went.
-fn summary(said: &str) -> Option<String> {
-    let mut lines = said.lines().map(str::trim).skip_while(|line| *line != "Test cases:").skip(1);
+fn summary(output: &str) -> Option<String> {
+    let mut lines = output.lines().map(str::trim).skip_while(|line| *line != "Test cases:").skip(1);
     let cases = lines.next().filter(|line| line.contains("passed"))?;
-    let operations = said.lines().map(str::trim).find_map(|line| line.strip_prefix("Tested: "))?;
+    let operations = output.lines().map(str::trim).find_map(|line| line.strip_prefix("Tested: "))?;
     Some(format!("{operations} operations, {cases}"))
 }

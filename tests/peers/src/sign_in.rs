@@ -10,14 +10,14 @@ use super::scene::Scene;
 use lyceum_harness::packages::{self, CHROMIUM};
 
 /// The first time the contracts are fetched and compiled.
-const PREPARE_LIMIT: Duration = Duration::from_secs(600);
+const PREPARE_TIMEOUT: Duration = Duration::from_secs(600);
 
-const CHAIN_LIMIT: Duration = Duration::from_secs(180);
-const BROWSER_LIMIT: Duration = Duration::from_secs(600);
+const CHAIN_TIMEOUT: Duration = Duration::from_secs(180);
+const BROWSER_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Hats, names and wallets, as they are on chains.
 pub(super) fn on_chain(scene: &Scene<'_>) -> Result<String> {
-    program(scene, "on_chain.mjs", CHAIN_LIMIT)
+    program(scene, "on_chain.mjs", CHAIN_TIMEOUT)
 }
 
 /// The page, and a person with a wallet before it.
@@ -25,7 +25,7 @@ pub(super) fn in_browser(scene: &Scene<'_>) -> Result<String> {
     if std::env::var_os("CHROMIUM").is_none() {
         packages::ensure(&CHROMIUM);
     }
-    program(scene, "browser.mjs", BROWSER_LIMIT)
+    program(scene, "browser.mjs", BROWSER_TIMEOUT)
 }
 
 /// Runs a program that starts its own servers and chains; the last line that it writes is the remark.
@@ -37,14 +37,14 @@ fn program(scene: &Scene<'_>, script: &str, limit: Duration) -> Result<String> {
     if let Some(chromium) = std::env::var_os("CHROMIUM") {
         command.env("CHROMIUM", chromium);
     }
-    let said = scene.output(command.env("FOLDER", scene.folder("sign_in")?), limit)?;
-    said.lines().last().map(str::to_owned).with_context(|| format!("{script} said nothing"))
+    let output = scene.output(command.env("FOLDER", scene.folder("sign_in")?), limit)?;
+    output.lines().last().map(str::to_owned).with_context(|| format!("{script} said nothing"))
 }
 
 /// Gets the contracts. npm finds its registry by the settings of this machine, which the checks themselves do not see.
 fn prepare(scene: &Scene<'_>) -> Result<()> {
     let mut command = Command::new(scene.tools.node());
-    scene.output(command.arg(path(scene, "prepare.mjs")), PREPARE_LIMIT).map(drop)
+    scene.output(command.arg(path(scene, "prepare.mjs")), PREPARE_TIMEOUT).map(drop)
 }
 
 /// The chain: the one that was named, else that of npm.

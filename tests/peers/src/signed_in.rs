@@ -7,7 +7,7 @@ mod claude;
 mod conformance;
 mod inspector;
 mod mcp_remote;
-mod place;
+mod scene;
 mod sdk;
 
 use serde_json::{Value, json};

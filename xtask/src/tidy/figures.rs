@@ -5,10 +5,10 @@ use std::fmt;
 use super::TextFile;
 
 /// Past this many lines a file is listed, to look for a second idea in it.
-const LONG: usize = 400;
+const LONG_FILE_LINES: usize = 400;
 
 /// How many of the largest files are shown.
-const LARGEST: usize = 10;
+const MAX_LISTED_FILES: usize = 10;
 
 /// What is worth knowing about a set of source files.
 pub(super) struct Figures<'a> {
@@ -38,11 +38,11 @@ impl fmt::Display for Figures<'_> {
         let total: usize = self.by_size.iter().map(|(lines, _)| lines).sum();
         write!(out, "{} files, {total} lines, median {}", self.by_size.len(), self.median())?;
         write!(out, "\nlargest:")?;
-        for (lines, path) in self.by_size.iter().take(LARGEST) {
+        for (lines, path) in self.by_size.iter().take(MAX_LISTED_FILES) {
             write!(out, "\n  {lines:>5}  {path}")?;
         }
-        let long = self.by_size.iter().take_while(|(lines, _)| *lines > LONG);
-        write!(out, "\nover {LONG} lines:{}", listed(long.map(|(_, path)| *path)))?;
+        let long = self.by_size.iter().take_while(|(lines, _)| *lines > LONG_FILE_LINES);
+        write!(out, "\nover {LONG_FILE_LINES} lines:{}", listed(long.map(|(_, path)| *path)))?;
         write!(out, "\nnot starting with `//!`:{}", listed(self.undocumented.iter().copied()))
     }
 }

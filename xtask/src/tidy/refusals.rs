@@ -52,9 +52,9 @@ mod tests {
 
     fn check(table: &str, expected: &[&str]) {
         let sources = [file("crates/a/src/tests.rs", "#[tokio::test]\nasync fn it_is_refused() {\n")];
-        let told = faults(table, &sources, |path| path == "tests/peers/a.mjs");
-        let told: Vec<_> = told.iter().filter(|fault| !fault.ends_with("before line 66")).collect();
-        assert_eq!(told, expected);
+        let found = faults(table, &sources, |path| path == "tests/peers/a.mjs");
+        let found: Vec<_> = found.iter().filter(|fault| !fault.ends_with("before line 66")).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]

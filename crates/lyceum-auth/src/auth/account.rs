@@ -19,13 +19,13 @@ pub struct Account {
     #[serde(flatten)]
     pub profile: Profile,
     /// The programs that may act for them.
-    pub grants: Vec<Allowed>,
+    pub grants: Vec<ClientGrant>,
 }
 
 /// What somebody allowed one program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Allowed {
+pub struct ClientGrant {
     /// Its id.
     pub id: String,
     /// Who allowed it.
@@ -44,7 +44,7 @@ pub struct Allowed {
     pub expires: Timestamp,
 }
 
-impl From<Grant> for Allowed {
+impl From<Grant> for ClientGrant {
     fn from(grant: Grant) -> Self {
         Self {
             id: grant.id,
@@ -84,7 +84,7 @@ impl Auth {
         Ok(Account {
             subject: subject.to_owned(),
             profile: facts.unwrap_or_default(),
-            grants: grants.into_iter().map(Allowed::from).collect(),
+            grants: grants.into_iter().map(ClientGrant::from).collect(),
         })
     }
 

@@ -19,24 +19,24 @@ use crate::{
     ens::Profile,
     oauth::{
         Fault, OauthError, Params,
-        client::{Client, ClientMetadata, Proof, Registered, register},
-        redeem::{CODE_GOOD_FOR, CodeTerms, GRANT_GOOD_FOR},
-        request::{AuthorizationRequest, Refused},
+        client::{Client, ClientMetadata, Proof, RegistrationResponse, register},
+        redeem::{CODE_TTL, CodeTerms, GRANT_TTL},
+        request::{AuthorizationError, AuthorizationRequest},
     },
-    roles::Unreadable,
+    roles::RolesUnavailable,
     scopes::Scopes,
-    signin::{Begun, Lost, SignIn},
-    siwe::{self, Message, Unfit},
+    signin::{ResumeError, SignIn, StartedSignIn},
+    siwe::{self, Message, RejectedMessage},
     subject::Subject,
     token::{Kind, Token},
-    wallet::{self, By},
+    wallet::{self, SignatureKind},
 };
 
 /// How long a sign-in waits for what is told of an account elsewhere.
-const NAMES_WAIT: Duration = Duration::from_secs(5);
+const PROFILE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Sign-ins that are at GitHub.
-const AT_GITHUB: Namespace = Namespace { name: "at-github", seconds: Some(10 * 60) };
+const GITHUB_SIGN_INS: Namespace = Namespace { name: "at-github", seconds: Some(10 * 60) };
 
 /// Who opens the page.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,10 +64,10 @@ pub struct Signature {
 pub enum SignInFault {
     /// There is no such sign-in.
     #[error(transparent)]
-    Lost(#[from] Lost),
+    Lost(#[from] ResumeError),
     /// The message is not one that counts.
     #[error(transparent)]
-    Unfit(#[from] Unfit),
+    Unfit(#[from] RejectedMessage),
     /// The account is not written as it should be, or on a chain that is not used here.
     #[error("`address` must be EIP-55 checksummed, and `chainId` one of {0:?}")]
     Account(Vec<u64>),
@@ -79,7 +79,7 @@ pub enum SignInFault {
     NotSigned,
     /// Whoever must be asked, a chain or GitHub, can't be.
     #[error("a service that sign-in depends on can't be reached; retry in a moment")]
-    Unavailable(#[source] Unreadable),
+    Unavailable(#[source] RolesUnavailable),
     /// It can't be written down.
     #[error("could not store the sign-in; retry in a moment")]
     Unkept(#[from] DbError),
@@ -87,21 +87,30 @@ pub enum SignInFault {
 
 impl Auth {
     /// Reads the request of a client, and begins to ask the person.
-    pub async fn ask(&self, params: &Params, visitor: Visitor<'_>, now: Timestamp) -> Result<Begun, Refused> {
+    pub async fn start_authorization(
+        &self,
+        params: &Params,
+        visitor: Visitor<'_>,
+        now: Timestamp,
+    ) -> Result<StartedSignIn, AuthorizationError> {
         let client = match params.need("client_id") {
             Ok(id) => self.client(id, visitor.address, now).await,
             Err(error) => Err(error),
         };
-        let client = client.map_err(Refused::Shown)?;
-        let asked = AuthorizationRequest::read(params, &client, &self.0.resources, self.rights())?;
+        let client = client.map_err(AuthorizationError::Shown)?;
+        let request = AuthorizationRequest::read(params, &client, &self.0.resources, self.rights())?;
         let no_randomness =
-            |_| Refused::Shown(Fault::ServerError.because("the system gives no random bytes"));
-        SignIn::begin(&self.0.key, asked, visitor.browser, now).map_err(no_randomness)
+            |_| AuthorizationError::Shown(Fault::ServerError.because("the system gives no random bytes"));
+        SignIn::begin(&self.0.key, request, visitor.browser, now).map_err(no_randomness)
     }
 
     /// Registers a client.
-    pub fn register(&self, said: &ClientMetadata, now: Timestamp) -> Result<Registered, OauthError> {
-        register(&self.0.key, said, now)
+    pub fn register(
+        &self,
+        metadata: &ClientMetadata,
+        now: Timestamp,
+    ) -> Result<RegistrationResponse, OauthError> {
+        register(&self.0.key, metadata, now)
     }
 
     /// The client with that id, and where it may send people.
@@ -135,14 +144,19 @@ impl Auth {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
         self.end_denied(&sign_in, now).await?;
         let error = Fault::AccessDenied.because("the person said no");
-        Ok(sign_in.asked.refused(&self.0.issuer, error))
+        Ok(sign_in.request.refused(&self.0.issuer, error))
     }
 
     /// A sign-in that is under way, to be shown once more.
-    pub fn begun(&self, state: &str, browser: Option<&str>, now: Timestamp) -> Result<Begun, Lost> {
+    pub fn resume(
+        &self,
+        state: &str,
+        browser: Option<&str>,
+        now: Timestamp,
+    ) -> Result<StartedSignIn, ResumeError> {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
         let browser = browser.unwrap_or_default().to_owned();
-        Ok(Begun { sign_in, state: state.to_owned(), browser })
+        Ok(StartedSignIn { sign_in, state: state.to_owned(), browser })
     }
 
     /// Checks a key that the person was given, and gives the client its code: where to send the person.
@@ -156,7 +170,7 @@ impl Auth {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
         let key = Token::parse(key.trim()).and_then(|key| self.0.keys.get(&key.hash().0));
         let Some(key) = key else {
-            let event = Event::sign_in_refused(None, &sign_in.asked.client, "key");
+            let event = Event::sign_in_refused(None, &sign_in.request.client, "key");
             let id = sign_in.id;
             self.0.db.write(move |tx| record_refusal(tx, &id, &event, now)).await?;
             return Err(SignInFault::NotSigned);
@@ -172,10 +186,10 @@ impl Auth {
         now: Timestamp,
     ) -> Result<String, SignInFault> {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
-        let github = self.0.github.as_ref().ok_or(Lost::Unknown)?;
+        let github = self.0.github.as_ref().ok_or(ResumeError::Unknown)?;
         // What is asked may be long, and this travels in an address.
         let (key, state) = (sign_in.id.clone(), state.to_owned());
-        self.0.db.write(move |tx| AT_GITHUB.put(tx, &key, state.as_bytes(), now)).await?;
+        self.0.db.write(move |tx| GITHUB_SIGN_INS.put(tx, &key, state.as_bytes(), now)).await?;
         Ok(github.sign_in(&self.github_callback(), &sign_in.id))
     }
 
@@ -188,18 +202,18 @@ impl Auth {
         now: Timestamp,
     ) -> Result<String, SignInFault> {
         let key = id.to_owned();
-        let state = self.0.db.write(move |tx| AT_GITHUB.take(tx, &key, now)).await?;
-        let state = state.and_then(|state| String::from_utf8(state).ok()).ok_or(Lost::Unknown)?;
+        let state = self.0.db.write(move |tx| GITHUB_SIGN_INS.take(tx, &key, now)).await?;
+        let state = state.and_then(|state| String::from_utf8(state).ok()).ok_or(ResumeError::Unknown)?;
         let sign_in = SignIn::open(&self.0.key, &state, browser, now)?;
-        let github = self.0.github.as_ref().ok_or(Lost::Unknown)?;
+        let github = self.0.github.as_ref().ok_or(ResumeError::Unknown)?;
         let Some(code) = code else {
             self.end_denied(&sign_in, now).await?;
             let error = Fault::AccessDenied.because("the person said no at GitHub");
-            return Ok(sign_in.asked.refused(&self.0.issuer, error));
+            return Ok(sign_in.request.refused(&self.0.issuer, error));
         };
         let person = github.person(code, &self.github_callback()).await.map_err(SignInFault::Unavailable)?;
         let Some(person) = person else {
-            let event = Event::sign_in_refused(None, &sign_in.asked.client, "github");
+            let event = Event::sign_in_refused(None, &sign_in.request.client, "github");
             let id = sign_in.id;
             self.0.db.write(move |tx| record_refusal(tx, &id, &event, now)).await?;
             return Err(SignInFault::NotSigned);
@@ -232,7 +246,7 @@ impl Auth {
         // Wallets write the letters of an address as they like; what is signed has them as EIP-55 says.
         let address = address.parse::<Address>().ok().filter(|_| place.chains.contains(&chain));
         let address = address.ok_or_else(|| SignInFault::Account(place.chains.clone()))?;
-        Ok(siwe::write(place, &sign_in.asked, &sign_in.id, address, chain, nonce, now))
+        Ok(siwe::write(place, &sign_in.request, &sign_in.id, address, chain, nonce, now))
     }
 
     /// Checks what the person signed, and gives the client its code: where to send the person.
@@ -248,7 +262,7 @@ impl Auth {
         if self.0.db.read(move |tx| siwe::is_used(tx, &nonce, now)).await? {
             return Err(SignInFault::Used);
         }
-        let chain = self.0.chains.get(&message.chain_id).ok_or(Unfit::Chain)?;
+        let chain = self.0.chains.get(&message.chain_id).ok_or(RejectedMessage::Chain)?;
         let signature = hex::decode(&sent.signature).unwrap_or_default();
         let signed = wallet::signed(chain, message.address, &sent.message, &signature).await;
         let Some(by) = signed.map_err(|error| SignInFault::Unavailable(error.into()))? else {
@@ -256,11 +270,13 @@ impl Auth {
         };
         // On another chain somebody else may have the same address for a contract of theirs.
         let elsewhere = self.0.roles.chain().filter(|chain| *chain != message.chain_id);
-        if let (By::Contract, Some(chain)) = (by, elsewhere) {
-            return Err(Unfit::ContractElsewhere(chain).into());
+        if let (SignatureKind::Contract, Some(chain)) = (by, elsewhere) {
+            return Err(RejectedMessage::ContractElsewhere(chain).into());
         }
         let profile = match &self.0.names {
-            Some(names) => timeout(NAMES_WAIT, names.profile(message.address, now)).await.unwrap_or_default(),
+            Some(names) => {
+                timeout(PROFILE_TIMEOUT, names.profile(message.address, now)).await.unwrap_or_default()
+            }
             None => Profile::default(),
         };
         let subject = Subject::Account(message.address);
@@ -270,7 +286,7 @@ impl Auth {
     /// A signature that is not good uses the nonce up, so that nobody can try many.
     async fn refuse(&self, sign_in: SignIn, message: Message, now: Timestamp) -> Result<String, SignInFault> {
         let account = Some(message.address.to_string());
-        let event = Event::sign_in_refused(account, &sign_in.asked.client, "signature");
+        let event = Event::sign_in_refused(account, &sign_in.request.client, "signature");
         let write = self.0.db.write(move |tx| {
             siwe::use_up(tx, &message.nonce, now)?;
             record_refusal(tx, &sign_in.id, &event, now)
@@ -281,7 +297,7 @@ impl Auth {
 
     /// Ends a sign-in that the person said no to. It can't be gone on with, nor said no to again.
     async fn end_denied(&self, sign_in: &SignIn, now: Timestamp) -> Result<(), SignInFault> {
-        let (id, event) = (sign_in.id.clone(), Event::denied(&sign_in.asked.client));
+        let (id, event) = (sign_in.id.clone(), Event::denied(&sign_in.request.client));
         let is_first = self.0.db.write(move |tx| {
             let is_first = siwe::use_up(tx, &id, now)?;
             if is_first {
@@ -307,21 +323,21 @@ impl Auth {
         let grant = Grant {
             id: sign_in.id.clone(),
             subject: subject.to_string(),
-            client: sign_in.asked.client.clone(),
-            client_name: sign_in.asked.client_name.clone(),
-            resource: sign_in.asked.resource.clone(),
+            client: sign_in.request.client.clone(),
+            client_name: sign_in.request.client_name.clone(),
+            resource: sign_in.request.resource.clone(),
             // What the person agreed to, whatever they may do now: each token is cut to the tier of its moment.
-            scopes: sign_in.asked.scopes.to_string(),
+            scopes: sign_in.request.scopes.to_string(),
             facts: serde_json::to_string(&profile).unwrap_or_default(),
             created: now,
-            expires: now.saturating_add(GRANT_GOOD_FOR).unwrap_or(now),
+            expires: now.saturating_add(GRANT_TTL).unwrap_or(now),
         };
-        let given = sign_in.asked.scopes.and(&Scopes::of(self.rights(), tier)).to_string();
-        let (terms, hash) = (CodeTerms::of(&sign_in.asked), code.hash().0);
+        let given = sign_in.request.scopes.and(&Scopes::of(self.rights(), tier)).to_string();
+        let (terms, hash) = (CodeTerms::of(&sign_in.request), code.hash().0);
         let is_first = self.0.db.write(move |tx| {
             let is_first = first_time(tx, &grant.id, nonce.as_deref(), now)?;
             if is_first {
-                let expires = now.saturating_add(CODE_GOOD_FOR).unwrap_or(now);
+                let expires = now.saturating_add(CODE_TTL).unwrap_or(now);
                 let (scopes, facts) = (&given, &terms);
                 let token = NewToken { hash: &hash, kind: TokenKind::Code, scopes, facts, expires };
                 grants::open(tx, &grant)?;
@@ -333,7 +349,7 @@ impl Auth {
         if !is_first.await? {
             return Err(SignInFault::Used);
         }
-        Ok(sign_in.asked.granted(&self.0.issuer, code.reveal()))
+        Ok(sign_in.request.granted(&self.0.issuer, code.reveal()))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     oauth::{
         Fault, OauthError, Params,
         client::{Client, Proof, SecretMethod, hash_of},
-        redeem::{Exchange, Exchanged, Issued},
+        redeem::{Exchange, ExchangeResult, IssuedTokens},
     },
     scopes::Scopes,
     subject::Subject,
@@ -32,22 +32,24 @@ impl Auth {
         params: &Params,
         credentials: Credentials<'_>,
         now: Timestamp,
-    ) -> Result<Issued, OauthError> {
+    ) -> Result<IssuedTokens, OauthError> {
         params.each_once()?;
         params.need("grant_type")?;
         let client = self.prove(params, credentials, now)?;
         let exchange = Exchange::read(params, client.id)?;
         match exchange.token.kind() {
             Kind::Refresh => self.refresh(exchange, now).await,
-            Kind::Code | Kind::Access | Kind::Key => self.kept(move |tx| exchange.redeem(tx, now), now).await,
+            Kind::Code | Kind::Access | Kind::Key => {
+                self.in_transaction(move |tx| exchange.redeem(tx, now), now).await
+            }
         }
     }
 
-    async fn refresh(&self, exchange: Exchange, now: Timestamp) -> Result<Issued, OauthError> {
-        let looked = exchange.clone();
-        let kept =
-            self.0.db.read(move |tx| looked.subject(tx, now)).await.map_err(|error| unkept(&error))??;
-        let subject = Subject::parse(&kept.grant.subject);
+    async fn refresh(&self, exchange: Exchange, now: Timestamp) -> Result<IssuedTokens, OauthError> {
+        let lookup = exchange.clone();
+        let stored =
+            self.0.db.read(move |tx| lookup.subject(tx, now)).await.map_err(|error| unkept(&error))??;
+        let subject = Subject::parse(&stored.grant.subject);
         let subject = subject
             .filter(|subject| !self.0.roles.is_gone(subject))
             .ok_or_else(|| Fault::InvalidGrant.because("whoever granted it is not known any more"))?;
@@ -58,7 +60,7 @@ impl Auth {
         })?;
         let key = self.0.key.clone();
         let most = Scopes::of(self.rights(), tier);
-        self.kept(move |tx| exchange.refresh(tx, &key, &most, now), now).await
+        self.in_transaction(move |tx| exchange.refresh(tx, &key, &most, now), now).await
     }
 
     /// Takes a token back: a refresh token with its whole grant, an access token alone. What is not the client's own, or
@@ -75,11 +77,11 @@ impl Auth {
         let Some(token) = Token::parse(token) else { return Ok(()) };
         let revoked = self.0.db.write(move |tx| {
             let hash = token.hash().0;
-            let kept = grants::look(tx, &hash)?.filter(|kept| kept.grant.client == client.id);
-            match (kept, token.kind()) {
-                (Some(kept), Kind::Refresh) => {
-                    grants::end(tx, &kept.grant.id)?;
-                    Event::revoked(&kept.grant).write(tx, now)
+            let stored = grants::find_token(tx, &hash)?.filter(|stored| stored.grant.client == client.id);
+            match (stored, token.kind()) {
+                (Some(stored), Kind::Refresh) => {
+                    grants::end(tx, &stored.grant.id)?;
+                    Event::revoked(&stored.grant).write(tx, now)
                 }
                 (Some(_), Kind::Access) => grants::forget(tx, &hash),
                 (Some(_), Kind::Code | Kind::Key) | (None, _) => Ok(()),
@@ -91,9 +93,9 @@ impl Auth {
     }
 
     /// Does work in one transaction, with what is to be remembered of it.
-    async fn kept<T: Send + 'static>(
+    async fn in_transaction<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&lyceum_store::Tx<'_>) -> Result<Exchanged<T>, DbError> + Send + 'static,
+        work: impl FnOnce(&lyceum_store::Tx<'_>) -> Result<ExchangeResult<T>, DbError> + Send + 'static,
         now: Timestamp,
     ) -> Result<T, OauthError> {
         let done = self.0.db.write(move |tx| {

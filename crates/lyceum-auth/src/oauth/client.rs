@@ -14,13 +14,13 @@ use crate::{
 };
 
 /// How many redirect addresses a client may have.
-const MOST_REDIRECTS: usize = 10;
+const MAX_REDIRECT_URIS: usize = 10;
 
 /// The longest id that a registration may come to; it travels in addresses.
-const LONGEST_ID: usize = 4096;
+const MAX_CLIENT_ID_BYTES: usize = 4096;
 
 /// The longest name that is shown.
-const LONGEST_NAME: usize = 80;
+const MAX_NAME_CHARS: usize = 80;
 
 /// A program that asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct ClientMetadata {
 
 /// The answer to a registration.
 #[derive(Debug, Clone, Serialize)]
-pub struct Registered {
+pub struct RegistrationResponse {
     /// The id, from now on.
     pub client_id: String,
     /// When it was given, in seconds.
@@ -145,10 +145,14 @@ impl Client {
 }
 
 /// Registers a client.
-pub(crate) fn register(key: &Key, said: &ClientMetadata, now: Timestamp) -> Result<Registered, OauthError> {
+pub(crate) fn register(
+    key: &Key,
+    metadata: &ClientMetadata,
+    now: Timestamp,
+) -> Result<RegistrationResponse, OauthError> {
     let refused = |text: &str| Err(Fault::InvalidClientMetadata.because(text));
-    let redirects = redirects_of(said)?;
-    let method = match said.token_endpoint_auth_method.as_deref() {
+    let redirects = redirects_of(metadata)?;
+    let method = match metadata.token_endpoint_auth_method.as_deref() {
         None | Some("none") => None,
         Some("client_secret_basic") => Some(SecretMethod::ClientSecretBasic),
         Some("client_secret_post") => Some(SecretMethod::ClientSecretPost),
@@ -158,18 +162,18 @@ pub(crate) fn register(key: &Key, said: &ClientMetadata, now: Timestamp) -> Resu
             );
         }
     };
-    check_capabilities(said)?;
-    if said.jwks.is_some() || said.jwks_uri.is_some() {
+    check_capabilities(metadata)?;
+    if metadata.jwks.is_some() || metadata.jwks_uri.is_some() {
         return refused("jwks: keys of clients are not used here; leave them out");
     }
-    let name = said.client_name.as_deref().and_then(shown_name);
+    let name = metadata.client_name.as_deref().and_then(shown_name);
     let claims = Claims { n: name.clone(), r: redirects.clone(), m: method };
     let client_id = key.seal(Purpose::Client, claims, now);
-    if client_id.len() > LONGEST_ID {
+    if client_id.len() > MAX_CLIENT_ID_BYTES {
         return refused("redirect_uris: they are too long together; register fewer or shorter ones");
     }
     let client_secret = method.map(|_| secret_of(key, &client_id));
-    Ok(Registered {
+    Ok(RegistrationResponse {
         client_secret_expires_at: client_secret.as_ref().map(|_| 0),
         client_secret,
         client_id,
@@ -183,27 +187,27 @@ pub(crate) fn register(key: &Key, said: &ClientMetadata, now: Timestamp) -> Resu
 }
 
 /// The redirect addresses, each of which must be good.
-pub(crate) fn redirects_of(said: &ClientMetadata) -> Result<Vec<Redirect>, OauthError> {
-    if said.redirect_uris.is_empty() || said.redirect_uris.len() > MOST_REDIRECTS {
+pub(crate) fn redirects_of(metadata: &ClientMetadata) -> Result<Vec<Redirect>, OauthError> {
+    if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_REDIRECT_URIS {
         return Err(Fault::InvalidRedirectUri.because("redirect_uris: register 1 to 10 addresses"));
     }
     let parse = |text: &String| {
         Redirect::parse(text)
             .map_err(|fault| Fault::InvalidRedirectUri.because(format!("redirect_uris: {fault}")))
     };
-    said.redirect_uris.iter().map(parse).collect()
+    metadata.redirect_uris.iter().map(parse).collect()
 }
 
 /// Whether the client can do what is done here, and nothing else is wanted.
-pub(crate) fn check_capabilities(said: &ClientMetadata) -> Result<(), OauthError> {
+pub(crate) fn check_capabilities(metadata: &ClientMetadata) -> Result<(), OauthError> {
     let known = |wanted: &Option<Vec<String>>, known: &[&str]| {
         wanted.as_ref().is_none_or(|wanted| wanted.iter().all(|one| known.contains(&one.as_str())))
     };
-    if !known(&said.grant_types, &["authorization_code", "refresh_token"]) {
+    if !known(&metadata.grant_types, &["authorization_code", "refresh_token"]) {
         let text = "grant_types: there are authorization_code and refresh_token";
         return Err(Fault::InvalidClientMetadata.because(text));
     }
-    if !known(&said.response_types, &["code"]) {
+    if !known(&metadata.response_types, &["code"]) {
         return Err(Fault::InvalidClientMetadata.because("response_types: there is code"));
     }
     Ok(())
@@ -212,7 +216,7 @@ pub(crate) fn check_capabilities(said: &ClientMetadata) -> Result<(), OauthError
 /// A name as it can be shown: only letters that are seen, in the order they stand in, and not too many.
 pub(crate) fn shown_name(name: &str) -> Option<String> {
     let is_shown = |letter: &char| !letter.is_control() && !is_unseen(*letter);
-    let shown: String = name.chars().filter(is_shown).take(LONGEST_NAME).collect();
+    let shown: String = name.chars().filter(is_shown).take(MAX_NAME_CHARS).collect();
     let shown = shown.trim();
     (!shown.is_empty()).then(|| shown.to_owned())
 }

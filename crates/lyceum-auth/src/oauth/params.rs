@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::oauth::{Fault, OauthError};
 
 /// How many parameters are read.
-const MOST: usize = 64;
+const MAX_PARAMS: usize = 64;
 
 /// The parameters of a request, from a query or a form.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +26,7 @@ impl Params {
     pub fn parse(text: &str) -> Result<Self, BadParams> {
         let mut params = Self::default();
         for (count, (name, value)) in form_urlencoded::parse(text.as_bytes()).enumerate() {
-            if count >= MOST || name.contains('\u{fffd}') || value.contains('\u{fffd}') {
+            if count >= MAX_PARAMS || name.contains('\u{fffd}') || value.contains('\u{fffd}') {
                 return Err(BadParams);
             }
             if name == "resource" {

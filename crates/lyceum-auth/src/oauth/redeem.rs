@@ -9,7 +9,7 @@ use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use jiff::{SignedDuration, Timestamp};
 use lyceum_store::{
     DbError, Tx,
-    grants::{self, KeptToken, NewToken, TokenKind},
+    grants::{self, NewToken, StoredToken, TokenKind},
 };
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -23,20 +23,20 @@ use crate::{
 };
 
 /// How long a code is good.
-pub(crate) const CODE_GOOD_FOR: SignedDuration = SignedDuration::from_secs(60);
+pub(crate) const CODE_TTL: SignedDuration = SignedDuration::from_secs(60);
 
 /// How long an access token is good.
-pub(crate) const ACCESS_GOOD_FOR: SignedDuration = SignedDuration::from_hours(1);
+pub(crate) const ACCESS_TOKEN_TTL: SignedDuration = SignedDuration::from_hours(1);
 
 /// How long a grant is good, and so the last refresh token of it.
-pub(crate) const GRANT_GOOD_FOR: SignedDuration = SignedDuration::from_hours(30 * 24);
+pub(crate) const GRANT_TTL: SignedDuration = SignedDuration::from_hours(30 * 24);
 
 /// How long a refresh token may be sent again by a client that lost the answer.
-const AGAIN_WITHIN: SignedDuration = SignedDuration::from_secs(10);
+const REFRESH_REPLAY_WINDOW: SignedDuration = SignedDuration::from_secs(10);
 
 /// Tokens for a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Issued {
+pub struct IssuedTokens {
     /// For each request.
     pub access: Token,
     /// For the next exchange.
@@ -48,7 +48,7 @@ pub struct Issued {
 }
 
 /// What an exchange came to, and what is to be remembered of it.
-pub(crate) type Exchanged<T> = (Result<T, OauthError>, Option<Event>);
+pub(crate) type ExchangeResult<T> = (Result<T, OauthError>, Option<Event>);
 
 /// What must hold when a code is exchanged.
 #[derive(Debug, Serialize, Deserialize)]
@@ -71,8 +71,8 @@ pub(crate) struct Exchange {
 }
 
 impl CodeTerms {
-    pub(crate) fn of(asked: &AuthorizationRequest) -> String {
-        let terms = Self { challenge: asked.challenge.clone(), redirect_uri: asked.redirect_uri.clone() };
+    pub(crate) fn of(request: &AuthorizationRequest) -> String {
+        let terms = Self { challenge: request.challenge.clone(), redirect_uri: request.redirect_uri.clone() };
         serde_json::to_string(&terms).unwrap_or_default()
     }
 }
@@ -104,22 +104,27 @@ impl Exchange {
     }
 
     /// Exchanges a code.
-    pub(crate) fn redeem(&self, tx: &Tx<'_>, now: Timestamp) -> Result<Exchanged<Issued>, DbError> {
+    pub(crate) fn redeem(
+        &self,
+        tx: &Tx<'_>,
+        now: Timestamp,
+    ) -> Result<ExchangeResult<IssuedTokens>, DbError> {
         let hash = self.token.hash().0;
-        let Some(kept) = grants::look(tx, &hash)? else { return Ok((Err(not_good("code")), None)) };
-        if let Err(error) = self.check(&kept, TokenKind::Code, now).and_then(|()| self.check_code(&kept)) {
+        let Some(stored) = grants::find_token(tx, &hash)? else { return Ok((Err(not_good("code")), None)) };
+        if let Err(error) = self.check(&stored, TokenKind::Code, now).and_then(|()| self.check_code(&stored))
+        {
             return Ok((Err(error), None));
         }
         if !grants::use_up(tx, &hash, now)? {
-            grants::end(tx, &kept.grant.id)?;
+            grants::end(tx, &stored.grant.id)?;
             let error = Fault::InvalidGrant.because("the code was used before; the grant was ended");
-            return Ok((Err(error), Some(Event::code_replayed(&kept.grant))));
+            return Ok((Err(error), Some(Event::code_replayed(&stored.grant))));
         }
         let (Ok(access), Ok(refresh)) = (Token::random(Kind::Access), Token::random(Kind::Refresh)) else {
             return Err(DbError::Closed);
         };
-        let issued = give(tx, &kept, access, refresh, scopes(&kept.scopes), now)?;
-        Ok((Ok(issued), Some(Event::granted(&kept.grant, &kept.scopes))))
+        let issued = give(tx, &stored, access, refresh, scopes(&stored.scopes), now)?;
+        Ok((Ok(issued), Some(Event::granted(&stored.grant, &stored.scopes))))
     }
 
     /// Whose grant a refresh token belongs to, where it could be exchanged as things are.
@@ -127,10 +132,10 @@ impl Exchange {
         &self,
         tx: &Tx<'_>,
         now: Timestamp,
-    ) -> Result<Result<KeptToken, OauthError>, DbError> {
-        let kept = grants::look(tx, &self.token.hash().0)?;
-        let kept = kept.ok_or_else(|| not_good("refresh_token"));
-        Ok(kept.and_then(|kept| self.check_refresh(&kept, now).map(|_| kept)))
+    ) -> Result<Result<StoredToken, OauthError>, DbError> {
+        let stored = grants::find_token(tx, &self.token.hash().0)?;
+        let stored = stored.ok_or_else(|| not_good("refresh_token"));
+        Ok(stored.and_then(|stored| self.check_refresh(&stored, now).map(|_| stored)))
     }
 
     /// Exchanges a refresh token, for no more than `most`.
@@ -140,10 +145,12 @@ impl Exchange {
         key: &Key,
         most: &Scopes,
         now: Timestamp,
-    ) -> Result<Exchanged<Issued>, DbError> {
+    ) -> Result<ExchangeResult<IssuedTokens>, DbError> {
         let hash = self.token.hash().0;
-        let Some(kept) = grants::look(tx, &hash)? else { return Ok((Err(not_good("refresh_token")), None)) };
-        let wanted = match self.check_refresh(&kept, now) {
+        let Some(stored) = grants::find_token(tx, &hash)? else {
+            return Ok((Err(not_good("refresh_token")), None));
+        };
+        let wanted = match self.check_refresh(&stored, now) {
             Ok(wanted) => wanted,
             Err(error) => return Ok((Err(error), None)),
         };
@@ -155,20 +162,20 @@ impl Exchange {
         let access = Token::after(Kind::Access, &self.token, &key.0);
         let refresh = Token::after(Kind::Refresh, &self.token, &key.0);
         if grants::use_up(tx, &hash, now)? {
-            let issued = give(tx, &kept, access, refresh, given, now)?;
+            let issued = give(tx, &stored, access, refresh, given, now)?;
             return Ok((Ok(issued), None));
         }
-        if let Some(issued) = again(tx, &kept, access, refresh, now)? {
+        if let Some(issued) = again(tx, &stored, access, refresh, now)? {
             return Ok((Ok(issued), None));
         }
-        grants::end(tx, &kept.grant.id)?;
+        grants::end(tx, &stored.grant.id)?;
         let error = Fault::InvalidGrant.because("the refresh token was used before; the grant was ended");
-        Ok((Err(error), Some(Event::refresh_reused(&kept.grant))))
+        Ok((Err(error), Some(Event::refresh_reused(&stored.grant))))
     }
 
-    fn check_refresh(&self, kept: &KeptToken, now: Timestamp) -> Result<Scopes, OauthError> {
-        self.check(kept, TokenKind::Refresh, now)?;
-        let granted = scopes(&kept.grant.scopes);
+    fn check_refresh(&self, stored: &StoredToken, now: Timestamp) -> Result<Scopes, OauthError> {
+        self.check(stored, TokenKind::Refresh, now)?;
+        let granted = scopes(&stored.grant.scopes);
         let wanted = self.scopes.as_deref().map(|text| granted.part(text));
         match wanted {
             None => Ok(granted),
@@ -179,20 +186,22 @@ impl Exchange {
     }
 
     /// What must hold for a code and a refresh token alike.
-    fn check(&self, kept: &KeptToken, kind: TokenKind, now: Timestamp) -> Result<(), OauthError> {
+    fn check(&self, stored: &StoredToken, kind: TokenKind, now: Timestamp) -> Result<(), OauthError> {
         let name = if kind == TokenKind::Code { "code" } else { "refresh_token" };
-        if kept.kind != kind || kept.grant.client != self.client || kept.expires <= now {
+        if stored.kind != kind || stored.grant.client != self.client || stored.expires <= now {
             return Err(not_good(name));
         }
         match self.resources.as_slice() {
             [] => Ok(()),
-            [one] if *one == kept.grant.resource => Ok(()),
+            [one] if *one == stored.grant.resource => Ok(()),
             _ => Err(Fault::InvalidTarget.because("resource is not the one that was granted")),
         }
     }
 
-    fn check_code(&self, kept: &KeptToken) -> Result<(), OauthError> {
-        let Ok(terms) = serde_json::from_str::<CodeTerms>(&kept.facts) else { return Err(not_good("code")) };
+    fn check_code(&self, stored: &StoredToken) -> Result<(), OauthError> {
+        let Ok(terms) = serde_json::from_str::<CodeTerms>(&stored.facts) else {
+            return Err(not_good("code"));
+        };
         if self.redirect_uri.as_ref().is_some_and(|uri| *uri != terms.redirect_uri) {
             return Err(Fault::InvalidGrant.because("redirect_uri is not the one that the code was sent to"));
         }
@@ -210,30 +219,30 @@ impl Exchange {
 /// The same answer again, for a client that lost it: for a moment, and only while nobody used what it held.
 fn again(
     tx: &Tx<'_>,
-    kept: &KeptToken,
+    stored: &StoredToken,
     access: Token,
     refresh: Token,
     now: Timestamp,
-) -> Result<Option<Issued>, DbError> {
-    let is_late = kept.used.is_none_or(|used| now.duration_since(used) > AGAIN_WITHIN);
-    let next = grants::look(tx, &refresh.hash().0)?.filter(|next| next.used.is_none());
-    let given = grants::look(tx, &access.hash().0)?;
+) -> Result<Option<IssuedTokens>, DbError> {
+    let is_late = stored.used.is_none_or(|used| now.duration_since(used) > REFRESH_REPLAY_WINDOW);
+    let next = grants::find_token(tx, &refresh.hash().0)?.filter(|next| next.used.is_none());
+    let given = grants::find_token(tx, &access.hash().0)?;
     let (false, Some(_), Some(given)) = (is_late, next, given) else { return Ok(None) };
     let expires_in = given.expires.duration_since(now).as_secs();
-    Ok(Some(Issued { access, refresh, expires_in, scopes: scopes(&given.scopes) }))
+    Ok(Some(IssuedTokens { access, refresh, expires_in, scopes: scopes(&given.scopes) }))
 }
 
 /// Keeps new tokens of a grant.
 fn give(
     tx: &Tx<'_>,
-    kept: &KeptToken,
+    stored: &StoredToken,
     access: Token,
     refresh: Token,
     scopes: Scopes,
     now: Timestamp,
-) -> Result<Issued, DbError> {
-    let grant = &kept.grant;
-    let expires = now.saturating_add(ACCESS_GOOD_FOR).map_or(grant.expires, |end| end.min(grant.expires));
+) -> Result<IssuedTokens, DbError> {
+    let grant = &stored.grant;
+    let expires = now.saturating_add(ACCESS_TOKEN_TTL).map_or(grant.expires, |end| end.min(grant.expires));
     let text = scopes.to_string();
     let of_access =
         NewToken { hash: &access.hash().0, kind: TokenKind::Access, scopes: &text, facts: "", expires };
@@ -246,7 +255,7 @@ fn give(
         expires: grant.expires,
     };
     grants::give(tx, &grant.id, of_refresh)?;
-    Ok(Issued { access, refresh, expires_in: expires.duration_since(now).as_secs(), scopes })
+    Ok(IssuedTokens { access, refresh, expires_in: expires.duration_since(now).as_secs(), scopes })
 }
 
 /// Scopes as they were written down.

@@ -6,11 +6,11 @@
 use serde::{Deserialize, Serialize};
 
 /// The longest address that is taken.
-const LONGEST: usize = 1024;
+const MAX_URI_BYTES: usize = 1024;
 
 /// Schemes of programs that sign in so, beside those that are named after a domain (`org.example.app`), as RFC 8252 asks.
 /// Whatever else a machine opens by a scheme is not made to be sent anything by us.
-const PROGRAMS: [&str; 12] = [
+const APP_SCHEMES: [&str; 12] = [
     "claude",
     "cursor",
     "goose",
@@ -26,7 +26,7 @@ const PROGRAMS: [&str; 12] = [
 ];
 
 /// The names of this very machine that a program may listen on.
-const LOOPBACK: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+const LOOPBACK_HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
 /// An address that a client may register.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ struct Parts<'a> {
 impl Redirect {
     /// Takes an address that a code may be sent to, as it is.
     pub fn parse(text: &str) -> Result<Self, RedirectFault> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_URI_BYTES {
             return Err(RedirectFault::TooLong);
         }
         if !text.bytes().all(|byte| byte.is_ascii_graphic()) || text.contains(['#', '\\', '"', '<', '>']) {
@@ -83,7 +83,7 @@ impl Redirect {
         match scheme.as_str() {
             _ if is_web && parts.host.is_empty() => Err(RedirectFault::NotAbsolute),
             "http" if !is_loopback => Err(RedirectFault::Plain),
-            scheme if is_web || scheme.contains('.') || PROGRAMS.contains(&scheme) => {
+            scheme if is_web || scheme.contains('.') || APP_SCHEMES.contains(&scheme) => {
                 Ok(Self(text.to_owned()))
             }
             _ => Err(RedirectFault::Scheme),
@@ -91,14 +91,17 @@ impl Redirect {
     }
 
     /// Whether a request may name that address, having registered this one.
-    pub fn allows(&self, asked: &str) -> bool {
-        if self.0 == asked {
+    pub fn allows(&self, requested: &str) -> bool {
+        if self.0 == requested {
             return true;
         }
-        let (Some(registered), Some(asked)) = (Parts::of(&self.0), Parts::of(asked)) else { return false };
+        let (Some(registered), Some(requested)) = (Parts::of(&self.0), Parts::of(requested)) else {
+            return false;
+        };
         registered.is_loopback()
-            && asked.has_good_port()
-            && (registered.scheme, registered.host, registered.rest) == (asked.scheme, asked.host, asked.rest)
+            && requested.has_good_port()
+            && (registered.scheme, registered.host, registered.rest)
+                == (requested.scheme, requested.host, requested.rest)
     }
 
     /// Whether a code goes to a program on the person's own machine.
@@ -167,6 +170,6 @@ impl<'a> Parts<'a> {
     }
 
     fn is_loopback(&self) -> bool {
-        self.scheme == "http" && LOOPBACK.contains(&self.host)
+        self.scheme == "http" && LOOPBACK_HOSTS.contains(&self.host)
     }
 }

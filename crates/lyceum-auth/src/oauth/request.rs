@@ -14,10 +14,10 @@ use super::{
 use crate::scopes::Scopes;
 
 /// The longest `state` that is carried.
-const LONGEST_STATE: usize = 4096;
+const MAX_STATE_BYTES: usize = 4096;
 
 /// How many characters an S256 challenge has.
-const CHALLENGE: usize = 43;
+const CHALLENGE_CHARS: usize = 43;
 
 /// A request that is good, but for the person's own answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,16 +40,16 @@ pub struct AuthorizationRequest {
 
 /// Why a request is not good.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refused {
+pub enum AuthorizationError {
     /// For the person; it goes nowhere.
     Shown(OauthError),
     /// For the client, at its own address.
-    Sent(SentBack),
+    Sent(RedirectedError),
 }
 
 /// A refusal on its way back to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SentBack {
+pub struct RedirectedError {
     /// Where it goes.
     pub redirect_uri: String,
     /// What the client wants back as it is.
@@ -58,7 +58,7 @@ pub struct SentBack {
     pub error: OauthError,
 }
 
-impl SentBack {
+impl RedirectedError {
     /// Whether it goes to a program on the person's own machine.
     pub fn is_local(&self) -> bool {
         is_loopback(&self.redirect_uri)
@@ -77,12 +77,12 @@ impl AuthorizationRequest {
         client: &Client,
         resources: &[String],
         rights: &Rights,
-    ) -> Result<Self, Refused> {
-        let redirect_uri = redirect_of(params, client).map_err(Refused::Shown)?;
+    ) -> Result<Self, AuthorizationError> {
+        let redirect_uri = redirect_of(params, client).map_err(AuthorizationError::Shown)?;
         let state = params.get("state").map(str::to_owned);
-        if state.as_ref().is_some_and(|state| state.len() > LONGEST_STATE) {
+        if state.as_ref().is_some_and(|state| state.len() > MAX_STATE_BYTES) {
             let error = Fault::InvalidRequest.because("state has at most 4096 bytes");
-            return Err(Refused::Shown(error));
+            return Err(AuthorizationError::Shown(error));
         }
         let rest = || {
             params.each_once()?;
@@ -93,7 +93,7 @@ impl AuthorizationRequest {
             Ok((challenge, scopes, resource))
         };
         match rest() {
-            Err(error) => Err(Refused::Sent(SentBack { redirect_uri, state, error })),
+            Err(error) => Err(AuthorizationError::Sent(RedirectedError { redirect_uri, state, error })),
             Ok((challenge, scopes, resource)) => Ok(Self {
                 client: client.id.clone(),
                 client_name: client.name.clone(),
@@ -128,17 +128,18 @@ impl AuthorizationRequest {
 
     /// The way back without one.
     pub(crate) fn refused(&self, issuer: &str, error: OauthError) -> String {
-        let sent = SentBack { redirect_uri: self.redirect_uri.clone(), state: self.state.clone(), error };
+        let sent =
+            RedirectedError { redirect_uri: self.redirect_uri.clone(), state: self.state.clone(), error };
         sent.address(issuer)
     }
 }
 
-impl SentBack {
+impl RedirectedError {
     /// The address with the refusal in it.
     pub fn address(&self, issuer: &str) -> String {
-        let told =
+        let query =
             [("error", self.error.error.as_str()), ("error_description", &self.error.error_description)];
-        back(&self.redirect_uri, &told, self.state.as_deref(), issuer)
+        back(&self.redirect_uri, &query, self.state.as_deref(), issuer)
     }
 }
 
@@ -158,8 +159,8 @@ fn back(redirect_uri: &str, answer: &[(&str, &str)], state: Option<&str>, issuer
 
 fn redirect_of(params: &Params, client: &Client) -> Result<String, OauthError> {
     match (params.get("redirect_uri"), client.redirects.as_slice()) {
-        (Some(asked), registered) if registered.iter().any(|redirect| redirect.allows(asked)) => {
-            Ok(asked.to_owned())
+        (Some(requested), registered) if registered.iter().any(|redirect| redirect.allows(requested)) => {
+            Ok(requested.to_owned())
         }
         (Some(_), _) => {
             let text = "redirect_uri is not one that this client registered";
@@ -189,7 +190,7 @@ fn challenge_of(params: &Params) -> Result<String, OauthError> {
         return Err(Fault::InvalidRequest.because("code_challenge_method: send S256"));
     }
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    if challenge.len() != CHALLENGE || !challenge.bytes().all(is_good) {
+    if challenge.len() != CHALLENGE_CHARS || !challenge.bytes().all(is_good) {
         let text = "code_challenge: send the SHA-256 of the verifier as 43 characters of base64url";
         return Err(Fault::InvalidRequest.because(text));
     }
@@ -198,15 +199,17 @@ fn challenge_of(params: &Params) -> Result<String, OauthError> {
 
 /// The scopes that are asked for, with what follows from them; asking for none is asking for the least.
 fn scopes_of(params: &Params, rights: &Rights) -> Result<Scopes, OauthError> {
-    let asked = params.get("scope").map(|text| Scopes::parse(text, rights)).transpose();
-    let asked = asked.map_err(|unknown| Fault::InvalidScope.because(unknown.to_string()))?;
-    Ok(asked.filter(|scopes| !scopes.is_empty()).map_or_else(Scopes::least, |asked| asked.with_implied()))
+    let requested = params.get("scope").map(|text| Scopes::parse(text, rights)).transpose();
+    let requested = requested.map_err(|unknown| Fault::InvalidScope.because(unknown.to_string()))?;
+    Ok(requested
+        .filter(|scopes| !scopes.is_empty())
+        .map_or_else(Scopes::least, |requested| requested.with_implied()))
 }
 
 /// The resource that is asked for: one of ours, and the first of them where none is named.
 fn resource_of(params: &Params, resources: &[String]) -> Result<String, OauthError> {
-    let (asked, first) = (params.resources(), resources.first());
-    match asked {
+    let (requested, first) = (params.resources(), resources.first());
+    match requested {
         [] => first.cloned().ok_or_else(|| Fault::InvalidTarget.because("there is no resource here")),
         [one] if resources.contains(one) => Ok(one.clone()),
         [_] => Err(Fault::InvalidTarget.because("resource is not one of this server")),

@@ -7,10 +7,10 @@ use std::fmt;
 use alloy_primitives::Address;
 use jiff::Timestamp;
 
-const WANTS: &str = " wants you to sign in with your Ethereum account:";
+const FIRST_LINE_END: &str = " wants you to sign in with your Ethereum account:";
 
 /// The longest message that is read.
-const LONGEST: usize = 8 * 1024;
+const MAX_MESSAGE_BYTES: usize = 8 * 1024;
 
 /// A sign-in message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,12 +98,12 @@ fn has_shape_of_rfc3339(text: &str) -> bool {
 impl Message {
     /// Reads a message.
     pub fn parse(text: &str) -> Result<Self, BadMessage> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_MESSAGE_BYTES {
             return Err(BadMessage("it is too long"));
         }
         let mut lines = Lines(text.split('\n').collect::<Vec<_>>().into_iter().peekable());
         let first = lines.next("its first line")?;
-        let origin = first.strip_suffix(WANTS).ok_or(BadMessage("its first line"))?;
+        let origin = first.strip_suffix(FIRST_LINE_END).ok_or(BadMessage("its first line"))?;
         let (scheme, domain) = match origin.split_once("://") {
             Some((scheme, domain)) => (Some(scheme), domain),
             None => (None, origin),
@@ -176,7 +176,7 @@ impl fmt::Display for Message {
         if let Some(scheme) = &self.scheme {
             write!(f, "{scheme}://")?;
         }
-        write!(f, "{}{WANTS}\n{}\n\n", self.domain, self.address)?;
+        write!(f, "{}{FIRST_LINE_END}\n{}\n\n", self.domain, self.address)?;
         if let Some(statement) = &self.statement {
             writeln!(f, "{statement}")?;
         }
@@ -207,7 +207,7 @@ fn is_uri_byte(byte: u8) -> bool {
 }
 
 /// What may stand in a statement, of a text that comes from elsewhere.
-pub(crate) fn sayable(text: &str) -> String {
+pub(crate) fn printable_statement(text: &str) -> String {
     let is_said =
         |letter: &char| letter.is_ascii() && (*letter == ' ' || is_uri_byte(*letter as u8)) && *letter != '%';
     text.chars().filter(is_said).collect()

@@ -16,7 +16,7 @@ use tokio::{
 use super::{Bench, CALLBACK};
 use crate::{
     Guard, Visitor,
-    oauth::{Fault, Params, request::Refused},
+    oauth::{Fault, Params, request::AuthorizationError},
 };
 
 /// A server of one document, which can be changed.
@@ -76,10 +76,10 @@ async fn asked(bench: &Bench, id: &str) -> Result<Option<String>, Fault> {
 async fn asked_from(bench: &Bench, id: &str, from: Option<u8>) -> Result<Option<String>, Fault> {
     let query = bench.query("").replace(&bench.client, id);
     let visitor = Visitor { address: from.map(|last| IpAddr::from([10, 0, 0, last])), browser: None };
-    match bench.auth.ask(&Params::parse(&query).unwrap(), visitor, bench.now).await {
-        Ok(begun) => Ok(begun.sign_in.asked.client_name),
-        Err(Refused::Shown(error)) => Err(error.error),
-        Err(Refused::Sent(sent)) => panic!("sent back: {sent:?}"),
+    match bench.auth.start_authorization(&Params::parse(&query).unwrap(), visitor, bench.now).await {
+        Ok(begun) => Ok(begun.sign_in.request.client_name),
+        Err(AuthorizationError::Shown(error)) => Err(error.error),
+        Err(AuthorizationError::Sent(sent)) => panic!("sent back: {sent:?}"),
     }
 }
 

@@ -16,16 +16,16 @@ use tokio::{
 pub(super) struct Elsewhere {
     /// Its address, without a path.
     pub(super) url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
     says: Arc<Mutex<Says>>,
 }
 
 /// How it answers.
-type Says = Box<dyn Fn(&Asked) -> Answer + Send>;
+type Says = Box<dyn Fn(&ReceivedRequest) -> Answer + Send>;
 
 /// What it was asked.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     /// The method and the path: `GET /user`.
     pub(super) what: String,
     /// The headers, their names in small letters.
@@ -51,7 +51,7 @@ impl Answer {
 }
 
 impl Elsewhere {
-    pub(super) async fn start(says: impl Fn(&Asked) -> Answer + Send + 'static) -> Self {
+    pub(super) async fn start(says: impl Fn(&ReceivedRequest) -> Answer + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (asked, says) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(Box::new(says) as Says)));
@@ -65,17 +65,17 @@ impl Elsewhere {
     }
 
     /// From now on it answers otherwise.
-    pub(super) fn says(&self, says: impl Fn(&Asked) -> Answer + Send + 'static) {
+    pub(super) fn says(&self, says: impl Fn(&ReceivedRequest) -> Answer + Send + 'static) {
         *self.says.lock().unwrap() = Box::new(says);
     }
 
     /// What it was asked since the last look.
-    pub(super) fn asked(&self) -> Vec<Asked> {
+    pub(super) fn asked(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.asked.lock().unwrap())
     }
 }
 
-async fn answer(stream: TcpStream, asked: Arc<Mutex<Vec<Asked>>>, says: Arc<Mutex<Says>>) {
+async fn answer(stream: TcpStream, asked: Arc<Mutex<Vec<ReceivedRequest>>>, says: Arc<Mutex<Says>>) {
     let mut stream = BufReader::new(stream);
     let Some(read) = read(&mut stream).await else { return };
     let said = says.lock().unwrap()(&read);
@@ -102,7 +102,7 @@ async fn answer(stream: TcpStream, asked: Arc<Mutex<Vec<Asked>>>, says: Arc<Mute
     }
 }
 
-async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
+async fn read(stream: &mut BufReader<TcpStream>) -> Option<ReceivedRequest> {
     let mut first = String::new();
     stream.read_line(&mut first).await.ok()?;
     let what = first.strip_suffix(" HTTP/1.1\r\n")?.to_owned();
@@ -118,5 +118,5 @@ async fn read(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
     let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Asked { what, headers, body: String::from_utf8(body).ok()? })
+    Some(ReceivedRequest { what, headers, body: String::from_utf8(body).ok()? })
 }

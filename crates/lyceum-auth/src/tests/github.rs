@@ -8,9 +8,9 @@ use serde_json::json;
 
 use super::{
     Bench, CALLBACK, ISSUER,
-    elsewhere::{Answer, Asked, Elsewhere},
+    elsewhere::{Answer, Elsewhere, ReceivedRequest},
 };
-use crate::{Begun, GitHub, GitHubSettings, Lost, SignInFault, Team, oauth::Params};
+use crate::{GitHub, GitHubSettings, ResumeError, SignInFault, StartedSignIn, Team, oauth::Params};
 
 const SECRET: &str = "secret-of-the-application";
 const OPERATORS_TOKEN: &str = "ghp_of_the_operator";
@@ -31,7 +31,7 @@ impl World {
     }
 
     /// Says what GitHub says; the shapes and refusals are those of its documentation.
-    fn answers(&self, asked: &Asked) -> Answer {
+    fn answers(&self, asked: &ReceivedRequest) -> Answer {
         let is_from = |token: &str| asked.headers.get("authorization") == Some(&format!("Bearer {token}"));
         let person = json!({
             "login": self.login, "id": 42, "node_id": "MDQ6VXNlcjQy", "type": "User",
@@ -56,7 +56,7 @@ impl World {
     }
 
     /// A code that is not good is told with status 200.
-    fn granted(&self, asked: &Asked) -> Answer {
+    fn granted(&self, asked: &ReceivedRequest) -> Answer {
         let form = Params::parse(&asked.body).unwrap();
         let said = ["client_id", "client_secret", "code", "redirect_uri"].map(|name| form.get(name));
         let callback = format!("{ISSUER}/github/callback");
@@ -104,7 +104,7 @@ impl Scene {
         );
     }
 
-    async fn back(&self, begun: &Begun, code: Option<&str>) -> Result<String, SignInFault> {
+    async fn back(&self, begun: &StartedSignIn, code: Option<&str>) -> Result<String, SignInFault> {
         let (auth, now) = (&self.bench.auth, self.bench.now);
         auth.to_github(&begun.state, Some(&begun.browser), now).await.unwrap();
         auth.from_github(&begun.sign_in.id, code, Some(&begun.browser), now).await
@@ -171,7 +171,7 @@ async fn each_token_goes_where_it_belongs_and_nowhere_else() {
     scene.tokens().await;
     let asked = scene.site.asked();
     let sent = |token: &str| -> Vec<&str> {
-        let is_with = |asked: &&Asked| format!("{asked:?}").contains(token);
+        let is_with = |asked: &&ReceivedRequest| format!("{asked:?}").contains(token);
         asked.iter().filter(is_with).map(|asked| asked.what.as_str()).collect()
     };
     let exchange = ["POST /login/oauth/access_token"];
@@ -225,15 +225,15 @@ async fn a_way_back_is_for_one_sign_in_and_its_browser_and_once() {
     let (auth, now) = (&scene.bench.auth, scene.bench.now);
     let (begun, other) = (scene.bench.begin().await, scene.bench.begin().await);
     let back = async |id: &str, browser: &str| auth.from_github(id, Some(CODE), Some(browser), now).await;
-    let is_lost = |result: &Result<String, SignInFault>, why: Lost| {
+    let is_lost = |result: &Result<String, SignInFault>, why: ResumeError| {
         assert!(matches!(result, Err(SignInFault::Lost(lost)) if *lost == why), "{result:?}");
     };
-    is_lost(&back(&begun.sign_in.id, &begun.browser).await, Lost::Unknown);
+    is_lost(&back(&begun.sign_in.id, &begun.browser).await, ResumeError::Unknown);
     auth.to_github(&begun.state, Some(&begun.browser), now).await.unwrap();
-    is_lost(&back(&begun.sign_in.id, &other.browser).await, Lost::OtherBrowser);
+    is_lost(&back(&begun.sign_in.id, &other.browser).await, ResumeError::OtherBrowser);
     assert!(scene.site.asked().is_empty());
     scene.back(&begun, Some(CODE)).await.unwrap();
-    is_lost(&back(&begun.sign_in.id, &begun.browser).await, Lost::Unknown);
+    is_lost(&back(&begun.sign_in.id, &begun.browser).await, ResumeError::Unknown);
     let again = scene.back(&begun, Some(CODE)).await;
     assert!(matches!(again, Err(SignInFault::Used)), "{again:?}");
 }

@@ -8,15 +8,15 @@ use serde_json::json;
 
 use super::{
     Bench, ISSUER,
-    elsewhere::{Answer, Asked, Elsewhere},
+    elsewhere::{Answer, Elsewhere, ReceivedRequest},
 };
-use crate::{GitHub, GitHubSettings, NotAdmitted};
+use crate::{AdmissionError, GitHub, GitHubSettings};
 
 const GOOD: &str = "ghp_good";
 const EARLIER: &str = "ghp_earlier";
 
 /// GitHub, which takes its time with tokens that it does not know.
-fn slow(asked: &Asked) -> Answer {
+fn slow(asked: &ReceivedRequest) -> Answer {
     match asked.headers.get("authorization").map(String::as_str) {
         Some("Bearer ghp_good") => Answer::json(&json!({ "id": 1, "login": "ana" })),
         Some("Bearer ghp_earlier") => Answer::json(&json!({ "id": 2, "login": "ben" })),
@@ -25,7 +25,7 @@ fn slow(asked: &Asked) -> Answer {
 }
 
 /// The same, at once.
-fn quick(asked: &Asked) -> Answer {
+fn quick(asked: &ReceivedRequest) -> Answer {
     match slow(asked) {
         Answer::Waits => Answer::Says(401, "{\"message\":\"Bad credentials\"}".to_owned()),
         answer => answer,
@@ -48,7 +48,7 @@ fn bench(github: &Elsewhere) -> Arc<Bench> {
     }))
 }
 
-async fn admit(bench: &Bench, from: u8, token: &str) -> Result<Caller, NotAdmitted> {
+async fn admit(bench: &Bench, from: u8, token: &str) -> Result<std::sync::Arc<Caller>, AdmissionError> {
     let from = Some(IpAddr::from([10, 0, 0, from]));
     let token = URL_SAFE_NO_PAD.encode(token);
     bench.auth.admit_from(from, Some(&token), &format!("{ISSUER}/mcp"), bench.now).await
@@ -71,14 +71,14 @@ async fn s10_a_token_that_is_nobodys_is_asked_about_once_in_a_minute() {
     let github = Elsewhere::start(quick).await;
     let mut bench = Arc::into_inner(bench(&github)).unwrap();
     for _ in 0..20 {
-        assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), NotAdmitted::BadToken);
+        assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), AdmissionError::BadToken);
     }
     assert_eq!(github.asked().len(), 1);
     let sent = URL_SAFE_NO_PAD.encode("ghp_made_up");
     assert!(!bench.auth.is_new(&sent, bench.now) && bench.auth.is_new("Z2hwX25ldw", bench.now));
     bench.later(61);
     assert!(bench.auth.is_new(&sent, bench.now));
-    assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), NotAdmitted::BadToken);
+    assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), AdmissionError::BadToken);
     assert_eq!(github.asked().len(), 1);
 }
 
@@ -114,7 +114,7 @@ async fn s10_whoever_was_let_in_before_has_a_place_whatever_strangers_send() {
         })
         .collect();
     asked(&github, 12).await;
-    assert_eq!(admit(&bench, 200, GOOD).await.unwrap_err(), NotAdmitted::Unavailable);
+    assert_eq!(admit(&bench, 200, GOOD).await.unwrap_err(), AdmissionError::Unavailable);
     let earlier = admit(&bench, 1, EARLIER).await;
     assert!(earlier.is_ok(), "{earlier:?}");
     flood.iter().for_each(tokio::task::JoinHandle::abort);

@@ -62,7 +62,8 @@ async fn s2_a_client_with_a_long_id_is_cut_in_the_record() {
         assert!(bench.client.len() > 1000);
         let query = bench.query("").replace(super::CALLBACK, &redirect);
         let params = crate::oauth::Params::parse(&query).unwrap();
-        let begun = bench.auth.ask(&params, crate::Visitor::default(), bench.now).await.unwrap();
+        let begun =
+            bench.auth.start_authorization(&params, crate::Visitor::default(), bench.now).await.unwrap();
         bench.auth.deny(&begun.state, Some(&begun.browser), bench.now).await.unwrap();
     }
     let clients: Vec<String> = lines(&bench).into_iter().filter_map(|line| line.client).collect();

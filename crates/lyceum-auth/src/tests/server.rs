@@ -7,21 +7,21 @@ use lyceum_model::{Scope, Tier};
 
 use super::{Bench, CALLBACK, ISSUER, verifier};
 use crate::{
-    Credentials, NotAdmitted, Visitor,
+    AdmissionError, Credentials, Visitor,
     oauth::{
         Fault, Params,
         client::ClientMetadata,
-        request::{Refused, SentBack},
+        request::{AuthorizationError, RedirectedError},
     },
 };
 
 /// What comes of a request with parameters changed: shown, or sent back to the client.
 pub(super) async fn ask(bench: &Bench, query: &str) -> Result<(), (bool, Fault)> {
     let params = Params::parse(query).unwrap();
-    match bench.auth.ask(&params, Visitor::default(), bench.now).await {
+    match bench.auth.start_authorization(&params, Visitor::default(), bench.now).await {
         Ok(_) => Ok(()),
-        Err(Refused::Shown(error)) => Err((false, error.error)),
-        Err(Refused::Sent(SentBack { error, .. })) => Err((true, error.error)),
+        Err(AuthorizationError::Shown(error)) => Err((false, error.error)),
+        Err(AuthorizationError::Sent(RedirectedError { error, .. })) => Err((true, error.error)),
     }
 }
 
@@ -71,8 +71,8 @@ async fn a_request_is_refused_where_its_redirect_is_not_known_and_sent_back_wher
     }
     for more in ["", "&scope=", "&scope=offline_access"] {
         let params = Params::parse(&format!("{good}{more}")).unwrap();
-        let begun = bench.auth.ask(&params, Visitor::default(), bench.now).await.unwrap();
-        assert_eq!(begun.sign_in.asked.scopes.to_string(), "mcp:read", "{more}");
+        let begun = bench.auth.start_authorization(&params, Visitor::default(), bench.now).await.unwrap();
+        assert_eq!(begun.sign_in.request.scopes.to_string(), "mcp:read", "{more}");
     }
     let other_port = with("redirect_uri", "http://127.0.0.1:50000/callback");
     assert_eq!(ask(&bench, &other_port).await, Ok(()));
@@ -83,8 +83,8 @@ async fn a_refusal_that_is_sent_back_says_who_refuses_and_carries_the_state_as_i
     let bench = Bench::new();
     let query =
         bench.query("").replace("state=s1", "state=%F0%9F%A6%89%20%26%3D%2B").replace("S256", "plain");
-    let Err(Refused::Sent(sent)) =
-        bench.auth.ask(&Params::parse(&query).unwrap(), Visitor::default(), bench.now).await
+    let Err(AuthorizationError::Sent(sent)) =
+        bench.auth.start_authorization(&Params::parse(&query).unwrap(), Visitor::default(), bench.now).await
     else {
         panic!("it was not sent back");
     };
@@ -108,7 +108,7 @@ async fn a_code_gives_tokens_that_open_the_resource_they_are_for() {
     assert!(caller.has(&Scope::from_static("mcp:read")));
     for resource in ["/skills/mcp", "/mcp-other", "/mcp/", ""] {
         let refused = bench.auth.admit(Some(access), &format!("{ISSUER}{resource}"), bench.now).await;
-        assert_eq!(refused.unwrap_err(), NotAdmitted::BadToken, "{resource}");
+        assert_eq!(refused.unwrap_err(), AdmissionError::BadToken, "{resource}");
     }
 }
 
@@ -301,9 +301,9 @@ async fn what_is_no_token_is_refused_and_no_token_is_for_the_operator_to_decide(
     let refresh = bench.redeem(&bench.code().await).await.unwrap().refresh;
     for token in ["", "ghp_x", "eyJhbGciOiJub25lIn0.e30.", "lyc_at_00", refresh.reveal()] {
         let refused = bench.auth.admit(Some(token), &format!("{ISSUER}/mcp"), bench.now).await;
-        assert_eq!(refused.unwrap_err(), NotAdmitted::BadToken, "{token}");
+        assert_eq!(refused.unwrap_err(), AdmissionError::BadToken, "{token}");
     }
     assert_eq!(bench.auth.admit(None, "", bench.now).await.unwrap().tier(), Tier::Public);
     let closed = Bench::with(|settings| settings.anonymous = false);
-    assert_eq!(closed.auth.admit(None, "", closed.now).await.unwrap_err(), NotAdmitted::NoToken);
+    assert_eq!(closed.auth.admit(None, "", closed.now).await.unwrap_err(), AdmissionError::NoToken);
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use futures::future::join_all;
 
 use super::{Bench, CALLBACK, address, key, sign};
-use crate::{Key, Lost, SignInFault, Unfit, oauth::client::ClientMetadata, siwe};
+use crate::{Key, RejectedMessage, ResumeError, SignInFault, oauth::client::ClientMetadata, siwe};
 
 #[track_caller]
-fn is_unfit(result: &Result<String, SignInFault>, why: &Unfit) {
+fn is_unfit(result: &Result<String, SignInFault>, why: &RejectedMessage) {
     assert!(matches!(result, Err(SignInFault::Unfit(unfit)) if unfit == why), "{result:?}");
 }
 
@@ -103,7 +103,7 @@ async fn a_message_for_one_sign_in_does_not_count_for_another() {
     let (first, second) = (bench.begin().await, bench.begin().await);
     let mut signed = bench.sign(&first, &key(1));
     signed.state = second.state.clone();
-    is_unfit(&bench.auth.verify(&signed, Some(&second.browser), bench.now).await, &Unfit::Changed);
+    is_unfit(&bench.auth.verify(&signed, Some(&second.browser), bench.now).await, &RejectedMessage::Changed);
 }
 
 #[tokio::test]
@@ -113,12 +113,12 @@ async fn a_nonce_that_is_not_ours_or_too_old_does_not_count() {
     let foreign = siwe::nonce(&Key([8; 32]), bench.now).unwrap();
     for nonce in ["0123456789abcdef", foreign.as_str()] {
         let signed = bench.sign_with(&begun, &key(1), nonce);
-        is_unfit(&bench.auth.verify(&signed, Some(&begun.browser), bench.now).await, &Unfit::Nonce);
+        is_unfit(&bench.auth.verify(&signed, Some(&begun.browser), bench.now).await, &RejectedMessage::Nonce);
     }
     let old = bench.auth.nonce(bench.now).unwrap();
     bench.later(301);
     let signed = bench.sign_with(&begun, &key(1), &old);
-    is_unfit(&bench.auth.verify(&signed, Some(&begun.browser), bench.now).await, &Unfit::Nonce);
+    is_unfit(&bench.auth.verify(&signed, Some(&begun.browser), bench.now).await, &RejectedMessage::Nonce);
 }
 
 #[tokio::test]
@@ -128,16 +128,16 @@ async fn a_sign_in_goes_on_in_its_own_browser_and_not_for_ever() {
     let signed = bench.sign(&begun, &key(1));
     for browser in [None, Some(other.browser.as_str()), Some("")] {
         let result = bench.auth.verify(&signed, browser, bench.now).await;
-        assert!(matches!(result, Err(SignInFault::Lost(Lost::OtherBrowser))), "{result:?}");
+        assert!(matches!(result, Err(SignInFault::Lost(ResumeError::OtherBrowser))), "{result:?}");
         let result = bench.auth.deny(&begun.state, browser, bench.now).await;
-        assert!(matches!(result, Err(SignInFault::Lost(Lost::OtherBrowser))), "{result:?}");
+        assert!(matches!(result, Err(SignInFault::Lost(ResumeError::OtherBrowser))), "{result:?}");
     }
     let forged = begun.state.replacen('a', "b", 1);
     let result = bench.auth.deny(&forged, Some(&begun.browser), bench.now).await;
-    assert!(matches!(result, Err(SignInFault::Lost(Lost::Unknown))), "{result:?}");
+    assert!(matches!(result, Err(SignInFault::Lost(ResumeError::Unknown))), "{result:?}");
     bench.later(601);
     let result = bench.auth.deny(&begun.state, Some(&begun.browser), bench.now).await;
-    assert!(matches!(result, Err(SignInFault::Lost(Lost::TooOld))), "{result:?}");
+    assert!(matches!(result, Err(SignInFault::Lost(ResumeError::TooOld))), "{result:?}");
 }
 
 #[tokio::test]

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::{
     Bench, address,
-    elsewhere::{Answer, Asked, Elsewhere},
+    elsewhere::{Answer, Elsewhere, ReceivedRequest},
     key, sign,
 };
-use crate::{Begun, Chain, Settings, SignInFault, Signature as Signed};
+use crate::{Chain, Settings, SignInFault, Signature as Signed, StartedSignIn};
 
 /// What a contract says to a signature that is good.
 const GOOD: &str = "0x1626ba7e00000000000000000000000000000000000000000000000000000000";
@@ -25,7 +25,7 @@ async fn chain(id: u64, call: impl Fn() -> Answer + Send + 'static) -> Elsewhere
     .await
 }
 
-fn question(asked: &Asked) -> Value {
+fn question(asked: &ReceivedRequest) -> Value {
     serde_json::from_str(&asked.body).unwrap()
 }
 
@@ -45,7 +45,7 @@ fn bench(chains: &[(u64, &Elsewhere)]) -> Bench {
 }
 
 /// A message for an account on a chain, without its signature.
-fn unsigned(bench: &Bench, begun: &Begun, account: Address, chain: u64) -> Signed {
+fn unsigned(bench: &Bench, begun: &StartedSignIn, account: Address, chain: u64) -> Signed {
     let nonce = bench.auth.nonce(bench.now).unwrap();
     let account = account.to_string();
     let browser = Some(begun.browser.as_str());

@@ -13,10 +13,10 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 /// The longest wait for the next question.
-const LIMIT: Duration = Duration::from_secs(300);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The largest question that is taken.
-const LARGEST: usize = 1024 * 1024;
+const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
 /// Where names are asked for: the resolver of ENS.
 const RESOLVER: &str = "0xeeeeeeee14d718c2b47d9923deab1335e144eeee";
@@ -33,7 +33,7 @@ struct Busy {
     whole: Duration,
     since: Option<Instant>,
     under_way: usize,
-    asked: usize,
+    requests: usize,
 }
 
 impl Chain {
@@ -46,7 +46,7 @@ impl Chain {
             for stream in listener.incoming().flatten() {
                 let busy = busy.clone();
                 // A connection that breaks is seen by who asked.
-                thread::spawn(move || answer_all(stream, &busy));
+                thread::spawn(move || serve_connection(stream, &busy));
             }
         });
         Ok(chain)
@@ -55,7 +55,7 @@ impl Chain {
     /// For how long it has been busy so far, and how much it was asked.
     pub(super) fn so_far(&self) -> (Duration, usize) {
         let busy = lock(&self.busy);
-        (busy.whole, busy.asked)
+        (busy.whole, busy.requests)
     }
 }
 
@@ -63,7 +63,7 @@ impl Busy {
     fn begin(&mut self) {
         self.since.get_or_insert_with(Instant::now);
         self.under_way += 1;
-        self.asked += 1;
+        self.requests += 1;
     }
 
     fn end(&mut self) {
@@ -78,25 +78,25 @@ fn lock(busy: &Mutex<Busy>) -> MutexGuard<'_, Busy> {
     busy.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn answer_all(stream: TcpStream, busy: &Mutex<Busy>) -> Result<()> {
+fn serve_connection(stream: TcpStream, busy: &Mutex<Busy>) -> Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(LIMIT))?;
-    stream.set_write_timeout(Some(LIMIT))?;
+    stream.set_read_timeout(Some(REQUEST_TIMEOUT))?;
+    stream.set_write_timeout(Some(REQUEST_TIMEOUT))?;
     let mut stream = BufReader::new(stream);
     while let Some((path, length)) = head(&mut stream)? {
         lock(busy).begin();
-        let answered = answer_one(&mut stream, &path, length);
+        let answered = serve_request(&mut stream, &path, length);
         lock(busy).end();
         answered?;
     }
     Ok(())
 }
 
-fn answer_one(stream: &mut BufReader<TcpStream>, path: &str, length: usize) -> Result<()> {
-    ensure!(length <= LARGEST, "a question of {length} bytes");
+fn serve_request(stream: &mut BufReader<TcpStream>, path: &str, length: usize) -> Result<()> {
+    ensure!(length <= MAX_REQUEST_BYTES, "a question of {length} bytes");
     let mut body = vec![0; length];
     stream.read_exact(&mut body)?;
-    let body = answer(path, &serde_json::from_slice(&body)?).to_string();
+    let body = response(path, &serde_json::from_slice(&body)?).to_string();
     let length = body.len();
     let text = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
@@ -124,7 +124,7 @@ fn head(stream: &mut impl BufRead) -> Result<Option<(String, usize)>> {
     Ok(Some((path, length.context("a question without a length")?)))
 }
 
-fn answer(path: &str, question: &Value) -> Value {
+fn response(path: &str, question: &Value) -> Value {
     let call = question.pointer("/params/0");
     let to = call.and_then(|call| call.get("to")?.as_str());
     let given = match question.get("method").and_then(Value::as_str) {

@@ -17,7 +17,7 @@ const WARM_UP: Duration = Duration::from_secs(1);
 const ACCEPT: &str = "application/json, text/event-stream";
 
 /// What was found, round by round.
-pub(super) struct Loads {
+pub(super) struct LoadResults {
     pub(super) open: Vec<Measured>,
     pub(super) with_token: Vec<Measured>,
     pub(super) without_token: Vec<Measured>,
@@ -40,7 +40,7 @@ pub(super) fn measure(
     scratch: &Scratch,
     rounds: u32,
     time: Duration,
-) -> Result<Loads> {
+) -> Result<LoadResults> {
     token_counts(gated, token)?;
     let mut all = vec![
         Contender::new(0, "open", open, call(None))?,
@@ -64,7 +64,7 @@ pub(super) fn measure(
     all.sort_by_key(|one| one.place);
     let mut measured = all.into_iter().map(|one| one.measured);
     let mut next = || measured.next().unwrap_or_default();
-    Ok(Loads { open: next(), with_token: next(), without_token: next() })
+    Ok(LoadResults { open: next(), with_token: next(), without_token: next() })
 }
 
 impl<'a> Contender<'a> {

@@ -16,7 +16,7 @@ use lyceum_harness::server::Server;
 const KEY: &str = "LYCEUM_KEY_BENCH";
 
 /// The longest that making a key may take.
-const LIMIT: Duration = Duration::from_secs(10);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Who may call.
 #[derive(Clone, Copy)]
@@ -29,7 +29,7 @@ pub(super) enum Mode<'a> {
 
 /// A new key, made as an operator makes one.
 pub(super) fn new_key(lyceum: &Path, scratch: &Scratch) -> Result<String> {
-    let output = process::output(plain(lyceum, scratch).arg("key"), scratch.path(), LIMIT)?;
+    let output = process::output(plain(lyceum, scratch).arg("key"), scratch.path(), COMMAND_TIMEOUT)?;
     Ok(output.trim().to_owned())
 }
 

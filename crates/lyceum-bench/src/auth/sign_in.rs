@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::chain::Chain;
 use crate::connection::Connection;
-use lyceum_harness::exchange::{Answer, Request};
+use lyceum_harness::exchange::{Request, Response};
 use lyceum_harness::server::Server;
 
 /// How many are measured, and how many are not, before them.
-pub(super) const TIMES: usize = 200;
-const WARM_UP: usize = 10;
+pub(super) const SIGN_IN_COUNT: usize = 200;
+const WARM_UP_COUNT: usize = 10;
 
 /// Where the person is sent back to. Nothing listens there, and nothing is sent.
 const CALLBACK: &str = "http://127.0.0.1:9/callback";
@@ -29,7 +29,7 @@ const SIGNATURE: &str = "0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f28
 
 /// How the person proves who they are.
 #[derive(Clone, Copy)]
-pub(super) enum Way<'a> {
+pub(super) enum SignInMethod<'a> {
     /// By a key from the operator.
     Key(&'a str),
     /// By an account that is a contract, another one each time.
@@ -38,14 +38,14 @@ pub(super) enum Way<'a> {
 
 /// What was found; milliseconds.
 #[derive(Default)]
-pub(super) struct SignIns {
+pub(super) struct SignInTimes {
     /// Without the chain.
     pub(super) whole: Vec<f64>,
     /// Each request, in its order.
     pub(super) steps: Vec<(&'static str, Vec<f64>)>,
     /// How long the chain was busy each time, and how often it was asked in all.
     pub(super) chain: Vec<f64>,
-    pub(super) asked: usize,
+    pub(super) requests: usize,
 }
 
 /// A person with a browser and a client, from an address of their own.
@@ -57,22 +57,22 @@ struct Person<'a> {
 }
 
 /// Signs in again and again.
-pub(super) fn measure(server: &Server, way: Way<'_>) -> Result<SignIns> {
+pub(super) fn measure(server: &Server, way: SignInMethod<'_>) -> Result<SignInTimes> {
     let mut connection = Connection::open(server.addr)?;
-    let mut found = SignIns::default();
-    for number in 0..WARM_UP + TIMES {
+    let mut found = SignInTimes::default();
+    for number in 0..WARM_UP_COUNT + SIGN_IN_COUNT {
         let before = so_far(way);
         let mut person = Person { connection: &mut connection, number, cookie: None, steps: Vec::new() };
         person.sign_in(way)?;
-        if number < WARM_UP {
+        if number < WARM_UP_COUNT {
             continue;
         }
-        let (busy, asked) = so_far(way);
+        let (busy, requests) = so_far(way);
         let chain = busy.saturating_sub(before.0);
         let whole: Duration = person.steps.iter().map(|(_, time)| *time).sum();
         found.whole.push(milliseconds(whole.saturating_sub(chain)));
         found.chain.push(milliseconds(chain));
-        found.asked += asked - before.1;
+        found.requests += requests - before.1;
         found.steps.resize_with(person.steps.len(), Default::default);
         for ((name, times), (step, time)) in found.steps.iter_mut().zip(person.steps) {
             *name = step;
@@ -85,36 +85,37 @@ pub(super) fn measure(server: &Server, way: Way<'_>) -> Result<SignIns> {
 /// Signs in once with a key, and returns the access token.
 pub(super) fn token(server: &Server, key: &str) -> Result<String> {
     let mut connection = Connection::open(server.addr)?;
-    let number = WARM_UP + TIMES;
-    Person { connection: &mut connection, number, cookie: None, steps: Vec::new() }.sign_in(Way::Key(key))
+    let number = WARM_UP_COUNT + SIGN_IN_COUNT;
+    Person { connection: &mut connection, number, cookie: None, steps: Vec::new() }
+        .sign_in(SignInMethod::Key(key))
 }
 
-fn so_far(way: Way<'_>) -> (Duration, usize) {
+fn so_far(way: SignInMethod<'_>) -> (Duration, usize) {
     match way {
-        Way::Key(_) => (Duration::ZERO, 0),
-        Way::Wallet(chain) => chain.so_far(),
+        SignInMethod::Key(_) => (Duration::ZERO, 0),
+        SignInMethod::Wallet(chain) => chain.so_far(),
     }
 }
 
 impl Person<'_> {
-    fn sign_in(&mut self, way: Way<'_>) -> Result<String> {
+    fn sign_in(&mut self, way: SignInMethod<'_>) -> Result<String> {
         let client = json!({ "redirect_uris": [CALLBACK], "client_name": "lyceum-bench" });
         let registered = self.send("`POST /register`", json_to("/register", &client), 201)?;
         let client = text_in(&registered, "client_id")?;
 
-        let asked = format!(
+        let requests = format!(
             "/authorize?response_type=code&client_id={client}&redirect_uri={CALLBACK}&code_challenge={CHALLENGE}\
              &code_challenge_method=S256&state=s"
         );
-        let page = self.send("`GET /authorize`", Request::get(asked), 200)?;
+        let page = self.send("`GET /authorize`", Request::get(requests), 200)?;
         let cookie = page.header("set-cookie").and_then(|cookie| cookie.split(';').next());
         self.cookie = Some(cookie.context("the page sets no cookie")?.to_owned());
         let state =
             between(&page.body, "name=\"stateId\" value=\"", "\"").context("no stateId on the page")?;
 
         let back = match way {
-            Way::Key(key) => self.prove_by_key(state, key)?,
-            Way::Wallet(_) => self.prove_by_wallet(state)?,
+            SignInMethod::Key(key) => self.prove_by_key(state, key)?,
+            SignInMethod::Wallet(_) => self.prove_by_wallet(state)?,
         };
         let code = between(&back, "code=", "&").with_context(|| format!("no code in {back}"))?;
 
@@ -140,7 +141,7 @@ impl Person<'_> {
     }
 
     /// Sends a request and times it until its whole answer is there, which must have that status.
-    fn send(&mut self, step: &'static str, mut request: Request, status: u16) -> Result<Answer> {
+    fn send(&mut self, step: &'static str, mut request: Request, status: u16) -> Result<Response> {
         // One address may ask only so often; a proxy on this machine is believed when it says who asks.
         let [.., a, b] = self.number.to_be_bytes();
         request.headers.push(("X-Forwarded-For", format!("10.0.{a}.{b}")));
@@ -165,7 +166,7 @@ fn post(path: &'static str, kind: &str, body: String) -> Request {
     Request { method: "POST", path: path.into(), headers: vec![("Content-Type", kind.to_owned())], body }
 }
 
-fn text_in(answer: &Answer, name: &str) -> Result<String> {
+fn text_in(answer: &Response, name: &str) -> Result<String> {
     let value: Value = serde_json::from_str(&answer.body)?;
     let text = value.get(name).and_then(Value::as_str);
     text.map(str::to_owned).with_context(|| format!("no {name} in {}", answer.body))

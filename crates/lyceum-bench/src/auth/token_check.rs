@@ -11,12 +11,12 @@ use lyceum_harness::process;
 use lyceum_harness::scratch::Scratch;
 
 /// The longest that filling the database and all checks may take.
-const LIMIT: Duration = Duration::from_secs(120);
+const RUN_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What was found.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Checked {
+pub(super) struct TokenCheckTimes {
     pub(super) tokens: u32,
     /// The database is asked.
     pub(super) never_seen: Times,
@@ -32,11 +32,11 @@ pub(super) struct Times {
 }
 
 /// Fills the database of a data folder with so many live tokens and checks each.
-pub(super) fn run(program: &Path, data: &Path, tokens: u32, scratch: &Scratch) -> Result<Checked> {
+pub(super) fn run(program: &Path, data: &Path, tokens: u32, scratch: &Scratch) -> Result<TokenCheckTimes> {
     let mut command = Command::new(program);
     command.arg(data.join("auth.db")).arg(tokens.to_string());
-    let output = process::output(&mut command, scratch.path(), LIMIT)?;
-    let checked: Checked =
+    let output = process::output(&mut command, scratch.path(), RUN_TIMEOUT)?;
+    let checked: TokenCheckTimes =
         serde_json::from_str(&output).with_context(|| format!("no figures in: {output}"))?;
     ensure!(checked.tokens == tokens, "{} tokens were checked, not {tokens}", checked.tokens);
     Ok(checked)

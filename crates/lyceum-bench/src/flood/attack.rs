@@ -17,10 +17,10 @@ use crate::modern;
 use lyceum_harness::exchange::Request;
 
 /// What strangers may send at most: `limits.anonymous_body_bytes`.
-const LARGEST: usize = 256 * 1024;
+const ANONYMOUS_BODY_BYTES: usize = 256 * 1024;
 
 /// The longest that one attempt takes.
-const LIMIT: Duration = Duration::from_secs(5);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A way to attack.
 #[derive(Clone, Copy)]
@@ -98,21 +98,24 @@ struct Attacker {
     silent: SocketAddr,
     number: usize,
     mode: Mode,
-    large: Arc<Large>,
+    large: Arc<Payloads>,
 }
 
 /// What is made once, so that attackers cost this machine no more than sending it does.
-struct Large {
+struct Payloads {
     subscription: Request,
     body: String,
 }
 
-fn large() -> Large {
+fn large() -> Payloads {
     let made_up = (0..30).map(|number| format!("skill://{}{number}", "x".repeat(8000)));
     let addresses: Vec<_> = ["skill://gamma/SKILL.md".to_owned()].into_iter().chain(made_up).collect();
     let params = json!({ "notifications": { "resourceSubscriptions": addresses } });
     let message = modern::request(1, "subscriptions/listen", &params);
-    Large { subscription: modern::post("text/event-stream", &message), body: "x".repeat(LARGEST - 1) }
+    Payloads {
+        subscription: modern::post("text/event-stream", &message),
+        body: "x".repeat(ANONYMOUS_BODY_BYTES - 1),
+    }
 }
 
 impl Attacker {
@@ -225,9 +228,9 @@ impl Attacker {
         let addr = self.addr;
         let head =
             format!("POST {path} HTTP/1.1\r\nHost: {addr}\r\nContent-Length: {length}\r\n{headers}\r\n");
-        let mut stream = TcpStream::connect_timeout(&addr, LIMIT)?;
-        stream.set_read_timeout(Some(LIMIT))?;
-        stream.set_write_timeout(Some(LIMIT))?;
+        let mut stream = TcpStream::connect_timeout(&addr, ATTEMPT_TIMEOUT)?;
+        stream.set_read_timeout(Some(ATTEMPT_TIMEOUT))?;
+        stream.set_write_timeout(Some(ATTEMPT_TIMEOUT))?;
         stream.write_all(head.as_bytes())?;
         stream.write_all(body.as_bytes())?;
         Ok(stream)
@@ -238,7 +241,7 @@ impl Attacker {
 fn hold(mut stream: TcpStream) -> Result<()> {
     let (started, mut buffer) = (Instant::now(), vec![0; 64 * 1024]);
     stream.set_read_timeout(Some(Duration::from_secs(1)))?;
-    while started.elapsed() < LIMIT {
+    while started.elapsed() < ATTEMPT_TIMEOUT {
         match stream.read(&mut buffer) {
             Ok(0) => break,
             Ok(_) => {}

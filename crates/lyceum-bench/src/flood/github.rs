@@ -12,7 +12,7 @@ use serde_json::json;
 pub(super) const READER: &str = "ghp_reader0000000000000000000000000000000";
 
 /// How long it takes to reject an invalid token.
-const SLOW: Duration = Duration::from_secs(1);
+const REJECTION_DELAY: Duration = Duration::from_secs(1);
 
 /// Starts to answer, until this program ends.
 pub(super) fn start(members: usize) -> Result<SocketAddr> {
@@ -21,7 +21,7 @@ pub(super) fn start(members: usize) -> Result<SocketAddr> {
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             // A connection that breaks is seen by who asked.
-            thread::spawn(move || answer_all(stream, members));
+            thread::spawn(move || serve_connection(stream, members));
         }
     });
     Ok(addr)
@@ -41,7 +41,7 @@ fn token(member: usize) -> String {
     format!("ghp_member{member:030}")
 }
 
-fn answer_all(stream: TcpStream, members: usize) -> Result<()> {
+fn serve_connection(stream: TcpStream, members: usize) -> Result<()> {
     let mut lines = BufReader::new(stream.try_clone()?).lines();
     let mut stream = stream;
     loop {
@@ -70,7 +70,7 @@ fn answer_all(stream: TcpStream, members: usize) -> Result<()> {
                 (200, json!({ "state": "active", "role": "member" }))
             }
             _ => {
-                thread::sleep(SLOW);
+                thread::sleep(REJECTION_DELAY);
                 (401, json!({ "message": "Bad credentials" }))
             }
         };

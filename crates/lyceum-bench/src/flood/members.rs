@@ -17,19 +17,19 @@ use lyceum_harness::exchange::{self, Request};
 pub(super) const COUNT: usize = 10;
 
 /// How long one looks at an answer.
-const PAUSE: Duration = Duration::from_millis(20);
+const THINK_TIME: Duration = Duration::from_millis(20);
 
 /// Every so many calls one writes, one is long, and tokens are asked for.
-const WRITES_EVERY: u32 = 5;
-const LONG_EVERY: u32 = 7;
-const TOKENS_EVERY: u32 = 50;
+const WRITE_INTERVAL: u32 = 5;
+const LONG_MESSAGE_INTERVAL: u32 = 7;
+const TOKEN_INTERVAL: u32 = 50;
 
 /// How long a long message is, in bytes.
-const LONG: usize = 100_000;
+const LONG_MESSAGE_BYTES: usize = 100_000;
 
 /// What came of it.
 #[derive(Default)]
-pub(super) struct Work {
+pub(super) struct MemberStats {
     /// How long each call took, in milliseconds.
     pub(super) times: Vec<f64>,
     /// How many calls that write were answered.
@@ -39,14 +39,14 @@ pub(super) struct Work {
 }
 
 /// All members work for so long.
-pub(super) fn work(stage: &Stage, time: Duration) -> Result<Work> {
+pub(super) fn work(stage: &Stage, time: Duration) -> Result<MemberStats> {
     let until = Instant::now() + time;
     let one = |(member, authorization): (usize, &String)| {
         let (addr, authorization) = (stage.server.addr, authorization.clone());
         thread::spawn(move || work_until(addr, member, &authorization, until))
     };
     let threads: Vec<_> = stage.members.iter().enumerate().map(one).collect();
-    let mut all = Work::default();
+    let mut all = MemberStats::default();
     for thread in threads {
         let work = thread.join().ok().context("a member panicked")?;
         all.times.extend(work.times);
@@ -56,7 +56,7 @@ pub(super) fn work(stage: &Stage, time: Duration) -> Result<Work> {
     Ok(all)
 }
 
-fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Instant) -> Work {
+fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Instant) -> MemberStats {
     let [find, report] = [
         ("get_skill", json!({ "context": "alpha beta" })),
         ("report_usage", json!({ "skill_path": "alpha", "useful": true })),
@@ -69,17 +69,17 @@ fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Insta
         request
     });
     let mut long = find.clone();
-    long.body.push_str(&" ".repeat(LONG));
-    let (mut work, mut connection) = (Work::default(), None);
+    long.body.push_str(&" ".repeat(LONG_MESSAGE_BYTES));
+    let (mut work, mut connection) = (MemberStats::default(), None);
     for number in 1.. {
         if Instant::now() >= until {
             break;
         }
-        let is_write = number % WRITES_EVERY == 0;
+        let is_write = number % WRITE_INTERVAL == 0;
         let started = Instant::now();
         let request = match number {
             _ if is_write => &report,
-            _ if number % LONG_EVERY == 0 => &long,
+            _ if number % LONG_MESSAGE_INTERVAL == 0 => &long,
             _ => &find,
         };
         match call(addr, &mut connection, request) {
@@ -92,12 +92,12 @@ fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Insta
                 work.errors.push(format!("{error:#}"));
             }
         }
-        if number % TOKENS_EVERY == 0
+        if number % TOKEN_INTERVAL == 0
             && let Err(error) = ask_for_tokens(addr, member)
         {
             work.errors.push(format!("{error:#}"));
         }
-        thread::sleep(PAUSE);
+        thread::sleep(THINK_TIME);
     }
     work
 }
@@ -109,8 +109,8 @@ fn ask_for_tokens(addr: SocketAddr, member: usize) -> Result<()> {
         ("X-Forwarded-For", format!("203.0.113.{member}")),
     ];
     let body = "grant_type=refresh_token&client_id=x&refresh_token=x".to_owned();
-    let asked = Request { method: "POST", path: "/token".into(), headers, body };
-    let answer = exchange::send(addr, &asked)?;
+    let request = Request { method: "POST", path: "/token".into(), headers, body };
+    let answer = exchange::send(addr, &request)?;
     ensure!([400, 401, 404].contains(&answer.status), "/token answered {}: {}", answer.status, answer.body);
     Ok(())
 }

@@ -16,10 +16,10 @@ use lyceum_harness::server::Server;
 
 /// The variables of the member's key and of the token that reads teams.
 const KEY: &str = "LYCEUM_KEY_MEMBER";
-const READER: &str = "GITHUB_TOKEN";
+const GITHUB_TOKEN_VARIABLE: &str = "GITHUB_TOKEN";
 
 /// For a command that is run to its end.
-const LIMIT: Duration = Duration::from_secs(60);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How members prove who they are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Stage {
         let silent = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
         let silent_addr = silent.local_addr()?;
         let listen = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?.local_addr()?;
-        let key = process::output(Command::new(lyceum).arg("key").env_clear(), &folder, LIMIT)?;
+        let key = process::output(Command::new(lyceum).arg("key").env_clear(), &folder, COMMAND_TIMEOUT)?;
         let key = key.trim();
         let (way, members) = match mode {
             Mode::Oauth => (
@@ -99,7 +99,12 @@ impl Stage {
             .env("LYCEUM_EMBEDDER", "none")
             .env("LYCEUM_LOG", "warn,lyceum::cli=info")
             .current_dir(&folder);
-        command.env(KEY, key).env(READER, github::READER).arg("serve").arg("--config").arg(&config);
+        command
+            .env(KEY, key)
+            .env(GITHUB_TOKEN_VARIABLE, github::READER)
+            .arg("serve")
+            .arg("--config")
+            .arg(&config);
         command.arg("--listen").arg(listen.to_string()).arg("--data-dir").arg(folder.join("data"));
         let server = Server::start(&mut command, &folder.join("log.jsonl"))?;
         let lyceum = lyceum.to_path_buf();
@@ -117,7 +122,7 @@ impl Stage {
             .arg("--data-dir")
             .arg(folder.join("data"))
             .current_dir(folder.join("data"));
-        let rows = process::output(&mut command, &folder, LIMIT)?;
+        let rows = process::output(&mut command, &folder, COMMAND_TIMEOUT)?;
         ensure!(rows.starts_with('{') || rows.is_empty(), "not an audit log: {rows:.200}");
         Ok(rows.lines().filter(|row| row.contains(&format!("\"kind\":\"{kind}\""))).count())
     }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::modern;
-use lyceum_harness::exchange::{self, Answer, Request};
+use lyceum_harness::exchange::{self, Request, Response};
 
 /// A way to ask for 2 + 3.
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ impl Call {
         Ok(request)
     }
 
-    fn check(self, request: &Request, answer: &Answer) -> Result<()> {
+    fn check(self, request: &Request, answer: &Response) -> Result<()> {
         ensure!(answer.status == 200, "the answer is not 200");
         let kind = answer.header("content-type").unwrap_or_default();
         let streamed = kind.starts_with("text/event-stream");

@@ -13,20 +13,20 @@ use lyceum_harness::server::Server;
 const STARTS: usize = 10;
 
 /// The longest wait for the first good answer.
-const LIMIT: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time until work that goes on after the first answer has settled.
-const SETTLE: Duration = Duration::from_secs(1);
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 /// What was found.
-pub(super) struct Start {
+pub(super) struct StartTimes {
     /// Median time from spawn to the first 200 on `GET /livez`.
     pub(super) first_answer: Duration,
     pub(super) idle_kib: u64,
 }
 
 /// Starts the server ten times, each on an empty data folder.
-pub(super) fn measure(lyceum: &Path) -> Result<Start> {
+pub(super) fn measure(lyceum: &Path) -> Result<StartTimes> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
         let scratch = Scratch::new()?;
@@ -39,9 +39,9 @@ pub(super) fn measure(lyceum: &Path) -> Result<Start> {
     let scratch = Scratch::new()?;
     let server = serve(lyceum, &scratch)?;
     first_answer(&server, Instant::now())?;
-    std::thread::sleep(SETTLE);
+    std::thread::sleep(SETTLE_TIME);
     let median = times.get(times.len() / 2).copied().unwrap_or_default();
-    Ok(Start { first_answer: median, idle_kib: server.resident_kib()? })
+    Ok(StartTimes { first_answer: median, idle_kib: server.resident_kib()? })
 }
 
 fn serve(lyceum: &Path, scratch: &Scratch) -> Result<Server> {
@@ -54,8 +54,8 @@ fn serve(lyceum: &Path, scratch: &Scratch) -> Result<Server> {
 fn first_answer(server: &Server, started: Instant) -> Result<()> {
     let request = Request::get("/livez");
     while !exchange::send(server.addr, &request).is_ok_and(|answer| answer.status == 200) {
-        if started.elapsed() > LIMIT {
-            return server.explain(Err(anyhow!("no 200 from GET /livez within {LIMIT:?}")));
+        if started.elapsed() > START_TIMEOUT {
+            return server.explain(Err(anyhow!("no 200 from GET /livez within {START_TIMEOUT:?}")));
         }
     }
     Ok(())

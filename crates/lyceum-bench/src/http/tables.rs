@@ -1,6 +1,6 @@
 //! The table of calls over HTTP.
 
-use super::start::Start;
+use super::start::StartTimes;
 use super::{CEILING, TYPESCRIPT};
 use crate::figures::{median, mib, ratio};
 use crate::report::{Report, Row, Table};
@@ -48,7 +48,7 @@ impl Speed {
 }
 
 /// All that was found.
-pub(super) fn report(speeds: &[Speed], start: &Start) -> Report {
+pub(super) fn report(speeds: &[Speed], start: &StartTimes) -> Report {
     let rounds = |name| speeds.iter().find(|one| one.name == name).map_or(&[] as &[f64], |one| &one.rounds);
     let (ceiling, typescript) = (rounds(CEILING), rounds(TYPESCRIPT));
     let rows = speeds.iter().map(|one| one.row(ceiling, typescript)).collect();

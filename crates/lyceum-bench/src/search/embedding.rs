@@ -11,17 +11,17 @@ use serde_json::Value;
 
 use super::SETS;
 use super::peers::Python;
-use super::place::Place;
 use super::program::Program;
+use super::workspace::Workspace;
 
 /// How many texts of each set are taken.
-const TEXTS: usize = 200;
+const TEXTS_PER_SET: usize = 200;
 
 /// How often each is measured.
 const ROUNDS: usize = 3;
 
 /// The longest that one round may take.
-pub(super) const LIMIT: Duration = Duration::from_secs(600);
+pub(super) const ROUND_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// One round.
 #[derive(Deserialize)]
@@ -39,12 +39,12 @@ pub(super) struct Embedding {
 }
 
 /// Measures both in turn.
-pub(super) fn measure(program: &Program, place: &Place) -> Result<Embedding> {
+pub(super) fn measure(program: &Program, place: &Workspace) -> Result<Embedding> {
     let (file, texts) = texts(place)?;
     let python = Python::install(place)?;
     let mut found = Embedding { texts, lyceum: Vec::new(), python: Vec::new() };
     for round in 1..=ROUNDS {
-        let ours: Speed = serde_json::from_value(program.embed(&file, LIMIT)?)?;
+        let ours: Speed = serde_json::from_value(program.embed(&file, ROUND_TIMEOUT)?)?;
         let theirs = python.embed(&file)?;
         println!(
             "round {round}: lyceum {:.1} texts/s in {} KiB, Python {:.1} in {}",
@@ -57,12 +57,12 @@ pub(super) fn measure(program: &Program, place: &Place) -> Result<Embedding> {
 }
 
 /// Writes the texts down, one JSON string on each line.
-fn texts(place: &Place) -> Result<(PathBuf, usize)> {
-    let file = place.kept("texts.jsonl");
+fn texts(place: &Workspace) -> Result<(PathBuf, usize)> {
+    let file = place.cached("texts.jsonl");
     let mut out = fs::File::create(&file).with_context(|| format!("could not write {}", file.display()))?;
     let mut count = 0;
     for set in SETS {
-        for text in documents(&place.set(set))?.into_iter().take(TEXTS) {
+        for text in documents(&place.set(set))?.into_iter().take(TEXTS_PER_SET) {
             writeln!(out, "{}", Value::from(text))?;
             count += 1;
         }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::Value;
 
-use super::place::Place;
 use super::program::Program;
 use super::questions::{encoded, title};
 use super::served::filling;
+use super::workspace::Workspace;
 use crate::memory;
 use lyceum_harness::exchange::{self, Request};
 use lyceum_harness::server::Server;
@@ -20,17 +20,17 @@ const DOCUMENTS: usize = 2000;
 const PROBES: usize = 20;
 
 /// The longest waits.
-const BY_WORDS_WITHIN: Duration = Duration::from_secs(120);
-const BY_MEANING_WITHIN: Duration = Duration::from_secs(1800);
+const LEXICAL_TIMEOUT: Duration = Duration::from_secs(120);
+const VECTOR_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// What was found.
-pub(super) struct Fresh {
+pub(super) struct FreshnessTimes {
     /// Seconds from the start of the process. Every document, by its words.
-    pub(super) by_words: f64,
+    pub(super) lexical_seconds: f64,
     /// Every document, by how it begins.
-    pub(super) by_meaning: f64,
+    pub(super) first_chunks_seconds: f64,
     /// Every passage of them.
-    pub(super) by_every_passage: f64,
+    pub(super) all_chunks_seconds: f64,
     pub(super) documents: i64,
     pub(super) chunks: i64,
     /// The most memory that it held until then.
@@ -44,7 +44,7 @@ struct Probe {
 }
 
 /// Starts a server with nothing, and asks until everything is found. The model is there already.
-pub(super) fn measure(program: &Program, place: &Place) -> Result<Fresh> {
+pub(super) fn measure(program: &Program, place: &Workspace) -> Result<FreshnessTimes> {
     let repository = place.part_of_mdn(DOCUMENTS)?;
     let probes = probes(place, &repository)?;
     let data = place.emptied("data-fresh")?;
@@ -58,7 +58,7 @@ pub(super) fn measure(program: &Program, place: &Place) -> Result<Fresh> {
     measured
 }
 
-fn wait(server: &Server, probes: &[Probe], began: Instant) -> Result<Fresh> {
+fn wait(server: &Server, probes: &[Probe], began: Instant) -> Result<FreshnessTimes> {
     let until_found = |mode: &str, limit: Duration| {
         for probe in probes {
             while !is_found(server, probe, mode)? {
@@ -69,23 +69,23 @@ fn wait(server: &Server, probes: &[Probe], began: Instant) -> Result<Fresh> {
         println!("found by {mode} after {:.2} s", began.elapsed().as_secs_f64());
         anyhow::Ok(began.elapsed().as_secs_f64())
     };
-    let by_words = until_found("words", BY_WORDS_WITHIN)?;
-    let by_meaning = until_found("meaning", BY_MEANING_WITHIN)?;
+    let lexical_seconds = until_found("lexical", LEXICAL_TIMEOUT)?;
+    let first_chunks_seconds = until_found("vector", VECTOR_TIMEOUT)?;
     loop {
         let now = filling(server)?;
         if now.pending == 0 && now.state == "ready" && now.chunks > 0 {
             break;
         }
-        ensure!(began.elapsed() < BY_MEANING_WITHIN, "{} passages have no vector yet", now.pending);
+        ensure!(began.elapsed() < VECTOR_TIMEOUT, "{} passages have no vector yet", now.pending);
         std::thread::sleep(Duration::from_millis(200));
     }
-    let by_every_passage = until_found("meaning", BY_MEANING_WITHIN)?;
+    let all_chunks_seconds = until_found("vector", VECTOR_TIMEOUT)?;
     let now = filling(server)?;
     let peak_kib = memory::settled_peak_kib(server.id())?;
-    Ok(Fresh {
-        by_words,
-        by_meaning,
-        by_every_passage,
+    Ok(FreshnessTimes {
+        lexical_seconds,
+        first_chunks_seconds,
+        all_chunks_seconds,
         documents: now.documents,
         chunks: now.chunks,
         peak_kib,
@@ -107,7 +107,7 @@ fn is_found(server: &Server, probe: &Probe, mode: &str) -> Result<bool> {
 }
 
 /// Documents from all over the repository, the last among them.
-fn probes(place: &Place, repository: &std::path::Path) -> Result<Vec<Probe>> {
+fn probes(place: &Workspace, repository: &std::path::Path) -> Result<Vec<Probe>> {
     let words = ["grep", "-I", "-m1", "^title:", "HEAD", "--", "*.md"];
     let listed = place.git_in(repository, &words)?;
     let probe = |line: &str| {

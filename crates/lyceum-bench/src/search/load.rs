@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
-use super::place::Place;
+use super::workspace::Workspace;
 use crate::connection::Connection;
 use crate::figures::{median, quantile};
 use lyceum_harness::exchange::{self, Request};
@@ -19,7 +19,7 @@ use lyceum_harness::process;
 pub(super) const CLIENTS: u32 = 100;
 
 /// How often an odd question is asked.
-const ODD_TIMES: usize = 5;
+const ODD_QUERY_REPEATS: usize = 5;
 
 /// Opens the line of the script among wrk's own output.
 const MARK: &str = "measured ";
@@ -68,9 +68,9 @@ pub(super) fn one_by_one(addr: SocketAddr, paths: impl Iterator<Item = String>) 
     let began = Instant::now();
     for path in paths {
         let request = Request::get(path);
-        let asked = Instant::now();
+        let started = Instant::now();
         let answer = connection.exchange(&request).with_context(|| format!("GET {}", request.path))?;
-        times.push(asked.elapsed().as_secs_f64() * 1000.0);
+        times.push(started.elapsed().as_secs_f64() * 1000.0);
         ensure!(!answer.contains("\"degraded\":\""), "GET {} is poor: {answer}", request.path);
     }
     ensure!(!times.is_empty(), "there was nothing to ask");
@@ -88,10 +88,10 @@ pub(super) fn slowest(addr: SocketAddr, paths: impl Iterator<Item = String>) -> 
     for path in paths {
         let request = Request::get(path);
         let mut times = Vec::new();
-        for _ in 0..ODD_TIMES {
-            let asked = Instant::now();
+        for _ in 0..ODD_QUERY_REPEATS {
+            let started = Instant::now();
             let answer = exchange::send(addr, &request)?;
-            times.push(asked.elapsed().as_secs_f64() * 1000.0);
+            times.push(started.elapsed().as_secs_f64() * 1000.0);
             let start: String = request.path.chars().take(100).collect();
             ensure!([200, 400, 414, 431].contains(&answer.status), "GET {start}: status {}", answer.status);
         }
@@ -104,7 +104,7 @@ pub(super) fn slowest(addr: SocketAddr, paths: impl Iterator<Item = String>) -> 
 pub(super) fn at_once(
     addr: SocketAddr,
     paths: impl Iterator<Item = String>,
-    place: &Place,
+    place: &Workspace,
     time: Duration,
 ) -> Result<Times> {
     let folder = place.folder("wrk")?;

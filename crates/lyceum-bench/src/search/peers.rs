@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde::Deserialize;
 
 use super::SETS;
-use super::place::Place;
+use super::workspace::Workspace;
 pub(super) use python::Python;
 
 /// What another program found on a set.
@@ -24,7 +24,7 @@ pub(super) struct Peer {
 }
 
 /// Asks every peer that can be had; says why where one can't.
-pub(super) fn measure(place: &Place) -> (Vec<Peer>, Vec<String>) {
+pub(super) fn measure(place: &Workspace) -> (Vec<Peer>, Vec<String>) {
     let (mut lines, mut missing) = (Vec::new(), Vec::new());
     let mut take = |name: &str, found: Result<Vec<Peer>>| match found {
         Ok(found) => {

@@ -8,15 +8,15 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::place::{BRANCH, Place};
+use super::workspace::{BRANCH, Workspace};
 use lyceum_harness::process::{self, Running, command_line};
 use lyceum_harness::server::Server;
 
 /// The longest that a model may take to come.
-const PULLED_WITHIN: Duration = Duration::from_secs(900);
+const PULL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The longest that one evaluation may take: the first time, a whole corpus is embedded.
-const EVALUATED_WITHIN: Duration = Duration::from_secs(1800);
+const EVAL_TIMEOUT: Duration = Duration::from_secs(1800);
 
 /// The program.
 pub(super) struct Program {
@@ -28,29 +28,29 @@ pub(super) struct Program {
 }
 
 impl Program {
-    pub(super) fn new(file: PathBuf, place: &Place) -> Result<Self> {
+    pub(super) fn new(file: PathBuf, place: &Workspace) -> Result<Self> {
         Ok(Self { file, folder: place.folder("lyceum")?, models: place.folder("models")? })
     }
 
     /// Gets the model, if it is not there yet.
     pub(super) fn pull(&self) -> Result<()> {
         let mut command = self.command(&self.folder.join("data"));
-        self.run(command.args(["model", "pull"]), PULLED_WITHIN).map(drop)
+        self.run(command.args(["model", "pull"]), PULL_TIMEOUT).map(drop)
     }
 
     /// `lyceum eval` on sets; its index is kept.
     pub(super) fn eval(&self, sets: &[PathBuf], data: &Path) -> Result<Value> {
         let mut command = self.command(data);
-        let said = self.run(command.args(["eval", "--json"]).args(sets), EVALUATED_WITHIN)?;
-        serde_json::from_str(&said).with_context(|| format!("`lyceum eval` did not print JSON:\n{said}"))
+        let output = self.run(command.args(["eval", "--json"]).args(sets), EVAL_TIMEOUT)?;
+        serde_json::from_str(&output).with_context(|| format!("`lyceum eval` did not print JSON:\n{output}"))
     }
 
     /// `lyceum embed` on a file of texts.
     pub(super) fn embed(&self, texts: &Path, limit: Duration) -> Result<Value> {
         let mut command = self.command(&self.folder.join("data"));
         command.args(["embed", "--stdin"]);
-        let said = with_input(&mut command, texts, &self.folder, limit)?;
-        serde_json::from_str(&said).with_context(|| format!("`lyceum embed` did not print JSON:\n{said}"))
+        let output = with_input(&mut command, texts, &self.folder, limit)?;
+        serde_json::from_str(&output).with_context(|| format!("`lyceum embed` did not print JSON:\n{output}"))
     }
 
     /// Starts a server for a repository.
@@ -76,11 +76,11 @@ impl Program {
         let stdout = File::create(&out).with_context(|| format!("could not write {}", out.display()))?;
         let mut running = Running::start(command, stdout.into(), Stdio::inherit())?;
         let status = running.wait(limit)?;
-        let said = fs::read_to_string(&out)?;
+        let output = fs::read_to_string(&out)?;
         let line = command_line(command);
         ensure!(status.is_some(), "no end after {limit:?}: `{line}`");
-        ensure!(status.is_some_and(|status| status.success()), "`{line}` failed:\n{said}");
-        Ok(said)
+        ensure!(status.is_some_and(|status| status.success()), "`{line}` failed:\n{output}");
+        Ok(output)
     }
 
     /// Only what is set here counts, whatever the environment of the benchmark says.

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::SETS;
-use super::place::Place;
 use super::program::Program;
+use super::workspace::Workspace;
 
 /// What nDCG@10 with words and meaning together should reach.
 const GOALS: [(&str, f64); 2] = [("cosqa-dev", 0.81), ("cranfield", 0.43)];
@@ -14,7 +14,7 @@ const GOALS: [(&str, f64); 2] = [("cosqa-dev", 0.81), ("cranfield", 0.43)];
 /// What came of one set, as far as it is looked at.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Evaluated {
+pub(super) struct SetEvaluation {
     pub(super) report: Evaluation,
     pub(super) compared_with_stages: Vec<Comparison>,
     not_asked: Option<String>,
@@ -80,10 +80,10 @@ impl Evaluation {
 }
 
 /// Evaluates both sets.
-pub(super) fn measure(program: &Program, place: &Place) -> Result<Vec<Evaluated>> {
+pub(super) fn measure(program: &Program, place: &Workspace) -> Result<Vec<SetEvaluation>> {
     println!("evaluating {}", SETS.join(" and "));
-    let said = program.eval(&SETS.map(|set| place.set(set)), &place.folder("eval")?)?;
-    let all = parse(said)?;
+    let output = program.eval(&SETS.map(|set| place.set(set)), &place.folder("eval")?)?;
+    let all = parse(output)?;
     for one in &all {
         if let Some(reason) = &one.not_asked {
             anyhow::bail!("meaning could not be searched: {reason}");
@@ -95,6 +95,6 @@ pub(super) fn measure(program: &Program, place: &Place) -> Result<Vec<Evaluated>
     Ok(all)
 }
 
-fn parse(said: Value) -> Result<Vec<Evaluated>> {
-    serde_json::from_value(said).context("`lyceum eval` said something else than was expected")
+fn parse(output: Value) -> Result<Vec<SetEvaluation>> {
+    serde_json::from_value(output).context("`lyceum eval` said something else than was expected")
 }

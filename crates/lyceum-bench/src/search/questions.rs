@@ -5,10 +5,10 @@ use std::fs;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use super::place::Place;
+use super::workspace::Workspace;
 
 /// How many one client asks.
-const ONE_BY_ONE: usize = 500;
+const SEQUENTIAL_QUERIES: usize = 500;
 
 /// Paths of requests, each another question.
 pub(super) struct Questions {
@@ -18,26 +18,26 @@ pub(super) struct Questions {
 
 impl Questions {
     /// Reads the titles of all of mdn and the queries of cranfield.
-    pub(super) fn read(place: &Place) -> Result<Self> {
+    pub(super) fn read(place: &Workspace) -> Result<Self> {
         let titles = place.git_in(&place.mdn()?, &["grep", "-h", "-I", "^title:", "HEAD", "--", "*.md"])?;
         let titles = titles.lines().filter_map(title);
         let queries = queries(place)?;
         let mut all: Vec<String> = titles.chain(queries).collect();
         all.sort_unstable();
         all.dedup();
-        ensure!(all.len() > ONE_BY_ONE, "there are only {} questions", all.len());
+        ensure!(all.len() > SEQUENTIAL_QUERIES, "there are only {} questions", all.len());
         shuffle(&mut all);
         Ok(Self { all })
     }
 
     /// What one client asks, one after the other.
     pub(super) fn some(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().take(ONE_BY_ONE).map(String::as_str)
+        self.all.iter().take(SEQUENTIAL_QUERIES).map(String::as_str)
     }
 
     /// All but those: nobody has asked them before.
     pub(super) fn others(&self) -> impl Iterator<Item = &str> {
-        self.all.iter().skip(ONE_BY_ONE).map(String::as_str)
+        self.all.iter().skip(SEQUENTIAL_QUERIES).map(String::as_str)
     }
 }
 
@@ -87,7 +87,7 @@ pub(super) fn title(line: &str) -> Option<String> {
     title.chars().any(char::is_alphabetic).then(|| title.to_owned())
 }
 
-fn queries(place: &Place) -> Result<Vec<String>> {
+fn queries(place: &Workspace) -> Result<Vec<String>> {
     let file = place.set("cranfield").join("queries.jsonl");
     let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
     let query = |line: &str| {

@@ -16,14 +16,14 @@ pub(super) enum Outcome {
 
 /// What `get_skill` answered.
 pub(super) fn of_get_skill(answer: &str) -> Result<Outcome> {
-    let told = structured(answer)?;
-    if told.get("no_match").is_some() {
+    let content = structured(answer)?;
+    if content.get("no_match").is_some() {
         return Ok(Outcome::Nothing);
     }
-    if told.get("ambiguous").is_some() {
+    if content.get("ambiguous").is_some() {
         return Ok(Outcome::Ambiguous);
     }
-    let path = told.get("skill_path").and_then(Value::as_str);
+    let path = content.get("skill_path").and_then(Value::as_str);
     path.map(|path| Outcome::Found(path.to_owned())).with_context(|| format!("no skill in {answer}"))
 }
 

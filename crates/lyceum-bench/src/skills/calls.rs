@@ -8,14 +8,14 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::answers::{self, Outcome};
-use super::lyceum::Logged;
+use super::lyceum::LoggedServer;
 use super::pipe::Pipe;
 use super::{ACCEPT, milliseconds};
 use crate::connection::Connection;
 use crate::modern;
 
 /// The longest wait for the log to have the last line.
-const LIMIT: Duration = Duration::from_secs(10);
+const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Milliseconds of calls, in their order.
 #[derive(Default)]
@@ -63,7 +63,7 @@ pub(super) fn over_stdio(pipe: &mut Pipe, tasks: &[String], times: &mut Times) -
 /// Puts every task to a server over one connection, one after the other; what the server itself measured is added to
 /// `inside`.
 pub(super) fn over_http(
-    logged: &Logged,
+    logged: &LoggedServer,
     connection: &mut Connection,
     tasks: &[String],
     (outside, inside): (&mut Times, &mut Times),
@@ -96,10 +96,10 @@ pub(super) fn over_http(
 }
 
 /// How long each request took by the server's own log, by the id of the request.
-fn durations(logged: &Logged, tasks: usize) -> Result<HashMap<String, f64>> {
+fn durations(logged: &LoggedServer, tasks: usize) -> Result<HashMap<String, f64>> {
     let started = Instant::now();
     let last = format!("\"info-{}\"", tasks.saturating_sub(1));
-    while started.elapsed() < LIMIT {
+    while started.elapsed() < LOG_TIMEOUT {
         let log = fs::read_to_string(&logged.log).context("could not read the server's log")?;
         if log.lines().any(|line| line.contains(&last) && line.ends_with('}')) {
             return Ok(log.lines().filter_map(duration).collect());

@@ -13,10 +13,10 @@ use crate::connection::Connection;
 use crate::modern;
 
 /// The longest wait for an edit to be served.
-const LIMIT: Duration = Duration::from_secs(30);
+const EDIT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Time for everything that an edit sets off to end, the watcher's second look included.
-const SETTLE: Duration = Duration::from_millis(700);
+const SETTLE_TIME: Duration = Duration::from_millis(700);
 
 /// A server and a document of its skills.
 pub(super) struct Editing<'a> {
@@ -35,26 +35,26 @@ impl<'a> Editing<'a> {
         let keyword = self.edit()?;
         let edited = Instant::now();
         while !self.finds(&keyword)? {
-            if edited.elapsed() > LIMIT {
-                bail!("an edit is not served after {LIMIT:?}");
+            if edited.elapsed() > EDIT_TIMEOUT {
+                bail!("an edit is not served after {EDIT_TIMEOUT:?}");
             }
             // To ask without pause would keep a core from the server.
             std::thread::sleep(Duration::from_millis(1));
         }
         let took = milliseconds(edited);
-        std::thread::sleep(SETTLE);
+        std::thread::sleep(SETTLE_TIME);
         Ok(took)
     }
 
     /// Milliseconds that `refresh_skills` takes after an edit.
     pub(super) fn refreshed(&mut self) -> Result<f64> {
         let keyword = self.edit()?;
-        let asked = Instant::now();
+        let started = Instant::now();
         let answer = self.call("refresh_skills", &json!({}))?;
-        let took = milliseconds(asked);
+        let took = milliseconds(started);
         ensure!(answers::structured(&answer)?.get("success") == Some(&Value::Bool(true)), "{answer}");
         ensure!(self.finds(&keyword)?, "an edit is not served after a refresh");
-        std::thread::sleep(SETTLE);
+        std::thread::sleep(SETTLE_TIME);
         Ok(took)
     }
 

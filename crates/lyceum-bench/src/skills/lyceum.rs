@@ -14,7 +14,7 @@ pub(super) struct Lyceum<'a> {
 }
 
 /// A server and the file of its log.
-pub(super) struct Logged {
+pub(super) struct LoggedServer {
     pub(super) server: Server,
     pub(super) log: PathBuf,
 }
@@ -28,11 +28,11 @@ impl Lyceum<'_> {
     }
 
     /// Starts a server over HTTP.
-    pub(super) fn serve(&self, skills: &Path, scratch: &Scratch) -> Result<Logged> {
+    pub(super) fn serve(&self, skills: &Path, scratch: &Scratch) -> Result<LoggedServer> {
         let log = scratch.path().join("server.log");
         let mut command = self.command(skills, scratch)?;
         command.args(["serve", "--listen", "127.0.0.1:0"]);
-        Ok(Logged { server: Server::start(&mut command, &log)?, log })
+        Ok(LoggedServer { server: Server::start(&mut command, &log)?, log })
     }
 
     /// Only what is set here counts, whatever the environment of the benchmark says.

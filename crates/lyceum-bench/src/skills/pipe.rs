@@ -13,7 +13,7 @@ use anyhow::{Context, Result, ensure};
 use lyceum_harness::process::command_line;
 
 /// The longest wait for one answer.
-const LIMIT: Duration = Duration::from_secs(60);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that was started for us alone; ended when dropped.
 pub(super) struct Pipe {
@@ -28,8 +28,8 @@ impl Pipe {
     pub(super) fn start(command: &mut Command, log: &Path) -> Result<Self> {
         let log = File::create(log).with_context(|| format!("could not write {}", log.display()))?;
         let (ours, theirs) = UnixStream::pair()?;
-        ours.set_read_timeout(Some(LIMIT))?;
-        ours.set_write_timeout(Some(LIMIT))?;
+        ours.set_read_timeout(Some(RESPONSE_TIMEOUT))?;
+        ours.set_write_timeout(Some(RESPONSE_TIMEOUT))?;
         let input = OwnedFd::from(theirs.try_clone()?);
         let child = command.stdin(input).stdout(OwnedFd::from(theirs)).stderr(log).spawn();
         let child = child.with_context(|| format!("could not start `{}`", command_line(command)))?;
@@ -42,8 +42,10 @@ impl Pipe {
     pub(super) fn exchange(&mut self, message: &str) -> Result<&str> {
         self.stream.get_mut().write_all(format!("{message}\n").as_bytes())?;
         self.line.clear();
-        let read =
-            self.stream.read_line(&mut self.line).with_context(|| format!("no answer within {LIMIT:?}"))?;
+        let read = self
+            .stream
+            .read_line(&mut self.line)
+            .with_context(|| format!("no answer within {RESPONSE_TIMEOUT:?}"))?;
         ensure!(read > 0, "the server ended instead of answering");
         Ok(&self.line)
     }

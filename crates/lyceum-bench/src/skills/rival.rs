@@ -20,7 +20,7 @@ use lyceum_harness::scratch::Scratch;
 pub(super) const NAME: &str = "FastMCP 4.1.2";
 
 /// For installing it once.
-const LIMIT: Duration = Duration::from_secs(600);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How often both are started.
 const STARTS: usize = 5;
@@ -32,7 +32,7 @@ pub(super) struct Rival {
 }
 
 /// How long one server took from its start, in milliseconds.
-pub(super) struct Listed {
+pub(super) struct ListTimes {
     /// To the answer of `server/discover`.
     pub(super) ready: f64,
     /// To the last page of the list of all skills.
@@ -42,8 +42,8 @@ pub(super) struct Listed {
 /// Both, start by start.
 #[derive(Default)]
 pub(super) struct SideBySide {
-    pub(super) lyceum: Vec<Listed>,
-    pub(super) rival: Vec<Listed>,
+    pub(super) lyceum: Vec<ListTimes>,
+    pub(super) rival: Vec<ListTimes>,
 }
 
 impl Rival {
@@ -82,12 +82,12 @@ impl Rival {
 }
 
 fn run(command: &mut Command) -> Result<()> {
-    let status = Running::start(command, Stdio::inherit(), Stdio::inherit())?.wait(LIMIT)?;
+    let status = Running::start(command, Stdio::inherit(), Stdio::inherit())?.wait(INSTALL_TIMEOUT)?;
     ensure!(status.is_some_and(|status| status.success()), "{NAME} is not installed; use --without-rival");
     Ok(())
 }
 
-fn listed(command: &mut Command, scratch: &Scratch, skills: usize) -> Result<Listed> {
+fn listed(command: &mut Command, scratch: &Scratch, skills: usize) -> Result<ListTimes> {
     let started = Instant::now();
     let mut pipe = Pipe::start(command, &scratch.path().join("server.log"))?;
     pipe.exchange(&modern::request(1, "server/discover", &json!({})).to_string())?;
@@ -106,7 +106,7 @@ fn listed(command: &mut Command, scratch: &Scratch, skills: usize) -> Result<Lis
     }
     let listed = started.elapsed();
     ensure!(count == skills, "{count} of {skills} skills are listed");
-    Ok(Listed { ready: ready.as_secs_f64() * 1000.0, listed: listed.as_secs_f64() * 1000.0 })
+    Ok(ListTimes { ready: ready.as_secs_f64() * 1000.0, listed: listed.as_secs_f64() * 1000.0 })
 }
 
 fn is_skill(resource: &Value) -> bool {

@@ -34,7 +34,7 @@ fn served_at(log: &str) -> Option<Timestamp> {
 }
 
 /// Milliseconds from the start of a process over stdio.
-pub(super) struct First {
+pub(super) struct FirstCallTimes {
     /// To the answer of `server/discover`.
     pub(super) discover: f64,
     /// To the answer of the first `get_skill` after it.
@@ -42,7 +42,7 @@ pub(super) struct First {
 }
 
 /// Starts a server over stdio, asks what it is and then for a skill.
-pub(super) fn first_answers(lyceum: &Lyceum<'_>, corpus: &Corpus) -> Result<First> {
+pub(super) fn first_answers(lyceum: &Lyceum<'_>, corpus: &Corpus) -> Result<FirstCallTimes> {
     let scratch = Scratch::new()?;
     let task = corpus.tasks(1).concat();
     let discover = modern::request(1, "server/discover", &json!({})).to_string();
@@ -55,7 +55,7 @@ pub(super) fn first_answers(lyceum: &Lyceum<'_>, corpus: &Corpus) -> Result<Firs
     let answer = pipe.exchange(&get_skill)?;
     let second = milliseconds(started);
     answers::of_get_skill(answer)?;
-    Ok(First { discover: first, get_skill: second })
+    Ok(FirstCallTimes { discover: first, get_skill: second })
 }
 
 #[cfg(test)]

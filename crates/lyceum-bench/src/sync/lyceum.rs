@@ -9,20 +9,20 @@ use anyhow::{Context, Result, bail};
 
 use super::material::{Material, Publishing};
 use super::origin::BRANCH;
-use super::told::{self, Told};
+use super::sync_report::{self, SyncReport};
 use crate::memory;
 use lyceum_harness::process::Running;
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
 /// The longest that one sync may take.
-const LIMIT: Duration = Duration::from_secs(1200);
+const SYNC_TIMEOUT: Duration = Duration::from_secs(1200);
 
 /// How often is looked whether a sync has ended: this is how exact its time is.
-const LOOK: Duration = Duration::from_micros(500);
+const EXIT_POLL_INTERVAL: Duration = Duration::from_micros(500);
 
 /// How often its memory is looked at; a figure that only grows.
-const LOOK_AT_MEMORY: Duration = Duration::from_millis(10);
+const MEMORY_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The program and its configuration.
 pub(super) struct Lyceum<'a> {
@@ -32,12 +32,12 @@ pub(super) struct Lyceum<'a> {
 }
 
 /// One `lyceum sync`.
-pub(super) struct Synced {
+pub(super) struct SyncRun {
     /// From its start to its end, in milliseconds.
     pub(super) wall: f64,
     /// The most memory that it held; that of the `git` it starts is not in it.
     pub(super) peak_kib: u64,
-    pub(super) told: Told,
+    pub(super) report: SyncReport,
 }
 
 impl<'a> Lyceum<'a> {
@@ -61,33 +61,34 @@ impl<'a> Lyceum<'a> {
     }
 
     /// Syncs into a data folder.
-    pub(super) fn sync(&self, data: &Path) -> Result<Synced> {
+    pub(super) fn sync(&self, data: &Path) -> Result<SyncRun> {
         let (out, err) = (self.folder.join("stdout"), self.folder.join("stderr"));
         let mut command = self.command("sync", data);
         let (stdout, stderr) = (File::create(&out)?, File::create(&err)?);
         let started = Instant::now();
         let mut running = Running::start(&mut command, stdout.into(), stderr.into())?;
-        let (mut peak_kib, mut looked) = (0, started);
+        let (mut peak_kib, mut measured_at) = (0, started);
         let status = loop {
             if let Some(status) = running.ended()? {
                 break status;
             }
-            if started.elapsed() > LIMIT {
-                bail!("`lyceum sync` has not ended after {LIMIT:?}");
+            if started.elapsed() > SYNC_TIMEOUT {
+                bail!("`lyceum sync` has not ended after {SYNC_TIMEOUT:?}");
             }
-            if looked.elapsed() > LOOK_AT_MEMORY {
-                looked = Instant::now();
+            if measured_at.elapsed() > MEMORY_POLL_INTERVAL {
+                measured_at = Instant::now();
                 peak_kib = memory::peak_kib(running.id()).unwrap_or(peak_kib);
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(EXIT_POLL_INTERVAL);
         };
         let wall = started.elapsed().as_secs_f64() * 1000.0;
-        let said = fs::read_to_string(&out)?;
+        let output = fs::read_to_string(&out)?;
         if !status.success() {
-            bail!("`lyceum sync` failed ({status}):\n{said}{}", fs::read_to_string(&err)?);
+            bail!("`lyceum sync` failed ({status}):\n{output}{}", fs::read_to_string(&err)?);
         }
-        let told = told::parse(&said).with_context(|| format!("no report of `lyceum sync`:\n{said}"))?;
-        Ok(Synced { wall, peak_kib, told })
+        let report =
+            sync_report::parse(&output).with_context(|| format!("no report of `lyceum sync`:\n{output}"))?;
+        Ok(SyncRun { wall, peak_kib, report })
     }
 
     /// Starts a server on a data folder.

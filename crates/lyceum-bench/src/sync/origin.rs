@@ -12,16 +12,16 @@ use lyceum_harness::process;
 use lyceum_harness::scratch::Scratch;
 
 /// The longest that one command may take.
-const LIMIT: Duration = Duration::from_secs(300);
+const GIT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// One file in so many is edited.
-const EVERY: usize = 100;
+const EDIT_STRIDE: usize = 100;
 
 /// The branch of all bundles.
 pub(super) const BRANCH: &str = "main";
 
 /// What holds for every command, whatever the machine's own settings say.
-const SETTINGS: [&str; 5] = [
+const GIT_CONFIG: [&str; 5] = [
     "user.name=bench",
     "user.email=bench@example.org",
     "commit.gpgSign=false",
@@ -47,7 +47,7 @@ impl Origin {
         let clone = |bare: &[&str], from: &Path, to: &Path| {
             let mut command = git(folder);
             command.args(["clone", "--quiet"]).args(bare).args([from, to]);
-            process::output(&mut command, &origin.outputs, LIMIT)
+            process::output(&mut command, &origin.outputs, GIT_TIMEOUT)
         };
         clone(&["--bare"], bundle, &origin.bare)?;
         clone(&[], &origin.bare, &origin.work)?;
@@ -75,7 +75,7 @@ impl Origin {
         self.edits += 1;
         let line = format!("\nEdited for the {}. time.\n", self.edits);
         let mut edited = 0;
-        for path in self.documents()?.iter().skip(self.edits % EVERY).step_by(EVERY) {
+        for path in self.documents()?.iter().skip(self.edits % EDIT_STRIDE).step_by(EDIT_STRIDE) {
             let file = self.work.join(path);
             // What a link leads to may be edited already, or be nothing of ours.
             if fs::symlink_metadata(&file)?.is_file() {
@@ -111,14 +111,14 @@ impl Origin {
     }
 
     fn git(&self, words: &[&str]) -> Result<String> {
-        process::output(git(&self.work).args(words), &self.outputs, LIMIT)
+        process::output(git(&self.work).args(words), &self.outputs, GIT_TIMEOUT)
     }
 }
 
 fn git(folder: &Path) -> Command {
     let mut command = Command::new("git");
     command.current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-    command.args(SETTINGS.iter().flat_map(|setting| ["-c", *setting]));
+    command.args(GIT_CONFIG.iter().flat_map(|setting| ["-c", *setting]));
     command
 }
 

@@ -15,12 +15,12 @@ use super::lyceum::Lyceum;
 use super::served;
 use crate::memory;
 use crate::wrk::{self, Measured};
-use lyceum_harness::exchange::{self, Answer, Request};
+use lyceum_harness::exchange::{self, Request, Response};
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
 /// How long each server is loaded in each round.
-const TIME: Duration = Duration::from_secs(4);
+const LOAD_TIME: Duration = Duration::from_secs(4);
 
 /// How long before the first round, unmeasured.
 const WARM_UP: Duration = Duration::from_secs(1);
@@ -90,8 +90,8 @@ fn load_all(server: &Server, bare_json: &Path, scratch: &Scratch, rounds: u32) -
         // Whoever comes after a slow one finds another machine than whoever comes after a fast one.
         pairs.rotate_left(1);
         for Pair { request, bare, line } in &mut pairs {
-            line.lyceum.push(load(server, request, scratch, TIME)?);
-            line.bare.push(load(bare, request, scratch, TIME)?);
+            line.lyceum.push(load(server, request, scratch, LOAD_TIME)?);
+            line.bare.push(load(bare, request, scratch, LOAD_TIME)?);
             let [ours, bare] =
                 [&line.lyceum, &line.bare].map(|all| all.last().map_or(0.0, Measured::per_second));
             println!("round {round}: {} {ours:.0} req/s, bare {bare:.0}", line.name);
@@ -110,14 +110,14 @@ fn pair(
     request: Request,
     name: String,
 ) -> Result<Pair> {
-    let body = good(server, &request)?.body;
+    let body = successful(server, &request)?.body;
     let folder = scratch.folder("bare")?;
     let file = folder.join(format!("{}.json", body.len()));
     fs::write(&file, &body).with_context(|| format!("could not write {}", file.display()))?;
     let mut command = Command::new(bare_json);
     command.args(["--listen", "127.0.0.1:0", "--body"]).arg(&file);
     let bare = Server::start(&mut command, &folder.join(format!("{}.log", body.len())))?;
-    ensure!(good(&bare, &request)?.body == body, "the bare server sends something else");
+    ensure!(successful(&bare, &request)?.body == body, "the bare server sends something else");
     let line = Line { name, bytes: body.len(), lyceum: Vec::new(), bare: Vec::new() };
     Ok(Pair { request, bare, line })
 }
@@ -135,7 +135,7 @@ fn document_of(server: &Server, size: usize) -> Result<Request> {
         let request = Request::get(format!("/api/v1/entries?limit=100&offset={}", page * 100));
         let answer = json(server, &request)?;
         for path in entries(&answer)?.iter().filter_map(path_of) {
-            let distance = good(server, &Request::get(path.clone()))?.body.len().abs_diff(size);
+            let distance = successful(server, &Request::get(path.clone()))?.body.len().abs_diff(size);
             if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
                 best = Some((distance, path));
             }
@@ -158,13 +158,13 @@ fn entries(answer: &Value) -> Result<&Vec<Value>> {
 }
 
 fn json(server: &Server, request: &Request) -> Result<Value> {
-    let body = good(server, request)?.body;
+    let body = successful(server, request)?.body;
     serde_json::from_str(&body).with_context(|| format!("not JSON: {body}"))
 }
 
-fn good(server: &Server, request: &Request) -> Result<Answer> {
+fn successful(server: &Server, request: &Request) -> Result<Response> {
     let answer = exchange::send(server.addr, request)?;
-    let Answer { status, body, .. } = &answer;
+    let Response { status, body, .. } = &answer;
     ensure!(*status == 200, "GET {} gave {status}: {body}", request.path);
     let kind = answer.header("content-type").unwrap_or_default();
     ensure!(kind.starts_with("application/json"), "GET {} gave {kind}", request.path);

@@ -6,8 +6,8 @@ use crate::report::Row;
 use crate::wrk::Measured;
 
 /// What REST should reach: answers per second, and the part of what bare axum reaches.
-const PER_SECOND: f64 = 10_000.0;
-const RATIO: f64 = 0.5;
+const MIN_PER_SECOND: f64 = 10_000.0;
+const MIN_RATIO: f64 = 0.5;
 
 /// Times in milliseconds; the median counts.
 pub(super) fn of_times(name: impl Into<String>, times: &[f64], goal: Option<f64>) -> Row {
@@ -41,7 +41,7 @@ pub(super) fn of_rest(line: &Line) -> Row {
         format!("{:.0}", median(bare)),
         format!("{ratio:.2}"),
     ];
-    Row::of_figures(&line.name, figures).at_least(speed, PER_SECOND).at_least(ratio, RATIO)
+    Row::of_figures(&line.name, figures).at_least(speed, MIN_PER_SECOND).at_least(ratio, MIN_RATIO)
 }
 
 fn below(row: Row, value: f64, goal: Option<f64>) -> Row {

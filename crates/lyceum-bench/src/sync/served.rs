@@ -14,10 +14,10 @@ use lyceum_harness::server::Server;
 const STARTS: u32 = 3;
 
 /// The longest wait until it is ready.
-const LIMIT: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What was found.
-pub(super) struct Served {
+pub(super) struct ServedResults {
     /// From the start of the process until `/readyz` is 200, in milliseconds.
     pub(super) ready: Vec<f64>,
     /// The most memory that it held once the sync at its start was done.
@@ -25,7 +25,7 @@ pub(super) struct Served {
 }
 
 /// Starts it again and again.
-pub(super) fn measure(lyceum: &Lyceum<'_>, data: &Path, rounds: u32) -> Result<Served> {
+pub(super) fn measure(lyceum: &Lyceum<'_>, data: &Path, rounds: u32) -> Result<ServedResults> {
     let (mut ready, mut peak_kib) = (Vec::new(), 0);
     for _ in 0..rounds.saturating_mul(STARTS) {
         let started = Instant::now();
@@ -39,15 +39,15 @@ pub(super) fn measure(lyceum: &Lyceum<'_>, data: &Path, rounds: u32) -> Result<S
         let server = lyceum.serve(data)?;
         peak_kib = memory::settled_peak_kib(server.id())?.max(peak_kib);
     }
-    Ok(Served { ready, peak_kib })
+    Ok(ServedResults { ready, peak_kib })
 }
 
 /// Waits until a server says that requests may come.
 pub(super) fn until_ready(server: &Server, started: Instant) -> Result<()> {
     let request = Request::get("/readyz");
     while !exchange::send(server.addr, &request).is_ok_and(|answer| answer.status == 200) {
-        if started.elapsed() > LIMIT {
-            return server.explain(Err(anyhow!("no 200 from GET /readyz within {LIMIT:?}")));
+        if started.elapsed() > READY_TIMEOUT {
+            return server.explain(Err(anyhow!("no 200 from GET /readyz within {READY_TIMEOUT:?}")));
         }
         // To ask without pause would keep a core from the server.
         std::thread::sleep(Duration::from_micros(500));

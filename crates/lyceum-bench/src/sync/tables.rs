@@ -1,29 +1,29 @@
 //! The tables of sync.
 
-use super::brought::Brought;
 use super::material::SERVED;
 use super::rest::Rest;
 use super::row::{of_memory, of_rest, of_times};
-use super::served::Served;
+use super::served::ServedResults;
+use super::sync_times::SyncTimes;
 use crate::report::{Report, Row, Table};
 
 /// What a restart should stay under, in milliseconds.
-const READY: f64 = 2000.0;
+const MAX_READY_MS: f64 = 2000.0;
 
 /// What the server should stay under, in megabytes.
-const MEMORY: f64 = 200.0;
+const MAX_MEMORY_MB: f64 = 200.0;
 
 /// Everything that was measured.
 #[derive(Default)]
-pub(super) struct Found {
-    pub(super) brought: Vec<Brought>,
-    pub(super) served: Option<Served>,
+pub(super) struct Results {
+    pub(super) brought: Vec<SyncTimes>,
+    pub(super) served: Option<ServedResults>,
     pub(super) rest: Option<Rest>,
     /// What could not be measured, and why.
     pub(super) problems: Vec<String>,
 }
 
-impl Found {
+impl Results {
     pub(super) fn report(&self) -> Report {
         let mut report = Report::default();
         self.brought.iter().for_each(|brought| brought.add_to(&mut report));
@@ -41,14 +41,13 @@ impl Found {
     fn served_rows(&self) -> Vec<Row> {
         let served = self.served.iter().flat_map(|served| {
             [
-                of_times("from the start until `/readyz` is 200", &served.ready, Some(READY)),
-                of_memory("memory once everything is loaded, at most", served.peak_kib, Some(MEMORY)),
+                of_times("from the start until `/readyz` is 200", &served.ready, Some(MAX_READY_MS)),
+                of_memory("memory once everything is loaded, at most", served.peak_kib, Some(MAX_MEMORY_MB)),
             ]
         });
-        let rest = self
-            .rest
-            .iter()
-            .map(|rest| of_memory("memory after all calls below, at most", rest.peak_kib, Some(MEMORY)));
+        let rest = self.rest.iter().map(|rest| {
+            of_memory("memory after all calls below, at most", rest.peak_kib, Some(MAX_MEMORY_MB))
+        });
         served.chain(rest).collect()
     }
 }

@@ -53,17 +53,17 @@ fn what_is_published_is_what_says_so_and_is_no_draft() {
 
 #[test]
 fn where_it_is_not_clear_what_was_meant_nothing_is_shown() {
-    for said in ["yes", "on", "1", "\"true\"", "[]"] {
+    for field in ["yes", "on", "1", "\"true\"", "[]"] {
         let fault = "draft: is neither true nor false; write draft: true";
         check(
             "notes/a.md",
-            &format!("{GOOD}\npublish: true\ndraft: {said}"),
+            &format!("{GOOD}\npublish: true\ndraft: {field}"),
             "file",
             Visibility::Draft,
             &[fault],
         );
         let fault = "publish: is neither true nor false; write publish: true";
-        check("notes/a.md", &format!("{GOOD}\npublish: {said}"), "file", Visibility::Unpublished, &[fault]);
+        check("notes/a.md", &format!("{GOOD}\npublish: {field}"), "file", Visibility::Unpublished, &[fault]);
     }
     check("notes/a.md", &format!("{GOOD}\npublish: true\ndraft:"), "file", Visibility::Published, &[]);
 }

@@ -27,7 +27,7 @@ pub struct EntryParts {
     pub version: String,
     /// When that was.
     pub synced_at: Timestamp,
-    /// Where the file can be seen at that commit.
+    /// Link to the file at that commit.
     pub url: Option<String>,
     /// The hash of the whole document as it is kept.
     pub hash: String,
@@ -54,7 +54,7 @@ pub struct Entry {
     pub json: Box<str>,
 }
 
-/// What clients see of a document in a list.
+/// A document as it appears in lists.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -64,7 +64,7 @@ pub struct Summary {
     pub content_type: String,
     /// The title.
     pub title: String,
-    /// What the document says it is about, else its first paragraph.
+    /// The `description` field, or the first paragraph.
     pub description: String,
     /// The group or cell it belongs to.
     pub group: Option<String>,
@@ -72,17 +72,17 @@ pub struct Summary {
     pub tags: Vec<String>,
     /// The release it is part of.
     pub release: Option<String>,
-    /// How far it is, for projects and questions.
+    /// The status, for projects and questions.
     pub status: Option<String>,
-    /// Its day, as it was written.
+    /// The date, as written in the frontmatter.
     pub date: Option<String>,
     /// Its file in the source.
     pub path: String,
-    /// Where the file can be seen at the commit, if it can.
+    /// Link to the file at that commit; null if there is none.
     pub url: Option<String>,
     /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub commit_sha: String,
-    /// When that was.
+    /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Timestamp,
 }

@@ -1,7 +1,7 @@
 //! Short forms of a text: its first heading, its first paragraph, its beginning.
 
 /// How long an excerpt is at most, in characters.
-const EXCERPT: usize = 400;
+const MAX_EXCERPT_CHARS: usize = 400;
 
 /// The first paragraph of a markdown text, on one line, without the marks of markdown.
 pub fn excerpt(body: &str) -> String {
@@ -23,11 +23,11 @@ pub fn excerpt(body: &str) -> String {
             (false, false) => break,
             (false, true) => {}
         }
-        if paragraph.len() > 4 * EXCERPT {
+        if paragraph.len() > 4 * MAX_EXCERPT_CHARS {
             break;
         }
     }
-    truncate(paragraph.trim(), EXCERPT)
+    truncate(paragraph.trim(), MAX_EXCERPT_CHARS)
 }
 
 /// The first heading of a markdown text.

@@ -13,11 +13,11 @@ use unicode_normalization::UnicodeNormalization;
 pub const MAX_ID_BYTES: usize = 64;
 
 /// How many digits of a hash are appended; more where that is taken too.
-const DIGITS: usize = 8;
+const HASH_DIGITS: usize = 8;
 
 /// The id of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Assigned {
+pub struct AssignedId {
     /// The id.
     pub id: String,
     /// Whether it is the plain name of the file.
@@ -27,7 +27,7 @@ pub struct Assigned {
 /// The ids of all documents of a tree, given with their types.
 pub fn assign<'a>(
     documents: impl IntoIterator<Item = (&'a RelPath, &'a str)>,
-) -> BTreeMap<&'a RelPath, Assigned> {
+) -> BTreeMap<&'a RelPath, AssignedId> {
     let sorted: BTreeMap<&RelPath, &str> = documents.into_iter().collect();
     let mut taken: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut ids = BTreeMap::new();
@@ -35,7 +35,7 @@ pub fn assign<'a>(
     for (path, content_type) in sorted {
         let slug = slug(path);
         if !slug.is_empty() && slug.len() <= MAX_ID_BYTES && taken.insert((content_type, slug.clone())) {
-            ids.insert(path, Assigned { id: slug, is_plain: true });
+            ids.insert(path, AssignedId { id: slug, is_plain: true });
         } else {
             others.push((path, content_type, slug));
         }
@@ -43,10 +43,10 @@ pub fn assign<'a>(
     for (path, content_type, slug) in others {
         let hash = hex(path);
         let candidates =
-            (DIGITS..=hash.len()).map(|digits| with_hash(&slug, hash.get(..digits).unwrap_or(&hash)));
+            (HASH_DIGITS..=hash.len()).map(|digits| with_hash(&slug, hash.get(..digits).unwrap_or(&hash)));
         for id in candidates {
             if taken.insert((content_type, id.clone())) {
-                ids.insert(path, Assigned { id, is_plain: false });
+                ids.insert(path, AssignedId { id, is_plain: false });
                 break;
             }
         }

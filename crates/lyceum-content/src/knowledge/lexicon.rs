@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::{Catalog, Entry};
 
 /// The type of the documents that define a term.
-const TERM: &str = "tag";
+const TERM_TYPE: &str = "tag";
 
 /// The term of that name: by its id, its title or one of its aliases, however it is written.
 pub fn define<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Entry>> {
@@ -47,7 +47,7 @@ pub fn search_terms<'a>(catalog: &'a Catalog, keyword: &str) -> Vec<&'a Arc<Entr
 }
 
 pub(super) fn terms(catalog: &Catalog) -> impl Iterator<Item = &Arc<Entry>> {
-    catalog.entries().iter().filter(|entry| entry.summary.content_type == TERM)
+    catalog.entries().iter().filter(|entry| entry.summary.content_type == TERM_TYPE)
 }
 
 /// A name as it is compared: lower case, without accents, words apart by one space.

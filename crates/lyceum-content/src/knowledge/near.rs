@@ -8,10 +8,10 @@ use super::{
 };
 
 /// How alike two names are at least, for one to be suggested for the other.
-const ALIKE: f64 = 0.35;
+const MIN_SIMILARITY: f64 = 0.35;
 
 /// How long a name is at least, in bytes, for one that contains it to be alike for that reason alone.
-const SHORTEST: usize = 3;
+const MIN_NAME_BYTES: usize = 3;
 
 /// The terms whose names are most like a name: so many at most, the nearest first.
 pub fn near_terms<'a>(catalog: &'a Catalog, name: &str, most: usize) -> Vec<&'a Arc<Entry>> {
@@ -35,7 +35,7 @@ pub fn near_documents<'a>(
     let score = |entry: &Entry| {
         let same_type = if entry.summary.content_type == content_type { 0.01 } else { 0.0 };
         match wanted.likeness(&Name::of(&entry.summary.id)) {
-            likeness if likeness < ALIKE => 0.0,
+            likeness if likeness < MIN_SIMILARITY => 0.0,
             likeness => likeness + same_type,
         }
     };
@@ -60,7 +60,7 @@ pub fn completions<'a>(names: impl IntoIterator<Item = &'a str>, typed: &str) ->
 }
 
 fn nearest<'a>(scored: impl Iterator<Item = (f64, &'a Arc<Entry>)>, most: usize) -> Vec<&'a Arc<Entry>> {
-    let mut scored: Vec<(f64, &Arc<Entry>)> = scored.filter(|(score, _)| *score >= ALIKE).collect();
+    let mut scored: Vec<(f64, &Arc<Entry>)> = scored.filter(|(score, _)| *score >= MIN_SIMILARITY).collect();
     scored.sort_by(|(a, one), (b, other)| {
         b.partial_cmp(a).unwrap_or(Ordering::Equal).then_with(|| one.summary.path.cmp(&other.summary.path))
     });
@@ -105,7 +105,7 @@ impl Name {
             true => (&self.folded, &other.folded),
             false => (&other.folded, &self.folded),
         };
-        let within = short.len() >= SHORTEST && long.contains(short);
+        let within = short.len() >= MIN_NAME_BYTES && long.contains(short);
         match self.folded == other.folded {
             true => 1.0,
             false if within => alike.max(0.5),

@@ -35,57 +35,60 @@ pub fn check(
             }
             None | Some(Value::Null) => {}
             Some(value) => match read(definition, value) {
-                Read::Fits => {}
-                Read::Mended(value, message) => {
+                FieldCheck::Fits => {}
+                FieldCheck::Mended(value, message) => {
                     tell(message);
                     mended.insert(name.clone(), value);
                 }
-                Read::Wrong(message) => tell(format!("{message}; write {name}: {}", example(definition))),
+                FieldCheck::Wrong(message) => {
+                    tell(format!("{message}; write {name}: {}", example(definition)));
+                }
             },
         }
     }
     (mended, faults)
 }
 
-enum Read {
+enum FieldCheck {
     Fits,
     Mended(Value, String),
     Wrong(String),
 }
 
-fn read(definition: &FieldDefinition, value: &Value) -> Read {
+fn read(definition: &FieldDefinition, value: &Value) -> FieldCheck {
     match definition.kind {
-        FieldKind::Any => Read::Fits,
+        FieldKind::Any => FieldCheck::Fits,
         FieldKind::Text => match value {
             Value::String(text) if definition.required && text.trim().is_empty() => {
-                Read::Wrong("is empty".to_owned())
+                FieldCheck::Wrong("is empty".to_owned())
             }
-            Value::String(_) => Read::Fits,
-            Value::Number(_) | Value::Bool(_) => {
-                Read::Mended(Value::String(value.to_string()), "is not text; put it in quotes".to_owned())
-            }
-            Value::Null | Value::Array(_) | Value::Object(_) => Read::Wrong("is not text".to_owned()),
+            Value::String(_) => FieldCheck::Fits,
+            Value::Number(_) | Value::Bool(_) => FieldCheck::Mended(
+                Value::String(value.to_string()),
+                "is not text; put it in quotes".to_owned(),
+            ),
+            Value::Null | Value::Array(_) | Value::Object(_) => FieldCheck::Wrong("is not text".to_owned()),
         },
         FieldKind::Texts => match value {
-            Value::Array(items) if items.iter().all(Value::is_string) => Read::Fits,
-            Value::String(text) => Read::Mended(
+            Value::Array(items) if items.iter().all(Value::is_string) => FieldCheck::Fits,
+            Value::String(text) => FieldCheck::Mended(
                 Value::Array(vec![Value::String(text.clone())]),
                 "is one text; write it as a list".to_owned(),
             ),
-            _ => Read::Wrong("is not a list of texts".to_owned()),
+            _ => FieldCheck::Wrong("is not a list of texts".to_owned()),
         },
         FieldKind::Bool => match value {
-            Value::Bool(_) => Read::Fits,
-            _ => Read::Wrong("is neither true nor false".to_owned()),
+            Value::Bool(_) => FieldCheck::Fits,
+            _ => FieldCheck::Wrong("is neither true nor false".to_owned()),
         },
         FieldKind::Date => match value.as_str() {
-            Some(text) if moment(text).is_some() => Read::Fits,
+            Some(text) if moment(text).is_some() => FieldCheck::Fits,
             text => match text.and_then(dates::standard_form) {
                 Some(form) => {
                     let message = format!("is not in the standard form; write {form}");
-                    Read::Mended(Value::String(form), message)
+                    FieldCheck::Mended(Value::String(form), message)
                 }
-                None => Read::Wrong("is not a date".to_owned()),
+                None => FieldCheck::Wrong("is not a date".to_owned()),
             },
         },
         FieldKind::Url => fits(value.as_str().is_some_and(is_url), "is not an address of the web"),
@@ -101,8 +104,8 @@ fn read(definition: &FieldDefinition, value: &Value) -> Read {
     }
 }
 
-fn fits(fits: bool, message: &str) -> Read {
-    if fits { Read::Fits } else { Read::Wrong(message.to_owned()) }
+fn fits(fits: bool, message: &str) -> FieldCheck {
+    if fits { FieldCheck::Fits } else { FieldCheck::Wrong(message.to_owned()) }
 }
 
 /// Scheme, host and what follows; enough to tell an address from a text.

@@ -8,7 +8,7 @@ use jiff::{
 };
 
 /// Days as people write them. Month before day between slashes, as JavaScript reads it.
-const DAYS: [&str; 11] = [
+const DATE_FORMATS: [&str; 11] = [
     "%Y/%m/%d",
     "%Y-%m-%d",
     "%m/%d/%Y",
@@ -23,13 +23,13 @@ const DAYS: [&str; 11] = [
 ];
 
 /// What may follow a day.
-const TIMES: [&str; 5] = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %H:%M:%S GMT"];
+const TIME_FORMATS: [&str; 5] = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %H:%M:%S GMT"];
 
 /// The first letters of the days of the week.
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 /// The longest text that is looked at.
-const LONGEST: usize = 64;
+const MAX_DATE_BYTES: usize = 64;
 
 /// A day or a moment in its standard form: `2024-01-15`, `2024-01-15 10:00`, `2024-01-15T10:00:00Z`.
 pub fn moment(text: &str) -> Option<Timestamp> {
@@ -43,7 +43,7 @@ pub fn moment(text: &str) -> Option<Timestamp> {
 /// The standard form of a date as people write it: `February 1, 2024` is `2024-02-01`. A time without a zone is in UTC.
 pub(super) fn standard_form(text: &str) -> Option<String> {
     let text = text.trim();
-    if text.len() > LONGEST {
+    if text.len() > MAX_DATE_BYTES {
         return None;
     }
     if let Ok(zoned) = rfc2822::parse(text) {
@@ -51,7 +51,9 @@ pub(super) fn standard_form(text: &str) -> Option<String> {
     }
     // `Feb. 1` and `Thu, …` say the same without the dot and without the day of the week.
     let text = without_weekday(text).replace(". ", " ");
-    let written = DAYS.iter().flat_map(|day| TIMES.iter().map(move |time| (*time, format!("{day}{time}"))));
+    let written = DATE_FORMATS
+        .iter()
+        .flat_map(|day| TIME_FORMATS.iter().map(move |time| (*time, format!("{day}{time}"))));
     let found = written.into_iter().find_map(|(time, format)| {
         let parsed = BrokenDownTime::parse(&format, &text).ok()?;
         let date = parsed.to_date().ok()?;

@@ -51,13 +51,13 @@ pub enum OntologyFault {
 /// The file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Written {
-    r#type: Vec<WrittenType>,
+pub(super) struct OntologyFile {
+    r#type: Vec<TypeDefinition>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenType {
+struct TypeDefinition {
     name: String,
     extends: Option<String>,
     #[serde(default)]
@@ -107,8 +107,8 @@ pub enum FieldKind {
     Any,
 }
 
-pub(super) fn build(written: Written) -> Result<Ontology, OntologyFault> {
-    let mut types: BTreeMap<String, WrittenType> = BTreeMap::new();
+pub(super) fn build(written: OntologyFile) -> Result<Ontology, OntologyFault> {
+    let mut types: BTreeMap<String, TypeDefinition> = BTreeMap::new();
     for one in written.r#type {
         if !is_name(&one.name) {
             return Err(OntologyFault::Name(one.name));
@@ -132,8 +132,8 @@ pub(super) fn build(written: Written) -> Result<Ontology, OntologyFault> {
 
 /// A type with the fields of all that it extends; the nearest definition of a field counts.
 fn content_type(
-    one: &WrittenType,
-    types: &BTreeMap<String, WrittenType>,
+    one: &TypeDefinition,
+    types: &BTreeMap<String, TypeDefinition>,
 ) -> Result<ContentType, OntologyFault> {
     let mut fields = BTreeMap::new();
     let mut seen = BTreeSet::new();
@@ -160,7 +160,7 @@ fn content_type(
     Ok(ContentType { name: one.name.clone(), parent, parent_only: one.parent_only, fields })
 }
 
-fn folders(types: &BTreeMap<String, WrittenType>) -> Result<Vec<(RelPath, String)>, OntologyFault> {
+fn folders(types: &BTreeMap<String, TypeDefinition>) -> Result<Vec<(RelPath, String)>, OntologyFault> {
     let mut folders: BTreeMap<RelPath, String> = BTreeMap::new();
     for one in types.values() {
         for folder in &one.folders {

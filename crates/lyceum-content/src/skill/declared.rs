@@ -25,7 +25,7 @@ pub struct Script {
     pub description: String,
     /// Who runs it.
     pub execution: Execution,
-    /// What it is told.
+    /// The arguments.
     pub args: Vec<Arg>,
     /// Whether it may use the network.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -19,7 +19,7 @@ pub struct Inherited<T> {
 
 /// A declared file that was looked for by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundFile {
+pub struct DeclaredFile {
     /// Where it is, from the folder of the skills on.
     pub path: RelPath,
     /// The folder of the skill that it is of; nothing where that skill is the whole source.
@@ -78,14 +78,14 @@ pub(super) fn find_script(chain: &[&Skill], file: &RelPath) -> Option<(Script, O
 }
 
 /// Looks a file up in a skill, then in those it inherits from, nearest first.
-pub(super) fn find(chain: &[&Skill], file: &RelPath) -> Option<FoundFile> {
+pub(super) fn find(chain: &[&Skill], file: &RelPath) -> Option<DeclaredFile> {
     chain.iter().rev().enumerate().find_map(|(distance, skill)| {
         let asset = skill.assets.iter().find(|asset| asset.file == *file).cloned().map(ResourceKind::Asset);
         let script =
             || skill.scripts.iter().find(|script| script.file == *file).cloned().map(ResourceKind::Script);
         let kind = asset.or_else(script)?;
         let path = skill.place_of(file)?;
-        Some(FoundFile {
+        Some(DeclaredFile {
             path,
             folder: skill.folder.clone().flatten(),
             kind,

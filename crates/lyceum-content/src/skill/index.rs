@@ -11,7 +11,7 @@ use std::{
 use lyceum_model::RelPath;
 
 use super::{
-    Asset, Draft, Execution, Finding, FoundFile, Inherited, Script, Severity,
+    Asset, DeclaredFile, Draft, Execution, Finding, Inherited, Script, Severity,
     discovery::SKILL_FILE,
     files, inheritance, lineage,
     matching::{Query, Vocabulary},
@@ -140,7 +140,7 @@ impl SkillIndex {
     }
 
     /// Looks a declared file up in a skill, then in those it inherits from.
-    pub fn find_file(&self, skill: &Skill, file: &RelPath) -> Option<FoundFile> {
+    pub fn find_file(&self, skill: &Skill, file: &RelPath) -> Option<DeclaredFile> {
         files::find(&self.chain(skill), file)
     }
 

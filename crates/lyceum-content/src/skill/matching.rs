@@ -11,13 +11,13 @@ use memchr::memmem;
 use super::{MatchSettings, tokens::tokenize};
 
 /// How many different words of a text are looked for.
-const MOST_TOKENS: usize = 200;
+const MAX_QUERY_TOKENS: usize = 200;
 
 /// Words and keywords shorter than this match only when they are equal: `go` is not `golang`.
-const SHORT: usize = 3;
+const MIN_PREFIX_CHARS: usize = 3;
 
 /// So many words of a query are searched for one by one in the vocabulary, more of them all at once.
-const SEARCHED_ONE_BY_ONE: usize = 16;
+const MAX_SEPARATE_LOOKUPS: usize = 16;
 
 /// A skill that fits, and how well.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ pub(super) struct Vocabulary {
     words: HashMap<String, usize>,
     /// The skills of each word.
     skills: Vec<Vec<u32>>,
-    /// The words of [`SHORT`] characters or more, a line each, and where each begins.
+    /// The words of [`MIN_PREFIX_CHARS`] characters or more, a line each, and where each begins.
     text: String,
     lines: Vec<(usize, usize)>,
     /// Finds those words in a text.
@@ -96,7 +96,7 @@ impl Vocabulary {
         let word = self.skills.len();
         self.words.insert(keyword.to_owned(), word);
         self.skills.push(Vec::new());
-        if keyword.chars().count() >= SHORT {
+        if keyword.chars().count() >= MIN_PREFIX_CHARS {
             self.lines.push((self.text.len(), word));
             self.text.push_str(keyword);
             self.text.push('\n');
@@ -107,7 +107,7 @@ impl Vocabulary {
     /// Looks a text up.
     pub(super) fn query(&self, context: &str) -> Query<'_> {
         let mut tokens = tokenize(context);
-        tokens.truncate(MOST_TOKENS);
+        tokens.truncate(MAX_QUERY_TOKENS);
         Query { vocabulary: self, fitting: self.fitting(&tokens) }
     }
 
@@ -120,8 +120,11 @@ impl Vocabulary {
             }
         };
         tokens.iter().filter_map(|token| self.words.get(token)).for_each(|word| mark(*word));
-        let long: Vec<&str> =
-            tokens.iter().map(String::as_str).filter(|token| token.chars().count() >= SHORT).collect();
+        let long: Vec<&str> = tokens
+            .iter()
+            .map(String::as_str)
+            .filter(|token| token.chars().count() >= MIN_PREFIX_CHARS)
+            .collect();
         // The token contains the keyword: both of them long enough.
         if let Some(finder) = &self.finder {
             for found in finder.find_overlapping_iter(&long.join("\n")) {
@@ -137,7 +140,7 @@ impl Vocabulary {
                 mark(*word);
             }
         };
-        let together = (long.len() > SEARCHED_ONE_BY_ONE).then(|| AhoCorasick::new(&long).ok()).flatten();
+        let together = (long.len() > MAX_SEPARATE_LOOKUPS).then(|| AhoCorasick::new(&long).ok()).flatten();
         match together {
             Some(tokens) => {
                 tokens.find_overlapping_iter(&self.text).for_each(|found| mark_line(found.start()));

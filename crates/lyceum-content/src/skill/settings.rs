@@ -11,92 +11,92 @@ use serde_json::{Map, Value};
 pub use self::reach::{NetworkChoice, Workspace, WorkspaceAccess};
 use crate::frontmatter::yaml_value;
 
-/// How skills are found, refreshed and served.
+/// Settings of the skills service.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Settings {
-    /// How they are found.
+    /// Skill routing.
     pub matching: MatchSettings,
-    /// How often a repository is asked for news.
+    /// Polling of a repository.
     pub refresh: RefreshSettings,
-    /// How scripts are run.
+    /// Running scripts.
     pub scripts: ScriptSettings,
-    /// How assets are served.
+    /// Serving assets.
     pub assets: AssetSettings,
-    /// Where usage is told.
+    /// Usage events.
     pub analytics: AnalyticsSettings,
 }
 
-/// How skills are found.
+/// Skill routing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MatchSettings {
-    /// Skills below this score are left out.
+    /// Minimum score of a match.
     pub min_score: f64,
-    /// How many candidates are named when it is not clear which is meant.
+    /// Maximum number of candidates in an ambiguous match.
     pub max_results: usize,
-    /// Two best scores nearer than this are ambiguous.
+    /// A match is ambiguous if the two best scores differ by less than this.
     pub ambiguity_threshold: f64,
 }
 
-/// How often a repository is asked for news.
+/// Polling of a repository.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RefreshSettings {
-    /// Whether it is, by itself.
+    /// Whether the repository is polled.
     pub enabled: bool,
-    /// How many minutes lie between.
+    /// Polling interval, in minutes.
     pub interval_minutes: u64,
 }
 
-/// How scripts are run.
+/// Running scripts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScriptSettings {
-    /// Whether they are run at all.
+    /// Whether scripts run at all.
     pub enabled: bool,
-    /// How long one may take.
+    /// Timeout of a script, in seconds.
     pub timeout_seconds: u64,
-    /// How much of each of its outputs is kept.
+    /// Captured output per stream, in bytes.
     pub max_output_bytes: usize,
-    /// The extensions that may be run.
+    /// File extensions that may run.
     pub allowed_extensions: Vec<String>,
-    /// The command for each extension.
+    /// Command for each file extension.
     pub runners: BTreeMap<String, String>,
-    /// What scripts are kept in.
+    /// Sandbox level.
     pub sandbox: SandboxChoice,
-    /// What a script that declares a network may reach.
+    /// Network access of scripts that declare `network: true`.
     pub network: NetworkChoice,
-    /// The folder that they may work in, if there is one.
+    /// Local folder that scripts may access.
     pub workspace: Option<Workspace>,
 }
 
-/// What scripts are kept in. Only whoever runs the server may choose, never a repository.
+/// Sandbox level of scripts. Only the operator may choose it, never a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxChoice {
-    /// The best that works on this machine; refused where none does.
+    /// The strongest level that works on this machine; scripts are refused if none does.
     #[default]
     Auto,
-    /// Bubblewrap, with a view of the file system of its own.
+    /// Bubblewrap: a separate view of the file system.
     Strict,
-    /// The kernel's own means: Landlock, seccomp, limits, another user or a namespace.
+    /// Kernel features: Landlock, seccomp, resource limits, and a separate user or namespace.
     Standard,
-    /// Nothing: scripts have the server's own rights. Not advised.
+    /// No sandbox: scripts run with the server's own permissions. Not recommended.
     None,
 }
 
-/// How assets are served.
+/// Serving assets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AssetSettings {
-    /// The largest that is served.
+    /// Maximum size of an asset, in bytes.
     pub max_size_bytes: u64,
     /// The document names this setting and gives it no meaning; it is read and has no effect.
     pub inline_text_max_bytes: u64,
 }
 
-/// Where usage is told.
+/// Usage events.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AnalyticsSettings {
-    /// Whether it is.
+    /// Whether usage events are sent.
     pub enabled: bool,
-    /// The address that events are posted to.
+    /// URL that usage events are posted to.
     pub endpoint: String,
 }
 
@@ -137,19 +137,19 @@ impl Default for AssetSettings {
     }
 }
 
-/// Some of the settings, to be laid over others.
+/// Settings that override others; keys that are not set keep their value.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Overlay {
-    /// How skills are found.
+    /// How `get_skill` picks a skill for a task.
     pub matching: MatchOverlay,
-    /// How often a repository is asked for news.
+    /// Polling of a repository.
     pub refresh: RefreshOverlay,
-    /// How scripts are run.
+    /// How `run_script` runs scripts.
     pub scripts: ScriptOverlay,
-    /// How assets are served.
+    /// Limits of assets.
     pub assets: AssetOverlay,
-    /// Where usage is told.
+    /// Usage events.
     pub analytics: AnalyticsOverlay,
 }
 
@@ -157,13 +157,13 @@ pub struct Overlay {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MatchOverlay {
-    /// Skills below this score are left out.
+    /// Minimum score of a match, from 0 to 1. Default: 0.2.
     #[schemars(range(min = 0.0, max = 1.0), example = 0.2)]
     pub min_score: Option<f64>,
-    /// How many candidates are named when it is not clear which skill is meant.
+    /// Maximum number of candidates listed for an ambiguous task. Default: 3.
     #[schemars(range(min = 1, max = 100), example = 3)]
     pub max_results: Option<usize>,
-    /// Two best scores nearer than this are ambiguous.
+    /// A task is ambiguous if the two best scores differ by less than this. Default: 0.1.
     #[schemars(range(min = 0.0, max = 1.0), example = 0.1)]
     pub ambiguity_threshold: Option<f64>,
 }
@@ -172,10 +172,11 @@ pub struct MatchOverlay {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefreshOverlay {
-    /// Whether a repository is asked for news by itself.
+    /// Whether the repository is polled. Default: true.
     #[schemars(example = true)]
     pub enabled: Option<bool>,
-    /// How many minutes lie between two such questions.
+    /// Polling interval, in minutes. Default: `poll_minutes` of the source, or 15. Overridden by
+    /// `REFRESH_INTERVAL_MINUTES`.
     #[schemars(range(min = 1, max = 10_080), example = 15)]
     pub interval_minutes: Option<u64>,
 }
@@ -184,31 +185,32 @@ pub struct RefreshOverlay {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ScriptOverlay {
-    /// Whether scripts are run at all.
+    /// Whether `run_script` runs scripts. Default: true over stdio, false over HTTP; there, a `config.yaml` can't turn it
+    /// on.
     #[schemars(example = true)]
     pub enabled: Option<bool>,
-    /// How long a script may take, in seconds.
+    /// Timeout of a script, in seconds. Default: 60.
     #[schemars(range(min = 1, max = 3600), example = 60)]
     pub timeout_seconds: Option<u64>,
-    /// How much of each output of a script is kept, in bytes.
+    /// Captured output per stream, in bytes; the rest is discarded. Default: 1048576 (1 MiB).
     #[schemars(range(min = 1024, max = 67_108_864), example = 1_048_576)]
     pub max_output_bytes: Option<usize>,
-    /// The extensions that may be run.
+    /// File extensions that may run. Default: .sh, .ts, .js, .py.
     #[schemars(example = extensions_example())]
     pub allowed_extensions: Option<Vec<String>>,
-    /// The command for each extension.
+    /// Command for each file extension, in addition to the defaults: bash, npx tsx, node, python3.
     #[schemars(example = runners_example())]
     pub runners: Option<BTreeMap<String, String>>,
-    /// What scripts are kept in.
+    /// Sandbox level. Default: "auto".
     #[schemars(example = &"auto")]
     pub sandbox: Option<SandboxChoice>,
-    /// What a script that declares `network: true` may reach: "public" over stdio and "none" over HTTP if left out.
+    /// Network access of scripts that declare `network: true`. Default: "public" over stdio, "none" over HTTP.
     #[schemars(example = &"public")]
     pub network: Option<NetworkChoice>,
-    /// A folder of yours that scripts may work in, over stdio only.
+    /// Local folder that scripts may access, over stdio only. Default: none. Overridden by `SKILLS_WORKSPACE`.
     #[schemars(example = &"/home/me/project")]
     pub workspace: Option<PathBuf>,
-    /// What scripts may do in the workspace: "read" if left out.
+    /// Access of scripts to the workspace. Default: "read". Overridden by `SKILLS_WORKSPACE_ACCESS`.
     #[schemars(example = &"read")]
     pub workspace_access: Option<WorkspaceAccess>,
 }
@@ -225,10 +227,10 @@ fn runners_example() -> BTreeMap<&'static str, &'static str> {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AssetOverlay {
-    /// The largest asset that is served, in bytes.
+    /// Maximum size of an asset, in bytes. Default: 1048576 (1 MiB).
     #[schemars(range(min = 1, max = 67_108_864), example = 1_048_576)]
     pub max_size_bytes: Option<u64>,
-    /// Read for compatibility; it has no effect.
+    /// Accepted for compatibility; has no effect.
     #[schemars(example = 10_240)]
     pub inline_text_max_bytes: Option<u64>,
 }
@@ -237,10 +239,10 @@ pub struct AssetOverlay {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AnalyticsOverlay {
-    /// Whether usage is told.
+    /// Whether usage events are sent. Default: false. `ANALYTICS_ENDPOINT` turns it on.
     #[schemars(example = false)]
     pub enabled: Option<bool>,
-    /// The address that events are posted to.
+    /// URL that usage events are posted to. Overridden by `ANALYTICS_ENDPOINT`.
     #[schemars(example = "https://usage.example.org/events")]
     pub endpoint: Option<String>,
 }
@@ -288,12 +290,12 @@ impl Overlay {
                 Err(error) => warnings.push(format!("{name}: {error}; it has no effect")),
             }
         }
-        overlay.keep_sane(&mut warnings);
+        overlay.clamp(&mut warnings);
         (overlay, warnings)
     }
 
     /// Leaves out values that make no sense; `lyceum.toml` has a schema for that, `config.yaml` has this.
-    fn keep_sane(&mut self, warnings: &mut Vec<String>) {
+    fn clamp(&mut self, warnings: &mut Vec<String>) {
         if self.scripts.sandbox.take().is_some() {
             let message = "scripts.sandbox: only lyceum.toml can choose the sandbox; it has no effect here";
             warnings.push(message.to_owned());

@@ -40,19 +40,19 @@ impl SkillNode {
     pub fn page(mut self, offset: usize, most: usize) -> Self {
         self.children.drain(..offset.min(self.children.len()));
         let mut page = self.cut(most);
-        page.say_more(offset);
+        page.append_count(offset);
         page
     }
 
     /// Says how to see what is left out below each node; so many children of this one come before those that are here.
-    fn say_more(&mut self, before: usize) {
+    fn append_count(&mut self, before: usize) {
         if self.omitted.is_some() {
             let offset = before + self.children.len();
             let path =
                 if self.path.is_empty() { String::new() } else { format!("path {:?} and ", self.path) };
             self.more = Some(format!("call list_skills with {path}offset {offset}"));
         }
-        self.children.iter_mut().for_each(|child| child.say_more(0));
+        self.children.iter_mut().for_each(|child| child.append_count(0));
     }
 
     fn cut(self, most: usize) -> Self {
@@ -63,7 +63,7 @@ impl SkillNode {
             .iter()
             .take_while(|nodes| left.checked_sub(**nodes).map(|rest| left = rest).is_some())
             .count();
-        self.kept(0, whole, &mut left)
+        self.truncate(0, whole, &mut left)
     }
 
     /// Counts the nodes of each level.
@@ -78,14 +78,14 @@ impl SkillNode {
     }
 
     /// Keeps the levels that fit whole, and of the next one as many as are left.
-    fn kept(mut self, level: usize, whole: usize, left: &mut usize) -> Self {
+    fn truncate(mut self, level: usize, whole: usize, left: &mut usize) -> Self {
         let mut omitted = 0;
         let children = std::mem::take(&mut self.children);
         for child in children {
             let fits = level + 1 < whole
                 || (level + 1 == whole && left.checked_sub(1).map(|rest| *left = rest).is_some());
             if fits {
-                self.children.push(child.kept(level + 1, whole, left));
+                self.children.push(child.truncate(level + 1, whole, left));
             } else {
                 omitted += child.size();
             }

@@ -6,7 +6,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 /// What the Inspector asks for, the most demanding of the peers.
-const OLDEST: Version = Version { major: 22, minor: 19 };
+const MIN_VERSION: Version = Version { major: 22, minor: 19 };
 
 /// The Node of this machine.
 pub(super) enum Node {
@@ -30,7 +30,7 @@ pub(super) fn on_this_machine() -> Result<Node> {
         bail!("`node -p process.version` does not answer: {}", String::from_utf8_lossy(&output.stderr));
     };
     match parse(version) {
-        Some(found) if found >= OLDEST => Ok(Node::NewEnough(program.into())),
+        Some(found) if found >= MIN_VERSION => Ok(Node::NewEnough(program.into())),
         _ => Ok(Node::TooOld { version: version.to_owned() }),
     }
 }
@@ -41,7 +41,7 @@ pub(super) fn from_npm(peers: &Path, version: &str) -> Result<PathBuf> {
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) && program.is_file() {
         return Ok(program);
     }
-    let Version { major, minor } = OLDEST;
+    let Version { major, minor } = MIN_VERSION;
     bail!(
         "the peers need Node {major}.{minor} or newer and this machine has {version}: install a newer one and run again"
     )

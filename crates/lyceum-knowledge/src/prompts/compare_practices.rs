@@ -3,7 +3,7 @@
 use lyceum_content::knowledge::completions;
 use lyceum_tools::Error;
 
-use super::{Argument, Given, Need, Prompt};
+use super::{Argument, Arguments, Need, Prompt};
 use crate::{Knowledge, term};
 
 pub(super) const PROMPT: Prompt = Prompt {
@@ -19,7 +19,7 @@ pub(super) const PROMPT: Prompt = Prompt {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "other prompts have arguments that can be wrong")]
-fn write(title: &str, given: &Given) -> Result<String, Error> {
+fn write(title: &str, given: &Arguments) -> Result<String, Error> {
     let (practice1, practice2) = (given.text("practice1"), given.text("practice2"));
     Ok(format!(
         "Compare \"{practice1}\" and \"{practice2}\" as described in the {title} knowledge base.
@@ -36,6 +36,6 @@ Use the search_knowledge tool to find relevant documentation for both."
 }
 
 fn complete(knowledge: &Knowledge, _: &str, typed: &str) -> Vec<String> {
-    let shown = knowledge.shown();
-    completions(term::titles_of(&shown.catalog, &["practice", "pattern"]), typed)
+    let snapshot = knowledge.snapshot();
+    completions(term::titles_of(&snapshot.catalog, &["practice", "pattern"]), typed)
 }

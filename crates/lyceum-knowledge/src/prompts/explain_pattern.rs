@@ -3,7 +3,7 @@
 use lyceum_content::knowledge::completions;
 use lyceum_tools::Error;
 
-use super::{Argument, Given, Need, Prompt};
+use super::{Argument, Arguments, Need, Prompt};
 use crate::{Knowledge, term};
 
 pub(super) const PROMPT: Prompt = Prompt {
@@ -16,7 +16,7 @@ pub(super) const PROMPT: Prompt = Prompt {
 };
 
 #[expect(clippy::unnecessary_wraps, reason = "other prompts have arguments that can be wrong")]
-fn write(title: &str, given: &Given) -> Result<String, Error> {
+fn write(title: &str, given: &Arguments) -> Result<String, Error> {
     let pattern = given.text("pattern");
     Ok(format!(
         "Explain the pattern \"{pattern}\" as documented in {title}'s knowledge base.
@@ -33,6 +33,6 @@ Use the search_knowledge and define_term tools to find accurate information."
 }
 
 fn complete(knowledge: &Knowledge, _: &str, typed: &str) -> Vec<String> {
-    let shown = knowledge.shown();
-    completions(term::titles_of(&shown.catalog, &["pattern"]), typed)
+    let snapshot = knowledge.snapshot();
+    completions(term::titles_of(&snapshot.catalog, &["pattern"]), typed)
 }

@@ -3,7 +3,7 @@
 use lyceum_content::knowledge::completions;
 use lyceum_tools::Error;
 
-use super::{Argument, Given, Need, Prompt};
+use super::{Argument, Arguments, Need, Prompt};
 use crate::{Knowledge, term};
 
 pub(super) const PROMPT: Prompt = Prompt {
@@ -36,7 +36,7 @@ Provide a comprehensive analysis including:
 5. Gaps or areas needing more documentation
 ";
 
-fn write(title: &str, given: &Given) -> Result<String, Error> {
+fn write(title: &str, given: &Arguments) -> Result<String, Error> {
     let wanted = match given.text("depth") {
         // Some clients send what was left out as an empty text.
         "" | "shallow" => SHALLOW,
@@ -57,7 +57,7 @@ fn complete(knowledge: &Knowledge, argument: &str, typed: &str) -> Vec<String> {
     if argument == "depth" {
         return completions(DEPTHS, typed);
     }
-    let shown = knowledge.shown();
-    let titles = shown.catalog.entries().iter().map(|entry| entry.summary.title.as_str());
-    completions(term::titles(&shown.catalog).chain(titles), typed)
+    let snapshot = knowledge.snapshot();
+    let titles = snapshot.catalog.entries().iter().map(|entry| entry.summary.title.as_str());
+    completions(term::titles(&snapshot.catalog).chain(titles), typed)
 }

@@ -30,7 +30,7 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
         TemplateEntry::new(for_members(domain), wire, move |_, address| read(read_from.clone(), address))?;
     let entry = entry.existing_by(move |address| {
         let (content_type, id) = content_type_and_id(address);
-        looked_up_in.shown().catalog.get(content_type, id).is_some()
+        looked_up_in.snapshot().catalog.get(content_type, id).is_some()
     });
     Ok(entry.completed_by(move |variable, typed| complete(&completed_from, variable, typed)))
 }
@@ -41,9 +41,9 @@ fn content_type_and_id(address: &Address) -> (&str, &str) {
 }
 
 async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<ReadResourceResult>, Error> {
-    let shown = knowledge.ready().await?;
+    let snapshot = knowledge.ready().await?;
     let (content_type, id) = content_type_and_id(&address);
-    let entry = shown.catalog.get(content_type, id);
+    let entry = snapshot.catalog.get(content_type, id);
     let entry = entry.ok_or_else(|| Error::ResourceNotFound { uri: printable(&address.uri) })?;
     let document = knowledge.document(entry).await?;
     as_markdown(&document, address.uri).map(Outcome::Done)
@@ -51,8 +51,8 @@ async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<Rea
 
 /// What is not known is which type goes with an id, so the ids are those of all types.
 fn complete(knowledge: &Knowledge, variable: &str, typed: &str) -> Vec<String> {
-    let shown = knowledge.shown();
-    let entries = shown.catalog.entries().iter();
+    let snapshot = knowledge.snapshot();
+    let entries = snapshot.catalog.entries().iter();
     match variable {
         "contentType" => {
             let types: BTreeSet<&str> = entries.map(|entry| entry.summary.content_type.as_str()).collect();

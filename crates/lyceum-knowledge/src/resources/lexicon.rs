@@ -24,11 +24,11 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
         read(read_from.clone(), address)
     })?;
     let entry = entry.existing_by(move |address| {
-        name_of(address).is_some_and(|name| define(&looked_up_in.shown().catalog, &name).is_some())
+        name_of(address).is_some_and(|name| define(&looked_up_in.snapshot().catalog, &name).is_some())
     });
     Ok(entry.completed_by(move |_, typed| {
-        let shown = completed_from.shown();
-        completions(term::titles(&shown.catalog), typed)
+        let snapshot = completed_from.snapshot();
+        completions(term::titles(&snapshot.catalog), typed)
     }))
 }
 
@@ -39,10 +39,10 @@ fn name_of(address: &Address) -> Option<Cow<'_, str>> {
 }
 
 async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<ReadResourceResult>, Error> {
-    let shown = knowledge.ready().await?;
+    let snapshot = knowledge.ready().await?;
     let unknown = || Error::ResourceNotFound { uri: printable(&address.uri) };
     let name = name_of(&address).ok_or_else(unknown)?;
-    let entry = define(&shown.catalog, &name).ok_or_else(unknown)?;
+    let entry = define(&snapshot.catalog, &name).ok_or_else(unknown)?;
     let document = knowledge.document(entry).await?;
     as_markdown(&document, address.uri).map(Outcome::Done)
 }

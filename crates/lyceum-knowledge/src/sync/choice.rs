@@ -7,7 +7,7 @@ use lyceum_content::knowledge;
 use lyceum_model::RelPath;
 use lyceum_store::documents::{DocumentRow, FileRow, FileState};
 
-use super::{Known, Outcome};
+use super::{Outcome, StoredState};
 use crate::read::RETRIES;
 
 /// An id, and whether it is the plain name of the file.
@@ -18,7 +18,7 @@ pub(super) struct Id {
 
 /// A document that is to be staged.
 #[derive(Debug, Clone)]
-pub(super) struct Ahead {
+pub(super) struct PendingDocument {
     pub path: RelPath,
     pub id: String,
     /// The hash of the file as it was read first.
@@ -33,16 +33,16 @@ pub(super) fn assign(files: &BTreeMap<String, FileRow>) -> BTreeMap<String, Id> 
         .filter_map(|row| Some((RelPath::parse(&row.path).ok()?, row.content_type.as_str())))
         .collect();
     let ids = knowledge::assign(paths.iter().map(|(path, content_type)| (path, *content_type)));
-    let id = |assigned: knowledge::Assigned| Id { text: assigned.id, is_plain: assigned.is_plain };
+    let id = |assigned: knowledge::AssignedId| Id { text: assigned.id, is_plain: assigned.is_plain };
     ids.into_iter().map(|(path, assigned)| (path.as_str().to_owned(), id(assigned))).collect()
 }
 
 /// Finds which documents have to be staged, and which are replaced or served no more.
 pub(super) fn choose(
     files: &BTreeMap<String, FileRow>,
-    known: &Known,
+    known: &StoredState,
     ids: &BTreeMap<String, Id>,
-) -> (Vec<Ahead>, Vec<DocumentRow>) {
+) -> (Vec<PendingDocument>, Vec<DocumentRow>) {
     let mut ahead = Vec::new();
     for row in files.values().filter(|row| row.state == FileState::Published) {
         let Some(id) = ids.get(&row.path) else { continue };
@@ -53,7 +53,11 @@ pub(super) fn choose(
                 && digest == row.digest.as_ref()
         });
         if let (false, Ok(path)) = (is_same, RelPath::parse(&row.path)) {
-            ahead.push(Ahead { path, id: id.text.clone(), digest: row.digest.clone().unwrap_or_default() });
+            ahead.push(PendingDocument {
+                path,
+                id: id.text.clone(),
+                digest: row.digest.clone().unwrap_or_default(),
+            });
         }
     }
     let stays = |served: &DocumentRow| match files.get(&served.path) {
@@ -75,7 +79,7 @@ pub(super) fn postpone(
     outcome: &mut Outcome,
     files: &mut BTreeMap<String, FileRow>,
     ids: &BTreeMap<String, Id>,
-    ahead: &[Ahead],
+    ahead: &[PendingDocument],
     now: Timestamp,
 ) {
     let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();

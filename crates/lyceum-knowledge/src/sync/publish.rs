@@ -7,7 +7,7 @@ use lyceum_model::RelPath;
 use lyceum_store::{
     DbError, Key, Tx,
     documents::{self, DocumentRow, FileRow, SourceRow},
-    events::{self, Happened},
+    events::{self, EventKind},
     jobs,
 };
 
@@ -69,18 +69,20 @@ fn write_down(
         objects.extend(keys(&staged.row)?.into_iter().zip(hashes));
     }
     for (key, hash) in &objects {
-        jobs::ask(tx, QUEUE, key, hash, now)?;
+        jobs::enqueue(tx, QUEUE, key, hash, now)?;
     }
-    let happened: Vec<(Happened, &str)> = (objects.iter())
+    let happened: Vec<(EventKind, &str)> = (objects.iter())
         .filter(|(key, _)| key.starts_with("content/"))
-        .map(|(key, hash)| (if hash.is_empty() { Happened::Removed } else { Happened::Stored }, key.as_str()))
+        .map(|(key, hash)| {
+            (if hash.is_empty() { EventKind::Removed } else { EventKind::Stored }, key.as_str())
+        })
         .collect();
     events::append(tx, source, happened.into_iter(), now)?;
     documents::put_source(tx, source, row)?;
     let manifest = manifest(tx, source, row, counts)?;
     let manifest_hash = hash(&manifest);
     documents::put_body(tx, &manifest_hash, &manifest)?;
-    jobs::ask(tx, QUEUE, Key::manifest().as_str(), &manifest_hash, now)
+    jobs::enqueue(tx, QUEUE, Key::manifest().as_str(), &manifest_hash, now)
 }
 
 /// Where a document and its file are kept.

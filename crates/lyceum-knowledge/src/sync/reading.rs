@@ -8,7 +8,7 @@ use lyceum_model::RelPath;
 use lyceum_source::Snapshot;
 use lyceum_store::documents::FileRow;
 
-use super::{BATCH_BYTES, BATCH_FILES, Known, OnProgress, Progress, SyncError};
+use super::{BATCH_BYTES, BATCH_FILES, OnProgress, Progress, StoredState, SyncError};
 use crate::{
     Knowledge,
     failpoint::{self, Step},
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// How long one batch of files may take: longer is a disk that is gone.
-const WITHIN: Duration = Duration::from_secs(120);
+const BATCH_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Knowledge {
     /// Reads the files that the plan names, some at a time on every processor.
@@ -25,7 +25,7 @@ impl Knowledge {
         &self,
         snapshot: &Snapshot,
         plan: &Plan,
-        known: &Known,
+        known: &StoredState,
         now: Timestamp,
         on_progress: &OnProgress,
     ) -> Result<Vec<FileRow>, SyncError> {
@@ -75,13 +75,13 @@ pub(super) fn batches<T>(files: &[T], size: impl Fn(&T) -> u64) -> impl Iterator
 pub(super) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SyncError> {
-    match tokio::time::timeout(WITHIN, tokio::task::spawn_blocking(work)).await {
+    match tokio::time::timeout(BATCH_TIMEOUT, tokio::task::spawn_blocking(work)).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(panicked)) => {
             tracing::error!(error.cause = %panicked, "reading files failed");
             Err(SyncError::Panicked)
         }
-        Err(_) => Err(SyncError::TooSlow { limit: WITHIN }),
+        Err(_) => Err(SyncError::TooSlow { limit: BATCH_TIMEOUT }),
     }
 }
 

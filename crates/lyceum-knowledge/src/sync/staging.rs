@@ -11,7 +11,7 @@ use lyceum_store::{
 
 use super::{
     OnProgress, Progress, SyncError,
-    choice::Ahead,
+    choice::PendingDocument,
     reading::{aside, batches, processors},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// A document whose bytes are in the database.
-pub(super) struct Staged {
+pub(super) struct StagedDocument {
     pub row: DocumentRow,
     pub raw_hash: String,
 }
@@ -33,18 +33,18 @@ impl Knowledge {
     pub(super) async fn stage_all(
         &self,
         snapshot: &Snapshot,
-        ahead: &[Ahead],
+        ahead: &[PendingDocument],
         version: &str,
         now: Timestamp,
         on_progress: &OnProgress,
-    ) -> Result<Vec<Staged>, SyncError> {
+    ) -> Result<Vec<StagedDocument>, SyncError> {
         let of = ahead.len();
         if of > 0 {
             // What a sync left behind that never came to its end.
             self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await?;
         }
-        let size = |one: &Ahead| snapshot.files().get(&one.path).map_or(0, |file| file.size);
-        let batches: Vec<Vec<Ahead>> = batches(ahead, size).map(<[_]>::to_vec).collect();
+        let size = |one: &PendingDocument| snapshot.files().get(&one.path).map_or(0, |file| file.size);
+        let batches: Vec<Vec<PendingDocument>> = batches(ahead, size).map(<[_]>::to_vec).collect();
         let built: Vec<_> = batches
             .into_iter()
             .map(|batch| {
@@ -53,7 +53,7 @@ impl Knowledge {
                 let version = version.to_owned();
                 aside(move || {
                     let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &[], now };
-                    let build = |Ahead { path, id, digest }: Ahead| {
+                    let build = |PendingDocument { path, id, digest }: PendingDocument| {
                         let text = reader.text(&path).ok().filter(|text| hash(text.as_bytes()) == digest)?;
                         let parsed = lyceum_content::document::read(&ontology, &path, &text).ok()?;
                         let document = Document {
@@ -69,7 +69,7 @@ impl Knowledge {
                         };
                         let head = text.len().saturating_sub(parsed.body.len());
                         let first_line = 1 + text.get(..head).unwrap_or_default().matches('\n').count();
-                        Some(Built::of(&document, first_line, text))
+                        Some(BuiltDocument::of(&document, first_line, text))
                     };
                     batch.into_iter().map(build).collect::<Vec<_>>()
                 })
@@ -80,7 +80,7 @@ impl Knowledge {
         let mut done = 0;
         while let Some(batch) = built.try_next().await? {
             done += batch.len();
-            let batch: Vec<Built> = batch.into_iter().flatten().collect();
+            let batch: Vec<BuiltDocument> = batch.into_iter().flatten().collect();
             staged.extend(
                 self.db
                     .write(move |tx| {
@@ -96,13 +96,13 @@ impl Knowledge {
 }
 
 /// A document, its file, and what the database knows of both.
-struct Built {
+struct BuiltDocument {
     row: DocumentRow,
     bytes: Vec<u8>,
     raw: String,
 }
 
-impl Built {
+impl BuiltDocument {
     fn of(document: &Document, first_line: usize, raw: String) -> Self {
         let bytes = document.to_bytes();
         let row = DocumentRow {
@@ -120,10 +120,10 @@ impl Built {
         Self { row, bytes, raw }
     }
 
-    fn stage(self, tx: &Tx<'_>) -> Result<Staged, DbError> {
+    fn stage(self, tx: &Tx<'_>) -> Result<StagedDocument, DbError> {
         let raw_hash = hash(self.raw.as_bytes());
         documents::put_body(tx, &self.row.hash, &self.bytes)?;
         documents::put_body(tx, &raw_hash, self.raw.as_bytes())?;
-        Ok(Staged { row: self.row, raw_hash })
+        Ok(StagedDocument { row: self.row, raw_hash })
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use lyceum_store::documents::{FileRow, FileState};
 
-use super::{Known, Outcome, choice::Id, staging::Staged};
+use super::{Outcome, StoredState, choice::Id, staging::StagedDocument};
 use crate::{Counts, FileReason, Knowledge, Report};
 
 impl Knowledge {
@@ -13,21 +13,21 @@ impl Knowledge {
         &self,
         outcome: &Outcome,
         files: &BTreeMap<String, FileRow>,
-        known: &Known,
+        known: &StoredState,
         ids: &BTreeMap<String, Id>,
         version: &str,
         now: Timestamp,
     ) -> Report {
-        let told = |state: FileState| {
+        let in_state = |state: FileState| {
             let in_state = files.values().filter(move |row| row.state == state);
             in_state.map(|row| FileReason {
                 path: row.path.clone(),
                 reason: row.reason.clone().unwrap_or_default(),
             })
         };
-        let is_known = |staged: &&Staged| known.documents.contains_key(&staged.row.path);
+        let is_known = |staged: &&StagedDocument| known.documents.contains_key(&staged.row.path);
         let staged: BTreeSet<&str> = outcome.staged.iter().map(|staged| staged.row.path.as_str()).collect();
-        let path = |staged: &Staged| staged.row.path.clone();
+        let path = |staged: &StagedDocument| staged.row.path.clone();
         let served = |path: &str| files.get(path).is_some_and(|row| row.state == FileState::Published);
         Report {
             source: self.options.name.to_string(),
@@ -39,8 +39,8 @@ impl Knowledge {
                 .filter(|row| !staged.contains(row.path.as_str()))
                 .map(|row| row.path.clone())
                 .collect(),
-            skipped: told(FileState::Skipped).collect(),
-            failed: told(FileState::Failed).collect(),
+            skipped: in_state(FileState::Skipped).collect(),
+            failed: in_state(FileState::Failed).collect(),
             renamed: (ids.iter().filter(|(path, id)| !id.is_plain && served(path)))
                 .map(|(path, id)| FileReason { path: path.clone(), reason: format!("its id is {}", id.text) })
                 .collect(),

@@ -20,7 +20,7 @@ use lyceum_tools::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{Finder, Knowledge, Links, Options, Readers, register};
+use crate::{Knowledge, KnowledgeSearch, Links, Options, Readers, register};
 
 pub(super) const DOMAIN: Domain = Domain::from_static("knowledge");
 
@@ -94,9 +94,9 @@ impl Base {
 
     /// What is served.
     pub(super) fn paths(&self) -> Vec<String> {
-        let shown = self.knowledge.shown();
+        let snapshot = self.knowledge.snapshot();
         let mut paths: Vec<String> =
-            shown.catalog.entries().iter().map(|entry| entry.summary.path.clone()).collect();
+            snapshot.catalog.entries().iter().map(|entry| entry.summary.path.clone()).collect();
         paths.sort();
         paths
     }
@@ -163,7 +163,7 @@ fn view_of(knowledge: &Arc<Knowledge>) -> View {
 }
 
 fn view(knowledge: &Arc<Knowledge>, caller: Caller) -> View {
-    let finder = Finder { knowledge: knowledge.clone(), search: search() };
+    let finder = KnowledgeSearch { knowledge: knowledge.clone(), search: search() };
     let registry = register(Registry::builder(), &DOMAIN, &Arc::new(finder)).unwrap().build();
     View::of_all(Arc::new(registry), Arc::new(caller))
 }

@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use super::base::{Base, document};
 
 /// How long healing may take.
-const WITHIN: Duration = Duration::from_secs(20);
+const REPAIR_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn entry(base: &Base, content_type: &str, id: &str) -> Arc<Entry> {
-    base.knowledge.shown().catalog.get(content_type, id).unwrap().clone()
+    base.knowledge.snapshot().catalog.get(content_type, id).unwrap().clone()
 }
 
 /// Does something to the object of a document, and checks that it is served again, as it was.
@@ -32,7 +32,7 @@ async fn check(happens: impl AsyncFn(&Objects, &Key)) {
         refused.to_string(),
         "the stored document is corrupt and is being restored; retry in a moment"
     );
-    let until = Instant::now() + WITHIN;
+    let until = Instant::now() + REPAIR_TIMEOUT;
     let healed = loop {
         match base.knowledge.document(&entry(&base, "file", "a")).await {
             Ok(document) => break document,

@@ -110,8 +110,8 @@ async fn a_release_names_its_first_twenty_documents() {
 async fn a_document_is_told_whole_as_it_is_kept() {
     let base = base().await;
     let answer = base.ask("get_document", json!({ "contentType": "pattern", "id": "a" })).await;
-    let shown = base.knowledge.shown();
-    let entry = shown.catalog.get("pattern", "a").unwrap();
+    let snapshot = base.knowledge.snapshot();
+    let entry = snapshot.catalog.get("pattern", "a").unwrap();
     let kept: Value =
         serde_json::from_slice(&base.knowledge.document_bytes(entry).await.unwrap().bytes).unwrap();
     for (key, value) in kept.as_object().unwrap() {

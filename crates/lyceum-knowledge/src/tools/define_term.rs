@@ -9,13 +9,13 @@ use super::named;
 use crate::{Knowledge, term::Term};
 
 /// How many terms are suggested where none is found.
-const MOST_SUGGESTIONS: usize = 5;
+const MAX_SUGGESTIONS: usize = 5;
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct DefineTerm;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     term: String,
 }
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("type" = "object"))]
@@ -35,18 +35,18 @@ pub(crate) enum Definition {
         found: bool,
         #[serde(flatten)]
         term: Box<Term>,
-        /// Whether the definition goes on; get_document has all of it.
+        /// Whether the definition is truncated; get_document returns all of it.
         truncated: bool,
     },
-    /// No term has that name.
+    /// There is no such term.
     NotFound {
         /// Always false.
         found: bool,
-        /// What was asked for.
+        /// The term in the request.
         term: String,
-        /// The same in words.
+        /// A message for people.
         message: String,
-        /// Terms with names that are like it.
+        /// Terms with similar names.
         suggestions: Vec<String>,
     },
 }
@@ -66,12 +66,12 @@ impl Tool for DefineTerm {
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Definition, Error> {
-        let shown = knowledge.ready().await?;
-        if let Some(entry) = define(&shown.catalog, &args.term) {
+        let snapshot = knowledge.ready().await?;
+        if let Some(entry) = define(&snapshot.catalog, &args.term) {
             let (term, truncated) = Term::of_document(&knowledge.document(entry).await?);
             return Ok(Definition::Found { found: true, term: Box::new(term), truncated });
         }
-        let near = near_terms(&shown.catalog, &args.term, MOST_SUGGESTIONS);
+        let near = near_terms(&snapshot.catalog, &args.term, MAX_SUGGESTIONS);
         Ok(Definition::NotFound {
             found: false,
             message: format!("Term \"{}\" not found in lexicon.", args.term),

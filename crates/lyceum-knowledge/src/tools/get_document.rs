@@ -12,13 +12,13 @@ use super::for_members;
 use crate::{Document, Knowledge};
 
 /// How many documents are suggested where none is found.
-const MOST_SUGGESTIONS: usize = 5;
+const MAX_SUGGESTIONS: usize = 5;
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct GetDocument;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Args {
@@ -67,9 +67,9 @@ impl Tool for GetDocument {
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Output, Error> {
-        let shown = knowledge.ready().await?;
-        let Some(entry) = shown.catalog.get(&args.content_type, &args.id) else {
-            let message = not_found(&shown.catalog, &args);
+        let snapshot = knowledge.ready().await?;
+        let Some(entry) = snapshot.catalog.get(&args.content_type, &args.id) else {
+            let message = not_found(&snapshot.catalog, &args);
             return Err(Error::Failed { code: ErrorCode::NotFound, message });
         };
         let document = knowledge.document(entry).await?;
@@ -84,7 +84,7 @@ impl Tool for GetDocument {
 
 /// Says what may be meant.
 fn not_found(catalog: &Catalog, Args { content_type, id }: &Args) -> String {
-    let near = near_documents(catalog, content_type, id, MOST_SUGGESTIONS);
+    let near = near_documents(catalog, content_type, id, MAX_SUGGESTIONS);
     let near: Vec<String> = near.iter().map(|entry| entry.key()).collect();
     let absent = format!("Document not found. No {content_type} has the id {:?}", printable(id));
     match near.is_empty() {

@@ -10,7 +10,7 @@ use super::named;
 use crate::{Knowledge, provenance::Provenance};
 
 /// How many groups one answer holds.
-const MOST_GROUPS: usize = 500;
+const MAX_GROUPS: usize = 500;
 
 /// The tool.
 #[derive(Debug)]
@@ -21,10 +21,10 @@ pub(crate) struct ListGroups;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {}
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Groups {
-    /// How many groups there are; the answer holds the first 500.
+    /// Total number of groups; the response has the first 500.
     total: usize,
     /// The groups, by name.
     groups: Vec<Group>,
@@ -33,23 +33,23 @@ pub(crate) struct Groups {
 /// A group or cell.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Group {
-    /// What documents call it in their field `group`; the id of the document about it, where there is one.
+    /// The value of the `group` field; the id of the group's own document, if there is one.
     slug: String,
     /// Its name.
     title: String,
-    /// What it is, where a document says so.
+    /// Description, if a document has one.
     description: Option<String>,
-    /// How many documents belong to it.
+    /// Number of documents in the group.
     documents: usize,
-    /// Who is in it.
+    /// Members.
     members: Vec<String>,
-    /// What else it is called.
+    /// Aliases.
     aliases: Vec<String>,
-    /// Its page on the web.
+    /// Homepage.
     homepage: Option<String>,
-    /// Its picture.
+    /// Image URL.
     logo: Option<String>,
-    /// Where this is said; absent for a group that documents name and none is about.
+    /// Provenance of the group's document; absent if it has none.
     #[serde(flatten)]
     provenance: Option<Provenance>,
 }
@@ -57,9 +57,9 @@ pub(crate) struct Group {
 impl Groups {
     /// Every group, once something is synced.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
-        let shown = knowledge.ready().await?;
-        let all = knowledge::groups(&shown.catalog);
-        let groups = all.iter().take(MOST_GROUPS).map(|group| described(knowledge, group)).collect();
+        let snapshot = knowledge.ready().await?;
+        let all = knowledge::groups(&snapshot.catalog);
+        let groups = all.iter().take(MAX_GROUPS).map(|group| described(knowledge, group)).collect();
         Ok(Self { total: all.len(), groups })
     }
 }

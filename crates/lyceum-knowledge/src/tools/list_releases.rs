@@ -11,10 +11,10 @@ use super::named;
 use crate::{Knowledge, provenance::Provenance};
 
 /// How many releases one answer holds.
-const MOST_RELEASES: usize = 100;
+const MAX_RELEASES: usize = 100;
 
 /// How many documents of each are named.
-const MOST_ENTRIES: usize = 20;
+const MAX_ENTRIES: usize = 20;
 
 /// The tool.
 #[derive(Debug)]
@@ -25,29 +25,29 @@ pub(crate) struct ListReleases;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {}
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Releases {
-    /// How many releases there are; the answer holds the first 100.
+    /// Total number of releases; the response has the first 100.
     total: usize,
-    /// The releases, the one with the newest document first.
+    /// The releases, by their newest document.
     releases: Vec<Release>,
 }
 
 /// A release.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Release {
-    /// What documents call it in their field `release`.
+    /// The value of the `release` field.
     slug: String,
-    /// How many documents are part of it.
+    /// Number of documents in the release.
     documents: usize,
     /// The types of its documents.
     types: BTreeSet<String>,
     /// The groups that its documents belong to.
     groups: BTreeSet<String>,
-    /// The day of its newest document, as it was written.
+    /// Date of its newest document, as written in the frontmatter.
     date: Option<String>,
-    /// Its documents, the newest first; the first 20 of them.
+    /// The 20 newest documents.
     entries: Vec<Part>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Part {
     content_type: String,
     /// The title.
     title: String,
-    /// Its day, as it was written.
+    /// The date, as written in the frontmatter.
     date: Option<String>,
     #[serde(flatten)]
     provenance: Provenance,
@@ -70,9 +70,9 @@ pub(crate) struct Part {
 impl Releases {
     /// Every release, once something is synced.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
-        let shown = knowledge.ready().await?;
-        let all = knowledge::releases(&shown.catalog);
-        let releases = all.iter().take(MOST_RELEASES).map(|release| described(knowledge, release)).collect();
+        let snapshot = knowledge.ready().await?;
+        let all = knowledge::releases(&snapshot.catalog);
+        let releases = all.iter().take(MAX_RELEASES).map(|release| described(knowledge, release)).collect();
         Ok(Self { total: all.len(), releases })
     }
 }
@@ -85,7 +85,7 @@ fn described(knowledge: &Knowledge, release: &knowledge::Release<'_>) -> Release
         types: summaries().map(|one| one.content_type.clone()).collect(),
         groups: summaries().filter_map(|one| one.group.clone()).collect(),
         date: summaries().find_map(|one| one.date.clone()),
-        entries: release.entries.iter().take(MOST_ENTRIES).map(|entry| part(knowledge, entry)).collect(),
+        entries: release.entries.iter().take(MAX_ENTRIES).map(|entry| part(knowledge, entry)).collect(),
     }
 }
 

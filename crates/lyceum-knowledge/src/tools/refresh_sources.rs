@@ -12,7 +12,7 @@ use crate::{Knowledge, Report};
 #[derive(Debug)]
 pub(crate) struct RefreshSources;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{named, with_types};
 use crate::{
-    Finder, SearchResponse,
+    KnowledgeSearch, SearchResponse,
     search_request::{Filters, SearchOptions},
 };
 
@@ -15,7 +15,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct SearchKnowledge;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -38,15 +38,15 @@ impl Tool for SearchKnowledge {
         Use double quotes for an exact phrase, and a trailing * for a prefix.";
     const TIER: Tier = Tier::Public;
 
-    type Service = Finder;
+    type Service = KnowledgeSearch;
     type Args = Args;
     type Output = SearchResponse;
 
-    fn contract(finder: &Finder, spec: ToolSpec) -> ToolSpec {
+    fn contract(finder: &KnowledgeSearch, spec: ToolSpec) -> ToolSpec {
         with_types(&finder.knowledge, named(&finder.knowledge, spec))
     }
 
-    async fn call(finder: &Finder, _: &Call, args: Args) -> Result<SearchResponse, Error> {
+    async fn call(finder: &KnowledgeSearch, _: &Call, args: Args) -> Result<SearchResponse, Error> {
         let options = SearchOptions { explain: args.explain, ..SearchOptions::default() };
         finder.find(args.query, &args.filters, options).await
     }

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::{Knowledge, term::Term};
 
 /// How many terms one answer holds.
-const MOST_TERMS: usize = 50;
+const MAX_TERMS: usize = 50;
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct SearchLexicon;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -23,14 +23,14 @@ pub(crate) struct Args {
     keyword: String,
 }
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// What was searched for.
+    /// The keyword.
     keyword: String,
-    /// How many terms there are; the answer holds the first 50.
+    /// Total number of matches; the response has the first 50.
     total: usize,
-    /// The terms, those that are named by the keyword first; each with the first paragraph of its definition.
+    /// The terms, matches in the name first; each with the first paragraph of its definition.
     terms: Vec<Term>,
 }
 
@@ -45,9 +45,9 @@ impl Tool for SearchLexicon {
     type Output = Output;
 
     async fn call(knowledge: &Knowledge, _: &Call, Args { keyword }: Args) -> Result<Output, Error> {
-        let shown = knowledge.ready().await?;
-        let found = search_terms(&shown.catalog, &keyword);
-        let terms = found.iter().take(MOST_TERMS).map(|entry| Term::of_entry(knowledge, entry)).collect();
+        let snapshot = knowledge.ready().await?;
+        let found = search_terms(&snapshot.catalog, &keyword);
+        let terms = found.iter().take(MAX_TERMS).map(|entry| Term::of_entry(knowledge, entry)).collect();
         Ok(Output { keyword, total: found.len(), terms })
     }
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{for_members, named, with_types};
 use crate::{
-    Document, Finder, SearchHit, SearchResponse,
+    Document, KnowledgeSearch, SearchHit, SearchResponse,
     search_request::{Filters, SearchOptions},
 };
 
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct SearchWithDocuments;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -36,16 +36,16 @@ impl Tool for SearchWithDocuments {
     const TIER: Tier = Tier::Member;
     const SCOPES: &'static [&'static str] = &["knowledge:read"];
 
-    type Service = Finder;
+    type Service = KnowledgeSearch;
     type Args = Args;
     type Output = SearchResponse;
 
-    fn contract(finder: &Finder, spec: ToolSpec) -> ToolSpec {
+    fn contract(finder: &KnowledgeSearch, spec: ToolSpec) -> ToolSpec {
         let knowledge = &finder.knowledge;
         with_types(knowledge, for_members(knowledge, named(knowledge, spec)))
     }
 
-    async fn call(finder: &Finder, _: &Call, args: Args) -> Result<SearchResponse, Error> {
+    async fn call(finder: &KnowledgeSearch, _: &Call, args: Args) -> Result<SearchResponse, Error> {
         let mut response = finder.find(args.query, &args.filters, SearchOptions::default()).await?;
         let documents = join_all(response.results.iter().map(|hit| document(finder, hit))).await;
         for (hit, document) in response.results.iter_mut().zip(documents) {
@@ -56,8 +56,8 @@ impl Tool for SearchWithDocuments {
 }
 
 /// The document of a result; nothing for what is no document, or is gone since.
-async fn document(finder: &Finder, hit: &SearchHit) -> Option<Document> {
-    let shown = finder.knowledge.shown();
-    let entry = shown.catalog.get(&hit.content_type, &hit.id)?;
+async fn document(finder: &KnowledgeSearch, hit: &SearchHit) -> Option<Document> {
+    let snapshot = finder.knowledge.snapshot();
+    let entry = snapshot.catalog.get(&hit.content_type, &hit.id)?;
     finder.knowledge.document(entry).await.ok()
 }

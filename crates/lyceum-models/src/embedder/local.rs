@@ -9,8 +9,8 @@ use rten::ThreadPool;
 use super::{EmbedError, Embedder, Identity, Pooling, Purpose, checked};
 use crate::model::{
     Folder, ModelError,
-    lanes::{Lanes, Urgency},
     runtime::{Output, Runtime},
+    worker_pool::{Urgency, WorkerPool},
 };
 
 /// What the graphs of hubs call their answer. The first two may be the vector of the text already.
@@ -25,8 +25,8 @@ pub struct LocalEmbedder {
     identity: Identity,
     runtime: Arc<Runtime>,
     /// Questions never wait for passages.
-    questions: Lanes,
-    passages: Lanes,
+    questions: WorkerPool,
+    passages: WorkerPool,
 }
 
 impl LocalEmbedder {
@@ -46,8 +46,8 @@ impl LocalEmbedder {
         Ok(Self {
             identity,
             runtime: Arc::new(runtime),
-            questions: Lanes::new(threads, Urgency::Now),
-            passages: Lanes::new(threads, Urgency::Background),
+            questions: WorkerPool::new(threads, Urgency::Now),
+            passages: WorkerPool::new(threads, Urgency::Background),
         })
     }
 

@@ -11,7 +11,7 @@ use super::{
 use crate::endpoint::Endpoint;
 
 /// What nearly every model sees at least. The server cuts what is too long for the model that it has.
-const TOKENS: usize = 512;
+const CONTEXT_TOKENS: usize = 512;
 
 /// A model of an Ollama server.
 pub type OllamaEmbedder = Remote<Ollama>;
@@ -24,7 +24,7 @@ pub struct Ollama {
 
 /// What it says.
 #[derive(Debug, Deserialize)]
-pub struct Answer {
+pub struct Response {
     embeddings: Vec<Vec<f32>>,
 }
 
@@ -35,7 +35,7 @@ impl OllamaEmbedder {
             kind: "ollama",
             name: settings.model.clone(),
             pooling: Pooling::Remote,
-            max_tokens: TOKENS,
+            max_tokens: CONTEXT_TOKENS,
             dimensions: None,
         };
         let dialect = Ollama { model: settings.model.clone() };
@@ -44,7 +44,7 @@ impl OllamaEmbedder {
 }
 
 impl Dialect for Ollama {
-    type Answer = Answer;
+    type Response = Response;
 
     fn path(&self) -> String {
         "api/embed".to_owned()
@@ -54,7 +54,7 @@ impl Dialect for Ollama {
         json!({ "model": self.model, "input": texts, "truncate": true })
     }
 
-    fn vectors(&self, answer: Answer) -> Result<Vec<Vec<f32>>, String> {
+    fn vectors(&self, answer: Response) -> Result<Vec<Vec<f32>>, String> {
         Ok(answer.embeddings)
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::endpoint::Endpoint;
 
 /// How many tokens the models of OpenAI see.
-const TOKENS: usize = 8_191;
+const CONTEXT_TOKENS: usize = 8_191;
 
 /// A model behind an endpoint that speaks as OpenAI's does.
 pub type OpenAiEmbedder = Remote<OpenAi>;
@@ -25,7 +25,7 @@ pub struct OpenAi {
 
 /// What it says.
 #[derive(Debug, Deserialize)]
-pub struct Answer {
+pub struct Response {
     data: Vec<Item>,
 }
 
@@ -42,7 +42,7 @@ impl OpenAiEmbedder {
             kind: "openai",
             name: settings.model.clone(),
             pooling: Pooling::Remote,
-            max_tokens: TOKENS,
+            max_tokens: CONTEXT_TOKENS,
             dimensions: settings.dimensions,
         };
         let dialect = OpenAi { model: settings.model.clone(), dimensions: settings.dimensions };
@@ -51,7 +51,7 @@ impl OpenAiEmbedder {
 }
 
 impl Dialect for OpenAi {
-    type Answer = Answer;
+    type Response = Response;
 
     fn path(&self) -> String {
         "embeddings".to_owned()
@@ -66,7 +66,7 @@ impl Dialect for OpenAi {
         request
     }
 
-    fn vectors(&self, answer: Answer) -> Result<Vec<Vec<f32>>, String> {
+    fn vectors(&self, answer: Response) -> Result<Vec<Vec<f32>>, String> {
         let mut items = answer.data;
         items.sort_by_key(|item| item.index);
         if items.iter().enumerate().any(|(place, item)| item.index != place) {

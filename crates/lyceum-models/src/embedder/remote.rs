@@ -12,28 +12,28 @@ use super::{EmbedError, Embedder, Identity, Pooling, Purpose, RemoteSettings, ch
 use crate::endpoint::{Endpoint, Limits, sendable};
 
 /// How many characters of a text are sent.
-const LONGEST: usize = 8_000;
+const MAX_TEXT_CHARS: usize = 8_000;
 
 /// How large an answer may be.
-const BYTES: usize = 64 << 20;
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
 /// How long a request may take: a search waits for the first, a background task for the second.
-const QUERY: Duration = Duration::from_secs(2);
-const PASSAGE: Duration = Duration::from_secs(30);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
+const PASSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long to wait before each further try.
-const PAUSES: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
+const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 
 /// A wait that the endpoint asks for is kept up to this; after a longer one somebody else may ask again.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// What the length of a vector is found with.
-const PROBE: &str = "lyceum";
+const PROBE_TEXT: &str = "lyceum";
 
 /// How one kind of endpoint is spoken to. Pure: what is sent, and what the answer means.
 pub trait Dialect: Send + Sync + fmt::Debug {
     /// The answer as it is on the wire.
-    type Answer: DeserializeOwned + Send + 'static;
+    type Response: DeserializeOwned + Send + 'static;
 
     /// Where to ask, below the address of the endpoint.
     fn path(&self) -> String;
@@ -42,7 +42,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     fn request(&self, texts: &[String]) -> Value;
 
     /// The vectors in the order of the texts, or what is wrong with the answer.
-    fn vectors(&self, answer: Self::Answer) -> Result<Vec<Vec<f32>>, String>;
+    fn vectors(&self, answer: Self::Response) -> Result<Vec<Vec<f32>>, String>;
 }
 
 /// A model behind an endpoint.
@@ -65,7 +65,7 @@ pub(super) struct Model {
 }
 
 /// The limits of a request for passages, also of what is asked at set-up.
-pub(super) const PASSAGE_LIMITS: Limits = Limits { time: PASSAGE, bytes: BYTES };
+pub(super) const PASSAGE_LIMITS: Limits = Limits { time: PASSAGE_TIMEOUT, bytes: MAX_RESPONSE_BYTES };
 
 impl<D: Dialect> Remote<D> {
     /// Meets the model: one text is embedded, so that the length of its vectors is known.
@@ -86,7 +86,7 @@ impl<D: Dialect> Remote<D> {
             max_tokens: settings.max_tokens.unwrap_or(model.max_tokens),
         };
         let mut met = Self { endpoint, dialect, identity, batch: settings.batch.max(1) };
-        let vectors = met.with_patience(&[PROBE.to_owned()]).await?;
+        let vectors = met.with_patience(&[PROBE_TEXT.to_owned()]).await?;
         let found = vectors.first().map_or(0, Vec::len);
         met.identity.dimensions = model.dimensions.unwrap_or(found);
         checked(&met.identity, 1, vectors)?;
@@ -94,22 +94,22 @@ impl<D: Dialect> Remote<D> {
     }
 
     async fn with_patience(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        for pause in PAUSES {
-            match self.once(texts, PASSAGE).await {
-                Err(error) if error.is_passing() => match asked_pause(&error) {
-                    Some(asked) if asked > PATIENCE => return Err(error),
-                    asked => tokio::time::sleep(asked.unwrap_or(pause)).await,
+        for pause in RETRY_DELAYS {
+            match self.once(texts, PASSAGE_TIMEOUT).await {
+                Err(error) if error.is_passing() => match retry_after(&error) {
+                    Some(delay) if delay > MAX_RETRY_AFTER => return Err(error),
+                    delay => tokio::time::sleep(delay.unwrap_or(pause)).await,
                 },
                 done => return done,
             }
         }
-        self.once(texts, PASSAGE).await
+        self.once(texts, PASSAGE_TIMEOUT).await
     }
 
     async fn once(&self, texts: &[String], time: Duration) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let limits = Limits { time, bytes: BYTES };
+        let limits = Limits { time, bytes: MAX_RESPONSE_BYTES };
         let answer = self.endpoint.post(&self.dialect.path(), &self.dialect.request(texts), limits).await?;
-        let malformed = |why: String| EmbedError::Malformed(self.endpoint.told(&why));
+        let malformed = |why: String| EmbedError::Malformed(self.endpoint.redact(&why));
         self.dialect.vectors(answer).map_err(malformed)
     }
 }
@@ -128,9 +128,9 @@ impl<D: Dialect> Embedder for Remote<D> {
         let mut all = Vec::with_capacity(texts.len());
         for batch in texts.chunks(self.batch) {
             let sent: Vec<String> =
-                batch.iter().map(|text| format!("{prefix}{}", sendable(text, LONGEST))).collect();
+                batch.iter().map(|text| format!("{prefix}{}", sendable(text, MAX_TEXT_CHARS))).collect();
             let vectors = match purpose {
-                Purpose::Query => self.once(&sent, QUERY).await?,
+                Purpose::Query => self.once(&sent, QUERY_TIMEOUT).await?,
                 Purpose::Passage => self.with_patience(&sent).await?,
             };
             all.extend(checked(&self.identity, sent.len(), vectors)?);
@@ -139,7 +139,7 @@ impl<D: Dialect> Embedder for Remote<D> {
     }
 }
 
-fn asked_pause(error: &EmbedError) -> Option<Duration> {
+fn retry_after(error: &EmbedError) -> Option<Duration> {
     match error {
         EmbedError::Busy { retry_after, .. } => *retry_after,
         _ => None,

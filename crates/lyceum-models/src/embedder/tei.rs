@@ -46,7 +46,7 @@ impl TeiEmbedder {
 }
 
 impl Dialect for Tei {
-    type Answer = Vec<Vec<f32>>;
+    type Response = Vec<Vec<f32>>;
 
     fn path(&self) -> String {
         "embed".to_owned()

@@ -29,7 +29,7 @@ async fn all_with(remote: &RemoteSettings) -> Vec<Pair> {
     for kind in ["openai", "ollama", "tei", "workers-ai"] {
         let peer = Peer::start(peers::honest(kind)).await;
         let embedder = connect(&settings(kind, &peer, remote)).await.unwrap();
-        peer.asked();
+        peer.requests();
         pairs.push(Pair { kind, peer, embedder });
     }
     pairs

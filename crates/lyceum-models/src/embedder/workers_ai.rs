@@ -11,10 +11,10 @@ use super::{
 use crate::endpoint::{Endpoint, Envelope, WORKERS_AI, workers_ai_path};
 
 /// How many texts it takes at once.
-const BATCH: usize = 100;
+const MAX_BATCH_TEXTS: usize = 100;
 
 /// What nearly every model there sees.
-const TOKENS: usize = 512;
+const CONTEXT_TOKENS: usize = 512;
 
 /// A model of Workers AI.
 pub type WorkersAiEmbedder = Remote<WorkersAi>;
@@ -28,7 +28,7 @@ pub struct WorkersAi {
 
 /// What it says.
 #[derive(Debug, Deserialize)]
-pub struct Answer {
+pub struct Response {
     data: Vec<Vec<f32>>,
     shape: Option<[usize; 2]>,
     pooling: Option<String>,
@@ -43,17 +43,17 @@ impl WorkersAiEmbedder {
             kind: "workers-ai",
             name: settings.model.clone(),
             pooling,
-            max_tokens: TOKENS,
+            max_tokens: CONTEXT_TOKENS,
             dimensions: None,
         };
         let dialect = WorkersAi { path: workers_ai_path(&settings.account, &settings.model), pooling };
-        let batch = settings.remote.batch.min(BATCH);
+        let batch = settings.remote.batch.min(MAX_BATCH_TEXTS);
         Self::meet(endpoint, dialect, model, &RemoteSettings { batch, ..settings.remote.clone() }).await
     }
 }
 
 impl Dialect for WorkersAi {
-    type Answer = Envelope<Answer>;
+    type Response = Envelope<Response>;
 
     fn path(&self) -> String {
         self.path.clone()
@@ -66,7 +66,7 @@ impl Dialect for WorkersAi {
         }
     }
 
-    fn vectors(&self, answer: Envelope<Answer>) -> Result<Vec<Vec<f32>>, String> {
+    fn vectors(&self, answer: Envelope<Response>) -> Result<Vec<Vec<f32>>, String> {
         let answer = answer.opened()?;
         if let Some([count, dimensions]) = answer.shape
             && (answer.data.len() != count || answer.data.iter().any(|vector| vector.len() != dimensions))

@@ -21,7 +21,7 @@ pub(crate) const KEY: &str = "sk-zq/7Hx29vKpWd81mQ";
 
 /// What a peer was asked.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
     pub(crate) authorization: String,
     pub(crate) body: Value,
@@ -52,18 +52,18 @@ pub(crate) struct Peer {
 
 #[derive(Debug)]
 struct Shared {
-    honest: fn(&Asked) -> Reply,
+    honest: fn(&ReceivedRequest) -> Reply,
     next: Mutex<VecDeque<Reply>>,
-    asked: Mutex<Vec<Asked>>,
+    received: Mutex<Vec<ReceivedRequest>>,
 }
 
 impl Peer {
     /// Starts one that answers like this.
-    pub(crate) async fn start(honest: fn(&Asked) -> Reply) -> Self {
-        let shared = Arc::new(Shared { honest, next: Mutex::default(), asked: Mutex::default() });
+    pub(crate) async fn start(honest: fn(&ReceivedRequest) -> Reply) -> Self {
+        let shared = Arc::new(Shared { honest, next: Mutex::default(), received: Mutex::default() });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let router = axum::Router::new().fallback(answer).with_state(shared.clone());
+        let router = axum::Router::new().fallback(respond).with_state(shared.clone());
         let server = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         Self { address, shared, server }
     }
@@ -78,8 +78,8 @@ impl Peer {
     }
 
     /// What it was asked since it was last asked for this.
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        std::mem::take(&mut self.shared.asked.lock().unwrap())
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        std::mem::take(&mut self.shared.received.lock().unwrap())
     }
 }
 
@@ -129,18 +129,18 @@ pub(crate) fn faults() -> Vec<(Reply, &'static str)> {
     ]
 }
 
-async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response {
+async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, 16 << 20).await.unwrap();
     let authorization = parts.headers.get("authorization").map(|value| value.to_str().unwrap().to_owned());
-    let asked = Asked {
+    let received = ReceivedRequest {
         path: parts.uri.path().to_owned(),
         authorization: authorization.unwrap_or_default(),
         body: serde_json::from_slice(&body).unwrap_or_default(),
     };
     let next = shared.next.lock().unwrap().pop_front();
-    let reply = next.unwrap_or_else(|| (shared.honest)(&asked));
-    shared.asked.lock().unwrap().push(asked);
+    let reply = next.unwrap_or_else(|| (shared.honest)(&received));
+    shared.received.lock().unwrap().push(received);
     let (status, headers, body) = match reply {
         Reply::Json(value) => (200, Vec::new(), Body::from(value.to_string())),
         Reply::Status(status, headers, text) => (status, headers, Body::from(text)),

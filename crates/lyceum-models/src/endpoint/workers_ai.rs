@@ -11,11 +11,11 @@ pub struct Envelope<T> {
     success: bool,
     result: Option<T>,
     #[serde(default)]
-    errors: Vec<Trouble>,
+    errors: Vec<ErrorItem>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Trouble {
+struct ErrorItem {
     message: String,
 }
 
@@ -25,8 +25,8 @@ impl<T> Envelope<T> {
         match self.result {
             Some(result) if self.success => Ok(result),
             _ => {
-                let said: Vec<String> = self.errors.into_iter().map(|trouble| trouble.message).collect();
-                Err(format!("no success: {}", said.join(", ")))
+                let messages: Vec<String> = self.errors.into_iter().map(|item| item.message).collect();
+                Err(format!("no success: {}", messages.join(", ")))
             }
         }
     }

@@ -16,7 +16,7 @@ use super::{
 use crate::embedder::{Identity, Pooling};
 
 /// No text is cut later than this, whatever a model's description says.
-const MOST_TOKENS: usize = 512;
+const MAX_CONTEXT_TOKENS: usize = 512;
 
 /// A model on this disk, with its files found and its hash known.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +109,8 @@ impl Folder {
     /// With another way to read texts than its files say.
     #[must_use]
     pub fn with_reading(mut self, pooling: Option<Pooling>, max_tokens: Option<usize>) -> Self {
-        let Traits { pooling: said, max_tokens: most, .. } = &mut self.traits;
-        *said = pooling.unwrap_or(*said);
+        let Traits { pooling: declared, max_tokens: most, .. } = &mut self.traits;
+        *declared = pooling.unwrap_or(*declared);
         *most = max_tokens.unwrap_or(*most).min(*most);
         self
     }
@@ -182,12 +182,13 @@ impl Traits {
             names.iter().find_map(|name| prompts.get(*name)).cloned().unwrap_or_else(|| otherwise.to_owned())
         };
         let positions = architecture.as_ref().map(Architecture::positions).filter(|count| *count > 0);
-        let max_tokens = sentence.and_then(|one| one.max_seq_length).or(positions).unwrap_or(MOST_TOKENS);
+        let max_tokens =
+            sentence.and_then(|one| one.max_seq_length).or(positions).unwrap_or(MAX_CONTEXT_TOKENS);
         Ok(Self {
             name: name.to_owned(),
             pooling: pooling.map_or(Ok(habits.pooling), PoolingModes::pooling)?,
             dimensions: architecture.map(|one| one.hidden_size).filter(|size| *size > 0),
-            max_tokens: max_tokens.min(positions.unwrap_or(MOST_TOKENS)).clamp(8, MOST_TOKENS),
+            max_tokens: max_tokens.min(positions.unwrap_or(MAX_CONTEXT_TOKENS)).clamp(8, MAX_CONTEXT_TOKENS),
             query_prefix: prompt(["query", "s2p_query"], habits.query_prefix),
             passage_prefix: prompt(["passage", "document"], habits.passage_prefix),
         })
@@ -200,7 +201,7 @@ impl From<Card> for Traits {
             name: card.name,
             pooling: card.pooling,
             dimensions: Some(card.dimensions),
-            max_tokens: card.max_tokens.clamp(8, MOST_TOKENS),
+            max_tokens: card.max_tokens.clamp(8, MAX_CONTEXT_TOKENS),
             query_prefix: card.query_prefix,
             passage_prefix: card.passage_prefix,
         }

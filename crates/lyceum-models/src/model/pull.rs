@@ -7,9 +7,9 @@ mod client;
 mod download;
 mod error;
 mod hub;
+mod install_lock;
 mod pinned;
 mod pip;
-mod place;
 mod prepare;
 
 use std::path::{Path, PathBuf};
@@ -140,7 +140,7 @@ pub async fn pull(
     mut progress: impl FnMut(Progress) + Send,
 ) -> Result<Folder, PullError> {
     check_name(&options.repo)?;
-    let place = place::Place::take(options).await?;
+    let place = install_lock::InstallLock::take(options).await?;
     if let Some(folder) = place.present(options).await {
         return Ok(folder);
     }

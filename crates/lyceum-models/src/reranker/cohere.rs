@@ -21,7 +21,7 @@ pub struct Cohere {
 
 /// What it says.
 #[derive(Debug, Deserialize)]
-pub struct Answer {
+pub struct Response {
     /// Voyage calls them `data`.
     #[serde(alias = "data")]
     results: Vec<Item>,
@@ -44,7 +44,7 @@ impl CohereReranker {
 }
 
 impl Dialect for Cohere {
-    type Answer = Answer;
+    type Response = Response;
 
     fn path(&self) -> String {
         "rerank".to_owned()
@@ -56,7 +56,7 @@ impl Dialect for Cohere {
         json!({ "model": self.model, "query": query, "documents": passages })
     }
 
-    fn scores(&self, answer: Answer) -> Result<Vec<(usize, f32)>, String> {
+    fn scores(&self, answer: Response) -> Result<Vec<(usize, f32)>, String> {
         Ok(answer.results.into_iter().map(|item| (item.index, item.relevance_score)).collect())
     }
 }

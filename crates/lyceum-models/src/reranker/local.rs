@@ -13,21 +13,21 @@ use rten::ThreadPool;
 use super::{RerankError, Reranker};
 use crate::model::{
     Folder, ModelError,
-    lanes::{Lanes, Urgency},
     runtime::{Output, Runtime},
+    worker_pool::{Urgency, WorkerPool},
 };
 
 /// How many tokens of a question and a passage together are read.
-const PAIR: usize = 256;
+const MAX_PAIR_TOKENS: usize = 256;
 /// No more of a text than this can be within those tokens.
-const CHARACTERS: usize = PAIR * 64;
+const MAX_TEXT_CHARS: usize = MAX_PAIR_TOKENS * 64;
 
 /// A cross-encoder on this machine.
 #[derive(Debug)]
 pub struct LocalReranker {
     identity: String,
     runtime: Arc<Runtime>,
-    lanes: Lanes,
+    lanes: WorkerPool,
     budget: Duration,
 }
 
@@ -35,13 +35,14 @@ impl LocalReranker {
     /// Loads the model of a folder, to run on so many threads and no longer than `budget` for one search. Blocks.
     pub fn open(folder: &Path, threads: usize, budget: Duration) -> Result<Self, RerankError> {
         let folder = Folder::open(folder)?;
-        let runtime = Runtime::load(&folder, PAIR.min(folder.max_tokens()), &["logits", "output_0"])?;
+        let runtime =
+            Runtime::load(&folder, MAX_PAIR_TOKENS.min(folder.max_tokens()), &["logits", "output_0"])?;
         let lane = Arc::new(ThreadPool::with_num_threads(1));
         score(&runtime.run(&lane, ("lyceum", "lyceum"))?)?;
         Ok(Self {
             identity: format!("local:{}:{}", folder.name(), folder.digest()),
             runtime: Arc::new(runtime),
-            lanes: Lanes::new(threads, Urgency::Now),
+            lanes: WorkerPool::new(threads, Urgency::Now),
             budget,
         })
     }
@@ -89,7 +90,7 @@ fn score(output: &Output) -> Result<f32, ModelError> {
 }
 
 fn beginning(text: &str) -> &str {
-    text.char_indices().nth(CHARACTERS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+    text.char_indices().nth(MAX_TEXT_CHARS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -10,15 +10,15 @@ use super::{RerankError, Reranker};
 use crate::endpoint::{Endpoint, Limits, sendable};
 
 /// How many characters of a question or a passage are sent.
-const LONGEST: usize = 8_000;
+const MAX_TEXT_CHARS: usize = 8_000;
 
 /// How large an answer may be.
-const BYTES: usize = 8 << 20;
+const MAX_RESPONSE_BYTES: usize = 8 << 20;
 
 /// How one kind of endpoint is spoken to. Pure: what is sent, and what the answer means.
 pub trait Dialect: Send + Sync + fmt::Debug {
     /// The answer as it is on the wire.
-    type Answer: DeserializeOwned + Send + 'static;
+    type Response: DeserializeOwned + Send + 'static;
 
     /// Where to ask, below the address of the endpoint.
     fn path(&self) -> String;
@@ -27,7 +27,7 @@ pub trait Dialect: Send + Sync + fmt::Debug {
     fn request(&self, query: &str, passages: &[&str]) -> Value;
 
     /// Which passage has which score, in any order, or what is wrong with the answer.
-    fn scores(&self, answer: Self::Answer) -> Result<Vec<(usize, f32)>, String>;
+    fn scores(&self, answer: Self::Response) -> Result<Vec<(usize, f32)>, String>;
 }
 
 /// A reranker behind an endpoint.
@@ -56,19 +56,19 @@ impl<D: Dialect> Reranker for Remote<D> {
         if passages.is_empty() {
             return Ok(Vec::new());
         }
-        let sent: Vec<&str> = passages.iter().map(|passage| sendable(passage, LONGEST)).collect();
-        let request = self.dialect.request(sendable(query, LONGEST), &sent);
-        let limits = Limits { time: self.budget, bytes: BYTES };
+        let sent: Vec<&str> = passages.iter().map(|passage| sendable(passage, MAX_TEXT_CHARS)).collect();
+        let request = self.dialect.request(sendable(query, MAX_TEXT_CHARS), &sent);
+        let limits = Limits { time: self.budget, bytes: MAX_RESPONSE_BYTES };
         let answer = self.endpoint.post(&self.dialect.path(), &request, limits).await?;
         let scores = self.dialect.scores(answer).and_then(|scores| in_order(passages.len(), &scores));
-        scores.map_err(|why| RerankError::Malformed(self.endpoint.told(&why)))
+        scores.map_err(|why| RerankError::Malformed(self.endpoint.redact(&why)))
     }
 }
 
 /// The scores in the order of the passages: each passage exactly once, each score a number.
-fn in_order(asked: usize, scores: &[(usize, f32)]) -> Result<Vec<f32>, String> {
-    if scores.len() != asked {
-        return Err(format!("{asked} passages were sent and {} scores came back", scores.len()));
+fn in_order(expected: usize, scores: &[(usize, f32)]) -> Result<Vec<f32>, String> {
+    if scores.len() != expected {
+        return Err(format!("{expected} passages were sent and {} scores came back", scores.len()));
     }
     let mut sorted = scores.to_vec();
     sorted.sort_by_key(|(index, _)| *index);

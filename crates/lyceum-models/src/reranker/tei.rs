@@ -35,7 +35,7 @@ impl TeiReranker {
 }
 
 impl Dialect for Tei {
-    type Answer = Vec<Item>;
+    type Response = Vec<Item>;
 
     fn path(&self) -> String {
         "rerank".to_owned()

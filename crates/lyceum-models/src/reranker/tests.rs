@@ -117,9 +117,9 @@ async fn every_passage_gets_its_own_score_in_one_request() {
         let scores = reranker.score("hook", &passages).await.unwrap();
         let sent: Vec<f32> = passages.iter().map(|text| peers::score(text)).collect();
         assert_eq!(scores, sent, "{kind}");
-        assert_eq!(peer.asked().len(), 1, "{kind}");
+        assert_eq!(peer.requests().len(), 1, "{kind}");
         assert!(reranker.score("hook", &[]).await.unwrap().is_empty());
-        assert!(peer.asked().is_empty(), "{kind}");
+        assert!(peer.requests().is_empty(), "{kind}");
     }
 }
 

@@ -21,7 +21,7 @@ pub struct WorkersAi {
 
 /// What it says.
 #[derive(Debug, Deserialize)]
-pub struct Answer {
+pub struct Response {
     response: Vec<Item>,
 }
 
@@ -42,7 +42,7 @@ impl WorkersAiReranker {
 }
 
 impl Dialect for WorkersAi {
-    type Answer = Envelope<Answer>;
+    type Response = Envelope<Response>;
 
     fn path(&self) -> String {
         self.path.clone()
@@ -53,7 +53,7 @@ impl Dialect for WorkersAi {
         json!({ "query": query, "contexts": contexts, "top_k": passages.len() })
     }
 
-    fn scores(&self, answer: Envelope<Answer>) -> Result<Vec<(usize, f32)>, String> {
+    fn scores(&self, answer: Envelope<Response>) -> Result<Vec<(usize, f32)>, String> {
         Ok(answer.opened()?.response.into_iter().map(|item| (item.id, item.score)).collect())
     }
 }

@@ -77,7 +77,7 @@ impl Broker {
         match self.connector.hand_over(&handover) {
             Ok(()) => {}
             Err(Errno::AGAIN | Errno::INTR) => self.kept = Some(handover),
-            Err(errno) => answer(&self.listener, handover.call, Err(errno)),
+            Err(errno) => respond(&self.listener, handover.call, Err(errno)),
         }
     }
 
@@ -85,7 +85,7 @@ impl Broker {
     fn take_call(&self) -> Option<Handover> {
         // The caller may have been killed in the meantime.
         let call = raw::receive_call(&self.listener).ok()?;
-        self.judge(&call).map_err(|errno| answer(&self.listener, call.id, Err(errno))).ok()
+        self.judge(&call).map_err(|errno| respond(&self.listener, call.id, Err(errno))).ok()
     }
 
     /// What the script wants to do, copied and judged.
@@ -109,6 +109,6 @@ impl Broker {
     }
 }
 
-fn answer(listener: &OwnedFd, call: u64, result: Result<usize, Errno>) {
+fn respond(listener: &OwnedFd, call: u64, result: Result<usize, Errno>) {
     let _ended_already = raw::answer_call(listener, call, result);
 }

@@ -22,15 +22,15 @@ use seccompiler::sock_filter;
 use super::{Fault, confine::hand_over_calls, rlimits, system_calls, system_paths};
 use crate::{
     Network, Workspace, WorkspaceAccess,
-    wire::{Confinement, Word},
+    wire::{ChildMessage, Confinement},
 };
 
 /// Executes bubblewrap in place of this process. It only comes back if that failed.
 ///
 /// Bubblewrap reports on the control socket: a line with `child-pid` when it has started its first process, and one
 /// with `exit-code` when the script has ended, but only if the script was really started.
-pub(super) fn become_it(bwrap: &Path, control: &mut UnixStream, confinement: &Confinement) -> Word {
-    let prepared = prepare(control, confinement).map_err(Word::Refused).and_then(|prepared| {
+pub(super) fn become_it(bwrap: &Path, control: &mut UnixStream, confinement: &Confinement) -> ChildMessage {
+    let prepared = prepare(control, confinement).map_err(ChildMessage::Refused).and_then(|prepared| {
         hand_over_calls(control, confinement.network)?;
         Ok(prepared)
     });
@@ -42,7 +42,7 @@ pub(super) fn become_it(bwrap: &Path, control: &mut UnixStream, confinement: &Co
                 .envs(confinement.env.iter().cloned())
                 .stdin(Stdio::null())
                 .exec();
-            Word::Refused(format!("bubblewrap does not start: {error}"))
+            ChildMessage::Refused(format!("bubblewrap does not start: {error}"))
         }
         Err(word) => word,
     }

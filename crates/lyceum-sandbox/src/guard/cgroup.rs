@@ -24,7 +24,7 @@ use rustix::{
 use crate::Limits;
 
 /// The mark of systemd on a group that it delegated.
-const DELEGATED: &str = "user.delegate";
+const DELEGATE_XATTR: &str = "user.delegate";
 
 /// What the name of a run's group starts with; the number of its supervisor follows.
 const PREFIX: &str = "lyceum-run-";
@@ -33,7 +33,7 @@ const PREFIX: &str = "lyceum-run-";
 const OWN_PROCESSES: u64 = 4;
 
 /// How long the kernel may take to forget the processes of a group.
-const EMPTY_WITHIN: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The group of a run. Dropping it removes it; its processes must have ended.
 pub(super) struct Group {
@@ -96,7 +96,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        let until = Instant::now() + EMPTY_WITHIN;
+        let until = Instant::now() + DRAIN_TIMEOUT;
         while fs::remove_dir(self.path()).is_err_and(|error| error.kind() == io::ErrorKind::ResourceBusy)
             && Instant::now() < until
         {
@@ -141,7 +141,7 @@ fn is_delegated(group: &Path) -> bool {
     let ours = metadata.uid() == user.as_raw();
     let marked = || {
         let mut mark = [0; 8];
-        getxattr(group, DELEGATED, &mut mark).is_ok_and(|length| mark.get(..length) == Some(b"1"))
+        getxattr(group, DELEGATE_XATTR, &mut mark).is_ok_and(|length| mark.get(..length) == Some(b"1"))
     };
     has("memory") && has("pids") && ours && (!user.is_root() || marked())
 }

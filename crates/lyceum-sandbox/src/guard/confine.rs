@@ -25,12 +25,12 @@ use rustix::{
 
 use super::{
     Fault, broker, bubblewrap, doing,
-    file_rights::{self, Covered},
+    file_rights::{self, CoveredRights},
     raw, rlimits, system_calls, user,
 };
 use crate::{
     Network,
-    wire::{Confinement, Means, Rights, User, Word},
+    wire::{ChildMessage, Confinement, Mechanism, Rights, User},
 };
 
 /// Why a public network can't be had, on a kernel that is too old or refuses it.
@@ -42,29 +42,29 @@ pub(super) fn main(mut control: UnixStream, confinement: &Confinement) -> ExitCo
     match run(&mut control, confinement) {
         Ok(code) => ExitCode::from(code),
         Err(word) => {
-            let _supervisor_gone = say(&mut control, &word);
+            let _supervisor_gone = send(&mut control, &word);
             ExitCode::FAILURE
         }
     }
 }
 
-fn run(control: &mut UnixStream, confinement: &Confinement) -> Result<u8, Word> {
-    prepare(control, confinement).map_err(Word::Refused)?;
+fn run(control: &mut UnixStream, confinement: &Confinement) -> Result<u8, ChildMessage> {
+    prepare(control, confinement).map_err(ChildMessage::Refused)?;
     match confinement.means {
-        Means::None => {}
-        Means::Standard { namespaces, rights } => {
-            let covered = restrict(confinement, namespaces, rights).map_err(Word::Refused)?;
+        Mechanism::None => {}
+        Mechanism::Standard { namespaces, rights } => {
+            let covered = restrict(confinement, namespaces, rights).map_err(ChildMessage::Refused)?;
             hand_over_calls(control, confinement.network)?;
-            filter(confinement, namespaces, covered).map_err(Word::Refused)?;
+            filter(confinement, namespaces, covered).map_err(ChildMessage::Refused)?;
         }
-        Means::Strict { ref bwrap } => {
+        Mechanism::Strict { ref bwrap } => {
             return Err(bubblewrap::become_it(bwrap, control, confinement));
         }
     }
-    let script = start(confinement).map_err(Word::NotStarted)?;
+    let script = start(confinement).map_err(ChildMessage::NotStarted)?;
     // Nobody is left to hear it if this fails, and the signal of the parent's death is on its way.
-    let _supervisor_gone = say(control, &Word::Started);
-    wait_for(script).map_err(|error| Word::Refused(error.to_string()))
+    let _supervisor_gone = send(control, &ChildMessage::Started);
+    wait_for(script).map_err(|error| ChildMessage::Refused(error.to_string()))
 }
 
 /// What every level has: a session of its own, an end with its supervisor, and where the script starts.
@@ -72,7 +72,7 @@ fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(), Fault>
     let failed = "could not leave the server's session";
     setsid().map_err(doing(failed))?;
     set_child_subreaper(Some(getpid())).map_err(doing(failed))?;
-    if confinement.means != Means::None {
+    if confinement.means != Mechanism::None {
         user::become_user(confinement.user)?;
     }
     // After the change of the user, which takes this back.
@@ -81,7 +81,7 @@ fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(), Fault>
     if poll(&mut ends, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|gone| gone > 0) {
         return Err("the supervisor is gone".to_owned());
     }
-    if confinement.means == Means::None {
+    if confinement.means == Mechanism::None {
         let failed = format!("could not enter {}", confinement.cwd.display());
         return env::set_current_dir(&confinement.cwd).map_err(doing(&failed));
     }
@@ -93,18 +93,20 @@ fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(), Fault>
 
 /// Lets the supervisor answer the calls that name an address, where the network is public. It has the descriptor before
 /// anything else happens, so that no script runs without it.
-pub(super) fn hand_over_calls(control: &mut UnixStream, network: Network) -> Result<(), Word> {
+pub(super) fn hand_over_calls(control: &mut UnixStream, network: Network) -> Result<(), ChildMessage> {
     if network != Network::Public {
         return Ok(());
     }
-    let listener = broker::listen().map_err(doing(OLD_KERNEL)).map_err(Word::NoNetwork)?;
+    let listener = broker::listen().map_err(doing(OLD_KERNEL)).map_err(ChildMessage::NoNetwork)?;
     let failed = "the supervisor did not answer";
-    say(control, &Word::Listening(listener.as_raw_fd())).map_err(doing(failed)).map_err(Word::NoNetwork)?;
-    control.read_exact(&mut [0]).map_err(doing(failed)).map_err(Word::NoNetwork)
+    send(control, &ChildMessage::Listening(listener.as_raw_fd()))
+        .map_err(doing(failed))
+        .map_err(ChildMessage::NoNetwork)?;
+    control.read_exact(&mut [0]).map_err(doing(failed)).map_err(ChildMessage::NoNetwork)
 }
 
 /// The layers of the standard level that come before the filter of system calls.
-fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Result<Covered, Fault> {
+fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Result<CoveredRights, Fault> {
     if namespaces && getpid().as_raw_pid() != 1 {
         return Err("the process namespace is missing".to_owned());
     }
@@ -112,7 +114,7 @@ fn restrict(confinement: &Confinement, namespaces: bool, rights: Rights) -> Resu
 }
 
 /// The filter of system calls, and a look at what holds now.
-fn filter(confinement: &Confinement, namespaces: bool, covered: Covered) -> Result<(), Fault> {
+fn filter(confinement: &Confinement, namespaces: bool, covered: CoveredRights) -> Result<(), Fault> {
     // Whether the server, or another script, runs as the same user and is in sight.
     let shared = !namespaces && matches!(confinement.user, User::Same | User::Other(user::NOBODY));
     system_calls::restrict(system_calls::Plan {
@@ -152,7 +154,7 @@ fn verify(network: Network) -> Result<(), Fault> {
 fn start(confinement: &Confinement) -> Result<Pid, Fault> {
     let mut command = Command::new(&confinement.program);
     command.args(&confinement.args).env_clear().envs(confinement.env.iter().cloned()).stdin(Stdio::null());
-    let address_space = (confinement.means != Means::None).then(|| rlimits::address_space(confinement));
+    let address_space = (confinement.means != Mechanism::None).then(|| rlimits::address_space(confinement));
     raw::end_with_parent(&mut command, address_space);
     let failed = format!("{} does not start", confinement.program.display());
     let child = command.spawn().map_err(doing(&failed))?;
@@ -177,7 +179,7 @@ pub(super) fn code(status: WaitStatus) -> u8 {
 }
 
 /// One line to the supervisor.
-fn say(control: &mut UnixStream, word: &Word) -> io::Result<()> {
+fn send(control: &mut UnixStream, word: &ChildMessage) -> io::Result<()> {
     let mut line = serde_json::to_vec(word)?;
     line.push(b'\n');
     control.write_all(&line)

@@ -15,7 +15,7 @@ use crate::{
 
 /// What the kernel could be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Covered {
+pub(super) struct CoveredRights {
     /// Shortening a file by its path, since Linux 6.2.
     pub truncation: bool,
     /// Signals to processes outside, since Linux 6.12.
@@ -35,7 +35,7 @@ const OWN: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 const OF_FILES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile | WriteFile | Truncate});
 
 /// Restricts this process and all that it starts, for ever.
-pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<Covered, Fault> {
+pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<CoveredRights, Fault> {
     let failed = "Landlock could not be put on";
     let abi = match rights {
         Rights::Best => ABI::V9,
@@ -86,7 +86,7 @@ pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<Cove
             LandlockStatus::Available { effective_abi, .. },
         ) if status.no_new_privs => {
             let abi = abi.min(effective_abi);
-            Ok(Covered { truncation: abi >= ABI::V3, signals: abi >= ABI::V6 })
+            Ok(CoveredRights { truncation: abi >= ABI::V3, signals: abi >= ABI::V6 })
         }
         _ => Err("this kernel has no Landlock (needs Linux 5.13 or later)".to_owned()),
     }

@@ -5,14 +5,14 @@ use std::fs;
 use rustix::process::{Resource, Rlimit, getrlimit, getuid, setrlimit};
 
 use super::{Fault, doing, status, user::NOBODY};
-use crate::wire::{Confinement, Means, User};
+use crate::wire::{Confinement, Mechanism, User};
 
 /// Sets the limits of this process and of all that it starts, but for the address space.
 pub(super) fn set(confinement: &Confinement) -> Result<(), Fault> {
     let limits = &confinement.limits;
     // Linux counts the processes of a user. Where others run as the same user, the limit comes on top of them.
     let others = match (confinement.user, &confinement.means) {
-        (User::Same, Means::Standard { namespaces: true, .. }) => 0,
+        (User::Same, Mechanism::Standard { namespaces: true, .. }) => 0,
         (User::Other(id), _) if id != NOBODY => 0,
         _ => threads_of(getuid().as_raw()),
     };

@@ -3,8 +3,8 @@
 //! It makes the folder and the namespaces of the run, starts the process that confines itself, and ends every process
 //! of the run: when the script has ended, when it took too long or too much, and when the server hangs up.
 
-mod vigil;
-mod words;
+mod line_reader;
+mod monitor;
 
 use std::{
     env, io,
@@ -21,7 +21,7 @@ use io::Write as _;
 use rustix::process::{Pid, getpid, set_child_subreaper};
 
 use super::{
-    Fault, PATIENCE,
+    Fault, ORDER_TIMEOUT,
     broker::Connector,
     cgroup::Group,
     doing,
@@ -31,13 +31,13 @@ use super::{
     usage::Usage,
     user,
 };
-use crate::wire::{Confinement, Means, Message, Order, Report, Start, User, frame};
+use crate::wire::{Confinement, Mechanism, Message, Order, Report, Start, User, frame};
 use crate::{MemoryLimit, Network};
-use vigil::{Outcome, Vigil};
-use words::Words;
+use line_reader::LineReader;
+use monitor::{Outcome, RunMonitor};
 
 /// How long the end of all processes may take.
-const END: Duration = Duration::from_secs(10);
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Supervises one run and reports it.
 pub(super) fn main(mut control: UnixStream, order: Order) -> ExitCode {
@@ -55,15 +55,15 @@ fn supervise(control: &mut UnixStream, order: Order) -> Result<Report, Fault> {
     }
     let user = user::choose(&order.means)?;
     let mut folder = RunFolder::make(&order.base, user)?;
-    let group = (order.means != Means::None).then(|| Group::make(&order.limits)).flatten();
+    let group = (order.means != Mechanism::None).then(|| Group::make(&order.limits)).flatten();
     let memory = match (&order.means, &group) {
-        (Means::None, _) => MemoryLimit::None,
+        (Mechanism::None, _) => MemoryLimit::None,
         (_, Some(_)) => MemoryLimit::Cgroup,
         (_, None) => MemoryLimit::Polling,
     };
     let outcome = run(control, order, &mut folder, Containment { user, group: group.as_ref(), memory });
     // Whatever happened: nothing of the run may outlive it.
-    if !tree::end_all(END) {
+    if !tree::end_all(KILL_TIMEOUT) {
         // What is still there could have a hand in the removal.
         folder.leave_behind();
         return Err("some processes of the script could not be killed".to_owned());
@@ -101,9 +101,9 @@ fn run(
         give_streams_to(id).map_err(doing("could not give the script its streams"))?;
     }
     // Before the namespaces: it must not be in sight of the script.
-    let brokered = order.network == Network::Public && order.means != Means::None;
+    let brokered = order.network == Network::Public && order.means != Mechanism::None;
     let connector = brokered.then(Connector::start).transpose().map_err(doing("could not start a helper"))?;
-    if let Means::Standard { namespaces: true, .. } = order.means {
+    if let Mechanism::Standard { namespaces: true, .. } = order.means {
         let scratch = Scratch { path: &folder.scratch, bytes: order.limits.scratch_bytes, user };
         namespaces::enter(order.network, &scratch, order.workspace.as_ref())?;
         folder.has_mount = true;
@@ -112,7 +112,7 @@ fn run(
     let (limits, level) = (order.limits.clone(), order.means.level());
     let (root, words) =
         start(confinement(order, folder, user), group).map_err(doing("could not start a helper"))?;
-    Vigil { control, words, root, level, limits: &limits, usage, group, connector, broker: None }.keep()
+    RunMonitor { control, words, root, level, limits: &limits, usage, group, connector, broker: None }.run()
 }
 
 /// Lets the script open `/dev/stdout` and `/dev/stderr`, as some do.
@@ -167,7 +167,7 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
 
 /// Starts the process that confines itself: this program once more. It does nothing before it has its orders, so that
 /// all it ever starts is in the group.
-fn start(confinement: Confinement, group: Option<&Group>) -> io::Result<(Pid, Words)> {
+fn start(confinement: Confinement, group: Option<&Group>) -> io::Result<(Pid, LineReader)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let child = Command::new("/proc/self/exe")
         .args(env::args_os().skip(1))
@@ -177,7 +177,7 @@ fn start(confinement: Confinement, group: Option<&Group>) -> io::Result<(Pid, Wo
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
     group.map_or(Ok(()), |group| group.take_in(pid))?;
-    ours.set_write_timeout(Some(PATIENCE))?;
+    ours.set_write_timeout(Some(ORDER_TIMEOUT))?;
     ours.write_all(&frame(&Message::Confine(Box::new(confinement)))?)?;
-    Ok((pid, Words::new(ours)?))
+    Ok((pid, LineReader::new(ours)?))
 }

@@ -19,10 +19,10 @@ use rustix::{
 };
 
 /// How many processes are looked at.
-const MOST: usize = 16_384;
+const MAX_PROCESSES: usize = 16_384;
 
 /// How long the supervisor waits for one of its children before it looks for new ones.
-const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+const REAP_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 /// Whether this system says which children a process has.
 pub(super) fn is_known() -> bool {
@@ -36,7 +36,7 @@ pub(super) fn descendants(root: Pid) -> Vec<Pid> {
     let mut open = VecDeque::from([root]);
     while let Some(parent) = open.pop_front() {
         for child in children(parent) {
-            if found.len() < MOST && seen.insert(child) {
+            if found.len() < MAX_PROCESSES && seen.insert(child) {
                 found.push(child);
                 open.push_back(child);
             }
@@ -69,28 +69,28 @@ pub(super) fn end_all(patience: Duration) -> bool {
         if let Some(child) = children.first()
             && let Ok(process) = pidfd_open(*child, PidfdFlags::empty())
         {
-            let _at_most_a_pause = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&PAUSE));
+            let _at_most_a_pause = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&REAP_TIMEOUT));
         }
         match reap() {
-            Reaped::All => return true,
-            Reaped::SomeLive if Instant::now() < until => {}
-            Reaped::SomeLive => return false,
+            ReapResult::All => return true,
+            ReapResult::SomeLive if Instant::now() < until => {}
+            ReapResult::SomeLive => return false,
         }
     }
 }
 
-enum Reaped {
+enum ReapResult {
     All,
     SomeLive,
 }
 
 /// Takes leave of every child that has ended.
-fn reap() -> Reaped {
+fn reap() -> ReapResult {
     loop {
         match wait(WaitOptions::NOHANG) {
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            Ok(None) => return Reaped::SomeLive,
-            Err(_no_child) => return Reaped::All,
+            Ok(None) => return ReapResult::SomeLive,
+            Err(_no_child) => return ReapResult::All,
         }
     }
 }

@@ -13,7 +13,7 @@ use rustix::{
 };
 
 use super::{namespaces::SCRATCH_ENTRIES, status, tree::descendants};
-use crate::{Limits, MemoryLimit, Stopped, wire::Means};
+use crate::{Limits, MemoryLimit, StopReason, wire::Mechanism};
 
 /// The kind of a file system in memory.
 const TMPFS: i128 = 0x0102_1994;
@@ -37,24 +37,29 @@ enum Scratch {
 
 impl Usage {
     /// What nothing else limits, for runs by these means.
-    pub(super) fn of(means: &Means, scratch: &Path, limits: &Limits, memory: MemoryLimit) -> Option<Self> {
+    pub(super) fn of(
+        means: &Mechanism,
+        scratch: &Path,
+        limits: &Limits,
+        memory: MemoryLimit,
+    ) -> Option<Self> {
         let scratch = match means {
-            Means::None => return None,
-            Means::Standard { namespaces: true, .. } => Scratch::Nothing,
-            Means::Standard { namespaces: false, .. } => {
+            Mechanism::None => return None,
+            Mechanism::Standard { namespaces: true, .. } => Scratch::Nothing,
+            Mechanism::Standard { namespaces: false, .. } => {
                 Scratch::All(scratch.to_owned(), limits.scratch_bytes)
             }
-            Means::Strict { .. } => Scratch::Entries(scratch.to_owned()),
+            Mechanism::Strict { .. } => Scratch::Entries(scratch.to_owned()),
         };
         let memory = (memory == MemoryLimit::Polling).then_some(limits.memory_bytes);
         Some(Self { memory, scratch })
     }
 
     /// What is used up by the processes below this one, if anything is.
-    pub(super) fn over(&self, root: Pid) -> Option<Stopped> {
+    pub(super) fn exceeded(&self, root: Pid) -> Option<StopReason> {
         let pids = descendants(root);
         if self.memory.is_some_and(|most| pids.iter().map(|pid| memory(*pid)).sum::<u64>() > most) {
-            return Some(Stopped::Memory);
+            return Some(StopReason::Memory);
         }
         let full = match &self.scratch {
             Scratch::Nothing => false,
@@ -66,7 +71,7 @@ impl Usage {
                 on_disk(scratch).is_none_or(|bytes| bytes.saturating_add(deleted) > *most)
             }
         };
-        full.then_some(Stopped::Scratch)
+        full.then_some(StopReason::Scratch)
     }
 }
 

@@ -14,18 +14,18 @@ use rustix::{
 };
 
 use super::{Fault, doing};
-use crate::wire::{Means, User};
+use crate::wire::{Mechanism, User};
 
 /// The first number of the range that is ours; the number of the supervisor's process is added. No system gives
 /// these numbers to users or to containers.
-const FIRST: u32 = 2_000_000_000;
+const FIRST_UID: u32 = 2_000_000_000;
 
 /// `nobody`, for containers that know few users.
 pub(super) const NOBODY: u32 = 65_534;
 
 /// Chooses the user of this run.
-pub(super) fn choose(means: &Means) -> Result<User, Fault> {
-    if *means == Means::None || !geteuid().is_root() {
+pub(super) fn choose(means: &Mechanism) -> Result<User, Fault> {
+    if *means == Mechanism::None || !geteuid().is_root() {
         return Ok(User::Same);
     }
     let needed = CapabilitySet::SETUID
@@ -42,7 +42,7 @@ pub(super) fn choose(means: &Means) -> Result<User, Fault> {
     }
     let maps = ["/proc/self/uid_map", "/proc/self/gid_map"].map(fs::read_to_string);
     let known = |id: u32| maps.iter().all(|map| map.as_ref().is_ok_and(|map| is_mapped(map, id)));
-    let mut candidates = [FIRST.saturating_add(std::process::id()), NOBODY].into_iter();
+    let mut candidates = [FIRST_UID.saturating_add(std::process::id()), NOBODY].into_iter();
     let none =
         || "this container knows no user for scripts; run the server as another user than root".to_owned();
     candidates.find(|id| known(*id)).map(User::Other).ok_or_else(none)

@@ -12,25 +12,25 @@ use tokio::{
 
 use super::{Helper, supervisor::Supervisor};
 use crate::{
-    Error, Finished, Level, Output,
+    Error, Level, Output, ScriptOutcome,
     capture::Capture,
     wire::{Message, Order, Report, body_length, frame},
 };
 
 /// How much longer than the script the supervisor may take, to set up and to clean up.
-const SLACK: Duration = Duration::from_secs(45);
+const SUPERVISOR_GRACE: Duration = Duration::from_secs(45);
 
 /// How long the streams are read after the report. They are at their end then, unless a process got away that
 /// nothing held back.
-const LINGER: Duration = Duration::from_secs(1);
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(
     helper: &Helper,
     order: Order,
     files: Vec<(RelPath, Vec<u8>)>,
-) -> Result<Finished, Error> {
+) -> Result<ScriptOutcome, Error> {
     let level = order.means.level();
-    let patience = order.limits.timeout.saturating_add(order.limits.grace).saturating_add(SLACK);
+    let patience = order.limits.timeout.saturating_add(order.limits.grace).saturating_add(SUPERVISOR_GRACE);
     let mut stdout = Capture::new(order.limits.output_bytes);
     let mut stderr = Capture::new(order.limits.output_bytes);
 
@@ -42,7 +42,7 @@ pub(super) async fn run(
         let mut drain = pin!(async { tokio::join!(stdout.drain(out), stderr.drain(err)) });
         tokio::select! {
             report = &mut exchange => {
-                let _still_open = timeout(LINGER, &mut drain).await;
+                let _still_open = timeout(DRAIN_TIMEOUT, &mut drain).await;
                 report
             }
             _ = &mut drain => exchange.await,
@@ -89,10 +89,10 @@ async fn receive<T: DeserializeOwned>(control: &mut UnixStream) -> io::Result<T>
     Ok(serde_json::from_slice(&body)?)
 }
 
-fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Result<Finished, Error> {
+fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Result<ScriptOutcome, Error> {
     match report {
         Report::Finished { exit_code, stopped, duration, memory } => {
-            Ok(Finished { exit_code, stdout, stderr, duration, stopped, level, memory })
+            Ok(ScriptOutcome { exit_code, stdout, stderr, duration, stopped, level, memory })
         }
         Report::NoNetwork(reason) => Err(Error::NoNetwork(reason)),
         Report::NotStarted(reason) => Err(Error::NotStarted(reason)),

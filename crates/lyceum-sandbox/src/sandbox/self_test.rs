@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use tokio::time::timeout;
 
 use super::Sandbox;
-use crate::{Cwd, Limits, MemoryLimit, Network, Script, wire::Means};
+use crate::{Cwd, Limits, MemoryLimit, Network, Script, wire::Mechanism};
 
 /// Prints a line for each thing that worked and should not, and `end` when it got through.
 const SCRIPT: &str = include_str!("self_test.sh");
@@ -19,16 +19,16 @@ const SCRIPT: &str = include_str!("self_test.sh");
 const SCRIPT_OF_NONE: &str = "echo end\n";
 
 /// How long the script may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const SCRIPT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long all of it may take, also if the helper does not do what a helper does.
-const WHOLE: Duration = Duration::from_secs(15);
+const TEST_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Runs the script, and says how its memory was limited; the error says what is wrong with this sandbox.
 pub(super) async fn pass(sandbox: &Sandbox) -> Result<MemoryLimit, String> {
     let secret = secret(&sandbox.base)
         .map_err(|error| format!("no file can be made in {}: {error}", sandbox.base.display()))?;
-    let Ok(finished) = timeout(WHOLE, sandbox.run(script(sandbox, secret.path())?)).await else {
+    let Ok(finished) = timeout(TEST_TIMEOUT, sandbox.run(script(sandbox, secret.path())?)).await else {
         return Err("the test of the sandbox took too long".to_owned());
     };
     let finished = finished.map_err(|error| error.to_string())?;
@@ -57,10 +57,10 @@ fn secret(base: &Path) -> std::io::Result<NamedTempFile> {
 fn script(sandbox: &Sandbox, secret: &Path) -> Result<Script, String> {
     let file = RelPath::parse("self-test.sh").map_err(|error| error.to_string())?;
     let (text, means) = match sandbox.means {
-        Means::None => (SCRIPT_OF_NONE, "none"),
-        Means::Strict { .. } => (SCRIPT, "strict"),
-        Means::Standard { namespaces: true, .. } => (SCRIPT, "namespaces"),
-        Means::Standard { namespaces: false, .. } => (SCRIPT, "plain"),
+        Mechanism::None => (SCRIPT_OF_NONE, "none"),
+        Mechanism::Strict { .. } => (SCRIPT, "strict"),
+        Mechanism::Standard { namespaces: true, .. } => (SCRIPT, "namespaces"),
+        Mechanism::Standard { namespaces: false, .. } => (SCRIPT, "plain"),
     };
     let args = BTreeMap::from([
         ("secret".to_owned(), secret.display().to_string()),
@@ -75,7 +75,7 @@ fn script(sandbox: &Sandbox, secret: &Path) -> Result<Script, String> {
         args,
         path: "/usr/bin:/bin".to_owned(),
         network: Network::None,
-        limits: Limits { timeout: PATIENCE, grace: Duration::from_secs(1), ..Limits::default() },
+        limits: Limits { timeout: SCRIPT_TIMEOUT, grace: Duration::from_secs(1), ..Limits::default() },
         readable: Vec::new(),
         workspace: None,
     })

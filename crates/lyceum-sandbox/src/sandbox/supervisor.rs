@@ -12,10 +12,10 @@ use tokio::{
 use super::Helper;
 
 /// How long a supervisor that has nothing more to do may take to end.
-const LINGER: Duration = Duration::from_secs(1);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long it may take to end a run that nobody waits for any more: longer than it gives itself.
-const ABANDONED: Duration = Duration::from_secs(12);
+const ABANDONED_TIMEOUT: Duration = Duration::from_secs(12);
 
 /// A supervisor. It ends the run when its control socket is closed, which is better than to kill it: only then nothing is
 /// left behind. One that is dropped and has not done so in time is killed, and its script with it.
@@ -50,7 +50,7 @@ impl Supervisor {
     /// Waits for it, when it has nothing more to do than to end.
     pub(super) async fn end(&mut self) {
         if let Some(child) = &mut self.child {
-            end_within(LINGER, child).await;
+            end_within(EXIT_TIMEOUT, child).await;
         }
     }
 }
@@ -60,7 +60,7 @@ impl Drop for Supervisor {
         // One that has ended has no number any more.
         let Some(mut child) = self.child.take().filter(|child| child.id().is_some()) else { return };
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(async move { end_within(ABANDONED, &mut child).await });
+            runtime.spawn(async move { end_within(ABANDONED_TIMEOUT, &mut child).await });
         }
     }
 }
@@ -68,6 +68,6 @@ impl Drop for Supervisor {
 async fn end_within(patience: Duration, child: &mut Child) {
     if timeout(patience, child.wait()).await.is_err() {
         let _gone_already = child.start_kill();
-        let _unkillable = timeout(LINGER, child.wait()).await;
+        let _unkillable = timeout(EXIT_TIMEOUT, child.wait()).await;
     }
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Helper, Limits, Network, Sandbox, Script, Setup, Variant, Wanted, Workspace};
+use lyceum_sandbox::{Cwd, Helper, LevelChoice, Limits, Network, Sandbox, Script, Setup, Variant, Workspace};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -59,8 +59,8 @@ fn drive() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let finished = runtime.block_on(async {
         let sandbox = match request.variant.as_str() {
-            "auto" => Sandbox::find(Wanted::Auto, setup).await?,
-            "auto-standard" => Sandbox::find(Wanted::Standard, setup).await?,
+            "auto" => Sandbox::find(LevelChoice::Auto, setup).await?,
+            "auto-standard" => Sandbox::find(LevelChoice::Standard, setup).await?,
             "strict" => Sandbox::find_variant(Variant::Strict, setup).await?,
             "namespaces" => Sandbox::find_variant(Variant::Namespaces, setup).await?,
             "plain" => Sandbox::find_variant(Variant::Plain, setup).await?,

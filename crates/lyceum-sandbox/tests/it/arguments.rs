@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Error, Sandbox, Script, Variant, Wanted};
+use lyceum_sandbox::{Cwd, Error, LevelChoice, Sandbox, Script, Variant};
 
 use crate::stage::{ALL, CONFINED, Stage, bash, python};
 
@@ -54,7 +54,7 @@ async fn arguments_are_variables_that_nothing_interprets() {
 }
 
 #[track_caller]
-fn refused(result: Result<lyceum_sandbox::Finished, Error>, says: &str) {
+fn refused(result: Result<lyceum_sandbox::ScriptOutcome, Error>, says: &str) {
     match result {
         Err(Error::Invalid(text)) => assert!(text.contains(says), "{text:?} does not say {says:?}"),
         other => panic!("{other:?}"),
@@ -159,9 +159,9 @@ async fn files_that_exclude_each_other_are_an_error() {
 async fn the_best_level_that_works_is_found() {
     let stage = Stage::new();
     let level = async |wanted| Sandbox::find(wanted, stage.setup()).await.unwrap().level().as_str();
-    assert_eq!(level(Wanted::None).await, "none");
-    assert_eq!(level(Wanted::Standard).await, "standard");
+    assert_eq!(level(LevelChoice::None).await, "none");
+    assert_eq!(level(LevelChoice::Standard).await, "standard");
     let best = if stage.sandbox(Variant::Strict).await.is_some() { "strict" } else { "standard" };
-    assert_eq!(level(Wanted::Auto).await, best);
+    assert_eq!(level(LevelChoice::Auto).await, best);
     stage.is_clean();
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_sandbox::{Error, Script, Stopped, Variant};
+use lyceum_sandbox::{Error, Script, StopReason, Variant};
 use serde_json::json;
 
 use crate::stage::{ALL, CONFINED, Stage, bash, driver, processes_with, python, wait_for_process};
@@ -46,7 +46,7 @@ async fn a_script_that_takes_too_long_is_asked_to_end() {
     let script = bash("trap 'echo bye; exit 3' TERM; echo begun; sleep 300 & wait");
     for (variant, finished) in stage.run_in(&ALL, &limited(script, 500, 10_000)).await {
         assert_eq!(finished.stdout.text, "begun\nbye\n", "{variant:?}");
-        assert_eq!((finished.exit_code, finished.stopped), (137, Some(Stopped::Timeout)), "{variant:?}");
+        assert_eq!((finished.exit_code, finished.stopped), (137, Some(StopReason::Timeout)), "{variant:?}");
         assert!(finished.duration < Duration::from_secs(5), "{variant:?}: {:?}", finished.duration);
     }
 }
@@ -57,7 +57,7 @@ async fn a_script_that_does_not_listen_is_killed() {
     let script = bash("trap '' TERM; echo begun; while true; do sleep 0.05; done");
     for (variant, finished) in stage.run_in(&ALL, &limited(script, 300, 300)).await {
         assert_eq!(finished.stdout.text, "begun\n", "{variant:?}");
-        assert_eq!((finished.exit_code, finished.stopped), (137, Some(Stopped::Timeout)), "{variant:?}");
+        assert_eq!((finished.exit_code, finished.stopped), (137, Some(StopReason::Timeout)), "{variant:?}");
         assert!(finished.duration >= Duration::from_millis(600), "{variant:?}: {:?}", finished.duration);
         assert!(finished.duration < Duration::from_secs(5), "{variant:?}: {:?}", finished.duration);
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lyceum_sandbox::{Limits, Stopped, Variant};
+use lyceum_sandbox::{Limits, StopReason, Variant};
 
 use crate::stage::{ALL, CONFINED, Stage, bash, python};
 
@@ -66,7 +66,7 @@ async fn a_scratch_folder_can_be_filled_but_not_more() {
             Variant::Plain | Variant::Oldest | Variant::None => {
                 assert_eq!(
                     (finished.exit_code, finished.stopped),
-                    (137, Some(Stopped::Scratch)),
+                    (137, Some(StopReason::Scratch)),
                     "{variant:?}"
                 );
             }
@@ -83,7 +83,7 @@ async fn files_that_have_no_name_any_more_fill_the_scratch_folder_too() {
     );
     script.limits = Limits { scratch_bytes: 8 << 20, ..script.limits };
     for (variant, finished) in stage.run_in(&[Variant::Plain, Variant::Oldest], &script).await {
-        assert_eq!((finished.exit_code, finished.stopped), (137, Some(Stopped::Scratch)), "{variant:?}");
+        assert_eq!((finished.exit_code, finished.stopped), (137, Some(StopReason::Scratch)), "{variant:?}");
     }
 }
 
@@ -96,7 +96,7 @@ async fn a_scratch_folder_takes_only_so_many_files() {
     );
     for (variant, finished) in stage.run_in(&CONFINED, &script).await {
         let full = finished.stderr.text.contains("No space left on device");
-        assert!(full || finished.stopped == Some(Stopped::Scratch), "{variant:?}: {finished:?}");
+        assert!(full || finished.stopped == Some(StopReason::Scratch), "{variant:?}: {finished:?}");
     }
 }
 
@@ -109,7 +109,7 @@ async fn processes_that_are_small_alone_are_stopped_if_they_are_large_together()
     );
     script.limits = Limits { memory_bytes: 200 << 20, ..script.limits };
     for (variant, finished) in stage.run_in(&CONFINED, &script).await {
-        assert_eq!((finished.exit_code, finished.stopped), (137, Some(Stopped::Memory)), "{variant:?}");
+        assert_eq!((finished.exit_code, finished.stopped), (137, Some(StopReason::Memory)), "{variant:?}");
     }
 }
 
@@ -123,6 +123,6 @@ async fn s5_shared_anonymous_memory_counts() {
     );
     script.limits = Limits { memory_bytes: 200 << 20, ..script.limits };
     for (variant, finished) in stage.run_in(&CONFINED, &script).await {
-        assert_eq!((finished.exit_code, finished.stopped), (137, Some(Stopped::Memory)), "{variant:?}");
+        assert_eq!((finished.exit_code, finished.stopped), (137, Some(StopReason::Memory)), "{variant:?}");
     }
 }

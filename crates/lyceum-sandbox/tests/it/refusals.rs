@@ -9,7 +9,7 @@ use std::{
 };
 
 use lyceum_harness::skip::skipped;
-use lyceum_sandbox::{Helper, Sandbox, Setup, Wanted};
+use lyceum_sandbox::{Helper, LevelChoice, Sandbox, Setup};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, driver, is_root, skip_sandbox};
@@ -131,7 +131,7 @@ async fn a_helper_that_is_none_is_refused() {
     let stage = Stage::new();
     for program in ["/bin/true", "/no/such/program"] {
         let helper = Helper { program: PathBuf::from(program), args: Vec::new() };
-        for wanted in [Wanted::Auto, Wanted::None] {
+        for wanted in [LevelChoice::Auto, LevelChoice::None] {
             let error =
                 Sandbox::find(wanted, Setup { helper: helper.clone(), ..stage.setup() }).await.unwrap_err();
             // Where bubblewrap is not installed that is a reason too, and comes first.
@@ -149,7 +149,7 @@ async fn a_folder_that_the_scripts_user_cannot_enter_is_refused() {
     }
     let stage = Stage::new();
     fs::set_permissions(stage.path(), Permissions::from_mode(0o700)).unwrap();
-    let error = Sandbox::find(Wanted::Standard, stage.setup()).await.unwrap_err().to_string();
+    let error = Sandbox::find(LevelChoice::Standard, stage.setup()).await.unwrap_err().to_string();
     assert!(error.contains("every folder above it must be open to others"), "{error}");
     stage.is_clean();
 }
@@ -159,7 +159,7 @@ async fn a_bubblewrap_that_others_can_change_is_not_used() {
     let stage = Stage::new();
     let search = vec![stage.path().to_owned()];
     let find =
-        async || Sandbox::find(Wanted::Strict, Setup { search: search.clone(), ..stage.setup() }).await;
+        async || Sandbox::find(LevelChoice::Strict, Setup { search: search.clone(), ..stage.setup() }).await;
     let error = find().await.unwrap_err().to_string();
     assert!(error.contains("bubblewrap (bwrap) is not installed"), "{error}");
     assert!(error.contains("scripts.sandbox = \"auto\""), "{error}");

@@ -11,7 +11,7 @@ use std::{
 
 use lyceum_harness::skip::skipped;
 use lyceum_model::RelPath;
-use lyceum_sandbox::{Cwd, Error, Finished, Helper, Limits, Network, Sandbox, Script, Setup, Variant};
+use lyceum_sandbox::{Cwd, Error, Helper, Limits, Network, Sandbox, Script, ScriptOutcome, Setup, Variant};
 use tempfile::TempDir;
 
 /// Every way to hold a script back.
@@ -71,7 +71,11 @@ impl Stage {
     }
 
     /// Runs a script in each of these sandboxes.
-    pub(crate) async fn run_in(&self, variants: &[Variant], script: &Script) -> Vec<(Variant, Finished)> {
+    pub(crate) async fn run_in(
+        &self,
+        variants: &[Variant],
+        script: &Script,
+    ) -> Vec<(Variant, ScriptOutcome)> {
         let mut ends = Vec::new();
         for variant in variants {
             if let Some(sandbox) = self.sandbox(*variant).await {

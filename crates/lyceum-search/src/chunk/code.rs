@@ -1,6 +1,6 @@
 //! Code, cut where a definition begins, in whatever language: by the words that begin one, not by a grammar.
 
-use super::{BELOW, Chunk, Draft, LEAST, LONGEST_NAME, place};
+use super::{Chunk, Draft, HEADING_SEPARATOR, MAX_HEADING_CHARS, MIN_CHUNK_BYTES, place};
 
 /// Words that begin a definition.
 const DEFINES: &[&str] = &[
@@ -57,7 +57,7 @@ const BEFORE: &[&str] = &[
 ];
 
 /// How far a definition may stand to the right, in columns, to count: a method of a class, not a closure in it.
-const DEEPEST: usize = 8;
+const MAX_INDENT: usize = 8;
 
 pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     let mut into = Vec::new();
@@ -67,17 +67,17 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     let mut block: Vec<(usize, &str)> = Vec::new();
     for (number, line) in (1..).zip(body.lines()) {
         let indent = indent(line);
-        if indent <= DEEPEST && defines(line.trim_start()) {
+        if indent <= MAX_INDENT && defines(line.trim_start()) {
             // Comments and attributes right above belong to what they speak of.
             let own = block.iter().rev().take_while(|(_, line)| is_note(line)).count();
             let notes = block.split_off(block.len() - own);
             place(&mut draft, &block, &heading, &mut into);
-            if draft.text.len() >= LEAST {
+            if draft.text.len() >= MIN_CHUNK_BYTES {
                 draft.close(&mut into);
             }
             above.retain(|(outer, _)| *outer < indent);
             above.push((indent, signature(line)));
-            heading = above.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(BELOW);
+            heading = above.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(HEADING_SEPARATOR);
             block = notes;
         } else if line.trim().is_empty() {
             place(&mut draft, &block, &heading, &mut into);
@@ -112,5 +112,5 @@ fn is_note(line: &str) -> bool {
 fn signature(line: &str) -> String {
     let line = line.trim();
     let line = line.trim_end_matches(['{', ':']).trim_end();
-    line.chars().take(LONGEST_NAME).collect()
+    line.chars().take(MAX_HEADING_CHARS).collect()
 }

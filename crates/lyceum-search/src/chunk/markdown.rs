@@ -1,6 +1,6 @@
 //! Markdown, cut by its headings; within a section by paragraphs, lists and fences.
 
-use super::{BELOW, Chunk, Draft, LEAST, LONGEST_NAME, place};
+use super::{Chunk, Draft, HEADING_SEPARATOR, MAX_HEADING_CHARS, MIN_CHUNK_BYTES, place};
 
 pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     let mut into = Vec::new();
@@ -21,12 +21,12 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
         {
             place(&mut draft, &block, &heading, &mut into);
             block.clear();
-            if draft.text.len() >= LEAST {
+            if draft.text.len() >= MIN_CHUNK_BYTES {
                 draft.close(&mut into);
             }
             above.retain(|(outer, _)| *outer < level);
-            above.push((level, name.chars().take(LONGEST_NAME).collect()));
-            heading = above.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(BELOW);
+            above.push((level, name.chars().take(MAX_HEADING_CHARS).collect()));
+            heading = above.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(HEADING_SEPARATOR);
             block.push((number, line));
             continue;
         }

@@ -2,7 +2,7 @@
 
 use lyceum_harness::random::Random;
 
-use super::{Chunk, LEAST, MOST, chunks};
+use super::{Chunk, MAX_CHUNK_BYTES, MIN_CHUNK_BYTES, chunks};
 use crate::page::Kind;
 
 /// What a text says, without anything between.
@@ -17,10 +17,10 @@ fn check(kind: Kind, body: &str) -> Vec<Chunk> {
     let lines: Vec<&str> = body.lines().collect();
     let mut last = 0;
     for chunk in &chunks {
-        assert!(chunk.text.len() <= MOST + LEAST + 2, "{} bytes", chunk.text.len());
+        assert!(chunk.text.len() <= MAX_CHUNK_BYTES + MIN_CHUNK_BYTES + 2, "{} bytes", chunk.text.len());
         assert!(chunk.heading.chars().count() <= 8 * 123, "{:?}", chunk.heading);
         // Two chunks share a line only where it is too long for one.
-        let is_shared = last > 0 && chunk.first_line == last && lines[last - 1].len() > MOST;
+        let is_shared = last > 0 && chunk.first_line == last && lines[last - 1].len() > MAX_CHUNK_BYTES;
         assert!(chunk.first_line > last || is_shared, "{chunk:?} in {body:?}");
         assert!(chunk.first_line <= chunk.last_line && chunk.last_line <= lines.len(), "{chunk:?}");
         let said = letters(&lines[chunk.first_line - 1..chunk.last_line].join(""));

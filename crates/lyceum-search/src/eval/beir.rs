@@ -22,7 +22,7 @@ use crate::{
 pub const SOURCE: &str = "eval";
 
 /// The longest line, in bytes.
-const LONGEST: u64 = 16 * 1024 * 1024;
+const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A test set with the pages that its questions are asked of.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,14 +88,14 @@ pub fn read(folder: &Path) -> Result<Beir, SetFault> {
         pages.push(page);
         Ok(())
     })?;
-    let mut answers = answers(&relevance_file(folder)?, &ids)?;
+    let mut answers = judgements(&relevance_file(folder)?, &ids)?;
     let mut questions = Vec::new();
-    each::<QueryLine>(&folder.join("queries.jsonl"), |_, _, asked| {
-        let id = asked._id.text();
+    each::<QueryLine>(&folder.join("queries.jsonl"), |_, _, query| {
+        let id = query._id.text();
         // Sets hold questions of other splits too, which have no answers here.
         if let Some(grades) = answers.remove(&id) {
             let expected = Expected::Graded(grades);
-            questions.push(Question { id, text: asked.text, filter: Filter::default(), expected });
+            questions.push(Question { id, text: query.text, filter: Filter::default(), expected });
         }
         Ok(())
     })?;
@@ -151,7 +151,7 @@ fn relevance_file(folder: &Path) -> Result<PathBuf, SetFault> {
 }
 
 /// Which documents answer which question, and how well.
-fn answers(file: &Path, ids: &HashSet<String>) -> Result<HashMap<String, HashMap<String, u32>>, SetFault> {
+fn judgements(file: &Path, ids: &HashSet<String>) -> Result<HashMap<String, HashMap<String, u32>>, SetFault> {
     let mut answers: HashMap<String, HashMap<String, u32>> = HashMap::new();
     lines(file, |number, line| {
         let place = || format!("{}:{number}", named(file));
@@ -202,13 +202,13 @@ fn lines(file: &Path, mut take: impl FnMut(usize, &str) -> Result<(), SetFault>)
     let mut line = String::new();
     for number in 1.. {
         line.clear();
-        let read = reader.by_ref().take(LONGEST).read_line(&mut line);
+        let read = reader.by_ref().take(MAX_LINE_BYTES).read_line(&mut line);
         let read = read.map_err(|error| fault(format!("line {number} can't be read: {error}")))?;
         if read == 0 {
             break;
         }
-        if read as u64 == LONGEST {
-            return Err(fault(format!("line {number} is longer than {LONGEST} bytes")));
+        if read as u64 == MAX_LINE_BYTES {
+            return Err(fault(format!("line {number} is longer than {MAX_LINE_BYTES} bytes")));
         }
         let text = line.trim();
         if !text.is_empty() {

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{Difference, Report, Scored, Stage};
+use super::{Difference, QueryScore, Report, Stage};
 use crate::find::Mode;
 
 /// How many questions are named that got better, and how many that got worse.
-const NAMED: usize = 5;
+const MAX_NAMED_QUERIES: usize = 5;
 
 /// What nDCG@10 has gained or lost.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ pub struct Comparison {
     /// The one that is compared.
     pub mode: Mode,
     /// What it is compared with.
-    pub with: Other,
+    pub with: Baseline,
     /// How many questions both were asked.
     pub questions: usize,
     /// The mean difference, with its interval.
@@ -27,27 +27,27 @@ pub struct Comparison {
     /// How many did worse.
     pub worse_count: usize,
     /// Those that gained the most.
-    pub better: Vec<Changed>,
+    pub better: Vec<QueryChange>,
     /// Those that lost the most.
-    pub worse: Vec<Changed>,
+    pub worse: Vec<QueryChange>,
 }
 
 /// What a run is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Other {
+pub enum Baseline {
     /// The same, the last time.
     LastRun,
     /// Words only, in this run.
-    Words,
+    Lexical,
     /// Meaning only, in this run.
-    Meaning,
+    Vector,
 }
 
 /// A question that is answered better or worse.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Changed {
+pub struct QueryChange {
     /// Its id.
     pub id: String,
     /// The question itself.
@@ -62,41 +62,42 @@ pub struct Changed {
 pub fn with_last(report: &Report, last: &Report) -> Vec<Comparison> {
     let of_last = |mode: Mode| last.stages.iter().find(|stage| stage.mode == mode);
     let both = report.stages.iter().filter_map(|now| Some((now, of_last(now.mode)?)));
-    both.filter_map(|(now, before)| compare(now, Other::LastRun, before)).collect()
+    both.filter_map(|(now, before)| compare(now, Baseline::LastRun, before)).collect()
 }
 
 /// Words and meaning together, and each of the two alone.
 pub fn with_stages(report: &Report) -> Vec<Comparison> {
     let of = |mode: Mode| report.stages.iter().find(|stage| stage.mode == mode);
-    let Some(both) = of(Mode::Both) else { return Vec::new() };
-    let alone = [(Mode::Words, Other::Words), (Mode::Meaning, Other::Meaning)];
+    let Some(both) = of(Mode::Hybrid) else { return Vec::new() };
+    let alone = [(Mode::Lexical, Baseline::Lexical), (Mode::Vector, Baseline::Vector)];
     alone.into_iter().filter_map(|(mode, other)| compare(both, other, of(mode)?)).collect()
 }
 
 /// Nothing where they share no question.
-fn compare(now: &Stage, with: Other, before: &Stage) -> Option<Comparison> {
-    let known: HashMap<&str, &Scored> = before.questions.iter().map(|one| (one.id.as_str(), one)).collect();
+fn compare(now: &Stage, with: Baseline, before: &Stage) -> Option<Comparison> {
+    let known: HashMap<&str, &QueryScore> =
+        before.questions.iter().map(|one| (one.id.as_str(), one)).collect();
     // A question that was put in other words is another one.
     let pairs = now.questions.iter().filter_map(|one| {
         let before = known.get(one.id.as_str()).filter(|before| before.text == one.text)?;
-        Some(Changed { id: one.id.clone(), text: one.text.clone(), before: before.ndcg, now: one.ndcg })
+        Some(QueryChange { id: one.id.clone(), text: one.text.clone(), before: before.ndcg, now: one.ndcg })
     });
-    let mut pairs: Vec<Changed> = pairs.collect();
+    let mut pairs: Vec<QueryChange> = pairs.collect();
     if pairs.is_empty() {
         return None;
     }
-    let difference = Difference::of(&pairs.iter().map(Changed::gain).collect::<Vec<_>>());
+    let difference = Difference::of(&pairs.iter().map(QueryChange::gain).collect::<Vec<_>>());
     let questions = pairs.len();
     pairs.retain(|one| one.gain().abs() > 1e-9);
     pairs.sort_by(|a, b| b.gain().total_cmp(&a.gain()));
     let better_count = pairs.iter().filter(|one| one.gain() > 0.0).count();
     let worse_count = pairs.len() - better_count;
-    let better = pairs.iter().take(NAMED.min(better_count)).cloned().collect();
-    let worse = pairs.iter().rev().take(NAMED.min(worse_count)).cloned().collect();
+    let better = pairs.iter().take(MAX_NAMED_QUERIES.min(better_count)).cloned().collect();
+    let worse = pairs.iter().rev().take(MAX_NAMED_QUERIES.min(worse_count)).cloned().collect();
     Some(Comparison { mode: now.mode, with, questions, difference, better_count, worse_count, better, worse })
 }
 
-impl Changed {
+impl QueryChange {
     /// How much better it is.
     pub fn gain(&self) -> f64 {
         self.now - self.before

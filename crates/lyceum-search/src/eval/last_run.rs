@@ -16,9 +16,10 @@ pub fn last_run(folder: &Path) -> Option<Report> {
 /// Saves a run as the last one, with the modes of the run before that it did not use. Blocks.
 pub fn save_last_run(folder: &Path, report: &Report) -> io::Result<()> {
     let mut all = report.clone();
-    let is_asked = |stage: &super::Stage| report.stages.iter().any(|asked| asked.mode == stage.mode);
+    let is_in_report =
+        |stage: &super::Stage| report.stages.iter().any(|reported| reported.mode == stage.mode);
     let before = last_run(folder).into_iter().flat_map(|last| last.stages);
-    all.stages.extend(before.filter(|stage| !is_asked(stage)));
+    all.stages.extend(before.filter(|stage| !is_in_report(stage)));
     fs::create_dir_all(folder)?;
     let new = folder.join("last.json.new");
     fs::write(&new, serde_json::to_vec(&all)?)?;

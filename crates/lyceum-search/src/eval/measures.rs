@@ -5,13 +5,13 @@
 
 /// What each result is worth, in the order they were found in, and everything that could be had.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct JudgedResults {
     gains: Vec<f64>,
     /// The best first.
     ideal: Vec<f64>,
 }
 
-impl Judged {
+impl JudgedResults {
     /// What was found, in order, and what could be had, in any order.
     pub fn new(gains: Vec<f64>, mut all: Vec<f64>) -> Self {
         all.retain(|gain| *gain > 0.0);

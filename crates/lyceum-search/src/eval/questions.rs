@@ -11,7 +11,7 @@ use super::{Expected, Question, Set, SetFault};
 use crate::filter::Filter;
 
 /// The largest file, in bytes.
-const LARGEST: u64 = 256 * 1024;
+const MAX_FILE_BYTES: u64 = 256 * 1024;
 
 /// An entry as it is written.
 #[derive(Deserialize)]
@@ -43,8 +43,8 @@ pub fn read(file: &Path, types: impl Fn(&str) -> Vec<String>) -> Result<Set, Set
     let place = named(file.file_name()).unwrap_or_default();
     let fault = |message: String| SetFault::new(place.clone(), message);
     let size = fs::metadata(file).map_err(|error| fault(format!("can't be read: {error}")))?.len();
-    if size > LARGEST {
-        return Err(fault(format!("is larger than {LARGEST} bytes; make several files of it")));
+    if size > MAX_FILE_BYTES {
+        return Err(fault(format!("is larger than {MAX_FILE_BYTES} bytes; make several files of it")));
     }
     let text = fs::read_to_string(file).map_err(|error| fault(format!("can't be read: {error}")))?;
     let questions = parse(&place, &text, types)?;

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use lyceum_models::embedder::Identity;
 use serde::{Deserialize, Serialize};
 
-use super::{Judged, Latency, Mean, Question, Set};
+use super::{JudgedResults, Latency, Mean, Question, Set};
 use crate::{
     embed_queue::ModelStatus,
     error::Error,
@@ -20,22 +20,22 @@ use crate::{
 };
 
 /// How many results are asked for as a caller asks: what nDCG and MRR look at.
-const SHOWN: usize = 10;
+const NDCG_DEPTH: usize = 10;
 
 /// How far is looked for all answers.
-const DEEP: usize = 100;
+const RECALL_DEPTH: usize = 100;
 
 /// Within how many results one must be, for a glance to be enough.
-const GLANCE: usize = 3;
+const SUCCESS_DEPTH: usize = 3;
 
 /// How many questions are asked before time is taken.
-const WARM_UP: usize = 5;
+const WARM_UP_QUERIES: usize = 5;
 
 /// How often is looked whether all vectors are there.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How long nothing may change while vectors are made or a model is fetched.
-const STUCK_AFTER: Duration = Duration::from_secs(600);
+const STALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What a run found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -74,13 +74,13 @@ pub struct Stage {
     /// Why answers were poorer than they could be, or were refused; each reason once.
     pub problems: Vec<String>,
     /// Each question.
-    pub questions: Vec<Scored>,
+    pub questions: Vec<QueryScore>,
 }
 
 /// What became of a question.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Scored {
+pub struct QueryScore {
     /// Its id.
     pub id: String,
     /// The question itself.
@@ -110,8 +110,8 @@ pub struct Progress {
 
 impl Stage {
     /// What the questions come to.
-    pub fn of(mode: Mode, questions: Vec<Scored>, problems: Vec<String>) -> Self {
-        let all = |value: fn(&Scored) -> f64| questions.iter().map(value).collect::<Vec<f64>>();
+    pub fn of(mode: Mode, questions: Vec<QueryScore>, problems: Vec<String>) -> Self {
+        let all = |value: fn(&QueryScore) -> f64| questions.iter().map(value).collect::<Vec<f64>>();
         Self {
             mode,
             ndcg: Mean::of(&all(|one| one.ndcg)),
@@ -136,31 +136,35 @@ pub async fn run(
     let opened = search.opened().await?;
     let mut stages = Vec::with_capacity(modes.len());
     for &mode in modes {
-        for question in set.questions.iter().take(WARM_UP) {
-            let _unmeasured = ask(search, question, mode).await;
+        for question in set.questions.iter().take(WARM_UP_QUERIES) {
+            let _unmeasured = run_query(search, question, mode).await;
         }
         // Nor may a question be quick because it was asked before.
-        search.asked.clear();
+        search.query_vectors.clear();
         let (mut scored, mut problems) = (Vec::with_capacity(set.questions.len()), Vec::new());
         for (done, question) in (1..).zip(&set.questions) {
-            let (score, problem) = ask(search, question, mode).await?;
+            let (score, problem) = run_query(search, question, mode).await?;
             scored.push(score);
             problems.extend(problem.filter(|problem| !problems.contains(problem)));
             say(Progress { mode, done, of: set.questions.len() });
         }
         stages.push(Stage::of(mode, scored, problems));
     }
-    let model = opened.active().filter(|_| modes.iter().any(|mode| *mode != Mode::Words));
+    let model = opened.active().filter(|_| modes.iter().any(|mode| *mode != Mode::Lexical));
     let model = model.map(|active| active.embedder.identity().clone());
     let Status { documents, chunks, .. } = status;
     Ok(Report { set: set.name.clone(), at: Timestamp::now(), documents, chunks, model, stages })
 }
 
 /// Asks as a caller does, then looks further for what else could have been found.
-async fn ask(search: &Search, question: &Question, mode: Mode) -> Result<(Scored, Option<String>), Error> {
+async fn run_query(
+    search: &Search,
+    question: &Question,
+    mode: Mode,
+) -> Result<(QueryScore, Option<String>), Error> {
     let Question { id, text, filter, expected } = question;
-    let query = Query { text: text.clone(), filter: filter.clone(), limit: SHOWN, mode, facets: false };
-    let unanswered = Scored { id: id.clone(), text: text.clone(), ..Scored::default() };
+    let query = Query { text: text.clone(), filter: filter.clone(), limit: NDCG_DEPTH, mode, facets: false };
+    let unanswered = QueryScore { id: id.clone(), text: text.clone(), ..QueryScore::default() };
     let answer = match search.find(query.clone()).await {
         Ok(answer) => answer,
         // What is refused is not found.
@@ -171,16 +175,16 @@ async fn ask(search: &Search, question: &Question, mode: Mode) -> Result<(Scored
         answer.hits.into_iter().map(|hit| (hit.facts, hit.rerank_score.unwrap_or(hit.score))).collect();
     // What was shown stays first, in the order it was shown in: a reranker may have changed it.
     let shown: HashSet<String> = found.iter().map(|(facts, _)| facts.key()).collect();
-    let ranked = search.rank(query, DEEP).await?;
+    let ranked = search.rank(query, RECALL_DEPTH).await?;
     let ranked = ranked.into_iter().filter(|one| !shown.contains(&one.facts.key()));
     found.extend(ranked.map(|one| (one.facts, one.score)));
     let judged = both_ways(&found).map(|found| expected.judge(found));
-    let mean = |measure: &dyn Fn(&Judged) -> f64| judged.iter().map(measure).sum::<f64>() / 2.0;
-    let scored = Scored {
-        ndcg: mean(&|judged| judged.ndcg(SHOWN)),
-        reciprocal_rank: mean(&|judged| judged.reciprocal_rank(SHOWN)),
-        recall: mean(&|judged| judged.recall(DEEP)),
-        hit: mean(&|judged| judged.hit(GLANCE)),
+    let mean = |measure: &dyn Fn(&JudgedResults) -> f64| judged.iter().map(measure).sum::<f64>() / 2.0;
+    let scored = QueryScore {
+        ndcg: mean(&|judged| judged.ndcg(NDCG_DEPTH)),
+        reciprocal_rank: mean(&|judged| judged.reciprocal_rank(NDCG_DEPTH)),
+        recall: mean(&|judged| judged.recall(RECALL_DEPTH)),
+        hit: mean(&|judged| judged.hit(SUCCESS_DEPTH)),
         ms: answer.took.as_secs_f64() * 1000.0,
         ..unanswered
     };
@@ -224,10 +228,10 @@ pub async fn until_embedded(search: &Search, mut say: impl FnMut(&Status)) -> Re
         if now != before {
             (before, changed) = (now, tokio::time::Instant::now());
         }
-        if changed.elapsed() > STUCK_AFTER {
-            return Err(format!("nothing has changed for {} s", STUCK_AFTER.as_secs()));
+        if changed.elapsed() > STALL_TIMEOUT {
+            return Err(format!("nothing has changed for {} s", STALL_TIMEOUT.as_secs()));
         }
-        tokio::time::sleep(LOOK_EVERY).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
     // The last of them are saved a moment before they are in memory.
     let followed = tokio::task::spawn_blocking(move || opened.follow());

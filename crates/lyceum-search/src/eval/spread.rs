@@ -54,7 +54,7 @@ impl Difference {
         if differences.is_empty() {
             return Self { mean, low: mean, high: mean };
         }
-        let mut dice = Dice(SEED);
+        let mut dice = SplitMix64(SEED);
         let mut drawn = || differences.get(dice.below(differences.len())).copied().unwrap_or_default();
         let mut means: Vec<f64> = (0..RESAMPLES).map(|_| mean_of(&mut drawn, differences.len())).collect();
         means.sort_by(f64::total_cmp);
@@ -92,9 +92,9 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 /// Splitmix64: small, even enough for drawing questions, and the same on every machine.
-struct Dice(u64);
+struct SplitMix64(u64);
 
-impl Dice {
+impl SplitMix64 {
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;

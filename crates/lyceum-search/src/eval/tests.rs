@@ -99,7 +99,7 @@ async fn a_run_asks_in_every_way_and_is_kept() {
         question(&too_long, named("docs/zebra")),
     ];
     let set = Set { name: "tiny".to_owned(), questions };
-    let modes = [Mode::Both, Mode::Words, Mode::Meaning];
+    let modes = [Mode::Hybrid, Mode::Lexical, Mode::Vector];
     let mut said = 0;
     let report = run(&search, &set, &modes, |_| said += 1).await.unwrap();
     assert_eq!((said, report.documents, report.stages.len()), (9, 2, 3));
@@ -114,10 +114,10 @@ async fn a_run_asks_in_every_way_and_is_kept() {
     assert_eq!(last_run(folder.path()), None);
     save_last_run(folder.path(), &report).unwrap();
     assert_eq!(last_run(folder.path()), Some(report.clone()));
-    let words_only = run(&search, &set, &[Mode::Words], |_| {}).await.unwrap();
+    let words_only = run(&search, &set, &[Mode::Lexical], |_| {}).await.unwrap();
     save_last_run(folder.path(), &words_only).unwrap();
     let modes: Vec<Mode> = last_run(folder.path()).unwrap().stages.iter().map(|stage| stage.mode).collect();
-    assert_eq!(modes, [Mode::Words, Mode::Both, Mode::Meaning]);
+    assert_eq!(modes, [Mode::Lexical, Mode::Hybrid, Mode::Vector]);
 
     // The same text again: which of the two is first says nothing.
     let twin = Page { facts: page("bread", "").facts, ..page("bread", "bread is baked in an oven") };
@@ -127,7 +127,7 @@ async fn a_run_asks_in_every_way_and_is_kept() {
     for id in ["bread", "twin"] {
         let expected = Expected::Graded(HashMap::from([(id.to_owned(), 1)]));
         let set = Set { name: "tiny".to_owned(), questions: vec![question("baked bread", expected)] };
-        let report = run(&search, &set, &[Mode::Both], |_| {}).await.unwrap();
+        let report = run(&search, &set, &[Mode::Hybrid], |_| {}).await.unwrap();
         let scored = &report.stages[0].questions[0];
         assert_eq!((scored.reciprocal_rank, scored.hit), (0.75, 1.0), "{id}");
     }

@@ -7,18 +7,18 @@ use std::{
 
 use lyceum_store::{DbError, Tx, pages};
 
-use super::{CANDIDATES, MAX_RESULTS, Mode, Query, Ranked, result::Facets, stems::Stems};
+use super::{MAX_CANDIDATES, MAX_RESULTS, Mode, Query, RankedPage, result::Facets, stems::Stems};
 use crate::{
     error::Error,
-    fuse::{self, Candidate, Fused},
-    lexical::{Lexical, Unusable, Words},
-    memory::{Allowed, Card, Memory},
-    search::Opened,
-    vectors::Near,
+    fuse::{self, Candidate, FusedCandidate},
+    lexical::{IndexError, Lexical, ParsedQuery},
+    memory::{AllowedPages, Card, Memory},
+    search::OpenIndex,
+    vectors::VectorHit,
 };
 
 /// How many words of a question are perhaps put right: who mistypes more asks with too many.
-const CORRECTED: usize = 12;
+const MAX_CORRECTED_WORDS: usize = 12;
 
 /// A chunk of a candidate, as it is shown.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ pub(super) struct Passage {
 #[derive(Debug, Clone)]
 pub(super) struct CandidateHit {
     pub card: Card,
-    pub fused: Fused,
+    pub fused: FusedCandidate,
     pub passage: Passage,
     pub rerank: Option<f32>,
 }
@@ -49,7 +49,7 @@ pub(super) struct QueryVector {
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
     pub found: Vec<CandidateHit>,
-    pub words: Words,
+    pub words: ParsedQuery,
     pub degraded: Vec<String>,
     pub suggestion: Option<String>,
     pub facets: Option<Facets>,
@@ -59,21 +59,22 @@ pub(super) struct Candidates {
 
 /// Retrieves the candidates of both stages.
 pub(super) fn retrieve(
-    opened: &Opened,
+    opened: &OpenIndex,
     query: &Query,
-    words: &Words,
-    asked: Option<&QueryVector>,
+    words: &ParsedQuery,
+    query_vector: Option<&QueryVector>,
 ) -> Result<Candidates, Error> {
     let mut candidates = Candidates { words: words.clone(), ..Candidates::default() };
-    let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
-    if lexical.is_none() && query.mode != Mode::Meaning {
+    let lexical = opened.lexical().filter(|_| query.mode != Mode::Vector);
+    if lexical.is_none() && query.mode != Mode::Vector {
         candidates.degraded.push("the lexical index is being rebuilt: vector results only".to_owned());
     }
     let (fused, cards) = {
         let memory = opened.memory();
         let used = memory.active().map(|active| active.model);
-        candidates.is_exchanged = asked.is_some_and(|asked| Some(asked.model) != used);
-        let vector = asked.filter(|_| !candidates.is_exchanged).map(|asked| &*asked.vector);
+        candidates.is_exchanged = query_vector.is_some_and(|query_vector| Some(query_vector.model) != used);
+        let vector =
+            query_vector.filter(|_| !candidates.is_exchanged).map(|query_vector| &*query_vector.vector);
         // An index that is being rebuilt has seen no event before its first commit.
         if lexical.as_ref().is_some_and(|lexical| lexical.seen() == 0) && memory.seq > 0 {
             candidates
@@ -85,13 +86,13 @@ pub(super) fn retrieve(
         let read = if opened.rerank.is_some() { MAX_RESULTS } else { query.limit.clamp(1, MAX_RESULTS) };
         // By words alone the best are enough, and some more: a page may be gone by now, and of equals at the end of what is
         // shown the one that came first is to be shown, not the one that the engine took first.
-        let depth = if vector.is_some() || query.facets { CANDIDATES } else { read + MAX_RESULTS };
+        let depth = if vector.is_some() || query.facets { MAX_CANDIDATES } else { read + MAX_RESULTS };
         let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, depth, &mut candidates);
         if query.facets {
             candidates.facets =
                 facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut candidates.degraded);
         }
-        let best: Vec<Fused> = fused.into_iter().take(read).collect();
+        let best: Vec<FusedCandidate> = fused.into_iter().take(read).collect();
         let cards: HashMap<i64, Card> = best
             .iter()
             .filter_map(|one| Some((one.candidate.page, memory.card(one.candidate.page)?.clone())))
@@ -121,22 +122,31 @@ pub(super) fn retrieve(
 
 /// The first so many candidates in their order, with nothing to show.
 pub(super) fn rank(
-    opened: &Opened,
+    opened: &OpenIndex,
     query: &Query,
-    words: &Words,
-    asked: Option<&QueryVector>,
+    words: &ParsedQuery,
+    query_vector: Option<&QueryVector>,
     depth: usize,
-) -> Vec<Ranked> {
-    let lexical = opened.lexical().filter(|_| query.mode != Mode::Meaning);
+) -> Vec<RankedPage> {
+    let lexical = opened.lexical().filter(|_| query.mode != Mode::Vector);
     let memory = opened.memory();
     let used = memory.active().map(|active| active.model);
-    let vector = asked.filter(|asked| Some(asked.model) == used).map(|asked| &*asked.vector);
+    let vector = query_vector
+        .filter(|query_vector| Some(query_vector.model) == used)
+        .map(|query_vector| &*query_vector.vector);
     let allowed = memory.allowed(&query.filter);
-    let fused =
-        order(&memory, lexical.as_deref(), words, vector, &allowed, CANDIDATES, &mut Candidates::default());
+    let fused = order(
+        &memory,
+        lexical.as_deref(),
+        words,
+        vector,
+        &allowed,
+        MAX_CANDIDATES,
+        &mut Candidates::default(),
+    );
     let ranked = fused.into_iter().take(depth).filter_map(|one| {
         let card = memory.card(one.candidate.page)?;
-        Some(Ranked { source: card.source.clone(), facts: card.facts.clone(), score: one.score })
+        Some(RankedPage { source: card.source.clone(), facts: card.facts.clone(), score: one.score })
     });
     ranked.collect()
 }
@@ -145,12 +155,12 @@ pub(super) fn rank(
 fn order(
     memory: &Memory,
     lexical: Option<&Lexical>,
-    words: &Words,
+    words: &ParsedQuery,
     vector: Option<&[f32]>,
-    allowed: &Allowed,
+    allowed: &AllowedPages,
     depth: usize,
     candidates: &mut Candidates,
-) -> Vec<Fused> {
+) -> Vec<FusedCandidate> {
     let mut by_words = HashMap::new();
     if let Some(lexical) = lexical {
         let best = attempt(candidates, lexical.best(words, depth, allowed));
@@ -158,8 +168,8 @@ fn order(
     }
     let mut near = HashMap::new();
     if let Some(vector) = vector {
-        near = by_page(memory, &memory.nearest(vector, CANDIDATES * 4, allowed));
-        keep_best(&mut near, CANDIDATES);
+        near = by_page(memory, &memory.nearest(vector, MAX_CANDIDATES * 4, allowed));
+        keep_best(&mut near, MAX_CANDIDATES);
         let without: Vec<i64> = by_words.keys().filter(|page| !near.contains_key(page)).copied().collect();
         near.extend(by_page(memory, &memory.near(vector, &without)));
         if let Some(lexical) = lexical {
@@ -175,13 +185,13 @@ fn order(
     let pages: HashSet<i64> = by_words.keys().chain(near.keys()).copied().collect();
     let candidates = pages.iter().filter_map(|page| {
         let card = memory.card(*page)?;
-        let (words, meaning) = (by_words.get(page).copied(), near.get(page).copied());
-        Some(Candidate { page: *page, kind: card.facts.kind, words, meaning })
+        let (bm25, cosine) = (by_words.get(page).copied(), near.get(page).copied());
+        Some(Candidate { page: *page, kind: card.facts.kind, bm25, cosine })
     });
     let mut fused = fuse::fuse(candidates);
     if vector.is_some() {
-        let best: Vec<i64> = fused.iter().take(fuse::LENDING).map(|one| one.candidate.page).collect();
-        fuse::lend(&mut fused, &memory.centres(&best));
+        let best: Vec<i64> = fused.iter().take(fuse::SMOOTHED_PAGES).map(|one| one.candidate.page).collect();
+        fuse::smooth(&mut fused, &memory.centroids(&best));
     }
     fused
 }
@@ -189,11 +199,11 @@ fn order(
 /// The chunk of a candidate that is shown: the nearest, unless it has none of the words that the page was found by; then
 /// the one with the most of them.
 fn passage(tx: &Tx<'_>, candidate: &Candidate, stems: &Stems<'_>) -> Result<Option<Passage>, DbError> {
-    let nearest = match candidate.meaning {
+    let nearest = match candidate.cosine {
         Some((_, chunk)) => pages::chunk(tx, chunk)?,
         None => None,
     };
-    let is_shown = |chunk: &pages::ChunkRow| candidate.words.is_none() || stems.count(&chunk.text) > 0;
+    let is_shown = |chunk: &pages::ChunkRow| candidate.bm25.is_none() || stems.count(&chunk.text) > 0;
     let chosen = match nearest {
         Some(chunk) if is_shown(&chunk) => Some(chunk),
         nearest => {
@@ -219,8 +229,8 @@ fn without_text(card: &Card) -> Passage {
     Passage { heading: String::new(), first_line: 1, last_line: 1, text: text.clone() }
 }
 
-fn by_page(memory: &Memory, near: &[Near]) -> HashMap<i64, (f32, i64)> {
-    let of_page = |near: &Near| {
+fn by_page(memory: &Memory, near: &[VectorHit]) -> HashMap<i64, (f32, i64)> {
+    let of_page = |near: &VectorHit| {
         let card = memory.card_in(near.owner.slot)?;
         Some((card.id, near.cosine, near.owner.chunk))
     };
@@ -238,7 +248,7 @@ fn keep_best(near: &mut HashMap<i64, (f32, i64)>, most: usize) {
 }
 
 /// What the words stage says, or that it failed.
-fn attempt<T>(candidates: &mut Candidates, outcome: Result<T, Unusable>) -> Option<T> {
+fn attempt<T>(candidates: &mut Candidates, outcome: Result<T, IndexError>) -> Option<T> {
     outcome
         .inspect_err(|error| {
             tracing::warn!(error.cause = %error, "lexical search failed");
@@ -251,10 +261,10 @@ fn attempt<T>(candidates: &mut Candidates, outcome: Result<T, Unusable>) -> Opti
 }
 
 /// The question with the words that no page has put right, if there are such.
-fn suggestion(lexical: &Lexical, words: &Words, text: &str) -> Option<String> {
+fn suggestion(lexical: &Lexical, words: &ParsedQuery, text: &str) -> Option<String> {
     let mut corrected = String::with_capacity(text.len());
     let mut at = 0;
-    for one in words.written.iter().take(CORRECTED) {
+    for one in words.written.iter().take(MAX_CORRECTED_WORDS) {
         if let Ok(Some(nearest)) = lexical.nearest_word(&one.word) {
             corrected.push_str(text.get(at..one.from)?);
             corrected.push_str(&nearest);
@@ -272,9 +282,9 @@ fn suggestion(lexical: &Lexical, words: &Words, text: &str) -> Option<String> {
 fn facets(
     memory: &Memory,
     lexical: Option<&Lexical>,
-    words: &Words,
-    allowed: &Allowed,
-    fused: &[Fused],
+    words: &ParsedQuery,
+    allowed: &AllowedPages,
+    fused: &[FusedCandidate],
     degraded: &mut Vec<String>,
 ) -> Option<Facets> {
     let matching = lexical.filter(|_| !words.is_empty()).map(|lexical| lexical.matching(words));

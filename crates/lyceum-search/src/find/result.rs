@@ -8,7 +8,7 @@ use super::{
     MAX_RESULTS, Query,
     candidates::{CandidateHit, Candidates},
 };
-use crate::{lexical::Words, page::Facts, rerank::Reranked, search::Opened, snippet::snippet};
+use crate::{lexical::ParsedQuery, page::Facts, rerank::RerankOutcome, search::OpenIndex, snippet::snippet};
 
 /// The result of a query.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ pub struct QueryResult {
     /// What else could be asked for, where it was to be counted.
     pub facets: Option<Facets>,
     /// What was searched.
-    pub searched: Searched,
+    pub searched: IndexCoverage,
 }
 
 /// A page that matches a query.
@@ -51,12 +51,12 @@ pub struct Hit {
 /// What each stage said of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stages {
-    /// What its words are worth.
-    pub words: Option<f32>,
-    /// How near its nearest passage is, as a cosine.
-    pub meaning: Option<f32>,
-    /// Its place before reranking, from 1 on.
-    pub place: usize,
+    /// BM25 score.
+    pub bm25: Option<f32>,
+    /// Cosine of its nearest chunk.
+    pub cosine: Option<f32>,
+    /// Rank before reranking, from 1.
+    pub rank: usize,
 }
 
 /// How many of the pages that share words with the question there are of each kind, the most first.
@@ -78,7 +78,7 @@ pub struct Facets {
 
 /// What was searched, and how fresh it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Searched {
+pub struct IndexCoverage {
     /// How many pages.
     pub documents: usize,
     /// The sources they are from.
@@ -101,7 +101,7 @@ impl Facets {
 }
 
 /// Has the candidates ordered once more, where there is a reranker.
-pub(super) async fn rerank(opened: &Opened, text: &str, candidates: &mut Candidates) {
+pub(super) async fn rerank(opened: &OpenIndex, text: &str, candidates: &mut Candidates) {
     let Some(rerank) = &opened.rerank else { return };
     if candidates.found.is_empty() {
         return;
@@ -110,42 +110,42 @@ pub(super) async fn rerank(opened: &Opened, text: &str, candidates: &mut Candida
         .map(|found| format!("{}\n{}", found.card.facts.title, found.passage.text))
         .collect();
     match rerank.order(text, &passages).await {
-        Reranked::Scored(scores) => {
+        RerankOutcome::Scored(scores) => {
             for (found, score) in candidates.found.iter_mut().zip(scores) {
                 found.rerank = Some(score);
             }
         }
-        Reranked::Unavailable(reason) => candidates.degraded.push(format!("not reranked: {reason}")),
+        RerankOutcome::Unavailable(reason) => candidates.degraded.push(format!("not reranked: {reason}")),
     }
 }
 
 /// The answer of what was found.
 pub(super) fn query_result(
-    opened: &Opened,
+    opened: &OpenIndex,
     query: &Query,
     candidates: Candidates,
     took: Duration,
 ) -> QueryResult {
     let Candidates { found, words, mut degraded, suggestion, facets, is_exchanged } = candidates;
     if is_exchanged {
-        degraded.push("found by words only: the model is being exchanged".to_owned());
+        degraded.push("lexical results only: the embedding model is being replaced".to_owned());
     }
-    let mut placed: Vec<(usize, CandidateHit)> = (1..).zip(found).collect();
-    placed.sort_by(|(a_place, a), (b_place, b)| {
+    let mut ranked: Vec<(usize, CandidateHit)> = (1..).zip(found).collect();
+    ranked.sort_by(|(a_rank, a), (b_rank, b)| {
         let by_rerank = b.rerank.unwrap_or(f32::MIN).total_cmp(&a.rerank.unwrap_or(f32::MIN));
-        by_rerank.then(a_place.cmp(b_place))
+        by_rerank.then(a_rank.cmp(b_rank))
     });
-    let hits = placed
+    let hits = ranked
         .into_iter()
         .take(query.limit.clamp(1, MAX_RESULTS))
-        .map(|(place, found)| hit(place, found, &words));
+        .map(|(rank, found)| hit(rank, found, &words));
     let hits: Vec<Hit> = hits.collect();
-    let searched = if hits.is_empty() { searched(opened, query) } else { Searched::default() };
+    let searched = if hits.is_empty() { searched(opened, query) } else { IndexCoverage::default() };
     let degraded = (!degraded.is_empty()).then(|| degraded.join("; "));
     QueryResult { hits, took, degraded, suggestion, facets, searched }
 }
 
-fn hit(place: usize, found: CandidateHit, words: &Words) -> Hit {
+fn hit(rank: usize, found: CandidateHit, words: &ParsedQuery) -> Hit {
     let CandidateHit { card, fused, passage, rerank } = found;
     let candidate = fused.candidate;
     Hit {
@@ -155,19 +155,15 @@ fn hit(place: usize, found: CandidateHit, words: &Words) -> Hit {
         snippet: snippet(card.facts.kind, &passage.text, words),
         heading: passage.heading,
         lines: (passage.first_line, passage.last_line),
-        stages: Stages {
-            words: candidate.words,
-            meaning: candidate.meaning.map(|(cosine, _)| cosine),
-            place,
-        },
+        stages: Stages { bm25: candidate.bm25, cosine: candidate.cosine.map(|(cosine, _)| cosine), rank },
         facts: card.facts,
     }
 }
 
-fn searched(opened: &Opened, query: &Query) -> Searched {
+fn searched(opened: &OpenIndex, query: &Query) -> IndexCoverage {
     let memory = opened.memory();
     let admitted = memory.cards().filter(|card| query.filter.admits(&card.source, &card.facts));
-    let mut searched = Searched::default();
+    let mut searched = IndexCoverage::default();
     for card in admitted {
         searched.documents += 1;
         if !searched.sources.iter().any(|source| **source == *card.source) {

@@ -1,6 +1,6 @@
 //! How many words of a question a text has: a quick look that chooses the passage to show.
 
-use crate::lexical::Words;
+use crate::lexical::ParsedQuery;
 
 /// How the words of a question begin: a stem is how a word begins, but for a letter that stemming changed.
 #[derive(Debug)]
@@ -13,10 +13,11 @@ pub(super) struct Stems<'w> {
 }
 
 impl<'w> Stems<'w> {
-    pub(super) fn of(words: &'w Words) -> Self {
+    pub(super) fn of(words: &'w ParsedQuery) -> Self {
         let stems = words.terms.iter().map(|term| term.strip_suffix('i').unwrap_or(term));
-        let begun = words.beginnings.iter().filter(|begun| !words.terms.contains(begun)).map(String::as_str);
-        let stems = stems.chain(begun).filter(|stem| !stem.is_empty());
+        let prefixes =
+            words.prefixes.iter().filter(|prefix| !words.terms.contains(prefix)).map(String::as_str);
+        let stems = stems.chain(prefixes).filter(|stem| !stem.is_empty());
         let (plain, others): (Vec<&str>, Vec<&str>) =
             stems.partition(|stem| stem.starts_with(|first: char| first.is_ascii()));
         let firsts =
@@ -61,7 +62,7 @@ mod tests {
 
     #[track_caller]
     fn check(question: &str, text: &str, count: usize) {
-        assert_eq!(Stems::of(&Words::of(question)).count(text), count, "{question:?} in {text:?}");
+        assert_eq!(Stems::of(&ParsedQuery::of(question)).count(text), count, "{question:?} in {text:?}");
     }
 
     #[test]

@@ -3,13 +3,13 @@
 use super::{Candidate, fuse, nearest_chunks};
 use crate::page::Kind;
 
-fn candidate(page: i64, words: Option<f32>, meaning: Option<f32>) -> Candidate {
-    Candidate { page, kind: Kind::Prose, words, meaning: meaning.map(|cosine| (cosine, page * 10)) }
+fn candidate(page: i64, bm25: Option<f32>, cosine: Option<f32>) -> Candidate {
+    Candidate { page, kind: Kind::Prose, bm25, cosine: cosine.map(|cosine| (cosine, page * 10)) }
 }
 
 #[track_caller]
 fn check(candidates: &[(i64, Option<f32>, Option<f32>)], expected: &[i64]) {
-    let candidates = candidates.iter().map(|(page, words, meaning)| candidate(*page, *words, *meaning));
+    let candidates = candidates.iter().map(|(page, bm25, cosine)| candidate(*page, *bm25, *cosine));
     let fused = fuse(candidates);
     let order: Vec<i64> = fused.iter().map(|one| one.candidate.page).collect();
     assert_eq!(order, expected, "{fused:?}");

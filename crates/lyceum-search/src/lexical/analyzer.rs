@@ -9,10 +9,10 @@ use std::{collections::HashSet, sync::LazyLock};
 use tantivy::tokenizer::{Language, RemoveLongFilter, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 
 /// Words longer than this are no words that anyone would look for.
-const LONGEST: usize = 64;
+const MAX_WORD_BYTES: usize = 64;
 
 /// Words that every text has.
-const COMMON: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there \
+const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there \
     these they this to was will with i me my we our you your he she his her its him us am been being have has had \
     having do does did doing would should could ought can may might must shall from about against between through \
     during before after above below up down out off over under again further once here when where why how what which \
@@ -21,43 +21,43 @@ const COMMON: &str = "a an and are as at be but by for if in into is it no not o
 
 /// What makes terms of texts.
 pub(crate) fn analyzer() -> TextAnalyzer {
-    static STEMMING: LazyLock<TextAnalyzer> = LazyLock::new(|| stemming(Words::default()));
+    static STEMMING: LazyLock<TextAnalyzer> = LazyLock::new(|| stemming(WordTokenizer::default()));
     STEMMING.clone()
 }
 
 /// The same for words only that may become one of these terms: stemming changes how a word ends, not how it begins.
 pub(crate) fn analyzer_for<'a>(terms: impl Iterator<Item = &'a String>) -> TextAnalyzer {
-    stemming(Words { only: Some(Beginnings::of(terms)) })
+    stemming(WordTokenizer { only: Some(FirstLetters::of(terms)) })
 }
 
-fn stemming(words: Words) -> TextAnalyzer {
+fn stemming(words: WordTokenizer) -> TextAnalyzer {
     let stems = Stemmer::new(Language::English);
-    TextAnalyzer::builder(words).filter(RemoveLongFilter::limit(LONGEST)).filter(stems).build()
+    TextAnalyzer::builder(words).filter(RemoveLongFilter::limit(MAX_WORD_BYTES)).filter(stems).build()
 }
 
 /// Words as they are written, in lower case: what is suggested to people.
 pub(crate) fn plain() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default()).filter(RemoveLongFilter::limit(LONGEST)).build()
+    TextAnalyzer::builder(WordTokenizer::default()).filter(RemoveLongFilter::limit(MAX_WORD_BYTES)).build()
 }
 
 /// Whether every text has that word, in lower case.
 pub(crate) fn is_common(word: &str) -> bool {
-    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| COMMON.split_whitespace().collect());
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
     WORDS.contains(word)
 }
 
 /// Splits a text into words and the parts of words.
 #[derive(Debug, Clone, Default)]
-struct Words {
+struct WordTokenizer {
     /// Which of them are wanted; without it all are.
-    only: Option<Beginnings>,
+    only: Option<FirstLetters>,
 }
 
 /// Letters that words begin with: a bit for each of ASCII in lower case. Others are always among them.
 #[derive(Debug, Clone, Copy)]
-struct Beginnings(u128);
+struct FirstLetters(u128);
 
-impl Beginnings {
+impl FirstLetters {
     fn of<'a>(terms: impl Iterator<Item = &'a String>) -> Self {
         let bits = terms.filter_map(|term| term.bytes().next()).map(|first| 1_u128.checked_shl(first.into()));
         Self(bits.flatten().fold(0, |all, bit| all | bit))
@@ -84,7 +84,7 @@ struct Stream<'a> {
     token: Token,
 }
 
-impl Tokenizer for Words {
+impl Tokenizer for WordTokenizer {
     type TokenStream<'a> = Stream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {

@@ -14,34 +14,34 @@ use tantivy::{
     tokenizer::TextAnalyzer,
 };
 
-use super::{Lexical, Unusable, analyzer};
-use crate::memory::Allowed;
+use super::{IndexError, Lexical, analyzer};
+use crate::memory::AllowedPages;
 
 /// How many words of a question count; what comes after them says little that is new.
-const MOST_WORDS: usize = 64;
+const MAX_TERMS: usize = 64;
 
 /// How many phrases count: each is looked for in every field.
-const MOST_PHRASES: usize = 8;
+const MAX_PHRASES: usize = 8;
 
 /// How many beginnings of words count: each may stand for thousands of words.
-const MOST_BEGINNINGS: usize = 8;
+const MAX_PREFIXES: usize = 8;
 
 /// A question, taken apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Words {
+pub(crate) struct ParsedQuery {
     /// The terms of it, in order, without repetition.
     pub terms: Vec<String>,
     /// What must be there, side by side: terms, each with its place in the phrase.
     pub phrases: Vec<Vec<(usize, String)>>,
     /// What words may begin with.
-    pub beginnings: Vec<String>,
+    pub prefixes: Vec<String>,
     /// The words as they were written.
-    pub written: Vec<Written>,
+    pub written: Vec<QueryWord>,
 }
 
 /// A word of a question as it was written, in lower case, and from and to which byte it stands there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct QueryWord {
     pub from: usize,
     pub to: usize,
     pub word: String,
@@ -49,12 +49,12 @@ pub(crate) struct Written {
 
 /// A page and what its words are worth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ranked {
+pub(crate) struct LexicalHit {
     pub page: i64,
     pub score: f32,
 }
 
-impl Words {
+impl ParsedQuery {
     /// Takes a question apart. Whatever it holds, it is words: there is no language that could be wrong.
     pub(crate) fn of(question: &str) -> Self {
         let mut words = Self::default();
@@ -64,14 +64,14 @@ impl Words {
             // A quote that is not closed is an inch or a slip.
             let is_quoted = number % 2 == 1 && parts.peek().is_some();
             let terms = terms(&mut stemmed, part);
-            if is_quoted && !terms.is_empty() && words.phrases.len() < MOST_PHRASES {
-                words.phrases.push(terms.into_iter().take(MOST_WORDS).collect());
+            if is_quoted && !terms.is_empty() && words.phrases.len() < MAX_PHRASES {
+                words.phrases.push(terms.into_iter().take(MAX_TERMS).collect());
             }
-            words.beginnings.extend(beginnings(part).filter(|_| !is_quoted));
+            words.prefixes.extend(prefixes(part).filter(|_| !is_quoted));
         }
-        words.terms = said(&mut stemmed, question);
+        words.terms = stems(&mut stemmed, question);
         words.written = written(question);
-        for (list, most) in [(&mut words.terms, MOST_WORDS), (&mut words.beginnings, MOST_BEGINNINGS)] {
+        for (list, most) in [(&mut words.terms, MAX_TERMS), (&mut words.prefixes, MAX_PREFIXES)] {
             let mut seen = std::collections::HashSet::new();
             list.retain(|term| seen.insert(term.clone()));
             list.truncate(most);
@@ -81,7 +81,7 @@ impl Words {
 
     /// Whether there is nothing to look for.
     pub(crate) fn is_empty(&self) -> bool {
-        self.terms.is_empty() && self.beginnings.is_empty()
+        self.terms.is_empty() && self.prefixes.is_empty()
     }
 }
 
@@ -89,10 +89,10 @@ impl Lexical {
     /// The best pages, those only that may be found.
     pub(crate) fn best(
         &self,
-        words: &Words,
+        words: &ParsedQuery,
         most: usize,
-        allowed: &Allowed,
-    ) -> Result<Vec<Ranked>, Unusable> {
+        allowed: &AllowedPages,
+    ) -> Result<Vec<LexicalHit>, IndexError> {
         if words.is_empty() {
             return Ok(Vec::new());
         }
@@ -100,8 +100,8 @@ impl Lexical {
         let query = self.query(words);
         let top = TopDocs::with_limit(most).order_by_score();
         let found = match allowed {
-            Allowed::All => searcher.search(&query, &top)?,
-            Allowed::Only(_) => {
+            AllowedPages::All => searcher.search(&query, &top)?,
+            AllowedPages::Only(_) => {
                 let allowed = allowed.clone();
                 let filtered =
                     FilterCollector::new("page".to_owned(), move |page: i64| allowed.admits(page), top);
@@ -109,12 +109,12 @@ impl Lexical {
             }
         };
         let numbers = Numbers::of(&searcher)?;
-        let ranked = |(score, address)| Some(Ranked { page: numbers.page(address)?, score });
+        let ranked = |(score, address)| Some(LexicalHit { page: numbers.page(address)?, score });
         Ok(found.into_iter().filter_map(ranked).collect())
     }
 
     /// What the words are worth for these pages; pages without any of them are left out.
-    pub(crate) fn score(&self, words: &Words, pages: &[i64]) -> Result<HashMap<i64, f32>, Unusable> {
+    pub(crate) fn score(&self, words: &ParsedQuery, pages: &[i64]) -> Result<HashMap<i64, f32>, IndexError> {
         let mut scores = HashMap::new();
         if words.is_empty() || pages.is_empty() {
             return Ok(scores);
@@ -142,7 +142,7 @@ impl Lexical {
     }
 
     /// Every page that has any of the words.
-    pub(crate) fn matching(&self, words: &Words) -> Result<Vec<i64>, Unusable> {
+    pub(crate) fn matching(&self, words: &ParsedQuery) -> Result<Vec<i64>, IndexError> {
         if words.is_empty() {
             return Ok(Vec::new());
         }
@@ -153,7 +153,7 @@ impl Lexical {
     }
 
     /// The word of the pages that is nearest to one that no page has; nothing for a word that one has.
-    pub(crate) fn nearest_word(&self, word: &str) -> Result<Option<String>, Unusable> {
+    pub(crate) fn nearest_word(&self, word: &str) -> Result<Option<String>, IndexError> {
         let searcher = self.reader.searcher();
         let field = self.fields.vocabulary;
         let term = Term::from_field_text(field, word);
@@ -187,7 +187,7 @@ impl Lexical {
         Ok(best.map(|(_, _, text)| text))
     }
 
-    fn query(&self, words: &Words) -> BooleanQuery {
+    fn query(&self, words: &ParsedQuery) -> BooleanQuery {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         let fields = self.fields.weighted();
         for (field, weight) in fields {
@@ -198,7 +198,7 @@ impl Lexical {
             }
         }
         // How a word begins is asked of words as they are written: a stem may be shorter than the beginning.
-        for beginning in &words.beginnings {
+        for beginning in &words.prefixes {
             let pattern = format!("{beginning}.*");
             if let Ok(query) = RegexQuery::from_pattern(&pattern, self.fields.vocabulary) {
                 clauses.push((Occur::Should, Box::new(query)));
@@ -212,7 +212,7 @@ impl Lexical {
     }
 
     /// The documents of pages in a segment.
-    fn documents(&self, segment: &SegmentReader, pages: &[i64]) -> Result<Vec<(DocId, i64)>, Unusable> {
+    fn documents(&self, segment: &SegmentReader, pages: &[i64]) -> Result<Vec<(DocId, i64)>, IndexError> {
         let inverted = segment.inverted_index(self.fields.page)?;
         let mut documents = Vec::new();
         for page in pages {
@@ -249,7 +249,7 @@ fn boosted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
 struct Numbers(Vec<Column<i64>>);
 
 impl Numbers {
-    fn of(searcher: &Searcher) -> Result<Self, Unusable> {
+    fn of(searcher: &Searcher) -> Result<Self, IndexError> {
         let segments = searcher.segment_readers().iter();
         Ok(Self(segments.map(|segment| segment.fast_fields().i64("page")).collect::<Result<_, _>>()?))
     }
@@ -267,7 +267,7 @@ fn terms(analyzer: &mut TextAnalyzer, text: &str) -> Vec<(usize, String)> {
 }
 
 /// The terms of a question, without those of words that every text has, unless it has no others.
-fn said(stemmed: &mut TextAnalyzer, question: &str) -> Vec<String> {
+fn stems(stemmed: &mut TextAnalyzer, question: &str) -> Vec<String> {
     let all = terms(stemmed, question);
     let plain = terms(&mut analyzer::plain(), question);
     let telling: Vec<String> = (all.iter().zip(&plain))
@@ -278,20 +278,20 @@ fn said(stemmed: &mut TextAnalyzer, question: &str) -> Vec<String> {
 }
 
 /// The words of a question; of `camelCase` its parts only.
-fn written(question: &str) -> Vec<Written> {
-    let mut all: Vec<Written> = Vec::new();
+fn written(question: &str) -> Vec<QueryWord> {
+    let mut all: Vec<QueryWord> = Vec::new();
     analyzer::plain().token_stream(question).process(&mut |token| {
         // The whole of a word comes right before its parts.
         if all.last().is_some_and(|whole| token.offset_to <= whole.to) {
             all.pop();
         }
-        all.push(Written { from: token.offset_from, to: token.offset_to, word: token.text.clone() });
+        all.push(QueryWord { from: token.offset_from, to: token.offset_to, word: token.text.clone() });
     });
     all
 }
 
 /// What stands before a `*` at the end of a word.
-fn beginnings(text: &str) -> impl Iterator<Item = String> + '_ {
+fn prefixes(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split_whitespace().filter_map(|word| {
         let beginning: String =
             word.strip_suffix('*')?.rsplit(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{LAYOUT, Lexical, Text, Words};
-use crate::memory::Allowed;
+use super::{INDEX_VERSION, Lexical, ParsedQuery, Text};
+use crate::memory::AllowedPages;
 
 /// A question is answered within a hundred milliseconds in a release build; tests run side by side, and unoptimized.
-const SOON: Duration = Duration::from_millis(400);
+const QUERY_TIMEOUT: Duration = Duration::from_millis(400);
 
 struct Scene {
     lexical: Lexical,
@@ -29,14 +29,14 @@ fn scene(pages: &[(i64, &str, &str)]) -> Scene {
 
 impl Scene {
     fn found(&self, question: &str) -> Vec<i64> {
-        let best = self.lexical.best(&Words::of(question), 100, &Allowed::All).unwrap();
+        let best = self.lexical.best(&ParsedQuery::of(question), 100, &AllowedPages::All).unwrap();
         best.iter().map(|one| one.page).collect()
     }
 
     #[track_caller]
     fn check(&self, question: &str, expected: &[i64]) {
         let mut found = self.found(question);
-        let mut all = self.lexical.matching(&Words::of(question)).unwrap();
+        let mut all = self.lexical.matching(&ParsedQuery::of(question)).unwrap();
         found.sort_unstable();
         all.sort_unstable();
         assert_eq!(found, expected, "{question:?}");
@@ -127,7 +127,7 @@ fn every_field_is_searched_and_a_title_counts_more() {
         of(7, "One more of them", "", "", "", others),
     ];
     lexical.update(&texts, &[], 1).unwrap();
-    let best = lexical.best(&Words::of("wallets"), 10, &Allowed::All).unwrap();
+    let best = lexical.best(&ParsedQuery::of("wallets"), 10, &AllowedPages::All).unwrap();
     assert_eq!(best.len(), 5);
     assert_eq!(best[0].page, 1);
 }
@@ -137,9 +137,14 @@ fn what_is_filtered_out_hides_nothing() {
     let pages: Vec<(i64, &str, &str)> = (1..=3_000).map(|page| (page, "equal", "the equal words")).collect();
     let scene = scene(&pages);
     let marked: Vec<bool> = (0..=3_000).map(|page| page % 100 == 7).collect();
-    let allowed = Allowed::Only(marked.into());
-    let mut found: Vec<i64> =
-        scene.lexical.best(&Words::of("equal"), 100, &allowed).unwrap().iter().map(|one| one.page).collect();
+    let allowed = AllowedPages::Only(marked.into());
+    let mut found: Vec<i64> = scene
+        .lexical
+        .best(&ParsedQuery::of("equal"), 100, &allowed)
+        .unwrap()
+        .iter()
+        .map(|one| one.page)
+        .collect();
     found.sort_unstable();
     assert_eq!(found, (0..30).map(|place| place * 100 + 7).collect::<Vec<_>>());
 }
@@ -165,15 +170,15 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     let reader = Lexical::open(scene.folder.path()).unwrap();
     assert_eq!((reader.position().unwrap(), reader.seen()), (42, 42));
     scene.lexical.update(&[text(3, "Kept later", "")], &[], 43).unwrap();
-    assert_eq!(reader.best(&Words::of("kept"), 10, &Allowed::All).unwrap().len(), 2);
+    assert_eq!(reader.best(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
     reader.refresh().unwrap();
-    assert_eq!(reader.best(&Words::of("kept"), 10, &Allowed::All).unwrap().len(), 3);
+    assert_eq!(reader.best(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 3);
     let folder = scene.folder;
     drop((reader, scene.lexical));
     let again = Lexical::open(folder.path()).unwrap();
     assert_eq!(again.position().unwrap(), 43);
     again.update(&[], &[1], 44).unwrap();
-    assert_eq!(again.best(&Words::of("kept"), 10, &Allowed::All).unwrap().len(), 2);
+    assert_eq!(again.best(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
 }
 
 #[test]
@@ -181,8 +186,8 @@ fn the_score_of_a_page_is_the_same_however_it_is_asked_for() {
     let scene = scene(&[(1, "Cells", "how a cell is governed"), (2, "Cell", "cell cell"), (3, "x", "y")]);
     scene.lexical.update(&[text(4, "", "a cell elsewhere")], &[], 2).unwrap();
     for question in ["cell", "cell governed", "\"a cell\"", "gov*"] {
-        let words = Words::of(question);
-        let best = scene.lexical.best(&words, 10, &Allowed::All).unwrap();
+        let words = ParsedQuery::of(question);
+        let best = scene.lexical.best(&words, 10, &AllowedPages::All).unwrap();
         let scores = scene.lexical.score(&words, &[1, 2, 3, 4, 99]).unwrap();
         assert_eq!(scores.len(), best.len(), "{question}");
         for one in best {
@@ -256,8 +261,8 @@ fn any_question_is_answered_soon() {
     for question in questions {
         let ask = || {
             let begun = Instant::now();
-            let words = Words::of(question);
-            scene.lexical.best(&words, 100, &Allowed::All).unwrap();
+            let words = ParsedQuery::of(question);
+            scene.lexical.best(&words, 100, &AllowedPages::All).unwrap();
             scene.lexical.matching(&words).unwrap();
             for one in words.written.iter().take(12) {
                 scene.lexical.nearest_word(&one.word).unwrap();
@@ -265,12 +270,12 @@ fn any_question_is_answered_soon() {
             begun.elapsed()
         };
         // What else the machine does is not the question's fault.
-        let took = (0..5).map(|_| ask()).find(|took| *took < SOON).unwrap_or_else(ask);
+        let took = (0..5).map(|_| ask()).find(|took| *took < QUERY_TIMEOUT).unwrap_or_else(ask);
         slowest = slowest.max((took, question));
     }
     let (took, question) = slowest;
     eprintln!("the slowest took {took:?}: {:?}", question.chars().take(40).collect::<String>());
-    assert!(took < SOON, "{took:?} for {question:?}");
+    assert!(took < QUERY_TIMEOUT, "{took:?} for {question:?}");
 }
 
 #[test]
@@ -279,14 +284,14 @@ fn a_changed_list_of_segments_is_noticed_or_does_no_harm() {
     scene.lexical.update(&[text(2, "Token", "a cell")], &[1], 2).unwrap();
     let Scene { lexical, folder } = scene;
     drop(lexical);
-    let meta = folder.path().join(LAYOUT.to_string()).join("meta.json");
+    let meta = folder.path().join(INDEX_VERSION.to_string()).join("meta.json");
     let kept = std::fs::read(&meta).unwrap();
     for at in (0..kept.len()).filter(|at| at % 7 == 0 || (200..216).contains(at)) {
         let mut bytes = kept.clone();
         bytes[at] ^= 1 << (at % 8);
         std::fs::write(&meta, &bytes).unwrap();
         let Ok(lexical) = Lexical::open(folder.path()) else { continue };
-        let found = lexical.best(&Words::of("cell"), 10, &Allowed::All);
+        let found = lexical.best(&ParsedQuery::of("cell"), 10, &AllowedPages::All);
         let mut found: Vec<i64> = found.unwrap().iter().map(|one| one.page).collect();
         found.sort_unstable();
         // Whoever opens it knows how many pages there are.

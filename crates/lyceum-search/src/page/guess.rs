@@ -3,7 +3,7 @@
 use super::Kind;
 
 /// How many lines are looked at.
-const LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// What the first word of a line of code often is.
 const OPENINGS: &[&str] = &[
@@ -85,7 +85,7 @@ impl Kind {
     /// What a text is made of: code where it begins with a definition, or where a third of its lines look like code.
     pub fn guess(text: &str) -> Self {
         let lines: Vec<&str> =
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).take(LINES).collect();
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES).collect();
         let code = lines.iter().filter(|line| is_code(line)).count();
         let begins = lines.first().is_some_and(|line| is_definition(line));
         if begins || (!lines.is_empty() && code * 3 >= lines.len()) { Self::Code } else { Self::Prose }

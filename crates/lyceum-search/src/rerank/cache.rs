@@ -20,13 +20,13 @@ use tokio_util::task::TaskTracker;
 const SCORES: Namespace = Namespace { name: "rerank", seconds: Some(3_600) };
 
 /// How many scores may wait to be kept; what comes beyond that is not.
-const WAITING: usize = 64;
+const QUEUE_CAPACITY: usize = 64;
 
 /// How often what is past its hour is taken away, at most.
-const SWEEP_MS: i64 = 10 * 60 * 1_000;
+const SWEEP_INTERVAL_MS: i64 = 10 * 60 * 1_000;
 
 /// How long the end waits for what is being kept.
-const END: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The scores that are kept.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub(super) struct Cache {
 
 impl Cache {
     pub(super) fn new(db: Db) -> Self {
-        let room = Arc::new(Semaphore::new(WAITING));
+        let room = Arc::new(Semaphore::new(QUEUE_CAPACITY));
         Self { db, writes: TaskTracker::new(), room, swept: Arc::default() }
     }
 
@@ -88,7 +88,7 @@ impl Cache {
     /// Waits for what is being kept.
     pub(super) async fn settle(&self) {
         self.writes.close();
-        if tokio::time::timeout(END, self.writes.wait()).await.is_err() {
+        if tokio::time::timeout(FLUSH_TIMEOUT, self.writes.wait()).await.is_err() {
             tracing::debug!("caching rerank scores took too long");
         }
         self.writes.reopen();
@@ -99,7 +99,7 @@ impl Cache {
 fn is_due(swept: &AtomicI64, now: Timestamp) -> bool {
     let last = swept.load(Ordering::Relaxed);
     let now = now.as_millisecond();
-    now.saturating_sub(last) >= SWEEP_MS
+    now.saturating_sub(last) >= SWEEP_INTERVAL_MS
         && swept.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
 }
 

@@ -1,4 +1,4 @@
-//! The stage with a reranker that does as it is told.
+//! The stage with a reranker that does as it is reranker.
 
 use std::{
     collections::VecDeque,
@@ -12,11 +12,11 @@ use lyceum_models::reranker::{RerankError, Reranker};
 use lyceum_store::{Db, kv::Namespace};
 
 use super::{
-    Rerank, Reranked,
+    Rerank, RerankOutcome,
     cache::{Cache, key},
 };
 
-/// What a reranker is told to do.
+/// What a reranker is reranker to do.
 #[derive(Debug)]
 enum Do {
     Fail(RerankError),
@@ -24,17 +24,17 @@ enum Do {
     Hang,
 }
 
-/// Scores by length, after it has done what it was told.
+/// Scores by length, after it has done what it was scripted to.
 #[derive(Debug, Default)]
-struct Told {
+struct ScriptedReranker {
     next: Mutex<VecDeque<Do>>,
     asked: Mutex<Vec<Vec<String>>>,
 }
 
 #[async_trait]
-impl Reranker for Told {
+impl Reranker for ScriptedReranker {
     fn identity(&self) -> &str {
-        "told"
+        "reranker"
     }
 
     async fn score(&self, _: &str, passages: &[String]) -> Result<Vec<f32>, RerankError> {
@@ -49,9 +49,9 @@ impl Reranker for Told {
     }
 }
 
-impl Told {
-    fn next(&self, told: impl IntoIterator<Item = Do>) {
-        self.next.lock().unwrap().extend(told);
+impl ScriptedReranker {
+    fn next(&self, steps: impl IntoIterator<Item = Do>) {
+        self.next.lock().unwrap().extend(steps);
     }
 
     fn times(&self) -> usize {
@@ -60,7 +60,7 @@ impl Told {
 }
 
 struct Stage {
-    told: Arc<Told>,
+    reranker: Arc<ScriptedReranker>,
     rerank: Rerank,
     db: Db,
     _folder: tempfile::TempDir,
@@ -69,9 +69,9 @@ struct Stage {
 fn stage(budget: Duration) -> Stage {
     let folder = tempfile::tempdir().unwrap();
     let db = Db::open(&folder.path().join("lyceum.db")).unwrap();
-    let told = Arc::new(Told::default());
-    let rerank = Rerank::new(told.clone(), db.clone(), budget);
-    Stage { told, rerank, db, _folder: folder }
+    let reranker = Arc::new(ScriptedReranker::default());
+    let rerank = Rerank::new(reranker.clone(), db.clone(), budget);
+    Stage { reranker, rerank, db, _folder: folder }
 }
 
 fn length(text: &str) -> f32 {
@@ -94,9 +94,9 @@ async fn scores_are_kept_until_something_that_they_depend_on_changes() {
     let check = async |query: &str, passages: &[&str], times: usize| {
         let passages = texts(passages);
         let scores = passages.iter().map(|passage| length(passage)).collect();
-        assert_eq!(stage.rerank.order(query, &passages).await, Reranked::Scored(scores));
+        assert_eq!(stage.rerank.order(query, &passages).await, RerankOutcome::Scored(scores));
         stage.rerank.settle().await;
-        assert_eq!(stage.told.times(), times, "{query} {passages:?}");
+        assert_eq!(stage.reranker.times(), times, "{query} {passages:?}");
     };
     check("hook", &["four", "eleven char"], 1).await;
     check("hook", &["four", "eleven char"], 1).await;
@@ -173,23 +173,23 @@ async fn only_the_first_twenty_are_scored_and_only_their_beginning_is_read() {
     let stage = stage(BUDGET);
     let mut many = vec!["text".to_owned(); 30];
     many[0] = "word ".repeat(2_000);
-    let Reranked::Scored(scores) = stage.rerank.order("hook", &many).await else { panic!("no scores") };
+    let RerankOutcome::Scored(scores) = stage.rerank.order("hook", &many).await else { panic!("no scores") };
     assert_eq!(scores.len(), 20);
-    let asked = stage.told.asked.lock().unwrap();
+    let asked = stage.reranker.asked.lock().unwrap();
     assert_eq!((asked.len(), asked[0].len()), (1, 20));
     assert!(asked[0][0].len() <= 8_003 && asked[0][0].ends_with("word..."), "{}", asked[0][0].len());
 }
 
 #[tokio::test]
 async fn a_reranker_that_fails_leaves_the_order_and_says_why_without_detail() {
-    let check = async |told: Do, expected: &str| {
+    let check = async |reranker: Do, expected: &str| {
         let stage = stage(Duration::from_millis(200));
-        stage.told.next([told]);
-        let Reranked::Unavailable(reason) = stage.rerank.order("hook", &two()).await else {
+        stage.reranker.next([reranker]);
+        let RerankOutcome::Unavailable(reason) = stage.rerank.order("hook", &two()).await else {
             panic!("scores: {expected}")
         };
         assert_eq!(reason, expected);
-        assert!(matches!(stage.rerank.order("hook", &two()).await, Reranked::Scored(_)), "{expected}");
+        assert!(matches!(stage.rerank.order("hook", &two()).await, RerankOutcome::Scored(_)), "{expected}");
     };
     let detail = || "10.0.0.7 is full".to_owned();
     check(Do::Fail(RerankError::Model(detail())), "the reranker can't be used").await;
@@ -208,32 +208,35 @@ async fn after_three_failures_in_a_row_it_is_left_alone() {
     let stage = stage(BUDGET);
     let fail = || Do::Fail(RerankError::Unreachable("gone".to_owned()));
     let ask = async || stage.rerank.order("hook", &two()).await;
-    stage.told.next([fail(), fail(), Do::Answer(vec![1.0, 2.0])]);
+    stage.reranker.next([fail(), fail(), Do::Answer(vec![1.0, 2.0])]);
     ask().await;
     ask().await;
-    assert_eq!(ask().await, Reranked::Scored(vec![1.0, 2.0]), "two failures are not three");
+    assert_eq!(ask().await, RerankOutcome::Scored(vec![1.0, 2.0]), "two failures are not three");
     stage.rerank.settle().await;
 
-    stage.told.next([fail(), fail(), fail()]);
+    stage.reranker.next([fail(), fail(), fail()]);
     let other = async |query: &str| stage.rerank.order(query, &two()).await;
     for query in ["a", "b", "c"] {
-        assert_eq!(other(query).await, Reranked::Unavailable("the reranker can't be reached".to_owned()));
+        assert_eq!(
+            other(query).await,
+            RerankOutcome::Unavailable("the reranker can't be reached".to_owned())
+        );
     }
     let left_alone = "the reranker keeps failing; the next attempt is in 30 s";
     for query in ["d", "e"] {
-        assert_eq!(other(query).await, Reranked::Unavailable(left_alone.to_owned()));
+        assert_eq!(other(query).await, RerankOutcome::Unavailable(left_alone.to_owned()));
     }
-    assert_eq!(stage.told.times(), 6);
-    assert_eq!(ask().await, Reranked::Scored(vec![1.0, 2.0]), "what is kept is still there");
+    assert_eq!(stage.reranker.times(), 6);
+    assert_eq!(ask().await, RerankOutcome::Scored(vec![1.0, 2.0]), "what is kept is still there");
 }
 
 #[tokio::test]
 async fn one_that_is_still_being_loaded_has_not_failed() {
     let stage = stage(BUDGET);
-    stage.told.next((0..4).map(|_| Do::Fail(RerankError::Loading)));
+    stage.reranker.next((0..4).map(|_| Do::Fail(RerankError::Loading)));
     for _ in 0..4 {
-        let expected = Reranked::Unavailable("the reranker is still being loaded".to_owned());
+        let expected = RerankOutcome::Unavailable("the reranker is still being loaded".to_owned());
         assert_eq!(stage.rerank.order("hook", &two()).await, expected);
     }
-    assert!(matches!(stage.rerank.order("hook", &two()).await, Reranked::Scored(_)));
+    assert!(matches!(stage.rerank.order("hook", &two()).await, RerankOutcome::Scored(_)));
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use lyceum_store::{DbError, events, pages};
 use sha2::{Digest, Sha256};
 
-use super::{Opened, Search};
+use super::{OpenIndex, Search};
 use crate::{
     chunk::{self, Chunk},
     error::Error,
@@ -25,7 +25,7 @@ const BATCH_PAGES: usize = 200;
 const INDEX_BATCH_PAGES: usize = 1_000;
 
 /// With another number pages are read again: how they are cut, or what a model is given of a chunk, changed.
-const CUTTING: u32 = 1;
+const CHUNKER_VERSION: u32 = 1;
 
 /// What has to be done so that a source is searched as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -87,14 +87,15 @@ impl Search {
         let search = self.clone();
         let followed = opened.clone();
         let work = move || search.catch_up(&followed).and_then(|()| search.follow(&followed));
-        let done = tokio::task::spawn_blocking(work).await;
+        let span = tracing::Span::current();
+        let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
         done.map_err(|_| Error::Closed("ingest failed; see the log".to_owned()))??;
         self.unembedded_chunks.notify_one();
         Ok(true)
     }
 
     /// Brings the index by words up to the database. Blocks.
-    pub(super) fn catch_up(&self, opened: &Opened) -> Result<(), DbError> {
+    pub(super) fn catch_up(&self, opened: &OpenIndex) -> Result<(), DbError> {
         let _turn = opened.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(lexical) = opened.lexical() else { return Ok(()) };
         if !opened.words_again().is_due(Instant::now()) {
@@ -102,14 +103,14 @@ impl Search {
         }
         match catch_up(opened, &lexical) {
             Ok(()) => opened.words_again().went_well(),
-            Err(Behind::Database(error)) => return Err(error),
-            Err(Behind::Words(error)) if error.is_damage() || lexical.is_damaged() => {
+            Err(CatchUpError::Database(error)) => return Err(error),
+            Err(CatchUpError::Words(error)) if error.is_damage() || lexical.is_damaged() => {
                 tracing::error!(error.cause = %error, "the lexical index is corrupt; rebuilding it");
                 opened.words_again().went_well();
                 opened.set_lexical(None);
             }
             // What it has can still be read.
-            Err(Behind::Words(error)) => {
+            Err(CatchUpError::Words(error)) => {
                 if opened.words_again().failed(Instant::now()) {
                     tracing::error!(
                         error.cause = %error,
@@ -122,7 +123,7 @@ impl Search {
     }
 
     /// Brings memory up to the database, and sees what others wrote to the index by words. Blocks.
-    pub(super) fn follow(&self, opened: &Opened) -> Result<(), DbError> {
+    pub(super) fn follow(&self, opened: &OpenIndex) -> Result<(), DbError> {
         opened.follow()?;
         // Another process has it in the index by words some time after the database has it.
         if let Some(lexical) = opened.lexical()
@@ -134,17 +135,17 @@ impl Search {
     }
 }
 
-enum Behind {
+enum CatchUpError {
     Database(DbError),
-    Words(crate::lexical::Unusable),
+    Words(crate::lexical::IndexError),
 }
 
-fn catch_up(opened: &Opened, lexical: &crate::lexical::Lexical) -> Result<(), Behind> {
-    let position = lexical.position().map_err(Behind::Words)?;
+fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(), CatchUpError> {
+    let position = lexical.position().map_err(CatchUpError::Words)?;
     let (last, news) = opened
         .db
         .read_here(|tx| Ok((events::last(tx)?, events::after(tx, pages::STREAM, position, usize::MAX)?)))
-        .map_err(Behind::Database)?;
+        .map_err(CatchUpError::Database)?;
     if last == position {
         return Ok(());
     }
@@ -153,8 +154,8 @@ fn catch_up(opened: &Opened, lexical: &crate::lexical::Lexical) -> Result<(), Be
         news.iter().filter_map(|event| event.key.parse().ok()).collect()
     } else {
         // Events that are no longer there may have been about pages that no longer are.
-        lexical.clear().map_err(Behind::Words)?;
-        let all = opened.db.read_here(pages::all).map_err(Behind::Database)?;
+        lexical.clear().map_err(CatchUpError::Words)?;
+        let all = opened.db.read_here(pages::all).map_err(CatchUpError::Database)?;
         all.into_iter().map(|page| page.id).collect()
     };
     let touched: Vec<i64> = touched.into_iter().collect();
@@ -162,24 +163,24 @@ fn catch_up(opened: &Opened, lexical: &crate::lexical::Lexical) -> Result<(), Be
     for number in 0..batches {
         let batch: Vec<i64> =
             touched.iter().skip(number * INDEX_BATCH_PAGES).take(INDEX_BATCH_PAGES).copied().collect();
-        let (found, gone) = read(opened, &batch).map_err(Behind::Database)?;
+        let (found, gone) = read(opened, &batch).map_err(CatchUpError::Database)?;
         let texts: Vec<Text<'_>> = found.iter().map(|(id, facts, chunks)| text(*id, facts, chunks)).collect();
         // Only with the last batch is it all there.
         let reached = if number + 1 == batches { last } else { position };
-        lexical.update(&texts, &gone, reached).map_err(Behind::Words)?;
+        lexical.update(&texts, &gone, reached).map_err(CatchUpError::Words)?;
     }
     Ok(())
 }
 
 type PageRows = Vec<(i64, Facts, Vec<(i64, pages::ChunkRow)>)>;
 
-fn read(opened: &Opened, batch: &[i64]) -> Result<(PageRows, Vec<i64>), DbError> {
+fn read(opened: &OpenIndex, batch: &[i64]) -> Result<(PageRows, Vec<i64>), DbError> {
     opened.db.read_here(|tx| {
         let (mut found, mut gone) = (Vec::new(), Vec::new());
         for id in batch {
             match pages::page(tx, *id)? {
-                Some(kept) => {
-                    let facts = serde_json::from_str(&kept.facts)
+                Some(stored) => {
+                    let facts = serde_json::from_str(&stored.facts)
                         .map_err(|error| DbError::Content(error.to_string()))?;
                     found.push((*id, facts, pages::chunks(tx, *id)?));
                 }
@@ -207,7 +208,7 @@ fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> T
 
 /// The version of a page as it is kept: with another way of cutting, each is cut again.
 fn kept_version(version: &str) -> String {
-    format!("{CUTTING}:{version}")
+    format!("{CHUNKER_VERSION}:{version}")
 }
 
 /// A page as it is kept.

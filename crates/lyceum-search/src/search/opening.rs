@@ -8,22 +8,22 @@ use std::{
 use lyceum_store::{Db, DbError, Leader, events, pages};
 use tokio_util::sync::CancellationToken;
 
-use super::{Opened, Opening, Search};
+use super::{OpenIndex, Opening, Search};
 use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
 
 /// How often what other processes wrote is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How long after a failure to open it is tried again.
-const TRY_AGAIN: Duration = Duration::from_secs(5);
+const RETRY_DELAY: Duration = Duration::from_secs(5);
 
 /// How long after a failure to set the reranker up it is tried again.
-const RERANKER_AGAIN: Duration = Duration::from_secs(30);
+const RERANKER_RETRY_DELAY: Duration = Duration::from_secs(30);
 
 /// How often events that nobody needs any more are let go, and how many of the last stay for processes that follow: one
 /// that is further behind reads everything anew.
-const TRIM_EVERY: Duration = Duration::from_secs(3600);
-const FOR_FOLLOWERS: i64 = 10_000;
+const TRIM_INTERVAL: Duration = Duration::from_secs(3600);
+const RETAINED_EVENTS: i64 = 10_000;
 
 impl Search {
     /// Opens what is kept, and follows what other processes write, until it is told to stop.
@@ -38,25 +38,25 @@ impl Search {
                 }
             }
             tokio::select! {
-                () = tokio::time::sleep(TRY_AGAIN) => {}
+                () = tokio::time::sleep(RETRY_DELAY) => {}
                 () = stop.cancelled() => return,
             }
         };
         let mut trimmed: Option<Instant> = None;
         loop {
             tokio::select! {
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 () = stop.cancelled() => return,
             }
             let search = self.clone();
             let followed = opened.clone();
-            let look = tokio::task::spawn_blocking(move || search.look(&followed)).await;
+            let look = tokio::task::spawn_blocking(move || search.poll(&followed)).await;
             if let Ok(Err(error)) = look {
                 tracing::warn!(error.cause = %error, "could not read changes of the search index");
             }
-            if trimmed.is_none_or(|before| before.elapsed() > TRIM_EVERY) && self.leads() {
+            if trimmed.is_none_or(|before| before.elapsed() > TRIM_INTERVAL) && self.leads() {
                 trimmed = Some(Instant::now());
-                if let Err(error) = opened.trim(FOR_FOLLOWERS).await {
+                if let Err(error) = opened.trim(RETAINED_EVENTS).await {
                     tracing::warn!(error.cause = %error, "could not delete old events of the search index");
                 }
             }
@@ -69,7 +69,7 @@ impl Search {
         while let Err(error) = ranking.reranker.prepare().await {
             tracing::warn!(error.cause = %error, "the reranker is not ready; retrying");
             tokio::select! {
-                () = tokio::time::sleep(RERANKER_AGAIN) => {}
+                () = tokio::time::sleep(RERANKER_RETRY_DELAY) => {}
                 () = stop.cancelled() => return,
             }
         }
@@ -89,18 +89,19 @@ impl Search {
     }
 
     /// Opens what is kept, once; for commands that ask and end.
-    pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<Opened>, Failure> {
+    pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<OpenIndex>, Failure> {
         if let Some(opened) = self.opened_now() {
             return Ok(opened);
         }
         let search = self.clone();
-        let opened = tokio::task::spawn_blocking(move || search.open_here()).await;
+        let span = tracing::Span::current();
+        let opened = tokio::task::spawn_blocking(move || span.in_scope(|| search.open_here())).await;
         let opened = Arc::new(opened.map_err(|error| Failure::of_work(&error))??);
         self.opening.send_replace(Opening::Done(opened.clone()));
         Ok(opened)
     }
 
-    fn open_here(&self) -> Result<Opened, DbError> {
+    fn open_here(&self) -> Result<OpenIndex, DbError> {
         let folder = &self.options.folder;
         std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
         let leads = self.leads();
@@ -120,13 +121,13 @@ impl Search {
         let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
         let (following, catching_up, words_again) = Default::default();
         let (memory, lexical) = (memory.into(), None.into());
-        let opened = Opened { db, memory, lexical, following, catching_up, words_again, rerank };
+        let opened = OpenIndex { db, memory, lexical, following, catching_up, words_again, rerank };
         self.open_words(&opened, leads);
         Ok(opened)
     }
 
     /// Opens the index by words. One that is damaged is made again, by the process that leads.
-    pub(crate) fn open_words(&self, opened: &Opened, leads: bool) {
+    pub(crate) fn open_words(&self, opened: &OpenIndex, leads: bool) {
         let folder = self.options.folder.join("words");
         // Without this it can't be told whether the index is a sound one.
         let read = opened.db.read_here(|tx| Ok((events::last(tx)?, pages::count(tx)?.0)));
@@ -171,7 +172,7 @@ impl Search {
     }
 
     /// Looks at what this process has to do, or what others did. Blocks.
-    fn look(&self, opened: &Opened) -> Result<(), DbError> {
+    fn poll(&self, opened: &OpenIndex) -> Result<(), DbError> {
         let leads = self.leads();
         let is_due = opened.words_again().is_due(Instant::now());
         if opened.lexical().is_none() && is_due {
@@ -185,7 +186,7 @@ impl Search {
     }
 }
 
-impl Opened {
+impl OpenIndex {
     /// Lets go of events that this process has seen, except for so many of the last.
     pub(crate) async fn trim(&self, margin: i64) -> Result<usize, DbError> {
         let Some(lexical) = self.lexical() else { return Ok(0) };

@@ -79,7 +79,7 @@ impl Search {
             (ModelStatus::Ready, None) if pending > 0 => (State::Embedding, None),
             (ModelStatus::Ready | ModelStatus::Off, None) => (State::Ready, None),
         };
-        let (reason, detail) = told(failure);
+        let (reason, detail) = public_and_cause(failure);
         let model = active.map(|active| active.embedder.identity().name.clone());
         Ok(Status { documents, chunks, pending, state, model, reason, detail })
     }
@@ -96,11 +96,11 @@ impl Search {
 
 impl Status {
     fn without_index(state: State, failure: Option<Failure>) -> Self {
-        let (reason, detail) = told(failure);
+        let (reason, detail) = public_and_cause(failure);
         Self { documents: 0, chunks: 0, pending: 0, state, model: None, reason, detail }
     }
 }
 
-fn told(failure: Option<Failure>) -> (Option<String>, Option<String>) {
+fn public_and_cause(failure: Option<Failure>) -> (Option<String>, Option<String>) {
     failure.map(|Failure { reason, detail }| (reason, detail)).unzip()
 }

@@ -2,11 +2,11 @@
 
 use lyceum_harness::random::Random;
 
-use super::{LONGEST, snippet};
-use crate::{lexical::Words, page::Kind};
+use super::{MAX_SNIPPET_BYTES, snippet};
+use crate::{lexical::ParsedQuery, page::Kind};
 
 fn shown(text: &str, question: &str) -> String {
-    snippet(Kind::Prose, text, &Words::of(question))
+    snippet(Kind::Prose, text, &ParsedQuery::of(question))
 }
 
 #[track_caller]
@@ -33,7 +33,7 @@ fn only_words_of_the_question_are_marked_in_prose_and_code_stays_as_it_is() {
     );
     let code = "def power(x, **more): return x ** 2";
     let marked = "def **power**(x, **more): return x ** 2";
-    assert_eq!(snippet(Kind::Code, code, &Words::of("power")), marked);
+    assert_eq!(snippet(Kind::Code, code, &ParsedQuery::of("power")), marked);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn any_text_gives_a_snippet_of_its_own_words() {
             let shown = shown(&text, question);
             // Both ellipses, and a mark around every second letter at the worst.
             let plain = shown.replace("**", "");
-            assert!(plain.len() <= LONGEST + 8, "{} bytes of {text:?}", plain.len());
+            assert!(plain.len() <= MAX_SNIPPET_BYTES + 8, "{} bytes of {text:?}", plain.len());
         }
     }
 }

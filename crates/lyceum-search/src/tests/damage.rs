@@ -74,10 +74,11 @@ async fn a_damaged_index_of_words_is_made_again() {
         eprintln!("{} {what}", file.display());
         let control = Control::new();
         let scene = Scene::open(folder.path(), Some("one:256"), &control);
-        until("words are found again", async || scene.ids(Mode::Words, "latecomer").await == ["late"]).await;
-        scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+        until("words are found again", async || scene.ids(Mode::Lexical, "latecomer").await == ["late"])
+            .await;
+        scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
         scene.put(vec![page("new", "New", "a newcomer")]).await;
-        scene.check(Mode::Words, "newcomer", &["new"]).await;
+        scene.check(Mode::Lexical, "newcomer", &["new"]).await;
         scene.filled().await;
         assert_eq!(control.embedded(), 1);
         scene.close().await;
@@ -98,11 +99,11 @@ async fn meaning_answers_where_words_are_damaged() {
     std::fs::write(&meta, "{").unwrap();
     let second = Scene::open(folder.path(), Some("one:256"), &control);
     until("it has its model", async || second.status().await.model.is_some()).await;
-    let answer = second.ask(Mode::Both, "automobile").await;
+    let answer = second.ask(Mode::Hybrid, "automobile").await;
     assert_eq!(answer.hits[0].facts.id, "cars");
     assert!(answer.degraded.unwrap().contains("vector results only"));
     std::fs::write(&meta, kept).unwrap();
-    until("it is opened once it can be", async || second.ids(Mode::Words, "latecomer").await == ["late"])
+    until("it is opened once it can be", async || second.ids(Mode::Lexical, "latecomer").await == ["late"])
         .await;
     first.close().await;
     second.close().await;
@@ -133,7 +134,7 @@ async fn a_damaged_database_is_made_again_by_who_fills_it() {
             scene = Scene::open(folder.path(), Some("one:256"), &control);
         }
         assert!(is_done, "{what}");
-        scene.check(Mode::Words, "latecomer", &["late"]).await;
+        scene.check(Mode::Lexical, "latecomer", &["late"]).await;
         scene.close().await;
     }
 }

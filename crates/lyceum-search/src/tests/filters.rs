@@ -50,7 +50,7 @@ async fn conditions_hold_for_every_stage() {
         (Filter { path: text("notes/"), ..none.clone() }, &["two"]),
         (Filter { source: text("other"), group: text("red"), ..none.clone() }, &[]),
     ];
-    for mode in [Mode::Words, Mode::Meaning, Mode::Both] {
+    for mode in [Mode::Lexical, Mode::Vector, Mode::Hybrid] {
         for (filter, expected) in &cases {
             let query = Query {
                 text: "same words".to_owned(),

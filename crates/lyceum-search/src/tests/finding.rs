@@ -13,17 +13,17 @@ async fn pages_are_found_by_words_at_once_and_by_meaning_soon() {
     let folder = TempDir::new().unwrap();
     let scene = Scene::open(folder.path(), Some("one:256"), &Control::new());
     scene.put(library()).await;
-    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+    scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
     scene.filled().await;
-    scene.check(Mode::Words, "automobile", &[]).await;
-    assert_eq!(scene.ids(Mode::Both, "automobile").await[0], "cars");
-    assert_eq!(scene.ids(Mode::Meaning, "a loaf").await[0], "bread");
-    let answer = scene.ask(Mode::Both, "car").await;
+    scene.check(Mode::Lexical, "automobile", &[]).await;
+    assert_eq!(scene.ids(Mode::Hybrid, "automobile").await[0], "cars");
+    assert_eq!(scene.ids(Mode::Vector, "a loaf").await[0], "bread");
+    let answer = scene.ask(Mode::Hybrid, "car").await;
     assert_eq!(answer.degraded, None);
     let hit = &answer.hits[0];
     assert_eq!((hit.facts.id.as_str(), hit.lines, hit.heading.as_str()), ("cars", (1, 3), "Driving"));
     assert!(hit.snippet.contains("Every **car** has"), "{}", hit.snippet);
-    assert!(hit.stages.words.is_some() && hit.stages.meaning.is_some() && hit.stages.place == 1);
+    assert!(hit.stages.bm25.is_some() && hit.stages.cosine.is_some() && hit.stages.rank == 1);
     scene.close().await;
 }
 
@@ -34,18 +34,18 @@ async fn a_changed_page_is_found_as_it_is_now() {
     scene.put(library()).await;
     scene.filled().await;
     scene.put(vec![page("cars", "Flying", "# Flying\n\nPlanes have wings.")]).await;
-    scene.check(Mode::Words, "motor", &[]).await;
-    scene.check(Mode::Words, "wings", &["cars"]).await;
+    scene.check(Mode::Lexical, "motor", &[]).await;
+    scene.check(Mode::Lexical, "wings", &["cars"]).await;
     scene.filled().await;
-    let by_meaning = scene.ask(Mode::Meaning, "automobile motor").await;
+    let by_meaning = scene.ask(Mode::Vector, "automobile motor").await;
     let is_near = by_meaning.hits.iter().find(|hit| hit.facts.id == "cars").map(|hit| hit.score);
     assert!(is_near.is_none_or(|score| score < 0.4), "{is_near:?}");
-    assert_eq!(scene.ids(Mode::Meaning, "planes").await[0], "cars");
+    assert_eq!(scene.ids(Mode::Vector, "planes").await[0], "cars");
     let plan = scene.search.plan(SOURCE, versions(&library()[1..]), |_| true).await.unwrap();
     assert_eq!((plan.read.len(), plan.gone.as_slice()), (0, &["guide/cars".to_owned()][..]));
     scene.search.apply(SOURCE, Vec::new(), plan.gone).await.unwrap();
-    scene.check(Mode::Words, "wings", &[]).await;
-    let left = scene.ids(Mode::Both, "planes wings").await;
+    scene.check(Mode::Lexical, "wings", &[]).await;
+    let left = scene.ids(Mode::Hybrid, "planes wings").await;
     assert!(!left.contains(&"cars".to_owned()), "{left:?}");
     let others = scene.search.plan(SOURCE, HashMap::new(), |key| key.starts_with("other/")).await.unwrap();
     assert_eq!(others.gone, Vec::<String>::new());
@@ -73,8 +73,8 @@ async fn only_what_changed_is_embedded_again() {
     again.filled().await;
     assert_eq!(control.embedded(), 0);
     assert_eq!(again.search.opened().await.unwrap().memory().count_vectors(), 3);
-    again.check(Mode::Words, "alpha", &["big"]).await;
-    assert_eq!(again.ids(Mode::Meaning, "about gamma").await, ["big"]);
+    again.check(Mode::Lexical, "alpha", &["big"]).await;
+    assert_eq!(again.ids(Mode::Vector, "about gamma").await, ["big"]);
     again.close().await;
 }
 
@@ -92,7 +92,7 @@ async fn a_model_that_fails_is_said_and_stores_nothing() {
         let before = control.connected.load(Ordering::SeqCst);
         until("it is tried again", async || control.connected.load(Ordering::SeqCst) > before).await;
         until("it failed", async || scene.status().await.state == State::Degraded).await;
-        let answer = scene.ask(Mode::Both, "car").await;
+        let answer = scene.ask(Mode::Hybrid, "car").await;
         let reason = answer.degraded.unwrap_or_default();
         assert!(reason.starts_with("lexical results only: "), "{manner:?}: {reason:?}");
         assert_eq!(answer.hits.len(), 1, "{manner:?}");
@@ -106,7 +106,7 @@ async fn a_model_that_fails_is_said_and_stores_nothing() {
     }
     control.manner(Manner::Well);
     scene.filled().await;
-    assert_eq!(scene.ask(Mode::Both, "automobile").await.degraded, None);
+    assert_eq!(scene.ask(Mode::Hybrid, "automobile").await.degraded, None);
     scene.close().await;
 }
 
@@ -120,7 +120,7 @@ async fn vectors_that_are_none_are_not_kept_and_not_asked_with() {
         scene.put(library()).await;
         until("it failed", async || scene.status().await.state == State::Degraded).await;
         assert_eq!(scene.status().await.pending, 3, "{manner:?}");
-        let answer = scene.ask(Mode::Both, "car").await;
+        let answer = scene.ask(Mode::Hybrid, "car").await;
         assert!(answer.degraded.is_some() && answer.hits.len() == 1, "{manner:?}: {answer:?}");
         scene.close().await;
     }
@@ -135,9 +135,9 @@ async fn a_slow_model_delays_no_page() {
     scene.put(library()).await;
     let begun = std::time::Instant::now();
     scene.put(vec![page("more", "More", "another page")]).await;
-    scene.check(Mode::Words, "another", &["more"]).await;
+    scene.check(Mode::Lexical, "another", &["more"]).await;
     assert!(begun.elapsed().as_secs() < 3, "{:?}", begun.elapsed());
-    let answer = scene.ask(Mode::Both, "another").await;
+    let answer = scene.ask(Mode::Hybrid, "another").await;
     assert!(answer.degraded.unwrap().contains("did not answer within 3 s"));
     scene.close().await;
 }
@@ -147,11 +147,11 @@ async fn without_a_model_words_are_searched_and_answers_say_so() {
     let folder = TempDir::new().unwrap();
     let scene = Scene::open(folder.path(), None, &Control::new());
     scene.put(library()).await;
-    let answer = scene.ask(Mode::Both, "wheels").await;
+    let answer = scene.ask(Mode::Hybrid, "wheels").await;
     assert_eq!(answer.degraded.as_deref(), Some("lexical results only: no model is configured"));
     assert_eq!(answer.hits.len(), 2);
-    assert_eq!(scene.ask(Mode::Words, "wheels").await.degraded, None);
-    assert!(scene.ask(Mode::Meaning, "wheels").await.degraded.unwrap().starts_with("vector search is not"));
+    assert_eq!(scene.ask(Mode::Lexical, "wheels").await.degraded, None);
+    assert!(scene.ask(Mode::Vector, "wheels").await.degraded.unwrap().starts_with("vector search is not"));
     assert_eq!(scene.status().await.state, State::Ready);
     scene.close().await;
 }
@@ -161,8 +161,8 @@ async fn a_page_without_a_text_is_found_by_its_title() {
     let folder = TempDir::new().unwrap();
     let scene = Scene::open(folder.path(), Some("one:64"), &Control::new());
     scene.put(vec![page("empty", "Nothing to see", ""), page("rule", "Only a line", "---\n")]).await;
-    scene.check(Mode::Words, "see", &["empty"]).await;
-    scene.check(Mode::Both, "line", &["rule"]).await;
+    scene.check(Mode::Lexical, "see", &["empty"]).await;
+    scene.check(Mode::Hybrid, "line", &["rule"]).await;
     scene.close().await;
 }
 
@@ -203,7 +203,7 @@ async fn what_was_perhaps_meant_is_said() {
     let scene = Scene::open(folder.path(), None, &Control::new());
     scene.put(vec![page("form", "Information", "the form of information about governance")]).await;
     let check = async |text: &str, expected: Option<&str>| {
-        assert_eq!(scene.ask(Mode::Words, text).await.suggestion.as_deref(), expected, "{text:?}");
+        assert_eq!(scene.ask(Mode::Lexical, text).await.suggestion.as_deref(), expected, "{text:?}");
     };
     check("information", None).await;
     check("  governence Information ", Some("governance Information")).await;
@@ -219,7 +219,7 @@ async fn an_empty_answer_says_what_was_searched() {
     let folder = TempDir::new().unwrap();
     let scene = Scene::open(folder.path(), None, &Control::new());
     scene.put(library()).await;
-    let answer = scene.ask(Mode::Words, "zebra").await;
+    let answer = scene.ask(Mode::Lexical, "zebra").await;
     assert_eq!((answer.hits.len(), answer.searched.documents), (0, 3));
     assert_eq!(answer.searched.sources, [SOURCE]);
     assert_eq!(answer.searched.synced_at, Some(library()[0].facts.synced_at));
@@ -248,8 +248,8 @@ async fn what_is_quoted_binds_however_near_a_page_is() {
     let scene = Scene::open(folder.path(), Some("one:256"), &Control::new());
     scene.put(library()).await;
     scene.filled().await;
-    scene.check(Mode::Both, "\"four wheels\" automobile", &["cars"]).await;
-    scene.check(Mode::Both, "\"wheels four\" automobile", &[]).await;
+    scene.check(Mode::Hybrid, "\"four wheels\" automobile", &["cars"]).await;
+    scene.check(Mode::Hybrid, "\"wheels four\" automobile", &[]).await;
     scene.close().await;
 }
 
@@ -261,7 +261,7 @@ async fn what_is_shown_has_the_words_that_a_page_was_found_by() {
     let body = format!("## Cars\n\n{near}\n\n## Codes\n\nE1234 means {far}\n");
     scene.put(vec![page("manual", "Manual", &body)]).await;
     scene.filled().await;
-    let shown = async |question: &str| scene.ask(Mode::Both, question).await.hits[0].heading.clone();
+    let shown = async |question: &str| scene.ask(Mode::Hybrid, question).await.hits[0].heading.clone();
     assert_eq!(shown("automobile").await, "Cars");
     assert_eq!(shown("automobile E1234").await, "Codes");
     scene.close().await;

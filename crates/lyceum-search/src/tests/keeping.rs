@@ -22,10 +22,10 @@ async fn words_that_can_t_be_written_answer_as_they_are_until_they_can() {
     let opened = scene.search.opened().await.unwrap();
     let before = opened.lexical().unwrap();
     scene.put(vec![page("late", "Late", "a latecomer among pages")]).await;
-    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
-    scene.check(Mode::Words, "latecomer", &[]).await;
+    scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
+    scene.check(Mode::Lexical, "latecomer", &[]).await;
     drop(other);
-    until("it is written", async || scene.ids(Mode::Words, "latecomer").await == ["late"]).await;
+    until("it is written", async || scene.ids(Mode::Lexical, "latecomer").await == ["late"]).await;
     assert!(Arc::ptr_eq(&before, &opened.lexical().unwrap()), "it was opened again");
     drop((before, opened));
     scene.close().await;
@@ -51,7 +51,7 @@ async fn a_database_that_can_t_be_read_for_a_moment_costs_no_index_of_words() {
     let kept = Lexical::open(&folder.path().join("words")).unwrap();
     assert_eq!((kept.position().unwrap(), kept.count()), (before, 3));
     until("it is opened again", async || opened.lexical().is_some()).await;
-    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+    scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
     drop(opened);
     scene.close().await;
 }
@@ -73,9 +73,9 @@ async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
     let left = opened.db.read(|tx| events::after(tx, pages::STREAM, 0, 10)).await.unwrap();
     assert_eq!(left.iter().map(|event| event.seq).collect::<Vec<_>>(), [4]);
     drop(opened);
-    until("the other has all of it", async || second.ids(Mode::Words, "wheel").await.len() == 2).await;
+    until("the other has all of it", async || second.ids(Mode::Lexical, "wheel").await.len() == 2).await;
     first.put(vec![page("new", "New", "a newcomer")]).await;
-    until("and follows", async || second.ids(Mode::Words, "newcomer").await == ["new"]).await;
+    until("and follows", async || second.ids(Mode::Lexical, "newcomer").await == ["new"]).await;
     first.close().await;
     second.close().await;
 }
@@ -89,6 +89,6 @@ async fn an_index_of_words_of_another_version_goes() {
     let scene = Scene::open(folder.path(), None, &Control::new());
     scene.put(library()).await;
     assert!(!old.exists());
-    scene.check(Mode::Words, "wheel", &["boats", "cars"]).await;
+    scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
     scene.close().await;
 }

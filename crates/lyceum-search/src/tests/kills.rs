@@ -77,7 +77,7 @@ async fn a_kill_loses_no_vector_and_leaves_none_twice() {
     }
     for n in (0..150).step_by(7) {
         for (mode, question) in
-            [(Mode::Words, format!("topic{n}")), (Mode::Meaning, format!("part2 topic{n}"))]
+            [(Mode::Lexical, format!("topic{n}")), (Mode::Vector, format!("part2 topic{n}"))]
         {
             let (here, there) = (killed.ask(mode, &question).await, fresh.ask(mode, &question).await);
             let best = |answer: &crate::QueryResult| (answer.hits[0].facts.id.clone(), answer.hits[0].lines);

@@ -25,7 +25,7 @@ async fn the_old_model_answers_until_the_new_one_is_complete() {
     let mut seen = Vec::new();
     until("the models are exchanged", async || {
         let model = second.status().await.model;
-        let answer = second.ask(Mode::Meaning, "a loaf of bread wants flour").await;
+        let answer = second.ask(Mode::Vector, "a loaf of bread wants flour").await;
         match &answer.degraded {
             None => {
                 assert_eq!(answer.hits[0].facts.id, "bread", "{model:?}");
@@ -42,7 +42,7 @@ async fn the_old_model_answers_until_the_new_one_is_complete() {
     second.filled().await;
     assert_eq!(control.embedded(), 203);
     control.manner(Manner::Well);
-    assert_eq!(second.ids(Mode::Meaning, "topic77").await[0], "p77");
+    assert_eq!(second.ids(Mode::Vector, "topic77").await[0], "p77");
     second.close().await;
     // Only what the new one made is left.
     let again = Scene::open(folder.path(), Some("one:256"), &control);
@@ -63,7 +63,7 @@ async fn a_model_of_another_length_is_filled_when_the_old_one_is_gone() {
     let second = Scene::open(folder.path(), Some("two:256"), &control);
     second.filled().await;
     assert_eq!(second.status().await.model.as_deref(), Some("two"));
-    assert_eq!(second.ids(Mode::Meaning, "a loaf").await[0], "bread");
+    assert_eq!(second.ids(Mode::Vector, "a loaf").await[0], "bread");
     second.close().await;
 }
 

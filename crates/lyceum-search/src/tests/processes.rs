@@ -18,27 +18,29 @@ async fn one_process_writes_the_other_follows_and_takes_over() {
     first.filled().await;
     first.put(vec![page("late", "Late", "a latecomer among pages")]).await;
     let begun = Instant::now();
-    until("the other finds it by its words", async || second.ids(Mode::Words, "latecomer").await == ["late"])
-        .await;
+    until("the other finds it by its words", async || {
+        second.ids(Mode::Lexical, "latecomer").await == ["late"]
+    })
+    .await;
     eprintln!("the other process found it after {:?}", begun.elapsed());
     assert!(begun.elapsed() < Duration::from_secs(5));
     until("the other finds it by meaning", async || {
-        let answer = second.ask(Mode::Meaning, "latecomer").await;
+        let answer = second.ask(Mode::Vector, "latecomer").await;
         answer.hits.first().is_some_and(|hit| hit.facts.id == "late")
     })
     .await;
     first.search.apply(SOURCE, Vec::new(), vec!["guide/cars".to_owned()]).await.unwrap();
-    until("it is gone there, too", async || second.ids(Mode::Words, "motor").await.is_empty()).await;
+    until("it is gone there, too", async || second.ids(Mode::Lexical, "motor").await.is_empty()).await;
     control.embedded();
     first.close().await;
     until("the other takes over", async || {
         second.search.apply(SOURCE, vec![page("new", "New", "a newcomer")], Vec::new()).await.unwrap()
     })
     .await;
-    second.check(Mode::Words, "newcomer", &["new"]).await;
+    second.check(Mode::Lexical, "newcomer", &["new"]).await;
     second.filled().await;
     assert_eq!(control.embedded(), 1);
-    assert_eq!(second.ids(Mode::Meaning, "newcomer").await[0], "new");
+    assert_eq!(second.ids(Mode::Vector, "newcomer").await[0], "new");
     second.close().await;
 }
 
@@ -57,13 +59,13 @@ async fn a_process_that_follows_uses_the_model_that_the_other_exchanged_to() {
     let differs = Scene::open(folder.path(), Some("one:256"), &control);
     for scene in [&leads, &follows, &differs] {
         until("the new model is used", async || scene.status().await.model.as_deref() == Some("two")).await;
-        assert_eq!(scene.ids(Mode::Meaning, "a loaf").await[0], "bread");
-        assert_eq!(scene.ask(Mode::Both, "a loaf").await.degraded, None);
+        assert_eq!(scene.ids(Mode::Vector, "a loaf").await[0], "bread");
+        assert_eq!(scene.ask(Mode::Hybrid, "a loaf").await.degraded, None);
     }
     leads.put(vec![page("late", "Late", "a latecomer among pages")]).await;
     for scene in [&follows, &differs] {
         until("it is found by meaning", async || {
-            scene.ids(Mode::Meaning, "latecomer").await.first().is_some_and(|id| id == "late")
+            scene.ids(Mode::Vector, "latecomer").await.first().is_some_and(|id| id == "late")
         })
         .await;
     }

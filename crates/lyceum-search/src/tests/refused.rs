@@ -19,9 +19,9 @@ async fn one_passage_that_fails_keeps_no_other_from_being_found() {
         scene.put(vec![page("bad", "Bad", "a poison among pages")]).await;
         scene.put(library()).await;
         scene.filled().await;
-        assert_eq!(scene.ids(Mode::Meaning, "a loaf").await[0], "bread", "{fault:?}");
-        scene.check(Mode::Words, "poison", &["bad"]).await;
-        assert_eq!(scene.ask(Mode::Both, "a loaf").await.degraded, None, "{fault:?}");
+        assert_eq!(scene.ids(Mode::Vector, "a loaf").await[0], "bread", "{fault:?}");
+        scene.check(Mode::Lexical, "poison", &["bad"]).await;
+        assert_eq!(scene.ask(Mode::Hybrid, "a loaf").await.degraded, None, "{fault:?}");
         scene.close().await;
     }
 }
@@ -43,7 +43,7 @@ async fn a_changed_page_that_fails_alone_does_not_make_the_model_a_failure() {
     .await;
     scene.put(vec![page("late", "Late", "a latecomer among pages")]).await;
     scene.filled().await;
-    assert_eq!(scene.ids(Mode::Meaning, "latecomer").await[0], "late");
+    assert_eq!(scene.ids(Mode::Vector, "latecomer").await[0], "late");
     scene.close().await;
 }
 

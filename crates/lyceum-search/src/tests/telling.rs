@@ -28,7 +28,7 @@ async fn callers_hear_that_the_model_fails_and_only_operators_what_it_said() {
         assert_eq!(status.reason.as_deref(), Some(expected));
         assert!(status.detail.as_ref().unwrap().contains(SECRET), "{status:?}");
         assert!(!serde_json::to_string(&status).unwrap().contains(SECRET));
-        let answer = scene.ask(Mode::Both, "wheels").await;
+        let answer = scene.ask(Mode::Hybrid, "wheels").await;
         assert_eq!(answer.degraded, Some(format!("lexical results only: {expected}")));
         scene.close().await;
     }
@@ -44,12 +44,12 @@ async fn a_model_that_does_not_answer_costs_a_few_questions_their_time_and_no_mo
     // One that is not taken says nothing about the next.
     control.manner(Manner::FailsOn("odd", Fault::Status(400)));
     for number in 0..5 {
-        let answer = scene.ask(Mode::Both, &format!("an odd car {number}")).await;
+        let answer = scene.ask(Mode::Hybrid, &format!("an odd car {number}")).await;
         assert!(answer.degraded.unwrap().ends_with("refused (status 400)"));
     }
-    assert_eq!(scene.ask(Mode::Both, "a car").await.degraded, None);
+    assert_eq!(scene.ask(Mode::Hybrid, "a car").await.degraded, None);
     control.manner(Manner::Slow(Duration::from_secs(60)));
-    let ask = async |number: usize| scene.ask(Mode::Both, &format!("wheels {number}")).await;
+    let ask = async |number: usize| scene.ask(Mode::Hybrid, &format!("wheels {number}")).await;
     let late = tokio::join!(ask(1), ask(2), ask(3));
     assert!(late.0.degraded.unwrap().contains("did not answer within"));
     let begun = Instant::now();
@@ -59,7 +59,7 @@ async fn a_model_that_does_not_answer_costs_a_few_questions_their_time_and_no_mo
     }
     assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     // What was asked before is still found by its meaning.
-    assert_eq!(scene.ask(Mode::Both, "a car").await.degraded, None);
+    assert_eq!(scene.ask(Mode::Hybrid, "a car").await.degraded, None);
     scene.close().await;
 }
 

@@ -5,16 +5,16 @@
 pub(crate) fn encode(vector: &[f32]) -> Vec<u8> {
     let largest = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
     let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
-    let mut kept = Vec::with_capacity(vector.len() + 4);
-    kept.extend(scale.to_le_bytes());
-    kept.extend(vector.iter().map(|value| byte(value / scale).to_le_bytes()).map(|[byte]| byte));
-    kept
+    let mut stored = Vec::with_capacity(vector.len() + 4);
+    stored.extend(scale.to_le_bytes());
+    stored.extend(vector.iter().map(|value| byte(value / scale).to_le_bytes()).map(|[byte]| byte));
+    stored
 }
 
 /// The scale and the bytes of a kept vector; nothing for what is none.
 #[expect(clippy::cast_precision_loss, reason = "four digits of a length are enough")]
-pub(crate) fn decode(kept: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8> + '_)> {
-    let (scale, bytes) = kept.split_first_chunk()?;
+pub(crate) fn decode(stored: &[u8]) -> Option<(f32, impl ExactSizeIterator<Item = i8> + '_)> {
+    let (scale, bytes) = stored.split_first_chunk()?;
     let scale = f32::from_le_bytes(*scale);
     let bytes = bytes.iter().map(|byte| i8::from_le_bytes([*byte]));
     let squares: i64 = bytes.clone().map(|byte| i64::from(byte) * i64::from(byte)).sum();

@@ -123,9 +123,9 @@ fn what_is_kept_is_what_was_put() {
     let mut random = Random::of(5);
     for dimensions in [1, 2, 384, 1_536] {
         let vector = direction(&mut random, dimensions);
-        let kept = encode(&vector);
-        assert_eq!(kept.len(), dimensions + 4);
-        let (scale, bytes) = decode(&kept).unwrap();
+        let stored = encode(&vector);
+        assert_eq!(stored.len(), dimensions + 4);
+        let (scale, bytes) = decode(&stored).unwrap();
         for (byte, value) in bytes.zip(&vector) {
             assert!((f32::from(byte) * scale - value).abs() <= scale * 0.51);
         }
@@ -137,12 +137,12 @@ fn bytes_that_are_no_vector_are_not_taken() {
     let mut random = Random::of(6);
     let good = encode(&direction(&mut random, 384));
     let mut flat = Flat::new(384);
-    let mut check = |kept: &[u8], is_taken: bool| {
+    let mut check = |stored: &[u8], is_taken: bool| {
         assert_eq!(
-            flat.insert(Owner { slot: 1, chunk: 1 }, kept),
+            flat.insert(Owner { slot: 1, chunk: 1 }, stored),
             is_taken,
             "{:?}",
-            &kept[..kept.len().min(8)]
+            &stored[..stored.len().min(8)]
         );
     };
     check(&good, true);

@@ -19,11 +19,11 @@ use super::{
 pub(super) const BATCH_BYTES: u64 = 96 * 1024;
 
 /// How long a tool call waits for other processes that add their line.
-const PATIENCE: Duration = Duration::from_millis(100);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// What became of a line.
 #[derive(Debug)]
-pub(super) enum Added {
+pub(super) enum AppendOutcome {
     /// It is in the buffer.
     Yes,
     /// It is in a batch of its own, because the lock was not to be had in time.
@@ -33,12 +33,12 @@ pub(super) enum Added {
 }
 
 /// Adds a line to the buffer. The id of its event also names the batch that a full buffer becomes: it is as good as new.
-pub(super) fn append(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<Added> {
-    let lock = match Lock::within(&folder.buffer_lock(), PATIENCE) {
+pub(super) fn append(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<AppendOutcome> {
+    let lock = match Lock::within(&folder.buffer_lock(), LOCK_TIMEOUT) {
         // Somebody cleaned up.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             folder.create()?;
-            Lock::within(&folder.buffer_lock(), PATIENCE)
+            Lock::within(&folder.buffer_lock(), LOCK_TIMEOUT)
         }
         lock => lock,
     };
@@ -50,14 +50,14 @@ pub(super) fn append(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Resu
 }
 
 /// Writes a line as a batch of its own, for which no lock is needed.
-pub(super) fn add_alone(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<Added> {
+pub(super) fn add_alone(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<AppendOutcome> {
     if folder.batches_bytes()? + BATCH_BYTES + size(line) > cap {
-        return Ok(Added::Full);
+        return Ok(AppendOutcome::Full);
     }
     let unfinished = folder.unfinished(id);
     let written = open(&unfinished).and_then(|mut file| file.write_all(line));
     match written.and_then(|()| fs::rename(&unfinished, folder.batch(id))) {
-        Ok(()) => Ok(Added::Alone),
+        Ok(()) => Ok(AppendOutcome::Alone),
         Err(error) => {
             let _what_is_left_is_swept_later = fs::remove_file(&unfinished);
             Err(error)
@@ -65,13 +65,13 @@ pub(super) fn add_alone(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::R
     }
 }
 
-fn append_locked(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<Added> {
+fn append_locked(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<AppendOutcome> {
     let mut file = open(&folder.buffer())?;
     let mut length = file.metadata()?.len();
     let room = BATCH_BYTES.min(cap);
     if length + size(line) > room {
         if length == 0 || folder.batches_bytes()? + length + room > cap {
-            return Ok(Added::Full);
+            return Ok(AppendOutcome::Full);
         }
         fs::rename(folder.buffer(), folder.batch(id))?;
         file = open(&folder.buffer())?;
@@ -87,7 +87,7 @@ fn append_locked(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<A
         // What is there of the line goes again; if even that fails, the publisher sets it aside.
         let _ = file.set_len(length);
     }
-    result.map(|()| Added::Yes)
+    result.map(|()| AppendOutcome::Yes)
 }
 
 /// Writes by one call of the system, which a kill seldom tears.

@@ -15,16 +15,16 @@ use super::{
 };
 
 /// How long the publisher waits for processes that add their line.
-const PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How large a file is still sent; ours are far smaller, but somebody may have put one there.
-const LARGEST: u64 = 16 * 1024 * 1024;
+const MAX_BATCH_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// How much is kept of unfinished lines.
-const TORN_BYTES: u64 = 1024 * 1024;
+const MAX_TORN_BYTES: u64 = 1024 * 1024;
 
 /// How old an unfinished batch is when nobody can be writing it any more.
-const ABANDONED: Duration = Duration::from_secs(3600);
+const ABANDONED_AGE: Duration = Duration::from_secs(3600);
 
 /// What a batch holds.
 #[derive(Debug)]
@@ -48,7 +48,7 @@ pub(super) fn freeze(folder: &Folder, id: Id) -> io::Result<Option<Id>> {
     if empty()? {
         return Ok(None);
     }
-    let _held = Lock::within(&folder.buffer_lock(), PATIENCE)?;
+    let _held = Lock::within(&folder.buffer_lock(), LOCK_TIMEOUT)?;
     // Looked at again: meanwhile it may have become a batch by itself.
     if empty()? {
         return Ok(None);
@@ -68,8 +68,8 @@ pub(super) fn read(folder: &Folder, id: Id) -> io::Result<Option<Batch>> {
         tracing::debug!(%error, "an analytics batch may not survive a loss of power");
     }
     let mut bytes = Vec::new();
-    let read = (&file).take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if read as u64 > LARGEST {
+    let read = (&file).take(MAX_BATCH_FILE_BYTES + 1).read_to_end(&mut bytes)?;
+    if read as u64 > MAX_BATCH_FILE_BYTES {
         return Err(io::ErrorKind::FileTooLarge.into());
     }
     Ok(Some(parse(&bytes)))
@@ -80,7 +80,7 @@ pub(super) fn remove(folder: &Folder, id: Id, torn: &[Vec<u8>]) -> io::Result<()
     if !torn.is_empty() {
         let mut aside = open(&folder.torn())?;
         let bytes = [torn.join(&b'\n'), b"\n".to_vec()].concat();
-        if aside.metadata()?.len() + bytes.len() as u64 <= TORN_BYTES {
+        if aside.metadata()?.len() + bytes.len() as u64 <= MAX_TORN_BYTES {
             aside.write_all(&bytes)?;
         }
     }
@@ -94,7 +94,7 @@ pub(super) fn remove(folder: &Folder, id: Id, torn: &[Vec<u8>]) -> io::Result<()
 pub(super) fn sweep(folder: &Folder) -> io::Result<()> {
     for path in folder.left_unfinished()? {
         let age = fs::metadata(&path).and_then(|file| file.modified()).map(|time| time.elapsed());
-        if matches!(age, Ok(Ok(age)) if age > ABANDONED) {
+        if matches!(age, Ok(Ok(age)) if age > ABANDONED_AGE) {
             fs::remove_file(path)?;
         }
     }

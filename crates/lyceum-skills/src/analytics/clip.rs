@@ -5,23 +5,23 @@
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
 /// Bytes of what people write.
-const TEXT: usize = 4096;
+const MAX_TEXT_BYTES: usize = 4096;
 
 /// Bytes of a path or a name.
 const NAME: usize = 1024;
 
 /// Entries of a list, and bytes of each.
-const ENTRIES: usize = 32;
-const ENTRY: usize = 192;
+const MAX_ENTRIES: usize = 32;
+const MAX_ENTRY_BYTES: usize = 192;
 
 pub(super) fn text<S: Serializer>(text: &str, out: S) -> Result<S::Ok, S::Error> {
-    clipped(text, TEXT, out)
+    clipped(text, MAX_TEXT_BYTES, out)
 }
 
 #[expect(clippy::ref_option, reason = "serde gives a reference to the field")]
 pub(super) fn optional_text<S: Serializer>(text: &Option<String>, out: S) -> Result<S::Ok, S::Error> {
     match text {
-        Some(text) => clipped(text, TEXT, out),
+        Some(text) => clipped(text, MAX_TEXT_BYTES, out),
         None => out.serialize_none(),
     }
 }
@@ -34,14 +34,14 @@ pub(super) fn list<S: Serializer>(list: &[String], out: S) -> Result<S::Ok, S::E
     struct Entry<'a>(&'a str);
     impl Serialize for Entry<'_> {
         fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-            clipped(self.0, ENTRY, out)
+            clipped(self.0, MAX_ENTRY_BYTES, out)
         }
     }
     let mut entries = out.serialize_seq(None)?;
-    for entry in list.iter().take(ENTRIES) {
+    for entry in list.iter().take(MAX_ENTRIES) {
         entries.serialize_element(&Entry(entry))?;
     }
-    if list.len() > ENTRIES {
+    if list.len() > MAX_ENTRIES {
         entries.serialize_element("…")?;
     }
     entries.end()

@@ -6,7 +6,7 @@ use lyceum_net::{ClientError, ClientOptions};
 use reqwest::{Client, Url};
 
 /// How long a connection may be idle: shorter than what most receivers keep one open for.
-const IDLE: Duration = Duration::from_secs(4);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// An address that takes events by HTTP. Shows its scheme and host only.
 #[derive(Clone, PartialEq, Eq)]
@@ -40,8 +40,11 @@ impl Endpoint {
 
     /// A client for this address. Blocks on the disk.
     pub(super) fn client(&self, timeout: Duration) -> Result<Client, ClientError> {
-        let options =
-            ClientOptions { timeout: Some(timeout), idle_timeout: Some(IDLE), ..ClientOptions::default() };
+        let options = ClientOptions {
+            timeout: Some(timeout),
+            idle_timeout: Some(IDLE_TIMEOUT),
+            ..ClientOptions::default()
+        };
         lyceum_net::client(&self.0, options)
     }
 }

@@ -8,11 +8,11 @@ use jiff::Timestamp;
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// How many letters an id has, five bits each.
-const LETTERS: usize = 26;
+const ID_LETTERS: usize = 26;
 
 /// 48 bits of time in milliseconds, then 80 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Id([u8; LETTERS]);
+pub(super) struct Id([u8; ID_LETTERS]);
 
 impl Id {
     /// A new id; fails only where the system has no randomness to give.
@@ -21,12 +21,12 @@ impl Id {
         getrandom::fill(&mut random)?;
         let time = u128::from(now.as_millisecond().max(0).unsigned_abs()) << 80;
         let bits = time | (u128::from_be_bytes(random) >> 48);
-        Ok(Self(std::array::from_fn(|at| letter(bits >> (5 * (LETTERS - 1 - at))))))
+        Ok(Self(std::array::from_fn(|at| letter(bits >> (5 * (ID_LETTERS - 1 - at))))))
     }
 
     /// The id that a file name holds.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let letters: [u8; LETTERS] = text.as_bytes().try_into().ok()?;
+        let letters: [u8; ID_LETTERS] = text.as_bytes().try_into().ok()?;
         letters.iter().all(|letter| ALPHABET.contains(letter)).then_some(Self(letters))
     }
 

@@ -11,7 +11,7 @@ use std::{
 use super::folder::open;
 
 /// The longest pause between two tries.
-const PAUSE: Duration = Duration::from_millis(1);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A lock that is held; it ends with this value.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Lock {
             if try_lock(&file)? {
                 return Ok(Self(file));
             }
-            pause = PAUSE.min(pause * 2);
+            pause = MAX_POLL_INTERVAL.min(pause * 2);
         }
         Err(io::ErrorKind::TimedOut.into())
     }

@@ -10,7 +10,7 @@ use super::{endpoint::Endpoint, id::Id};
 
 /// What the endpoint made of a batch.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum PostOutcome {
     /// It has it.
     Stored,
     /// It may have it or not; the same batch again, later.
@@ -24,7 +24,7 @@ pub(super) enum Verdict {
 }
 
 /// Sends a batch, within the time-out of the client.
-pub(super) async fn post(client: &Client, endpoint: &Endpoint, id: Id, body: Vec<u8>) -> Verdict {
+pub(super) async fn post(client: &Client, endpoint: &Endpoint, id: Id, body: Vec<u8>) -> PostOutcome {
     let request = client
         .post(endpoint.url())
         .header(CONTENT_TYPE, "application/json")
@@ -32,18 +32,18 @@ pub(super) async fn post(client: &Client, endpoint: &Endpoint, id: Id, body: Vec
         .body(body);
     match request.send().await {
         Ok(response) => judge(&response, Timestamp::now()),
-        Err(error) => Verdict::Later { why: lyceum_net::causes(error), retry_after: None },
+        Err(error) => PostOutcome::Later { why: lyceum_net::causes(error), retry_after: None },
     }
 }
 
-fn judge(response: &Response, now: Timestamp) -> Verdict {
+fn judge(response: &Response, now: Timestamp) -> PostOutcome {
     let status = response.status();
     if status.is_success() {
-        return Verdict::Stored;
+        return PostOutcome::Stored;
     }
     match advice(status) {
-        Some(advice) => Verdict::Refused { status: status.as_u16(), advice },
-        None => Verdict::Later {
+        Some(advice) => PostOutcome::Refused { status: status.as_u16(), advice },
+        None => PostOutcome::Later {
             why: format!("it answered {}", status.as_u16()),
             retry_after: retry_after(response.headers(), now),
         },

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 use super::{endpoint::Endpoint, publisher::Publisher, tracker::Tracker};
 
 /// The most that a process waits after its start when there are events of an earlier one.
-const SOON: Duration = Duration::from_secs(1);
+const MAX_FIRST_DELAY: Duration = Duration::from_secs(1);
 
 /// How often events are sent, and how long that may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub async fn publish(
     let mut publisher = Publisher::new(open.clone(), endpoint, schedule);
     let mut stop = pin!(stop);
     // What is left by an earlier process does not wait for a whole round; looking costs as little as sending nothing.
-    let mut wait = schedule.every.min(SOON);
+    let mut wait = schedule.every.min(MAX_FIRST_DELAY);
     let end = loop {
         tokio::select! {
             biased;

@@ -8,26 +8,27 @@ use std::{collections::HashMap, io, sync::Arc, time::Duration};
 use jiff::Timestamp;
 use reqwest::Client;
 use tokio::{task::spawn_blocking, time::Instant};
+use tracing::Instrument;
 
 use super::{
     batch,
     endpoint::Endpoint,
     id::Id,
     lock::Lock,
-    post::{Verdict, post},
+    post::{PostOutcome, post},
     publish::Schedule,
     tracker::Open,
     wait,
 };
 
 /// When so many batches in a row were refused, it is not one bad batch: no more are made until one gets through.
-const ENOUGH_REFUSED: u32 = 2;
+const MAX_REFUSED_BATCHES: u32 = 2;
 
 /// The longest wait before a refused batch is tried again is about this many doublings of the pace.
-const MOST_DOUBLINGS: u32 = 16;
+const MAX_DOUBLINGS: u32 = 16;
 
 /// The least between two tries, even at the end: a request whose answer was lost may still be worked on.
-const BREATH: Duration = Duration::from_secs(1);
+const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The process that publishes for all that share the folder, or that waits to become it.
 pub(super) struct Publisher {
@@ -42,19 +43,19 @@ pub(super) struct Publisher {
     /// Batches that were refused for the first time, since one was taken.
     refused_in_a_row: u32,
     /// Batches that wait for somebody to do something.
-    postponed: HashMap<Id, Postponed>,
+    postponed: HashMap<Id, PostponedBatch>,
     /// Until then nothing is sent, not even at the end: the endpoint asked for it, or has just failed.
     quiet_until: Option<Instant>,
 }
 
 #[derive(Default)]
-struct Postponed {
+struct PostponedBatch {
     times: u32,
     until: Option<Instant>,
 }
 
 /// What ended a round.
-enum Ended {
+enum RoundEnd {
     /// All that could be sent was.
     Done,
     /// The endpoint, or the network before it, failed.
@@ -65,7 +66,7 @@ enum Ended {
     Local(io::Error),
 }
 
-impl From<io::Error> for Ended {
+impl From<io::Error> for RoundEnd {
     fn from(error: io::Error) -> Self {
         Self::Local(error)
     }
@@ -93,18 +94,22 @@ impl Publisher {
 
     /// Sends what there is, and says how long to wait before the next round.
     pub(super) async fn round(&mut self) -> Duration {
+        self.publish_all().instrument(tracing::error_span!("publish_analytics")).await
+    }
+
+    async fn publish_all(&mut self) -> Duration {
         if !self.lead().await {
             return self.schedule.every;
         }
         self.quiet_until = None;
-        let ended = self.send_all().await.err().unwrap_or(Ended::Done);
+        let ended = self.send_all().await.err().unwrap_or(RoundEnd::Done);
         match ended {
-            Ended::Done | Ended::Stuck => {
+            RoundEnd::Done | RoundEnd::Stuck => {
                 self.failures = 0;
                 self.schedule.every
             }
-            Ended::Later { why, retry_after } => self.failed(&why, retry_after),
-            Ended::Local(error) => {
+            RoundEnd::Later { why, retry_after } => self.failed(&why, retry_after),
+            RoundEnd::Local(error) => {
                 let why = format!("a file of the buffer could not be used: {error}");
                 self.failed(&why, None)
             }
@@ -135,7 +140,7 @@ impl Publisher {
         self.leads.is_some()
     }
 
-    async fn send_all(&mut self) -> Result<(), Ended> {
+    async fn send_all(&mut self) -> Result<(), RoundEnd> {
         let folder = self.open.folder.clone();
         let left_over = blocking(move || folder.batches()).await?;
         self.postponed.retain(|id, _| left_over.contains(id));
@@ -144,7 +149,7 @@ impl Publisher {
                 self.send(id).await?;
             }
         }
-        if self.refused_in_a_row < ENOUGH_REFUSED {
+        if self.refused_in_a_row < MAX_REFUSED_BATCHES {
             let folder = self.open.folder.clone();
             let next = Id::new(Timestamp::now()).map_err(io::Error::from)?;
             if let Some(id) = blocking(move || batch::freeze(&folder, next)).await? {
@@ -154,7 +159,7 @@ impl Publisher {
         Ok(())
     }
 
-    async fn send(&mut self, id: Id) -> Result<(), Ended> {
+    async fn send(&mut self, id: Id) -> Result<(), RoundEnd> {
         let folder = self.open.folder.clone();
         let batch = match blocking(move || batch::read(&folder, id)).await {
             Ok(Some(batch)) => batch,
@@ -170,19 +175,19 @@ impl Publisher {
         if batch.events > 0 {
             let client = self.client().await?;
             match post(&client, &self.endpoint, id, batch.body).await {
-                Verdict::Stored => {
+                PostOutcome::Stored => {
                     self.failures = 0;
                     self.refused_in_a_row = 0;
                     self.open.tally.published.add(batch.events);
                 }
-                Verdict::Later { why, retry_after } => return Err(Ended::Later { why, retry_after }),
-                Verdict::Refused { status, advice } => return Err(self.refused(id, status, advice)),
+                PostOutcome::Later { why, retry_after } => return Err(RoundEnd::Later { why, retry_after }),
+                PostOutcome::Refused { status, advice } => return Err(self.refused(id, status, advice)),
             }
         }
         self.remove(id, batch.torn).await
     }
 
-    async fn remove(&mut self, id: Id, torn: Vec<Vec<u8>>) -> Result<(), Ended> {
+    async fn remove(&mut self, id: Id, torn: Vec<Vec<u8>>) -> Result<(), RoundEnd> {
         let (folder, lines) = (self.open.folder.clone(), torn.len());
         if let Err(error) = blocking(move || batch::remove(&folder, id, &torn)).await {
             tracing::warn!(
@@ -202,14 +207,14 @@ impl Publisher {
     }
 
     /// The client, made when it is first needed; where that fails, it is tried again in the next round.
-    async fn client(&mut self) -> Result<Client, Ended> {
+    async fn client(&mut self) -> Result<Client, RoundEnd> {
         if let Some(client) = &self.client {
             return Ok(client.clone());
         }
         let (endpoint, timeout) = (self.endpoint.clone(), self.schedule.timeout);
         match blocking(move || Ok(endpoint.client(timeout))).await? {
             Ok(client) => Ok(self.client.insert(client).clone()),
-            Err(error) => Err(Ended::Later { why: error.to_string(), retry_after: None }),
+            Err(error) => Err(RoundEnd::Later { why: error.to_string(), retry_after: None }),
         }
     }
 
@@ -218,15 +223,15 @@ impl Publisher {
         until.is_none_or(|until| Instant::now() >= until)
     }
 
-    fn postpone(&mut self, id: Id) -> Ended {
+    fn postpone(&mut self, id: Id) -> RoundEnd {
         let postponed = self.postponed.entry(id).or_default();
-        postponed.times = MOST_DOUBLINGS.min(postponed.times + 1);
+        postponed.times = MAX_DOUBLINGS.min(postponed.times + 1);
         let wait = wait::after_failures(self.schedule.every, postponed.times, chance());
         postponed.until = Some(Instant::now() + wait);
-        Ended::Stuck
+        RoundEnd::Stuck
     }
 
-    fn refused(&mut self, id: Id, status: u16, advice: &str) -> Ended {
+    fn refused(&mut self, id: Id, status: u16, advice: &str) -> RoundEnd {
         if !self.postponed.contains_key(&id) {
             self.refused_in_a_row = self.refused_in_a_row.saturating_add(1);
         }
@@ -241,10 +246,10 @@ impl Publisher {
         self.failures = self.failures.saturating_add(1);
         let every = self.schedule.every;
         let wait = match retry_after {
-            Some(asked) => wait::as_asked(every, asked),
+            Some(retry_after) => wait::after_retry_after(every, retry_after),
             None => wait::after_failures(every, self.failures, chance()),
         };
-        self.quiet_until = Some(Instant::now() + retry_after.map_or(BREATH.min(every), |_| wait));
+        self.quiet_until = Some(Instant::now() + retry_after.map_or(MIN_RETRY_DELAY.min(every), |_| wait));
         tracing::warn!(
             endpoint = %self.endpoint, failures = self.failures, next_in_ms = wait.as_millis() as u64,
             "analytics events were not delivered; they are buffered: {why}"

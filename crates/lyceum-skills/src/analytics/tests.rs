@@ -22,7 +22,7 @@ fn settings(folder: &Path) -> Settings {
     Settings {
         folder: folder.to_owned(),
         server_id: ServerId::of_user("ana"),
-        cap_bytes: Settings::CAP_BYTES,
+        cap_bytes: Settings::DEFAULT_MAX_BUFFER_BYTES,
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    append::{Added, add_alone, append},
+    append::{AppendOutcome, add_alone, append},
     event::Event,
     folder::Folder,
     id::Id,
@@ -19,10 +19,10 @@ use super::{
 };
 
 /// How often the log tells of events that could not be written down.
-const TELL_EVERY: Duration = Duration::from_secs(60);
+const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
 /// How long nothing is tried again that was just seen to fail: room under the cap, and a lock that is stuck.
-const RESPITE: Duration = Duration::from_secs(1);
+const FAILURE_TTL: Duration = Duration::from_secs(1);
 
 /// Where events go, and how much of them.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct Settings {
 
 impl Settings {
     /// The cap unless configured otherwise.
-    pub const CAP_BYTES: u64 = 16 * 1024 * 1024;
+    pub const DEFAULT_MAX_BUFFER_BYTES: u64 = 16 * 1024 * 1024;
 }
 
 /// Takes events. Cheap to clone.
@@ -102,17 +102,17 @@ impl Open {
         let written = self.written(event, now);
         let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         match written.and_then(|(id, line)| turn.add(self, id, &line)) {
-            Ok(Added::Yes | Added::Alone) => {
+            Ok(AppendOutcome::Yes | AppendOutcome::Alone) => {
                 self.tally.recorded.add(1);
-                turn.tell_there_is_room();
+                turn.log_room();
             }
-            Ok(Added::Full) => {
+            Ok(AppendOutcome::Full) => {
                 self.tally.refused.add(1);
-                turn.tell_it_is_full(self.cap_bytes);
+                turn.log_full(self.cap_bytes);
             }
             Err(error) => {
                 self.tally.failed.add(1);
-                turn.tell_of_failure(&error, self.tally.figures().failed);
+                turn.log_failure(&error, self.tally.figures().failed);
             }
         }
     }
@@ -124,9 +124,9 @@ impl Open {
 }
 
 impl Turn {
-    fn add(&mut self, open: &Open, id: Id, line: &[u8]) -> io::Result<Added> {
+    fn add(&mut self, open: &Open, id: Id, line: &[u8]) -> io::Result<AppendOutcome> {
         if still(self.full_until) {
-            return Ok(Added::Full);
+            return Ok(AppendOutcome::Full);
         }
         let added = if still(self.stuck_until) {
             add_alone(&open.folder, id, line, open.cap_bytes)?
@@ -134,15 +134,15 @@ impl Turn {
             append(&open.folder, id, line, open.cap_bytes)?
         };
         match added {
-            Added::Yes => {}
-            Added::Alone if still(self.stuck_until) => {}
-            Added::Alone => self.stuck_until = Some(Instant::now() + RESPITE),
-            Added::Full => self.full_until = Some(Instant::now() + RESPITE),
+            AppendOutcome::Yes => {}
+            AppendOutcome::Alone if still(self.stuck_until) => {}
+            AppendOutcome::Alone => self.stuck_until = Some(Instant::now() + FAILURE_TTL),
+            AppendOutcome::Full => self.full_until = Some(Instant::now() + FAILURE_TTL),
         }
         Ok(added)
     }
 
-    fn tell_it_is_full(&mut self, cap_bytes: u64) {
+    fn log_full(&mut self, cap_bytes: u64) {
         if self.refused == 0 {
             tracing::warn!(
                 cap_bytes,
@@ -152,16 +152,16 @@ impl Turn {
         self.refused += 1;
     }
 
-    fn tell_there_is_room(&mut self) {
+    fn log_room(&mut self) {
         if self.refused > 0 {
             tracing::info!(refused = self.refused, "the analytics buffer has room again");
             self.refused = 0;
         }
     }
 
-    fn tell_of_failure(&mut self, error: &io::Error, failed: u64) {
+    fn log_failure(&mut self, error: &io::Error, failed: u64) {
         if !still(self.tell_again) {
-            self.tell_again = Some(Instant::now() + TELL_EVERY);
+            self.tell_again = Some(Instant::now() + LOG_INTERVAL);
             tracing::warn!(
                 %error,
                 failed,

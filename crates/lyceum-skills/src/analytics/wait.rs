@@ -5,20 +5,20 @@ use std::time::Duration;
 use lyceum_net::{Backoff, with_jitter};
 
 /// The longest that failures make us wait, unless the endpoint asks for more.
-const LONGEST: Duration = Duration::from_secs(600);
+const MAX_BACKOFF: Duration = Duration::from_secs(600);
 
 /// The longest that the endpoint can make us wait.
-const LONGEST_ASKED: Duration = Duration::from_secs(3600);
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 
 /// The wait after so many failures in a row: twice as long each time, and somewhat more by chance.
 pub(super) fn after_failures(every: Duration, failures: u32, chance: u8) -> Duration {
-    let backoff = Backoff { first: every, max: LONGEST.max(every) };
+    let backoff = Backoff { first: every, max: MAX_BACKOFF.max(every) };
     with_jitter(backoff.after(failures.saturating_add(1)), chance)
 }
 
 /// The wait that the endpoint asked for, within reason.
-pub(super) fn as_asked(every: Duration, retry_after: Duration) -> Duration {
-    retry_after.min(LONGEST_ASKED).max(every)
+pub(super) fn after_retry_after(every: Duration, retry_after: Duration) -> Duration {
+    retry_after.min(MAX_RETRY_AFTER).max(every)
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
 use super::{AgentSkills, SkillSet, agent_skills::Digests};
 
 /// The largest markdown file that is read.
-const LARGEST_MARKDOWN: u64 = 1024 * 1024;
+const MAX_MARKDOWN_BYTES: u64 = 1024 * 1024;
 
 /// The largest `config.yaml` that is read.
 pub(crate) const MAX_CONFIG_BYTES: u64 = 64 * 1024;
@@ -40,7 +40,7 @@ pub struct Rules {
 
 /// The `config.yaml` next to a folder of skills, which no snapshot of the folder holds.
 #[derive(Debug)]
-pub(crate) enum Beside {
+pub(crate) enum SiblingConfig {
     /// What it says.
     Text(String),
     /// It is there, and can't be read.
@@ -79,7 +79,7 @@ impl SkillSetBuilder {
     pub(crate) fn build(
         &mut self,
         snapshot: Snapshot,
-        beside: Option<Beside>,
+        beside: Option<SiblingConfig>,
         rules: &Rules,
         now: Timestamp,
     ) -> SkillSet {
@@ -113,8 +113,8 @@ impl SkillSetBuilder {
             self.read(&candidates(files.keys(), &none), files, &read_file);
         }
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
-        let told = self.read.values().flat_map(|reading| &reading.findings);
-        let mut index = SkillIndex::new(drafts, files, told.chain(&findings));
+        let findings_of_files = self.read.values().flat_map(|reading| &reading.findings);
+        let mut index = SkillIndex::new(drafts, files, findings_of_files.chain(&findings));
         let (agent_skills, further) = AgentSkills::new(&index, files, &mut self.digests, &read_file);
         let agent_skills = match &rules.address {
             Some(folder) => agent_skills.below(folder),
@@ -171,7 +171,7 @@ fn reading(
     meta: &FileMeta,
     read_file: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
 ) -> Reading {
-    let bytes = read_file(&candidate.file, LARGEST_MARKDOWN);
+    let bytes = read_file(&candidate.file, MAX_MARKDOWN_BYTES);
     let kept = !matches!(bytes, Err(ReadError::Io(_)));
     let (draft, findings) = match bytes {
         Ok(bytes) => read(candidate, &bytes),
@@ -223,7 +223,7 @@ fn outside(snapshot: &Snapshot, root: Option<&RelPath>, rules: &Rules) -> Vec<Fi
 fn settings(
     snapshot: &Snapshot,
     root: Option<&RelPath>,
-    beside: Option<Beside>,
+    beside: Option<SiblingConfig>,
     rules: &Rules,
 ) -> (Settings, Vec<Finding>) {
     let name = RelPath::parse("config.yaml").ok();
@@ -232,16 +232,18 @@ fn settings(
     let places = [inside, name.filter(|_| root.is_some())];
     let in_source =
         places.into_iter().flatten().find_map(|path| match snapshot.read(&path, MAX_CONFIG_BYTES) {
-            Ok(bytes) => Some(String::from_utf8(bytes).map_or(Beside::Unreadable, Beside::Text)),
+            Ok(bytes) => {
+                Some(String::from_utf8(bytes).map_or(SiblingConfig::Unreadable, SiblingConfig::Text))
+            }
             Err(ReadError::Missing) => None,
             Err(ReadError::TooLarge { .. } | ReadError::Leaves | ReadError::Io(_)) => {
-                Some(Beside::Unreadable)
+                Some(SiblingConfig::Unreadable)
             }
         });
     let (mut overlay, mut warnings) = match in_source.or(beside) {
         None => (Overlay::default(), Vec::new()),
-        Some(Beside::Text(text)) => Overlay::from_yaml(&text),
-        Some(Beside::Unreadable) => {
+        Some(SiblingConfig::Text(text)) => Overlay::from_yaml(&text),
+        Some(SiblingConfig::Unreadable) => {
             let message =
                 "is larger than 64 KiB or can't be read; it has no effect, and no script is run".to_owned();
             (Overlay::unreadable(), vec![message])

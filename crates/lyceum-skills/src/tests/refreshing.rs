@@ -3,13 +3,13 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use lyceum_model::SourceName;
-use lyceum_sandbox::{Helper, Wanted};
+use lyceum_sandbox::{Helper, LevelChoice};
 use lyceum_source::{Bundled, Repository, Settings, Source};
-use lyceum_testkit::{Answers, GitServer, TestRepository};
+use lyceum_testkit::{GitServer, ServerBehavior, TestRepository};
 use tokio_util::sync::CancellationToken;
 
 use super::{document, findings, rules, standard};
-use crate::{Audience, Options, Scripts, Setup, Skills, analytics::Tracker, refresh::Refreshed};
+use crate::{Audience, Options, Scripts, Setup, Skills, analytics::Tracker, refresh::RefreshOutcome};
 
 fn service(url: &str, folder: &Path) -> Skills {
     let settings = Settings::new(url, folder.join("clone"), "unused");
@@ -24,7 +24,12 @@ fn service_of(source: Source, folder: &Path) -> Skills {
         source,
         rules: rules(Audience::OnePerson),
         tracker: Tracker::off(),
-        scripts: Scripts::new(Setup { wanted: Wanted::Auto, helper, search_path: Vec::new(), temporary }),
+        scripts: Scripts::new(Setup {
+            wanted: LevelChoice::Auto,
+            helper,
+            search_path: Vec::new(),
+            temporary,
+        }),
     })
 }
 
@@ -51,13 +56,13 @@ async fn a_push_is_served_and_without_the_server_the_copy_here_is() {
     let skills = service(&server.url("skills.git"), folder.path());
     skills.load_local();
     assert!(skills.state().borrow().skill_set.is_none());
-    assert!(matches!(skills.refresh().await, Refreshed::Done { .. }));
+    assert!(matches!(skills.refresh().await, RefreshOutcome::Done { .. }));
     assert_eq!(paths(&skills), ["a"]);
 
     repository.write("skills/b.md", document("second")).unwrap();
     let commit = repository.commit().unwrap();
     match skills.refresh().await {
-        Refreshed::Done { skill_set, files_changed } => {
+        RefreshOutcome::Done { skill_set, files_changed } => {
             assert_eq!((skill_set.commit(), files_changed), (Some(commit.as_str()), 1));
         }
         other => panic!("{other:?}"),
@@ -65,7 +70,7 @@ async fn a_push_is_served_and_without_the_server_the_copy_here_is() {
     assert_eq!(paths(&skills), ["a", "b"]);
 
     server.stop();
-    assert!(matches!(skills.refresh().await, Refreshed::Failed(_)));
+    assert!(matches!(skills.refresh().await, RefreshOutcome::Failed(_)));
     assert!(skills.state().borrow().error.is_some());
     assert_eq!(paths(&skills), ["a", "b"]);
     let restarted = service(&server.url("skills.git"), folder.path());
@@ -78,7 +83,7 @@ async fn a_second_refresh_does_not_wait_for_the_first() {
     let (server, _repository) = published(&[("a.md", &document("first"))]).await;
     let folder = tempfile::tempdir().unwrap();
     let skills = service(&server.url("skills.git"), folder.path());
-    server.answer(Answers::Never);
+    server.behave(ServerBehavior::Never);
     let first = skills.refresh();
     let second = async {
         while server.requests() == 0 {
@@ -88,7 +93,7 @@ async fn a_second_refresh_does_not_wait_for_the_first() {
     };
     tokio::select! {
         first = first => panic!("the server does not answer, and still: {first:?}"),
-        second = second => assert!(matches!(second, Refreshed::Busy)),
+        second = second => assert!(matches!(second, RefreshOutcome::Busy)),
     }
 }
 
@@ -155,7 +160,7 @@ async fn skills_of_the_program_are_served_at_once_and_nothing_is_waited_for() {
     tokio::time::timeout(Duration::from_secs(60), skills.clone().keep_fresh(stop)).await.unwrap();
     assert_eq!(paths(&skills), ["a"]);
     match skills.refresh().await {
-        Refreshed::Done { skill_set, files_changed } => {
+        RefreshOutcome::Done { skill_set, files_changed } => {
             assert_eq!((skill_set.commit(), files_changed), (None, 0));
         }
         other => panic!("{other:?}"),

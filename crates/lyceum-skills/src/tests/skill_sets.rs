@@ -7,7 +7,7 @@ use lyceum_model::RelPath;
 use super::{document, findings, folder, rules, skill_set, snapshot, standard, write};
 use crate::{
     Audience, Rules,
-    skill_set::{Beside, SkillSetBuilder},
+    skill_set::{SiblingConfig, SkillSetBuilder},
 };
 
 #[test]
@@ -67,12 +67,18 @@ fn settings_come_from_the_folder_then_from_beside_it() {
         )
     };
     assert_eq!(
-        build(Some(Beside::Text("matching: { max_results: 9 }".to_owned()))).settings.matching.max_results,
+        build(Some(SiblingConfig::Text("matching: { max_results: 9 }".to_owned())))
+            .settings
+            .matching
+            .max_results,
         7
     );
     std::fs::remove_file(inside.path().join("config.yaml")).unwrap();
     assert_eq!(
-        build(Some(Beside::Text("matching: { max_results: 9 }".to_owned()))).settings.matching.max_results,
+        build(Some(SiblingConfig::Text("matching: { max_results: 9 }".to_owned())))
+            .settings
+            .matching
+            .max_results,
         9
     );
     assert_eq!(build(None).settings.matching.max_results, 3);

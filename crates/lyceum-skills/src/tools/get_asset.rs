@@ -20,7 +20,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct GetAsset;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -30,27 +30,27 @@ pub(crate) struct Args {
     file: String,
 }
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// The skill that was asked for.
+    /// The requested skill.
     skill_path: String,
-    /// The file that was asked for.
+    /// The requested file.
     file: String,
-    /// The content, where it is text.
+    /// The content, if it is text.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
-    /// The content in base64, where it is not text.
+    /// The content as base64, if it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     content_base64: Option<String>,
-    /// How many bytes it has.
+    /// Size in bytes.
     size_bytes: u64,
     /// What it is for: template, image, script, other …
     r#type: String,
-    /// The media type, where it is not text.
+    /// The media type, if it is not text.
     #[serde(skip_serializing_if = "Option::is_none")]
     mime_type: Option<&'static str>,
-    /// The skill that the file is of, where it is inherited.
+    /// The skill the file is inherited from.
     #[serde(skip_serializing_if = "Option::is_none")]
     resolved_from: Option<String>,
 }
@@ -136,7 +136,7 @@ async fn read(skill_set: &Arc<SkillSet>, place: &RelPath, file: &RelPath) -> Res
 }
 
 impl SkillSet {
-    /// Why a declared file can't be had, without reading it: it is not there, or it is a link that leaves the folder.
+    /// Why a declared file is unavailable: missing, or a symbolic link that leaves the folder.
     pub(super) fn refusal_of(&self, place: &RelPath, file: &RelPath) -> Option<Error> {
         if self.has(place) {
             return None;

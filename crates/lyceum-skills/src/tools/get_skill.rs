@@ -9,44 +9,44 @@ use serde::{Deserialize, Serialize};
 use crate::{SkillSet, Skills, analytics::Event, service::find};
 
 /// The longest description of a task, in bytes.
-const LONGEST_CONTEXT: usize = 16 * 1024;
+const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 
 /// The most that a skill and its parents may say together, in bytes.
-const LARGEST_CONTENT: usize = 4 * 1024 * 1024;
+const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct GetSkill;
 
-/// Its arguments.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// Free-text task description, such as "React component for the login".
     #[serde(default)]
     context: Option<String>,
-    /// The skill itself, where its path is known: from list_skills, or from the candidates of an ambiguous answer.
+    /// Path of the skill, if known: from list_skills, or from the candidates of an ambiguous match.
     #[serde(default)]
     skill_path: Option<String>,
 }
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(extend("type" = "object"))]
 pub(crate) enum Output {
-    /// No skill fits.
+    /// No skill matches.
     NoMatch {
         /// Always true.
         no_match: bool,
-        /// The same in words.
+        /// A message for people.
         message: &'static str,
     },
-    /// Several fit about equally well.
+    /// Several skills match about equally well.
     Ambiguous {
         /// Always true.
         ambiguous: bool,
-        /// The best of them, best first.
+        /// The candidates, best first.
         candidates: Vec<Candidate>,
         /// What to do.
         message: &'static str,
@@ -55,40 +55,40 @@ pub(crate) enum Output {
     Skill(Box<SkillOutput>),
 }
 
-/// A skill that may be meant.
+/// A candidate.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Candidate {
     /// Its path.
     skill_path: String,
-    /// How well it fits.
+    /// Score.
     score: f64,
     /// What it is for.
     description: String,
-    /// Which of its keywords fit.
+    /// Keywords that matched.
     matched_keywords: Vec<String>,
 }
 
-/// A skill and everything that belongs to it.
+/// A skill with its files and inherited content.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SkillOutput {
     /// Its path.
     skill_path: String,
-    /// How well it fits.
+    /// Score.
     score: f64,
-    /// Which of its keywords fit.
+    /// Keywords that matched.
     matched_keywords: Vec<String>,
-    /// What it says, with what its parents say before it.
+    /// Content, preceded by that of its parents.
     content: String,
-    /// Its assets, for get_asset.
+    /// Its assets; read them with get_asset.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     assets: Vec<Asset>,
-    /// Its scripts, for run_script where `execution` is `server`, else for get_asset.
+    /// Its scripts: call run_script if `execution` is `server`, otherwise get_asset.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     scripts: Vec<Script>,
-    /// Assets of its parents; `from` is the skill they are of.
+    /// Assets inherited from its parents; `from` names the parent.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     inherited_assets: Vec<Inherited<Asset>>,
-    /// Scripts of its parents; `from` is the skill they are of.
+    /// Scripts inherited from its parents; `from` names the parent.
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     inherited_scripts: Vec<Inherited<Script>>,
 }
@@ -110,7 +110,7 @@ impl Tool for GetSkill {
             return Err(Error::invalid("arguments.context", message));
         }
         let context = args.context.unwrap_or_default();
-        if context.len() > LONGEST_CONTEXT {
+        if context.len() > MAX_CONTEXT_BYTES {
             let message = "context: is longer than 16 KiB; describe the task in a few sentences".to_owned();
             return Err(Error::Failed { code: ErrorCode::InvalidQuery, message });
         }
@@ -172,7 +172,7 @@ fn serve(
     request: &Request<'_>,
 ) -> Result<Output, Error> {
     let index = &skill_set.index;
-    let content = index.content(skill, LARGEST_CONTENT).ok_or_else(|| Error::Failed {
+    let content = index.content(skill, MAX_CONTENT_BYTES).ok_or_else(|| Error::Failed {
         code: ErrorCode::PayloadTooLarge,
         message: format!(
             "{:?} and what it inherits have more than 4 MiB; split it, or write inherit: false",

@@ -9,20 +9,20 @@ use serde::Deserialize;
 use crate::{Skills, service::invalid_path};
 
 /// How many skills one answer names.
-const MOST_NODES: usize = 1000;
+const MAX_NODES: usize = 1000;
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct ListSkills;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// Sub-tree filter, such as "ui" or "api/_index".
     #[serde(default)]
     path: Option<String>,
-    /// How many children of that node to pass over, as `more` of an earlier answer says.
+    /// Number of children to skip, as given in `more` of an earlier response.
     #[serde(default)]
     #[schemars(range(min = 0))]
     offset: Option<usize>,
@@ -43,13 +43,13 @@ impl Tool for ListSkills {
         let skill_set = skills.skill_set().await?;
         let offset = args.offset.unwrap_or_default();
         let Some(path) = args.path.filter(|path| !path.trim_matches('/').is_empty()) else {
-            return Ok(skill_set.index.tree().page(offset, MOST_NODES));
+            return Ok(skill_set.index.tree().page(offset, MAX_NODES));
         };
         RelPath::parse(path.trim_matches('/')).map_err(|error| invalid_path("path", &error))?;
         let node = skill_set.index.subtree_at(&path).ok_or_else(|| Error::Failed {
             code: ErrorCode::NotFound,
             message: format!("no skill is at or below {path:?}; leave path out to see the whole tree"),
         })?;
-        Ok(node.page(offset, MOST_NODES))
+        Ok(node.page(offset, MAX_NODES))
     }
 }

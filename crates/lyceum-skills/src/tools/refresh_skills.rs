@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use crate::{
     SkillSet, Skills,
     analytics::{Event, RefreshMode},
-    refresh::Refreshed,
+    refresh::RefreshOutcome,
 };
 
 /// How many findings an answer holds; `lyceum doctor` names them all.
-const MOST_FINDINGS: usize = 20;
+const MAX_FINDINGS: usize = 20;
 
 /// The tool.
 #[derive(Debug)]
@@ -26,30 +26,30 @@ pub(crate) struct RefreshSkills;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {}
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// Whether what is served is now the newest there is.
+    /// Whether the newest version is served now.
     success: bool,
-    /// `local`, where the skills come from a folder or are part of the program.
+    /// `local`, if the skills come from a folder or are bundled.
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<&'static str>,
-    /// The commit that is served.
+    /// The served commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     commit_hash: Option<String>,
-    /// How many files differ from what was served before.
+    /// Number of files that changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     files_changed: Option<u64>,
-    /// How many skills there are.
+    /// Number of skills.
     #[serde(skip_serializing_if = "Option::is_none")]
     skills_reindexed: Option<u64>,
     /// When that commit was synced.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_sync: Option<String>,
-    /// What happened, in words.
+    /// A message for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// Files that are not served, or not as their authors meant; the first of them.
+    /// Skipped files and warnings, up to a limit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<serde_json::Map<String, serde_json::Value>>")]
     findings: Vec<Finding>,
@@ -72,30 +72,30 @@ impl Tool for RefreshSkills {
     async fn call(skills: &Skills, _: &Call, Args {}: Args) -> Result<Output, Error> {
         let local = match skills.store.source.kind() {
             Kind::Folder => Some("Reindexed from local directory (no git sync configured)."),
-            Kind::Bundled => Some("The skills are part of the program (no git sync configured)."),
+            Kind::Bundled => Some("The skills are bundled with the server (no git sync configured)."),
             Kind::Repository => None,
         };
         let is_local = local.is_some();
         // Reading what is here again takes a moment only, so it is worth the wait for another that is under way.
         let refreshed = if is_local { skills.refresh_in_turn().await } else { skills.refresh().await };
         let output = match refreshed {
-            Refreshed::Done { skill_set, .. } if is_local => {
+            RefreshOutcome::Done { skill_set, .. } if is_local => {
                 Output { mode: Some("local"), message: local.map(str::to_owned), ..described(&skill_set) }
             }
-            Refreshed::Done { skill_set, files_changed } => Output {
+            RefreshOutcome::Done { skill_set, files_changed } => Output {
                 commit_hash: skill_set.commit().map(str::to_owned),
                 files_changed: Some(files_changed as u64),
                 last_sync: Some(iso(skill_set.synced_at)),
                 ..described(&skill_set)
             },
-            Refreshed::Busy => {
-                Output { message: Some("Another refresh is under way.".to_owned()), ..Output::default() }
+            RefreshOutcome::Busy => {
+                Output { message: Some("Another refresh is in progress.".to_owned()), ..Output::default() }
             }
-            Refreshed::Failed(error) => {
+            RefreshOutcome::Failed(error) => {
                 let served = skills.state().borrow().skill_set.clone();
                 let message = match &served {
-                    Some(_) => format!("The refresh failed, and what was here before is served on: {error}"),
-                    None => format!("The refresh failed: {error}"),
+                    Some(_) => format!("Refresh failed; still serving the previous version: {error}"),
+                    None => format!("Refresh failed: {error}"),
                 };
                 let described = served.as_ref().map(|skill_set| Output {
                     commit_hash: skill_set.commit().map(str::to_owned),
@@ -126,7 +126,7 @@ fn described(skill_set: &SkillSet) -> Output {
     Output {
         success: true,
         skills_reindexed: Some(skill_set.index.skills().len() as u64),
-        findings: findings.take(MOST_FINDINGS).cloned().collect(),
+        findings: findings.take(MAX_FINDINGS).cloned().collect(),
         ..Output::default()
     }
 }

@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 use crate::{Skills, analytics::Event, service::find};
 
 /// The longest comment, in bytes.
-const LONGEST_COMMENT: usize = 4 * 1024;
+const MAX_COMMENT_BYTES: usize = 4 * 1024;
 
 /// How many characters of it are logged.
-const LONGEST_LOGGED: usize = 200;
+const MAX_LOGGED_CHARS: usize = 200;
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct ReportUsage;
 
-/// What it is told.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -29,12 +29,12 @@ pub(crate) struct Args {
     comment: Option<String>,
 }
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// Always true.
     recorded: bool,
-    /// The same in words.
+    /// A message for people.
     message: String,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Output {
 fn opening(comment: &str) -> &str {
     comment
         .char_indices()
-        .nth(LONGEST_LOGGED)
+        .nth(MAX_LOGGED_CHARS)
         .map_or(comment, |(end, _)| comment.get(..end).unwrap_or_default())
 }
 
@@ -58,7 +58,7 @@ impl Tool for ReportUsage {
     type Output = Output;
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
-        if args.comment.as_ref().is_some_and(|comment| comment.len() > LONGEST_COMMENT) {
+        if args.comment.as_ref().is_some_and(|comment| comment.len() > MAX_COMMENT_BYTES) {
             return Err(Error::invalid("arguments.comment", "comment: is longer than 4 KiB; say it shorter"));
         }
         let skill_set = skills.skill_set().await?;

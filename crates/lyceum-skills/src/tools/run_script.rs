@@ -7,7 +7,7 @@ use std::{
 
 use lyceum_content::skill::{Execution, NetworkChoice, Workspace};
 use lyceum_model::{ErrorCode, RelPath, Tier};
-use lyceum_sandbox::{Finished, Network, Stopped};
+use lyceum_sandbox::{Network, ScriptOutcome, StopReason};
 use lyceum_tools::{Call, Effect, Error, Faults, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,13 @@ use crate::{
 };
 
 /// The exit code of a script whose call was given up: it was killed.
-const GIVEN_UP: i32 = 137;
+const CANCELLED_EXIT_CODE: i32 = 137;
 
 /// The tool.
 #[derive(Debug)]
 pub(crate) struct RunScript;
 
-/// What it is asked.
+/// The arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -34,35 +34,35 @@ pub(crate) struct Args {
     skill_path: String,
     /// Script file path, as get_skill names it.
     file: String,
-    /// Named arguments; the script sees each as SKILL_ARG_ and its name in capitals.
+    /// Named arguments; the script gets each as an environment variable SKILL_ARG_ plus its name in capitals.
     args: BTreeMap<String, String>,
-    /// Working directory: a folder of the skill, or the absolute path of one in the workspace. The skill's own folder if
-    /// left out.
+    /// Working directory: a folder of the skill, or the absolute path of a folder in the workspace. Default: the skill's
+    /// folder.
     #[serde(default)]
     cwd: Option<String>,
 }
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
-    /// Whether the script ended well.
+    /// Whether the exit code is 0.
     success: bool,
-    /// Its exit code; 128 and the number of the signal where one ended it.
+    /// Exit code; 128 plus the signal number if a signal ended it.
     exit_code: i32,
-    /// What it wrote.
+    /// Standard output.
     stdout: String,
-    /// What it wrote to the error output.
+    /// Standard error.
     stderr: String,
-    /// How long it took.
+    /// Duration.
     duration_ms: u64,
     /// The script.
     script: String,
-    /// What it was kept in: strict, standard or none.
+    /// Sandbox level: strict, standard or none.
     sandbox: &'static str,
-    /// The folder outside of the skill that it could use, where the server opens one to scripts.
+    /// The workspace the script could access, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     workspace: Option<WorkspaceOutput>,
-    /// Set where more was written than is kept (scripts.max_output_bytes).
+    /// Set if output was truncated (scripts.max_output_bytes).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
 }
@@ -70,9 +70,9 @@ pub(crate) struct Output {
 /// A folder outside of the skill.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WorkspaceOutput {
-    /// The folder; the script finds it as SKILL_WORKSPACE.
+    /// The folder; `SKILL_WORKSPACE` in the script.
     path: String,
-    /// What the script could do there: read or write.
+    /// Access: read or write.
     access: &'static str,
 }
 
@@ -160,7 +160,7 @@ impl Tool for RunScript {
             file: file.clone(),
             folder,
         };
-        let executed = Executed {
+        let executed = RunRecord {
             skills,
             skill_set: &skill_set,
             skill_path: skill.path.to_string(),
@@ -186,7 +186,7 @@ impl Tool for RunScript {
 }
 
 /// A run that is written down however it ends: also when the call is given up while the script runs.
-struct Executed<'a> {
+struct RunRecord<'a> {
     skills: &'a Skills,
     skill_set: &'a SkillSet,
     skill_path: String,
@@ -196,9 +196,9 @@ struct Executed<'a> {
     result: Option<(bool, i32)>,
 }
 
-impl Executed<'_> {
-    /// Takes the end of the run, if it ran. What was refused before it began is no execution.
-    fn finish(mut self, ended: Result<Finished, Error>) -> Result<Finished, Error> {
+impl RunRecord<'_> {
+    /// Records the end of the run, if it ran; a refusal before the start is not an execution.
+    fn finish(mut self, ended: Result<ScriptOutcome, Error>) -> Result<ScriptOutcome, Error> {
         match &ended {
             Ok(finished) => {
                 self.result =
@@ -210,12 +210,12 @@ impl Executed<'_> {
     }
 }
 
-impl Drop for Executed<'_> {
+impl Drop for RunRecord<'_> {
     fn drop(&mut self) {
         if self.file.is_empty() {
             return;
         }
-        let (success, exit_code) = self.result.unwrap_or((false, GIVEN_UP));
+        let (success, exit_code) = self.result.unwrap_or((false, CANCELLED_EXIT_CODE));
         let event = Event::ScriptExecuted {
             skill_path: std::mem::take(&mut self.skill_path),
             file: std::mem::take(&mut self.file),
@@ -247,7 +247,7 @@ fn no_network(file: &RelPath) -> Error {
 }
 
 /// The error output, and at its end why the script was stopped, if it was.
-fn with_reason(mut stderr: String, stopped: Option<Stopped>) -> String {
+fn with_reason(mut stderr: String, stopped: Option<StopReason>) -> String {
     if let Some(reason) = stopped {
         if !stderr.is_empty() && !stderr.ends_with('\n') {
             stderr.push('\n');

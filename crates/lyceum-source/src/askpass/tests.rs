@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lyceum_net::Secret;
 
-use super::{answer, prepare};
+use super::{prepare, respond};
 use crate::repository::{Login, Origin};
 
 #[track_caller]
@@ -19,7 +19,7 @@ fn check(url: &str, question: &str, expected: Result<&str, &str>) {
     assert!(!errand.contains("s3cret"));
     // Git asks as often as it likes.
     for _ in 0..2 {
-        let answered = answer(&errand, question).map_err(|error| error.to_string());
+        let answered = respond(&errand, question).map_err(|error| error.to_string());
         assert_eq!(answered, expected.map(str::to_owned).map_err(str::to_owned), "{question}");
     }
 }

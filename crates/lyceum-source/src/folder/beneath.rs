@@ -9,7 +9,7 @@ use rustix::{
 
 /// How often an opening is tried again that another process got in the way of.
 #[cfg(target_os = "linux")]
-const TRIES: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 /// Opens the folder that everything else is opened from. Links on the way to it are its owner's choice.
 pub(super) fn open_root(path: &Path) -> Result<OwnedFd> {
@@ -20,7 +20,7 @@ pub(super) fn open_root(path: &Path) -> Result<OwnedFd> {
 pub(super) fn open(root: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     #[cfg(target_os = "linux")]
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         use rustix::fs::{ResolveFlags, openat2};
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match openat2(root, path, flags, Mode::empty(), resolve) {

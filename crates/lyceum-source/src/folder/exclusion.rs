@@ -28,7 +28,7 @@ const SHARED_FOLDERS: &[&str] =
 const SHARED_ENDINGS: &[&str] = &[".example", ".sample", ".template"];
 
 /// Names that nobody misses, so that nobody is told.
-const BOOKKEEPING: &[&str] =
+const SILENTLY_EXCLUDED: &[&str] =
     &[".DS_Store", ".gitattributes", ".gitignore", ".gitkeep", ".gitmodules", ".keep", ".mailmap"];
 
 /// What something in a folder is.
@@ -65,7 +65,7 @@ pub(super) fn by_name(folder: &str, name: &str, kind: Kind) -> Verdict {
     if is_passed_over(name.as_bytes()) {
         return Verdict::PassedOver;
     }
-    if kind == Kind::File && BOOKKEEPING.contains(&name) {
+    if kind == Kind::File && SILENTLY_EXCLUDED.contains(&name) {
         return Verdict::PassedOver;
     }
     let is_shared = match kind {

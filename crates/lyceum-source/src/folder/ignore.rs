@@ -21,7 +21,7 @@ use super::exclusion::Kind;
 pub(super) const NAME: &str = ".gitignore";
 
 /// The largest such file that is read.
-const LARGEST: u64 = 256 * 1024;
+const MAX_IGNORE_FILE_BYTES: u64 = 256 * 1024;
 
 /// The rules of one file, and of those in the folders above it.
 #[derive(Debug)]
@@ -139,9 +139,13 @@ fn read(file: OwnedFd) -> Result<Vec<u8>, String> {
         return Ok(Vec::new());
     }
     let mut text = Vec::new();
-    let read = File::from(file).take(LARGEST + 1).read_to_end(&mut text);
+    let read = File::from(file).take(MAX_IGNORE_FILE_BYTES + 1).read_to_end(&mut text);
     read.map_err(|error| error.kind().to_string())?;
-    if text.len() as u64 > LARGEST { Err(format!("{NAME} is larger than 256 KiB")) } else { Ok(text) }
+    if text.len() as u64 > MAX_IGNORE_FILE_BYTES {
+        Err(format!("{NAME} is larger than 256 KiB"))
+    } else {
+        Ok(text)
+    }
 }
 
 fn parse(text: &[u8]) -> Vec<Pattern> {

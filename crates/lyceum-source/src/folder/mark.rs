@@ -9,11 +9,11 @@ use rustix::fs::Stat;
 
 /// How long a change may share its time with the one before: clocks of file systems tick this coarsely, some even
 /// in seconds, which shows in times without a fraction.
-const TICK: Duration = Duration::from_millis(20);
-const COARSE_TICK: Duration = Duration::from_secs(2);
+const MTIME_GRANULARITY: Duration = Duration::from_millis(20);
+const COARSE_MTIME_GRANULARITY: Duration = Duration::from_secs(2);
 
 /// How far ahead of ours the clock of a file system may be.
-const AHEAD: Duration = Duration::from_secs(60);
+const MAX_CLOCK_SKEW: Duration = Duration::from_secs(60);
 
 /// The identity of a file and the time of its last change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -71,9 +71,9 @@ fn nanoseconds(seconds: impl TryInto<i64>, fraction: impl TryInto<i64>) -> i64 {
 }
 
 fn is_unsettled(changed: i64, now: i64) -> bool {
-    let tick = if changed % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
+    let tick = if changed % 1_000_000_000 == 0 { COARSE_MTIME_GRANULARITY } else { MTIME_GRANULARITY };
     let nanos = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
-    (-nanos(AHEAD)..nanos(tick)).contains(&now.saturating_sub(changed))
+    (-nanos(MAX_CLOCK_SKEW)..nanos(tick)).contains(&now.saturating_sub(changed))
 }
 
 fn next_number() -> u64 {

@@ -40,17 +40,17 @@ use crate::{Error, FileMeta, MAX_FILES, MAX_WALK_PATH_BYTES, Problem, Reason, Sn
 const MAX_FOLDERS: usize = MAX_FILES;
 
 /// How many folders must be ahead for them to be shared out to all cores.
-const WORTH_SHARING: usize = 64;
+const MIN_PARALLEL_FOLDERS: usize = 64;
 
 /// What a walk found.
-pub(super) struct Walked {
+pub(super) struct WalkResult {
     pub(super) files: BTreeMap<RelPath, FileMeta>,
     pub(super) problems: Vec<Problem>,
     pub(super) through_links: HashMap<RelPath, String>,
 }
 
 /// A folder on the way.
-struct Stop {
+struct PendingFolder {
     /// Its path as it is listed; empty for the root.
     listed: String,
     /// Its path without links; empty for the root.
@@ -74,7 +74,7 @@ struct Walk<'a> {
     /// What they name in folders that were reached other than from the one above.
     known_rules: HashMap<String, FolderRules>,
     now: i64,
-    stops: Vec<Stop>,
+    stops: Vec<PendingFolder>,
     /// How many folders were visited by all who share in the walk.
     folders: Arc<AtomicUsize>,
     files: Vec<(RelPath, FileMeta)>,
@@ -83,11 +83,11 @@ struct Walk<'a> {
 }
 
 /// Lists everything below the root, which was opened at that path, on all cores.
-pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Walked, Error> {
+pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<WalkResult, Error> {
     let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
     let rules = walk.rules_above.clone();
-    walk.stops.push(Stop { listed: String::new(), real: String::new(), above: None, rules });
-    while walk.stops.len() < WORTH_SHARING
+    walk.stops.push(PendingFolder { listed: String::new(), real: String::new(), above: None, rules });
+    while walk.stops.len() < MIN_PARALLEL_FOLDERS
         && let Some(stop) = walk.stops.pop()
     {
         walk.visit(&stop)?;
@@ -95,7 +95,7 @@ pub(super) fn walk(root: &OwnedFd, root_path: &Path) -> Result<Walked, Error> {
     if !walk.stops.is_empty() {
         walk.visit_shared()?;
     }
-    Ok(walk.found(BTreeMap::new(), Vec::new()))
+    Ok(walk.into_result(BTreeMap::new(), Vec::new()))
 }
 
 /// Lists again what is at or below some places, and takes the rest from a snapshot without links. Nothing where that
@@ -105,7 +105,7 @@ pub(super) fn walk_again(
     root_path: &Path,
     before: &Snapshot,
     places: &[PathBuf],
-) -> Result<Option<Walked>, Error> {
+) -> Result<Option<WalkResult>, Error> {
     let mut walk = Walk::new(root, root_path, Rules::above_root(root_path));
     let (mut files, mut problems) = (before.files().clone(), before.problems().to_vec());
     let places: Option<BTreeSet<&str>> = places.iter().map(|place| place.to_str()).collect();
@@ -137,8 +137,12 @@ pub(super) fn walk_again(
             (Ok(at), Ok(name)) => {
                 // Nothing below a folder that is left out is looked at.
                 let Ok(rules) = walk.rules_of(folder) else { continue };
-                let stop =
-                    Stop { listed: folder.to_owned(), real: folder.to_owned(), above: None, rules: None };
+                let stop = PendingFolder {
+                    listed: folder.to_owned(),
+                    real: folder.to_owned(),
+                    above: None,
+                    rules: None,
+                };
                 walk.entry(&stop, rules.as_ref(), at.as_fd(), &name, FileType::Unknown);
             }
             (Err(Errno::NOENT), _) => {}
@@ -149,7 +153,7 @@ pub(super) fn walk_again(
     if files.len() + walk.files.len() + problems.len() + walk.problems.len() > MAX_FILES {
         return Err(Error::TooManyFiles { most: MAX_FILES });
     }
-    Ok(Some(walk.found(files, problems)))
+    Ok(Some(walk.into_result(files, problems)))
 }
 
 /// Whether a path is that place or below it.
@@ -217,7 +221,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What was found, added to what else there is.
-    fn found(self, mut files: BTreeMap<RelPath, FileMeta>, mut problems: Vec<Problem>) -> Walked {
+    fn into_result(self, mut files: BTreeMap<RelPath, FileMeta>, mut problems: Vec<Problem>) -> WalkResult {
         if files.is_empty() {
             files = self.files.into_iter().collect();
         } else {
@@ -226,10 +230,10 @@ impl<'a> Walk<'a> {
         problems.extend(self.problems);
         problems.sort_by(|one, other| one.path.cmp(&other.path));
         problems.dedup();
-        Walked { files, problems, through_links: self.through_links }
+        WalkResult { files, problems, through_links: self.through_links }
     }
 
-    fn visit(&mut self, stop: &Stop) -> Result<(), Error> {
+    fn visit(&mut self, stop: &PendingFolder) -> Result<(), Error> {
         let folders = self.folders.fetch_add(1, Ordering::Relaxed);
         let real = if stop.real.is_empty() { "." } else { &stop.real };
         let opened = beneath::open(self.root, real, OFlags::RDONLY | OFlags::DIRECTORY);
@@ -268,7 +272,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A root that can't be read is an error: it would look as if all files were removed.
-    fn unreadable(&mut self, stop: &Stop, errno: Errno) -> Result<(), Error> {
+    fn unreadable(&mut self, stop: &PendingFolder, errno: Errno) -> Result<(), Error> {
         let source = io::Error::from(errno);
         if stop.listed.is_empty() {
             return Err(if is_gone(errno) {
@@ -286,7 +290,7 @@ impl<'a> Walk<'a> {
 
     fn entry(
         &mut self,
-        stop: &Stop,
+        stop: &PendingFolder,
         rules: Option<&Arc<Rules>>,
         at: BorrowedFd<'_>,
         name: &CStr,
@@ -344,7 +348,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Goes on in a folder. Where its own path is none of ours, each of its files is left out by itself.
-    fn folder(&mut self, stop: &Stop, rules: Option<&Arc<Rules>>, listed: String, real: String) {
+    fn folder(&mut self, stop: &PendingFolder, rules: Option<&Arc<Rules>>, listed: String, real: String) {
         // Without a link above, what is listed is what is there, and no folder is in itself.
         let above = stop.above.as_ref().map(|above| Chain::put(stop.real.clone(), Some(above.clone())));
         if above.as_ref().is_some_and(|above| above.holds(&real)) {
@@ -354,7 +358,7 @@ impl<'a> Walk<'a> {
             Err(invalid) if listed.len() > MAX_WALK_PATH_BYTES => {
                 self.leave_out(&listed, Kind::Folder, Reason::NotAPath(invalid));
             }
-            _ => self.stops.push(Stop { listed, real, above, rules: rules.cloned() }),
+            _ => self.stops.push(PendingFolder { listed, real, above, rules: rules.cloned() }),
         }
     }
 }

@@ -15,10 +15,10 @@ const ANY_USER: &str = "x-access-token";
 const PROTOCOLS: &[&str] = &["https", "http", "ssh", "git", "file"];
 
 /// What tokens begin with that people put where a user's name belongs.
-const TOKENS: &[&str] = &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"];
+const TOKEN_PREFIXES: &[&str] = &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"];
 
 /// Longer than this it is no user's name.
-const LONGEST_NAME: usize = 31;
+const MAX_USER_NAME_BYTES: usize = 31;
 
 /// An address that holds no secret, and the secrets that were in it.
 pub(super) struct Address {
@@ -99,7 +99,7 @@ impl Address {
         let (name, password) = (decode(name), decode(password));
         let origin = Origin::parse(&clean);
         let looks_like_token =
-            name.len() > LONGEST_NAME || TOKENS.iter().any(|start| name.starts_with(start));
+            name.len() > MAX_USER_NAME_BYTES || TOKEN_PREFIXES.iter().any(|start| name.starts_with(start));
         let (user, secret) = match password.as_str() {
             "" | "x-oauth-basic" if looks_like_token => (None, name),
             "x-oauth-basic" => (None, name),

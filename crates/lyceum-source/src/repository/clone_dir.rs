@@ -15,11 +15,11 @@ use super::lock::Lock;
 use crate::Error;
 
 /// How long to wait for processes to go that were killed just now.
-const GOING: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(10);
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How many folders a branch's name is taken apart into at most.
-const REF_DEPTH: usize = 16;
+const MAX_REF_DEPTH: usize = 16;
 
 /// The place of one clone.
 pub(super) struct CloneDir {
@@ -129,7 +129,7 @@ impl CloneDir {
         let is_unfinished = |name: &[u8]| name.starts_with(b"tmp_");
         let mut found = Vec::new();
         collect(&self.folder, 0, &is_lock, &mut found);
-        collect(&self.folder.join("refs"), REF_DEPTH, &is_lock, &mut found);
+        collect(&self.folder.join("refs"), MAX_REF_DEPTH, &is_lock, &mut found);
         collect(&self.folder.join("objects/pack"), 0, &is_unfinished, &mut found);
         found
     }
@@ -161,7 +161,7 @@ fn beside(folder: &Path, ending: &str) -> PathBuf {
 
 /// Whether something holds, now or within a moment.
 fn is_soon(holds: impl Fn() -> bool) -> bool {
-    let until = Instant::now() + GOING;
+    let until = Instant::now() + EXIT_TIMEOUT;
     loop {
         if holds() {
             return true;
@@ -169,7 +169,7 @@ fn is_soon(holds: impl Fn() -> bool) -> bool {
         if Instant::now() > until {
             return false;
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(POLL_INTERVAL);
     }
 }
 

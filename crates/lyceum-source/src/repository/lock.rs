@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep};
 use crate::{Error, git::is_at_work};
 
 /// How often it is looked whether the lock is free.
-const PAUSE: Duration = Duration::from_millis(25);
+const POLL_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The right to change a clone.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Lock {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => sleep(PAUSE).await,
+                Err(TryLockError::WouldBlock) if Instant::now() < until => sleep(POLL_INTERVAL).await,
                 Err(TryLockError::WouldBlock) => return Err(Error::Busy),
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock the clone")(error)),
             }

@@ -18,14 +18,14 @@ use crate::{
 use links::Links;
 
 /// The setting of a clone that holds the address it came from: git itself writes an address as it likes.
-pub(super) const CAME_FROM: &str = "lyceum.url";
+pub(super) const ORIGIN_CONFIG_KEY: &str = "lyceum.url";
 
 /// How many readers are kept for the next one; each has its own cache.
-const IDLE_READERS: usize = 8;
+const MAX_IDLE_READERS: usize = 8;
 
 /// What a Git LFS pointer begins with, and its least and largest size.
-const POINTER: &[u8] = b"version https://git-lfs.github.com/spec/v1";
-const POINTER_SIZES: std::ops::Range<u64> = 100..1024;
+const LFS_POINTER_PREFIX: &[u8] = b"version https://git-lfs.github.com/spec/v1";
+const LFS_POINTER_SIZES: std::ops::Range<u64> = 100..1024;
 
 /// The commit that a branch points at.
 pub(super) struct Head {
@@ -48,7 +48,7 @@ impl Head {
         let options = gix::open::Options::isolated().open_path_as_is(true).with(gix::sec::Trust::Full);
         let store = options.open(folder).map_err(damaged)?;
         let repository = store.to_thread_local();
-        let came_from = repository.config_snapshot().string(CAME_FROM).map(|url| url.to_string());
+        let came_from = repository.config_snapshot().string(ORIGIN_CONFIG_KEY).map(|url| url.to_string());
         let Some(mut branch) = repository.try_find_reference(reference).map_err(damaged)? else {
             return Ok(None);
         };
@@ -95,7 +95,7 @@ impl TreeFiles {
         let reader = taken.unwrap_or_else(|| self.store.to_thread_local());
         let read = reader.find_object(id).map(|object| object.detach().data);
         let mut idle = idle();
-        if idle.len() < IDLE_READERS {
+        if idle.len() < MAX_IDLE_READERS {
             idle.push(reader);
         }
         read.map_err(|error| ReadError::Io(std::io::Error::other(error)))
@@ -170,7 +170,7 @@ impl Listing<'_> {
             return Ok(());
         }
         let size = self.repository.find_header(id).map_err(damaged)?.size();
-        if POINTER_SIZES.contains(&size) && self.data(id)?.starts_with(POINTER) {
+        if LFS_POINTER_SIZES.contains(&size) && self.data(id)?.starts_with(LFS_POINTER_PREFIX) {
             self.leave_out(&path, Reason::LargeFileStorage);
         } else {
             self.files.push((path, FileMeta { size, stamp }));

@@ -4,9 +4,9 @@ use std::{fs, process::Command};
 
 use lyceum_harness::random::Random;
 use lyceum_model::RelPath;
-use lyceum_testkit::{Answers, GitServer, TestRepository};
+use lyceum_testkit::{GitServer, ServerBehavior, TestRepository};
 
-use super::{MOST, Machine, read, server};
+use super::{MAX_BYTES, Machine, read, server};
 use crate::{Error, Fault, Repository};
 
 async fn cloned(machine: &Machine) -> (GitServer, TestRepository, Repository) {
@@ -87,7 +87,7 @@ async fn many_readers_read_one_snapshot_while_it_is_replaced() {
             tokio::task::spawn_blocking(move || {
                 for _ in 0..20 {
                     for file in snapshot.files().keys() {
-                        snapshot.read(file, MOST).unwrap();
+                        snapshot.read(file, MAX_BYTES).unwrap();
                     }
                 }
             })
@@ -120,7 +120,7 @@ fn change(file: &std::path::Path, change: impl FnOnce(&mut Vec<u8>)) {
 /// What is served of a clone: every file and its text, or nothing where it can't be read.
 fn served(machine: &Machine, url: &str) -> Option<Vec<(String, Vec<u8>)>> {
     let snapshot = machine.repository(url).local().ok()??;
-    let read = |path: &RelPath| Some((path.to_string(), snapshot.read(path, MOST).ok()?));
+    let read = |path: &RelPath| Some((path.to_string(), snapshot.read(path, MAX_BYTES).ok()?));
     snapshot.files().keys().map(read).collect()
 }
 
@@ -195,7 +195,7 @@ async fn s17_a_large_file_is_not_read_into_memory_when_a_fetch_fails() {
     kb.write("large.bin", "0".repeat(128 * 1024 * 1024)).unwrap();
     kb.commit().unwrap();
     repository.refresh().await.unwrap();
-    server.answer(Answers::With(418));
+    server.behave(ServerBehavior::With(418));
     // From here on `VmHWM` is counted anew.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = memory("VmRSS:");

@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::{
-    MOST,
+    MAX_BYTES,
     folders::{folder, snapshot, write},
     left_out, names, path,
 };
@@ -48,7 +48,7 @@ fn s14_what_nobody_would_commit_is_left_out_with_the_reason() {
             "s/keys/server.pem: it is ignored: *.pem in .gitignore",
         ]
     );
-    assert!(matches!(snapshot.read(&path("s/.env"), MOST), Err(ReadError::Missing)));
+    assert!(matches!(snapshot.read(&path("s/.env"), MAX_BYTES), Err(ReadError::Missing)));
 }
 
 #[test]

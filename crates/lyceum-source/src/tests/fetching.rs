@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::Command, time::Duration};
 
-use lyceum_testkit::{Answers, TestRepository};
+use lyceum_testkit::{ServerBehavior, TestRepository};
 
 use super::{Machine, left_out, names, peer, read, server, texts};
 use crate::{Error, Fault, Kind, Limits, Repository, Settings, Source};
@@ -220,11 +220,11 @@ async fn failures_say_what_to_do() {
     check(&fail(&server.url("nothing.git")).await, Fault::NotFound, "check its address");
     check(&fail("http://nothing.invalid/kb.git").await, Fault::Host, "could not be resolved");
     check(&fail("/nothing/here.git").await, Fault::NotFound, "check its address");
-    server.answer(Answers::With(500));
+    server.behave(ServerBehavior::With(500));
     check(&fail(&server.url("kb.git")).await, Fault::Server, "try again later");
-    server.answer(Answers::With(403));
+    server.behave(ServerBehavior::With(403));
     check(&fail(&server.url("kb.git")).await, Fault::Denied, "check the token");
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     server.require_token("t0ken");
     check(&fail(&server.url("kb.git")).await, Fault::Denied, "check the token");
     assert_eq!(machine.beside(), ["kb.git.lock"], "something was left behind");
@@ -244,7 +244,7 @@ async fn a_machine_without_git_says_so() {
 async fn a_server_that_never_answers_is_waited_for_within_the_limit() {
     let server = server().await;
     server.repository("kb.git").unwrap().commit().unwrap();
-    server.answer(Answers::Never);
+    server.behave(ServerBehavior::Never);
     let machine = Machine::new();
     let limits = Limits { clone: Duration::from_millis(300), ..Limits::default() };
     let settings = Settings { limits, ..machine.settings(&server.url("kb.git")) };

@@ -11,7 +11,7 @@ use std::{
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
-use super::{MOST, left_out, names, path, read};
+use super::{MAX_BYTES, left_out, names, path, read};
 use crate::{Error, Folder, ReadError, Snapshot, Source};
 
 /// A folder with these files; a name that ends with `/` is an empty folder.
@@ -49,7 +49,7 @@ fn check_links(links: &[(&str, &str)], listed: &[&str], out: &[&str]) {
     assert_eq!(more, listed, "{links:?}");
     assert_eq!(left_out(&snapshot), out, "{links:?}");
     for file in snapshot.files().keys() {
-        assert!(snapshot.read(file, MOST).unwrap().ends_with(b".md"), "{file}");
+        assert!(snapshot.read(file, MAX_BYTES).unwrap().ends_with(b".md"), "{file}");
     }
 }
 
@@ -184,7 +184,7 @@ fn only_what_is_listed_can_be_read_and_only_up_to_the_limit() {
     let snapshot = snapshot(&folder);
     write(folder.path(), "later.md", "later");
     for missing in ["later.md", ".git/config", "nothing.md"] {
-        assert!(matches!(snapshot.read(&path(missing), MOST), Err(ReadError::Missing)), "{missing}");
+        assert!(matches!(snapshot.read(&path(missing), MAX_BYTES), Err(ReadError::Missing)), "{missing}");
     }
     assert_eq!(snapshot.read(&path("a.md"), 4).unwrap(), b"a.md");
     assert!(matches!(snapshot.read(&path("a.md"), 3), Err(ReadError::TooLarge { size: 4, most: 3 })));
@@ -218,10 +218,10 @@ fn a_link_that_takes_the_place_of_a_file_or_folder_is_not_followed() {
         ("a", "other", "a/b/file.md"),
     ] {
         swap(name, target);
-        let result = snapshot.read(&path(file), MOST);
+        let result = snapshot.read(&path(file), MAX_BYTES);
         assert!(matches!(result, Err(ReadError::Leaves)), "{name} -> {target}: {result:?}");
         undo(name);
-        assert!(snapshot.read(&path(file), MOST).is_ok());
+        assert!(snapshot.read(&path(file), MAX_BYTES).is_ok());
     }
 }
 
@@ -231,7 +231,7 @@ fn a_pipe_that_takes_the_place_of_a_file_does_not_hold_up_the_reader() {
     let snapshot = snapshot(&folder);
     fs::remove_file(folder.path().join("a.md")).unwrap();
     mknodat(CWD, folder.path().join("a.md"), FileType::Fifo, Mode::RWXU, 0).unwrap();
-    assert!(matches!(snapshot.read(&path("a.md"), MOST), Err(ReadError::Missing)));
+    assert!(matches!(snapshot.read(&path("a.md"), MAX_BYTES), Err(ReadError::Missing)));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn entries_that_vanish_or_change_while_listing_do_no_harm() {
             assert_eq!(read(&snapshot, "stays/a.md"), "stays/a.md");
             for file in snapshot.files().keys() {
                 assert!(!file.as_str().contains("passwd"), "{file} is of another folder");
-                let _gone_by_now = snapshot.read(file, MOST);
+                let _gone_by_now = snapshot.read(file, MAX_BYTES);
             }
         }
         done.store(true, Ordering::Relaxed);
@@ -325,7 +325,7 @@ fn check_again(places: &[&str], change: impl Fn(&Path)) {
     assert_eq!(names(&again), names(&all), "{places:?}");
     assert_eq!(again.problems(), all.problems(), "{places:?}");
     for file in again.files().keys() {
-        assert_eq!(again.read(file, MOST).unwrap(), all.read(file, MOST).unwrap(), "{file}");
+        assert_eq!(again.read(file, MAX_BYTES).unwrap(), all.read(file, MAX_BYTES).unwrap(), "{file}");
         assert_eq!(again.files()[file].size, all.files()[file].size, "{file}");
     }
 }

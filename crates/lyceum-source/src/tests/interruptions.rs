@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_testkit::{Answers, GitServer, TestRepository};
+use lyceum_testkit::{GitServer, ServerBehavior, TestRepository};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Machine, peer, read, server};
@@ -41,7 +41,7 @@ fn is_alive(group: i32) -> bool {
 #[tokio::test]
 async fn a_clone_that_is_given_up_leaves_no_process_and_nothing_half() {
     let (server, _kb) = server_with_one_file().await;
-    server.answer(Answers::WithoutPacks);
+    server.behave(ServerBehavior::WithoutPacks);
     let machine = Machine::new();
     let repository = machine.repository(&server.url("kb.git"));
     let refresh = tokio::spawn({
@@ -56,7 +56,7 @@ async fn a_clone_that_is_given_up_leaves_no_process_and_nothing_half() {
     soon("the end of git", || !is_alive(group)).await;
     assert!(!machine.place().exists());
 
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
     assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
 }
@@ -64,7 +64,7 @@ async fn a_clone_that_is_given_up_leaves_no_process_and_nothing_half() {
 #[tokio::test]
 async fn a_clone_whose_git_is_killed_fails_and_leaves_nothing_half() {
     let (server, _kb) = server_with_one_file().await;
-    server.answer(Answers::WithoutPacks);
+    server.behave(ServerBehavior::WithoutPacks);
     let machine = Machine::new();
     let repository = machine.repository(&server.url("kb.git"));
     let refresh = tokio::spawn({
@@ -79,14 +79,14 @@ async fn a_clone_whose_git_is_killed_fails_and_leaves_nothing_half() {
     soon("the end of git's children", || !is_alive(group)).await;
     assert_eq!(machine.beside(), ["kb.git.lock"]);
 
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
 }
 
 #[tokio::test]
 async fn a_process_that_is_killed_while_it_clones_is_cleaned_up_after() {
     let (server, _kb) = server_with_one_file().await;
-    server.answer(Answers::WithoutPacks);
+    server.behave(ServerBehavior::WithoutPacks);
     let machine = Machine::new();
     let mut other = Command::new(peer())
         .arg(server.url("kb.git"))
@@ -101,7 +101,7 @@ async fn a_process_that_is_killed_while_it_clones_is_cleaned_up_after() {
     assert!(machine.beside().iter().any(|name| name.starts_with("kb.git.new-")), "{:?}", machine.beside());
 
     // Its git may still be at work; that must not matter.
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     let repository = machine.repository(&server.url("kb.git"));
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
     server.stop();
@@ -119,7 +119,7 @@ async fn a_fetch_that_is_given_up_does_not_stand_in_the_way_of_the_next() {
     let before = repository.refresh().await.unwrap();
     kb.write("a.md", "two").unwrap();
     kb.commit().unwrap();
-    server.answer(Answers::WithoutPacks);
+    server.behave(ServerBehavior::WithoutPacks);
     let limits = Limits { fetch: Duration::from_secs(1), ..Limits::default() };
     let hasty = Repository::new(Settings { limits, ..machine.settings(&server.url("kb.git")) }).unwrap();
     let error = hasty.refresh().await.unwrap_err();
@@ -130,7 +130,7 @@ async fn a_fetch_that_is_given_up_does_not_stand_in_the_way_of_the_next() {
     assert_eq!(read(&before, "a.md"), "one");
     assert_eq!(read(&repository.local().unwrap().unwrap(), "a.md"), "one");
 
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "two");
     assert!(!machine.place().join("objects/pack/tmp_pack_x").exists());
 }
@@ -160,7 +160,7 @@ async fn a_lock_of_git_is_kept_while_its_owner_lives() {
 #[tokio::test]
 async fn whoever_comes_second_waits_for_a_turn_but_not_for_ever() {
     let (server, _kb) = server_with_one_file().await;
-    server.answer(Answers::WithoutPacks);
+    server.behave(ServerBehavior::WithoutPacks);
     let machine = Machine::new();
     let first = machine.repository(&server.url("kb.git"));
     let refresh = tokio::spawn(async move { first.refresh().await });
@@ -171,7 +171,7 @@ async fn whoever_comes_second_waits_for_a_turn_but_not_for_ever() {
     assert!(matches!(error, Error::Busy), "{error:?}");
     refresh.abort();
     let _cancelled = refresh.await;
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     second.refresh().await.unwrap();
 }
 
@@ -205,19 +205,19 @@ async fn half_a_pack_is_an_error_and_leaves_nothing_in_the_way() {
     let (server, kb) = server_with_one_file().await;
     let machine = Machine::new();
     let repository = machine.repository(&server.url("kb.git"));
-    server.answer(Answers::HalfAPack);
+    server.behave(ServerBehavior::HalfAPack);
     let check = |error: Error| {
         assert!(matches!(error, Error::Git { fault: Fault::Unreachable, .. }), "{error:?}");
     };
     check(repository.refresh().await.unwrap_err());
     assert_eq!(machine.beside(), ["kb.git.lock"]);
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     let before = repository.refresh().await.unwrap();
     kb.write("a.md", "two").unwrap();
     kb.commit().unwrap();
-    server.answer(Answers::HalfAPack);
+    server.behave(ServerBehavior::HalfAPack);
     check(repository.refresh().await.unwrap_err());
     assert_eq!(read(&before, "a.md"), "one");
-    server.answer(Answers::Normally);
+    server.behave(ServerBehavior::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "two");
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use lyceum_net::Secret;
-use lyceum_testkit::{Answers, GitServer};
+use lyceum_testkit::{GitServer, ServerBehavior};
 
 use super::{Machine, read, server, texts};
 use crate::{Error, Fault, Repository, Settings};
@@ -119,7 +119,7 @@ fn processes_below(parent: u32) -> HashMap<u32, String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_process_shows_the_token_while_a_slow_clone_goes_on() {
     let server = closed_server().await;
-    server.answer(Answers::WithoutPacks);
+    server.behave(ServerBehavior::WithoutPacks);
     let machine = Machine::new();
     let repository = repository(&machine, &server.url("kb.git"), SECRET);
     let refresh = tokio::spawn(async move { repository.refresh().await });

@@ -3,7 +3,7 @@
 use lyceum_testkit::TestRepository;
 use tempfile::TempDir;
 
-use super::{MOST, Machine, left_out, names, path, read};
+use super::{MAX_BYTES, Machine, left_out, names, path, read};
 use crate::{ReadError, Snapshot};
 
 /// The snapshot of a commit that was made like this.
@@ -17,7 +17,7 @@ async fn committed(fill: impl FnOnce(&TestRepository)) -> Snapshot {
     // The clone is read, not the repository; and it may be gone before its last reader.
     drop(folder);
     for file in snapshot.files().keys() {
-        snapshot.read(file, MOST).unwrap();
+        snapshot.read(file, MAX_BYTES).unwrap();
     }
     snapshot
 }
@@ -116,7 +116,7 @@ async fn submodules_and_pointers_to_large_files_are_left_out() {
 #[tokio::test]
 async fn only_what_is_listed_can_be_read_and_only_up_to_the_limit() {
     let snapshot = committed(|kb| kb.write("a.md", "1234").unwrap()).await;
-    assert!(matches!(snapshot.read(&path("b.md"), MOST), Err(ReadError::Missing)));
+    assert!(matches!(snapshot.read(&path("b.md"), MAX_BYTES), Err(ReadError::Missing)));
     assert!(matches!(snapshot.read(&path("a.md"), 3), Err(ReadError::TooLarge { size: 4, most: 3 })));
     assert_eq!(snapshot.read(&path("a.md"), 4).unwrap(), b"1234");
 }

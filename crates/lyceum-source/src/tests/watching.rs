@@ -7,26 +7,26 @@ use tokio::time::{Instant, timeout};
 
 use crate::{Change, Error, Folder, Watch, watch};
 
-const SOON: Duration = Duration::from_secs(10);
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Long enough for news that should not come.
-const WHILE: Duration = Duration::from_millis(300);
+const QUIET_TIME: Duration = Duration::from_millis(300);
 
 async fn news(watch: &mut Watch) -> Change {
-    timeout(SOON, watch.changed()).await.expect("no news came")
+    timeout(CHANGE_TIMEOUT, watch.changed()).await.expect("no news came")
 }
 
 /// News comes, once or, on a slow machine, in parts; and then it ends.
 async fn heard(watch: &mut Watch) {
     assert_eq!(news(watch).await, Change::Files);
-    let until = Instant::now() + SOON;
-    while timeout(WHILE, watch.changed()).await.is_ok() {
+    let until = Instant::now() + CHANGE_TIMEOUT;
+    while timeout(QUIET_TIME, watch.changed()).await.is_ok() {
         assert!(Instant::now() < until, "the news never ends");
     }
 }
 
 async fn silence(watch: &mut Watch) {
-    let heard = timeout(WHILE, watch.changed()).await;
+    let heard = timeout(QUIET_TIME, watch.changed()).await;
     assert!(heard.is_err(), "{heard:?}");
 }
 
@@ -95,7 +95,7 @@ async fn reading_and_what_is_passed_over_is_no_news() {
     write(folder.path(), ".venv/lib/z.py");
     silence(&mut watch).await;
     write(folder.path(), "a/node_modules/new.js");
-    let _folder_was_made_in_a_watched_one = timeout(WHILE, watch.changed()).await;
+    let _folder_was_made_in_a_watched_one = timeout(QUIET_TIME, watch.changed()).await;
     write(folder.path(), "a/node_modules/newer.js");
     silence(&mut watch).await;
 }

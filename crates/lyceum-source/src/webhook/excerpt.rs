@@ -7,13 +7,13 @@
 use super::Push;
 
 /// How deep the fields of the repository are.
-const DEPTH: usize = 2;
+const MAX_DEPTH: usize = 2;
 
 /// The longest string that is kept.
-const LONGEST: usize = 4 * 1024;
+const MAX_STRING_BYTES: usize = 4 * 1024;
 
 /// How much is kept at most: a push of 2,048 commits leaves 10 KiB of them.
-const MOST: usize = 64 * 1024;
+const MAX_EXCERPT_BYTES: usize = 64 * 1024;
 
 /// What matters of a push. Its size does not grow with that of the body.
 #[derive(Debug, Default)]
@@ -55,13 +55,16 @@ impl Excerpt {
     fn take(&mut self, byte: u8) {
         match (&self.text, byte) {
             (Text::Outside, b'"') => {
-                self.text =
-                    if self.depth > DEPTH { Text::Dropped } else { Text::Kept { start: self.kept.len() } };
+                self.text = if self.depth > MAX_DEPTH {
+                    Text::Dropped
+                } else {
+                    Text::Kept { start: self.kept.len() }
+                };
                 self.keep(byte);
             }
             (Text::Outside, b'{' | b'[') => {
                 self.depth = self.depth.saturating_add(1);
-                if self.depth == DEPTH + 1 {
+                if self.depth == MAX_DEPTH + 1 {
                     b"null".iter().for_each(|byte| self.push(*byte));
                 }
                 self.keep(byte);
@@ -102,7 +105,7 @@ impl Excerpt {
 
     /// Empties a string that has become too long, and keeps nothing more of it.
     fn shorten(&mut self, start: usize) {
-        if self.kept.len().saturating_sub(start) > LONGEST {
+        if self.kept.len().saturating_sub(start) > MAX_STRING_BYTES {
             self.kept.truncate(start.saturating_add(1));
             self.text = Text::Dropped;
         }
@@ -110,13 +113,13 @@ impl Excerpt {
 
     /// Keeps a byte that is not nested too deep.
     fn keep(&mut self, byte: u8) {
-        if self.depth <= DEPTH {
+        if self.depth <= MAX_DEPTH {
             self.push(byte);
         }
     }
 
     fn push(&mut self, byte: u8) {
-        if self.kept.len() < MOST {
+        if self.kept.len() < MAX_EXCERPT_BYTES {
             self.kept.push(byte);
         } else {
             self.is_full = true;

@@ -7,7 +7,7 @@ use std::{error::Error, io, time::Duration};
 use lyceum_model::ErrorCode;
 use object_store::client::{HttpError, HttpErrorKind};
 
-use super::s3::{ErrorResponse, Meaning};
+use super::s3::{ErrorClass, ErrorResponse};
 
 /// Why an object could not be kept or found.
 #[derive(Debug, thiserror::Error)]
@@ -117,13 +117,13 @@ impl ObjectError {
         }
     }
 
-    fn of_answer(error: Cause, meaning: Meaning) -> Self {
+    fn of_response(error: Cause, meaning: ErrorClass) -> Self {
         match meaning {
-            Meaning::NoBucket => Self::NoBucket(error),
-            Meaning::Denied => Self::Denied(error),
-            Meaning::NameTooLong => Self::NameTooLong("shorten the path, or what stands before every key"),
-            Meaning::Busy => Self::Unreachable(error),
-            Meaning::NoObject | Meaning::Other => Self::Failed(error),
+            ErrorClass::NoBucket => Self::NoBucket(error),
+            ErrorClass::Denied => Self::Denied(error),
+            ErrorClass::NameTooLong => Self::NameTooLong("shorten the path, or what stands before every key"),
+            ErrorClass::Busy => Self::Unreachable(error),
+            ErrorClass::NoObject | ErrorClass::Other => Self::Failed(error),
         }
     }
 }
@@ -139,7 +139,7 @@ impl From<object_store::Error> for ObjectError {
     fn from(error: object_store::Error) -> Self {
         if let Some(answer) = cause::<ErrorResponse>(&error) {
             let meaning = answer.meaning();
-            return Self::of_answer(error.into(), meaning);
+            return Self::of_response(error.into(), meaning);
         }
         if let Some(kind) = cause::<HttpError>(&error).map(HttpError::kind) {
             return match kind {

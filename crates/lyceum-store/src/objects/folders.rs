@@ -16,10 +16,10 @@ use std::{
 use walkdir::{DirEntry, WalkDir};
 
 /// How many folders are remembered to be on the disk; past that we start anew.
-const MOST_KNOWN: usize = 100_000;
+const MAX_KNOWN_FOLDERS: usize = 100_000;
 
 /// How old an empty folder must be until nobody can be about to fill it.
-const ABANDONED: Duration = Duration::from_secs(3600);
+const ABANDONED_AGE: Duration = Duration::from_secs(3600);
 
 /// The folders below one root.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Folders {
         make(&self.root.join(folder), &self.root.join(known))?;
         let made = folder.ancestors().take_while(|ancestor| *ancestor != known);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN_FOLDERS {
             known.clear();
         }
         known.extend(made.map(Path::to_owned));
@@ -119,5 +119,5 @@ fn is_half(entry: &DirEntry) -> bool {
 
 fn is_old(entry: &DirEntry, now: SystemTime) -> bool {
     let age = || now.duration_since(entry.metadata().ok()?.modified().ok()?).ok();
-    age().is_some_and(|age| age > ABANDONED)
+    age().is_some_and(|age| age > ABANDONED_AGE)
 }

@@ -8,7 +8,7 @@ use super::{InvalidKey, Key, ObjectError, disk_name, folders::Folders};
 
 /// The longest name of a file on common disks, less the `#1` that `object_store` adds while it writes, with room
 /// for what crashes may have left.
-const LONGEST_NAME: usize = 255 - 4;
+const MAX_FILE_NAME_BYTES: usize = 255 - 4;
 
 /// What keys are called in a store.
 #[derive(Clone)]
@@ -92,7 +92,7 @@ fn prefixed(prefix: &str, key: &str) -> Result<Path, ObjectError> {
 }
 
 fn disk_path(name: &str) -> Result<Path, ObjectError> {
-    if name.split('/').any(|part| part.len() > LONGEST_NAME) {
+    if name.split('/').any(|part| part.len() > MAX_FILE_NAME_BYTES) {
         return Err(ObjectError::NameTooLong(
             "shorten each part of the path to at most 251 bytes (a letter beyond ASCII takes 2 to 4)",
         ));

@@ -10,12 +10,12 @@ use object_store::{BackoffConfig, ObjectStore, RetryConfig, aws::AmazonS3Builder
 use reqwest::Url;
 
 use connection::Connection;
-pub(super) use response::{ErrorResponse, Meaning};
+pub(super) use response::{ErrorClass, ErrorResponse};
 
 use super::ObjectError;
 
 /// How often a request is sent again before the caller hears of it. Retries of hours are the work of jobs.
-const RETRIES: usize = 3;
+const MAX_RETRIES: usize = 3;
 
 /// Where an S3-compatible store is, and how it is opened.
 #[derive(Debug, Clone)]
@@ -104,7 +104,7 @@ impl S3Settings {
 
 fn retries() -> RetryConfig {
     let backoff = BackoffConfig { max_backoff: Duration::from_secs(2), ..BackoffConfig::default() };
-    RetryConfig { backoff, max_retries: RETRIES, ..RetryConfig::default() }
+    RetryConfig { backoff, max_retries: MAX_RETRIES, ..RetryConfig::default() }
 }
 
 fn fault(text: &str) -> ObjectError {

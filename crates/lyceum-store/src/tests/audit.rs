@@ -3,11 +3,11 @@
 use super::{at, scene};
 use crate::{
     DbError,
-    audit::{NewLine, add, after, trim},
+    audit::{NewAuditRow, add, after, trim},
 };
 
-fn line(kind: &'static str, seconds: i64) -> NewLine {
-    NewLine { at: at(seconds), kind, subject: None, client: None, detail: "{}".to_owned() }
+fn line(kind: &'static str, seconds: i64) -> NewAuditRow {
+    NewAuditRow { at: at(seconds), kind, subject: None, client: None, detail: "{}".to_owned() }
 }
 
 #[tokio::test]

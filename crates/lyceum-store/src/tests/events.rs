@@ -3,7 +3,7 @@
 use super::{at, scene};
 use crate::events::{
     self,
-    Happened::{Removed, Stored},
+    EventKind::{Removed, Stored},
 };
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use tokio::process::Command;
 use super::TestRepository;
 
 /// How long a push may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const PUSH_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A clone with a work tree, away from the server. What is committed in it is there once it was pushed.
 pub struct Checkout {
@@ -74,7 +74,7 @@ impl Checkout {
             .env("GIT_TERMINAL_PROMPT", "0")
             .stdin(Stdio::null())
             .kill_on_drop(true);
-        let output = tokio::time::timeout(LIMIT, command.output()).await??;
+        let output = tokio::time::timeout(PUSH_TIMEOUT, command.output()).await??;
         if !output.status.success() {
             return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
         }

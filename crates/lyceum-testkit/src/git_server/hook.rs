@@ -18,10 +18,10 @@ use sha2::Sha256;
 use tokio::net::TcpStream;
 
 /// How long an answer is waited for.
-const LIMIT: Duration = Duration::from_secs(10);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The largest answer that is read.
-const LARGEST: usize = 64 * 1024;
+const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
 /// News of a push.
 #[derive(Debug, Clone)]
@@ -150,7 +150,7 @@ fn next_id() -> String {
 }
 
 async fn send(hook: &Hook, delivery: &Delivery) -> Outcome {
-    match tokio::time::timeout(LIMIT, post(hook, delivery)).await {
+    match tokio::time::timeout(DELIVERY_TIMEOUT, post(hook, delivery)).await {
         Ok(Ok((status, text))) => Outcome::Answered(status, text),
         Ok(Err(_)) | Err(_) => Outcome::Unanswered,
     }
@@ -177,7 +177,10 @@ async fn post(hook: &Hook, delivery: &Delivery) -> io::Result<(u16, String)> {
     let answered = async {
         let response = sender.send_request(request).await.map_err(io::Error::other)?;
         let status = response.status().as_u16();
-        let body = Limited::new(response.into_body(), LARGEST).collect().await.map_err(io::Error::other)?;
+        let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
+            .collect()
+            .await
+            .map_err(io::Error::other)?;
         Ok((status, String::from_utf8_lossy(&body.to_bytes()).into_owned()))
     };
     let answered = answered.await;

@@ -16,10 +16,10 @@ use tokio::process::Command;
 use super::{State, backend};
 
 /// What stands for the commit of a branch that is not there.
-const NOTHING: &str = "0000000000000000000000000000000000000000";
+const ZERO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
 /// The most commits that a hook is told of.
-const MOST_COMMITS: &str = "--max-count=2048";
+const MAX_COUNT_ARGUMENT: &str = "--max-count=2048";
 
 /// The repository that a request pushes to, if it does.
 pub(super) fn repository(head: &Parts) -> Option<&str> {
@@ -42,8 +42,8 @@ pub(super) async fn answer(
     for reference in before.keys().chain(after.keys().filter(|name| !before.contains_key(*name))) {
         let (old, new) = (before.get(reference), after.get(reference));
         if old != new {
-            let told = repository.tell(&state.origin, name, reference, old, new).await?;
-            state.deliveries.deliver("push", told.to_string().into());
+            let setup = repository.tell(&state.origin, name, reference, old, new).await?;
+            state.deliveries.deliver("push", setup.to_string().into());
         }
     }
     Ok(response)
@@ -77,7 +77,8 @@ impl Repository {
         };
         let mut commits = Vec::new();
         if let Some(range) = range {
-            let (_, listed) = self.git(&["log", MOST_COMMITS, "--reverse", "--format=%H %s", &range]).await?;
+            let (_, listed) =
+                self.git(&["log", MAX_COUNT_ARGUMENT, "--reverse", "--format=%H %s", &range]).await?;
             let listed = listed.lines().filter_map(|line| line.split_once(' '));
             commits.extend(
                 listed.map(|(id, message)| json!({ "id": id, "message": message, "distinct": true })),
@@ -91,8 +92,8 @@ impl Repository {
         let host = origin.trim_start_matches("http://").split(':').next().unwrap_or_default();
         Ok(json!({
             "ref": reference,
-            "before": old.map_or(NOTHING, String::as_str),
-            "after": new.map_or(NOTHING, String::as_str),
+            "before": old.map_or(ZERO_COMMIT, String::as_str),
+            "after": new.map_or(ZERO_COMMIT, String::as_str),
             "created": old.is_none(),
             "deleted": new.is_none(),
             "forced": forced,

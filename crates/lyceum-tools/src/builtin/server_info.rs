@@ -10,9 +10,9 @@ use crate::{Call, Effect, Error, Faults, Tool, mcp::SUPPORTED_VERSIONS};
 pub struct ServerFacts {
     /// The version of the program.
     pub version: &'static str,
-    /// The services that are on, in the order of their names.
+    /// The enabled services, by name.
     pub services: Vec<String>,
-    /// Tells where knowledge comes from, and how fresh it is at this moment.
+    /// Returns the sources and their current freshness.
     pub sources: Box<dyn Fn() -> Vec<SourceStatus> + Send + Sync>,
 }
 
@@ -25,18 +25,18 @@ pub struct ServerInfo;
 #[serde(deny_unknown_fields)]
 pub struct Args {}
 
-/// What it answers.
+/// The output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Output {
     /// The name of the program.
     name: &'static str,
     /// The version of the program.
     version: &'static str,
-    /// The MCP revisions that are spoken, newest first.
+    /// Supported MCP versions, newest first.
     protocol_versions: Vec<String>,
-    /// The services that are on; each has an endpoint of its own at `/{service}/mcp`.
+    /// The enabled services; each has its own endpoint at `/{service}/mcp`.
     services: Vec<String>,
-    /// Where the knowledge comes from, and as of which commit and time.
+    /// The sources, with commit and sync time.
     sources: Vec<SourceStatus>,
 }
 

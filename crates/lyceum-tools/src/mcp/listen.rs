@@ -18,21 +18,21 @@ use tokio::sync::{
 };
 
 use super::{Mcp, Message};
-use crate::{Change, Error, HeldBytes, Hub, View};
+use crate::{ByteReservation, Change, Error, Hub, View};
 
 /// How many addresses one subscription may name, and how many bytes they may be together.
 const MAX_ADDRESSES: usize = 1_000;
 const MAX_ADDRESS_BYTES: usize = 64 * 1024;
 
 /// A subscription under way.
-struct Listening {
+struct Subscription {
     /// Keeps the channel open for as long as somebody listens.
     _hub: Arc<Hub>,
     changes: broadcast::Receiver<Change>,
     closing: watch::Receiver<bool>,
     wanted: SubscriptionFilter,
     /// What the addresses take of the budget.
-    _held: HeldBytes,
+    _held: ByteReservation,
     id: RequestId,
     waiting: Vec<Message>,
 }
@@ -52,7 +52,7 @@ pub(crate) fn listen(
     let acknowledged = acknowledgement(&wanted, &id);
     let (changes, closing) = (hub.changes(), hub.closing());
     let listening =
-        Listening { _hub: hub.clone(), changes, closing, wanted, _held: held, id, waiting: Vec::new() };
+        Subscription { _hub: hub.clone(), changes, closing, wanted, _held: held, id, waiting: Vec::new() };
     Ok(stream::once(async { acknowledged }).chain(stream::unfold(Some(listening), next)).boxed())
 }
 
@@ -69,7 +69,7 @@ fn accept(addresses: &mut Vec<String>, view: &View) -> usize {
     bytes
 }
 
-async fn next(state: Option<Listening>) -> Option<(Message, Option<Listening>)> {
+async fn next(state: Option<Subscription>) -> Option<(Message, Option<Subscription>)> {
     let mut listening = state?;
     loop {
         if let Some(message) = listening.waiting.pop() {
@@ -95,7 +95,7 @@ async fn next(state: Option<Listening>) -> Option<(Message, Option<Listening>)> 
     }
 }
 
-impl Listening {
+impl Subscription {
     fn notification(&self, change: &Change) -> Option<Message> {
         let wanted = &self.wanted;
         let addresses = wanted.resource_subscriptions.as_deref().unwrap_or_default();

@@ -62,7 +62,7 @@ impl Mirror<'_> {
             let header = (self.other)(&format!("mcp-param-{}", argument.header.to_ascii_lowercase()));
             let shown = format!("Mcp-Param-{}", argument.header);
             match argument.value_in(request.params.get("arguments")) {
-                Some(value) => header.expect_encoded(&shown, |sent| says_the_same(sent, value))?,
+                Some(value) => header.expect_encoded(&shown, |sent| matches_value(sent, value))?,
                 None if header == Header::Absent => {}
                 None => return Err(mismatch(&shown, "is sent, but the body has no such argument")),
             }
@@ -108,7 +108,7 @@ fn decode(text: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-fn says_the_same(sent: &str, wanted: &Value) -> bool {
+fn matches_value(sent: &str, wanted: &Value) -> bool {
     match wanted {
         Value::String(text) => sent == text,
         Value::Bool(truth) => sent == if *truth { "true" } else { "false" },

@@ -36,7 +36,7 @@ impl Reply {
 
     /// Waits for work that may report, and streams only when it has something to say before it ends.
     pub(crate) async fn of_work(work: BoxFuture<'static, Message>, notices: mpsc::Receiver<Notice>) -> Self {
-        let mut working = Working { work: Some(work), notices, answer: None };
+        let mut working = CallStream { work: Some(work), notices, answer: None };
         match working.next().await {
             Some(first) if matches!(first, Message::Notification(_)) => {
                 Self::Stream(stream::once(async { first }).chain(working).boxed())
@@ -66,13 +66,13 @@ pub(crate) fn message(result: Result<ServerResult, ErrorData>, id: RequestId) ->
 }
 
 /// Work under way: yields its notices as they come, all of them before the answer.
-struct Working {
+struct CallStream {
     work: Option<BoxFuture<'static, Message>>,
     notices: mpsc::Receiver<Notice>,
     answer: Option<Message>,
 }
 
-impl Stream for Working {
+impl Stream for CallStream {
     type Item = Message;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Message>> {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::Error;
 
 /// How long a person may take to answer.
-const GOOD_FOR: Duration = Duration::from_secs(15 * 60);
+const STATE_TTL: Duration = Duration::from_secs(15 * 60);
 
 /// Seals and opens states with a key that only this server knows.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Seal {
 
     pub(crate) fn close(&self, state: &Value, caller: &Caller, bound_to: &Binding) -> Result<String, Error> {
         let data = bound_to.data(caller);
-        let options = SealOptions::new().associated_data(&data).ttl(GOOD_FOR);
+        let options = SealOptions::new().associated_data(&data).ttl(STATE_TTL);
         self.0.seal_json_with(state, &options).map_err(Error::internal)
     }
 

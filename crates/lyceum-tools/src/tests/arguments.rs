@@ -33,7 +33,7 @@ struct Within {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Found {
+struct SearchOutput {
     text: String,
     limit: u8,
     shelves: Vec<u8>,
@@ -46,12 +46,12 @@ impl Tool for Find {
     const DESCRIPTION: &'static str = "Finds.";
     type Service = u8;
     type Args = Query;
-    type Output = Found;
+    type Output = SearchOutput;
 
-    async fn call(most: &u8, _: &Call, query: Query) -> Result<Found, Error> {
+    async fn call(most: &u8, _: &Call, query: Query) -> Result<SearchOutput, Error> {
         let tags = query.within.map_or(0, |within| within.tags.len());
         let shelves = query.shelves.iter().map(|shelf| shelf.number).collect();
-        Ok(Found { text: query.text, limit: query.limit.unwrap_or(*most), shelves, tags })
+        Ok(SearchOutput { text: query.text, limit: query.limit.unwrap_or(*most), shelves, tags })
     }
 }
 

@@ -45,7 +45,7 @@ async fn check_request(method: &str, params: Value, headers: &[(&str, &str)], re
         name: lookup("Mcp-Name"),
         other: &lookup,
     };
-    match client.mcp.answer(client.view(), request, Some(&mirror)).await {
+    match client.mcp.dispatch(client.view(), request, Some(&mirror)).await {
         Reply::Refused(message) => {
             let error = &client.read(*message)["error"];
             let text = refused.map(|reason| format!("Header mismatch: {reason}"));

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How many rows one subject may add at once by calls that come to nothing, and how long it takes until one more may be.
-const ROWS: Rate = Rate { burst: 60, every: Duration::from_secs(10) };
+const ROW_RATE: Rate = Rate { burst: 60, every: Duration::from_secs(10) };
 
 /// How many subjects are remembered.
 const MAX_SUBJECTS: usize = 10_000;
@@ -64,7 +64,7 @@ impl AuditLog {
         if is_limited {
             match self.budget(subject, Instant::now()) {
                 Ok(count) => left_out = count,
-                Err(LeftOut) => {
+                Err(RowOmitted) => {
                     self.0.metrics.count(Disposition::LeftOut);
                     return futures::future::ready(()).boxed();
                 }
@@ -95,7 +95,7 @@ impl AuditLog {
     }
 
     /// Takes one row out of what the subject may add: how many were left out before it, or that this one is left out too.
-    fn budget(&self, subject: &str, now: Instant) -> Result<u64, LeftOut> {
+    fn budget(&self, subject: &str, now: Instant) -> Result<u64, RowOmitted> {
         let new = || Ok::<_, std::convert::Infallible>(Arc::new(Mutex::new(Budget::new(now))));
         let Ok(budget) = self.0.budgets.get_or_insert_with(subject, new);
         budget.lock().unwrap_or_else(PoisonError::into_inner).take(now)
@@ -109,7 +109,7 @@ fn is_limited(caller: &Caller, outcome: WriteOutcome) -> bool {
 
 /// A row is left out.
 #[derive(Debug, PartialEq, Eq)]
-struct LeftOut;
+struct RowOmitted;
 
 /// What one subject may still add.
 #[derive(Debug)]
@@ -123,10 +123,10 @@ impl Budget {
         Self { rows: TokenBucket::new(now), left_out: 0 }
     }
 
-    fn take(&mut self, now: Instant) -> Result<u64, LeftOut> {
-        if self.rows.take(ROWS, now, Duration::ZERO).is_err() {
+    fn take(&mut self, now: Instant) -> Result<u64, RowOmitted> {
+        if self.rows.take(ROW_RATE, now, Duration::ZERO).is_err() {
             self.left_out += 1;
-            return Err(LeftOut);
+            return Err(RowOmitted);
         }
         Ok(std::mem::take(&mut self.left_out))
     }
@@ -140,12 +140,12 @@ mod tests {
     fn a_subject_adds_so_many_rows_and_the_next_says_how_many_were_left_out() {
         let now = Instant::now();
         let mut budget = Budget::new(now);
-        for _ in 0..ROWS.burst {
+        for _ in 0..ROW_RATE.burst {
             assert_eq!(budget.take(now), Ok(0));
         }
-        assert_eq!(budget.take(now), Err(LeftOut));
-        assert_eq!(budget.take(now), Err(LeftOut));
-        assert_eq!(budget.take(now + ROWS.every), Ok(2));
-        assert_eq!(budget.take(now + ROWS.every), Err(LeftOut));
+        assert_eq!(budget.take(now), Err(RowOmitted));
+        assert_eq!(budget.take(now), Err(RowOmitted));
+        assert_eq!(budget.take(now + ROW_RATE.every), Ok(2));
+        assert_eq!(budget.take(now + ROW_RATE.every), Err(RowOmitted));
     }
 }

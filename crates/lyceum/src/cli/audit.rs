@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::config::Config;
 
 /// How many lines are read at a time.
-const AT_ONCE: i64 = 1000;
+const PAGE_ROWS: i64 = 1000;
 
 /// Prints the record, from the line after that number on.
 pub(super) fn audit(config: &Config, after: i64) -> anyhow::Result<ExitCode> {
@@ -25,7 +25,7 @@ pub(super) fn audit(config: &Config, after: i64) -> anyhow::Result<ExitCode> {
     let db = Db::open(&file)?;
     let (mut after, mut out) = (after, io::BufWriter::new(io::stdout().lock()));
     loop {
-        let lines = db.read_here(|tx| audit::after(tx, after, AT_ONCE))?;
+        let lines = db.read_here(|tx| audit::after(tx, after, PAGE_ROWS))?;
         let Some(last) = lines.last() else { break };
         after = last.seq;
         for line in &lines {

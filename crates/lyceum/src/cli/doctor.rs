@@ -18,7 +18,7 @@ use crate::{
 /// Says what works and what does not; fails when something does not work at all.
 pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    match say(&mut out, overrides) {
+    match print(&mut out, overrides) {
         // Whoever reads has seen enough.
         Err(error)
             if error
@@ -27,11 +27,11 @@ pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
         {
             Ok(ExitCode::SUCCESS)
         }
-        said => said,
+        message => message,
     }
 }
 
-fn say(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> {
+fn print(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> {
     writeln!(out, "lyceum {}", env!("CARGO_PKG_VERSION"))?;
     let config = match Config::load(overrides, Purpose::Once) {
         Ok(config) => config,

@@ -13,11 +13,11 @@ use serde_json::json;
 use crate::{config::Config, search};
 
 /// How many texts are given to the model together, as when an index is filled.
-const TOGETHER: usize = 32;
+const BATCH_TEXTS: usize = 32;
 
 /// How many texts are taken, and how long a line may be.
-const MOST: usize = 1_000_000;
-const LONGEST: usize = 1024 * 1024;
+const MAX_TEXTS: usize = 1_000_000;
+const MAX_LINE_BYTES: usize = 1024 * 1024;
 
 #[tokio::main]
 pub(super) async fn embed(config: &Config) -> anyhow::Result<ExitCode> {
@@ -31,12 +31,12 @@ pub(super) async fn embed(config: &Config) -> anyhow::Result<ExitCode> {
     let load = began.elapsed();
     let identity = embedder.identity();
     let began = Instant::now();
-    for batch in texts.chunks(TOGETHER) {
+    for batch in texts.chunks(BATCH_TEXTS) {
         let vectors = embedder.embed(Purpose::Passage, batch).await?;
         checked(identity, batch.len(), vectors)?;
     }
     let took = began.elapsed();
-    let said = json!({
+    let line = json!({
         "count": texts.len(),
         "seconds": took.as_secs_f64(),
         "perSecond": texts.len() as f64 / took.as_secs_f64().max(f64::EPSILON),
@@ -46,7 +46,7 @@ pub(super) async fn embed(config: &Config) -> anyhow::Result<ExitCode> {
         "sha256": identity.sha256,
         "dimensions": identity.dimensions,
     });
-    writeln!(io::stdout().lock(), "{said}")?;
+    writeln!(io::stdout().lock(), "{line}")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -55,8 +55,8 @@ fn texts(lines: &mut impl BufRead) -> anyhow::Result<Vec<String>> {
     let mut texts = Vec::new();
     for (number, line) in (1..).zip(lines.lines()) {
         let line = line.with_context(|| format!("line {number} can't be read"))?;
-        if line.len() > LONGEST || number > MOST {
-            bail!("line {number}: at most {MOST} lines of {LONGEST} bytes are taken");
+        if line.len() > MAX_LINE_BYTES || number > MAX_TEXTS {
+            bail!("line {number}: at most {MAX_TEXTS} lines of {MAX_LINE_BYTES} bytes are taken");
         }
         let text = serde_json::from_str(&line);
         texts.push(text.with_context(|| format!("line {number} is not a JSON string such as \"text\""))?);

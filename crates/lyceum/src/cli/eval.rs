@@ -26,7 +26,7 @@ use crate::{
 use index::Progress;
 
 /// What is evaluated where nothing is named.
-const USUAL: &str = "eval.yaml";
+const DEFAULT_SET_FILE: &str = "eval.yaml";
 
 /// What to evaluate.
 #[derive(Args)]
@@ -37,7 +37,7 @@ pub(super) struct Options {
     paths: Vec<PathBuf>,
     /// Run one search mode only [default: all three]
     #[arg(long, value_name = "MODE")]
-    mode: Option<Way>,
+    mode: Option<ModeArg>,
     /// Print JSON, with every query
     #[arg(long)]
     json: bool,
@@ -48,24 +48,24 @@ pub(super) struct Options {
 
 /// The search modes, as they are typed.
 #[derive(Clone, Copy, ValueEnum)]
-enum Way {
-    Both,
-    Words,
-    Meaning,
+enum ModeArg {
+    Hybrid,
+    Lexical,
+    Vector,
 }
 
-impl Way {
+impl ModeArg {
     fn mode(self) -> Mode {
         match self {
-            Self::Both => Mode::Both,
-            Self::Words => Mode::Words,
-            Self::Meaning => Mode::Meaning,
+            Self::Hybrid => Mode::Hybrid,
+            Self::Lexical => Mode::Lexical,
+            Self::Vector => Mode::Vector,
         }
     }
 }
 
 /// What came of one set.
-struct Evaluated {
+struct SetEvaluation {
     report: Report,
     last: Option<Report>,
     /// Why meaning was not asked, where it was to be.
@@ -74,27 +74,27 @@ struct Evaluated {
 
 #[tokio::main]
 pub(super) async fn eval(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
-    let usual = [PathBuf::from(USUAL)];
+    let usual = [PathBuf::from(DEFAULT_SET_FILE)];
     let paths = if options.paths.is_empty() { usual.as_slice() } else { options.paths.as_slice() };
     let mut all = Vec::with_capacity(paths.len());
     for path in paths {
         let evaluated = one(config, options, path).await.with_context(|| path.display().to_string())?;
         if !options.json {
-            table::say(&mut io::stdout().lock(), &evaluated)?;
+            table::print(&mut io::stdout().lock(), &evaluated)?;
         }
         all.push(evaluated);
     }
     if options.json {
-        let all: Vec<Value> = all.iter().map(Evaluated::json).collect();
+        let all: Vec<Value> = all.iter().map(SetEvaluation::json).collect();
         writeln!(io::stdout().lock(), "{:#}", Value::Array(all))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<Evaluated> {
+async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<SetEvaluation> {
     let wanted = match options.mode {
         Some(way) => vec![way.mode()],
-        None => vec![Mode::Both, Mode::Words, Mode::Meaning],
+        None => vec![Mode::Hybrid, Mode::Lexical, Mode::Vector],
     };
     let progress = Progress::new();
     let (index, mut set, folder) = if path.is_dir() {
@@ -103,7 +103,7 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
                 "the folder has no corpus.jsonl; name a folder with corpus.jsonl, queries.jsonl and qrels.tsv"
             );
         }
-        progress.say("reading the set");
+        progress.show("reading the set");
         let set = path.canonicalize()?;
         let beir::Beir { set, pages, hash } = tokio::task::spawn_blocking(move || beir::read(&set)).await??;
         let folder = config.data_dir.join("eval").join(format!("{}-{hash}", set.name));
@@ -116,7 +116,7 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
         bail!("no such file or folder; name a test set in BEIR layout or a file such as eval.yaml");
     };
     let is_whole = thin(&mut set, options.queries);
-    let evaluated = ask(&index, &set, wanted, &folder, &progress).await;
+    let evaluated = evaluate_set(&index, &set, wanted, &folder, &progress).await;
     index.close().await;
     progress.end();
     let evaluated = evaluated?;
@@ -128,30 +128,30 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
 }
 
 /// Waits for what is needed, and asks.
-async fn ask(
+async fn evaluate_set(
     index: &Index,
     set: &Set,
     mut modes: Vec<Mode>,
     folder: &Path,
     progress: &Progress,
-) -> anyhow::Result<Evaluated> {
+) -> anyhow::Result<SetEvaluation> {
     let filled = eval::until_embedded(&index.search, |status| progress.filling(status)).await;
-    let unasked = filled.err().filter(|_| modes.iter().any(|mode| *mode != Mode::Words));
+    let unasked = filled.err().filter(|_| modes.iter().any(|mode| *mode != Mode::Lexical));
     if let Some(reason) = &unasked {
-        modes.retain(|mode| *mode == Mode::Words);
+        modes.retain(|mode| *mode == Mode::Lexical);
         if modes.is_empty() {
             bail!("the embedding model is not available: {reason}; run `lyceum doctor`, or use --mode words");
         }
     }
     index.until_ranked().await;
-    let report = eval::run(&index.search, set, &modes, |asked| progress.asking(asked)).await?;
+    let report = eval::run(&index.search, set, &modes, |step| progress.show_query(step)).await?;
     if report.documents == 0 {
         bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");
     }
-    Ok(Evaluated { report, last: eval::last_run(folder), unasked })
+    Ok(SetEvaluation { report, last: eval::last_run(folder), unasked })
 }
 
-impl Evaluated {
+impl SetEvaluation {
     fn json(&self) -> Value {
         let last = self.last.as_ref().map(|last| compare::with_last(&self.report, last));
         json!({

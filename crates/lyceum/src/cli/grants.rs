@@ -6,7 +6,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lyceum_auth::{Allowed, end_grants};
+use lyceum_auth::{ClientGrant, end_grants};
 use lyceum_store::{Db, grants};
 
 use crate::config::Config;
@@ -26,7 +26,7 @@ pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) 
     match end {
         None => {
             for grant in found {
-                writeln!(out, "{}", serde_json::to_string(&Allowed::from(grant))?)?;
+                writeln!(out, "{}", serde_json::to_string(&ClientGrant::from(grant))?)?;
             }
         }
         Some(end) => {

@@ -17,7 +17,7 @@ use lyceum_knowledge::{MAX_DOCUMENT_BYTES, hidden, left_out};
 use lyceum_source::Folder;
 
 /// What the server does not serve whatever is in it, as it is counted.
-const SKIPPED: &str = "skipped";
+const SKIPPED_STATE: &str = "skipped";
 
 /// Says, for each document that is not as its type has it, the file, the line and what to write.
 pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<ExitCode> {
@@ -35,7 +35,7 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
     for path in snapshot.files().keys().filter(|path| path.extension().eq_ignore_ascii_case(".md")) {
         if let Some(reason) = hidden(path) {
             writeln!(out, "{path}: {reason}")?;
-            *counts.entry(SKIPPED).or_default() += 1;
+            *counts.entry(SKIPPED_STATE).or_default() += 1;
             continue;
         }
         let text = snapshot.read(path, MAX_DOCUMENT_BYTES).map_err(|error| error.to_string());
@@ -60,7 +60,7 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
     }
     for (path, reason) in left_out(&snapshot) {
         writeln!(out, "{path}: {reason}")?;
-        *counts.entry(SKIPPED).or_default() += 1;
+        *counts.entry(SKIPPED_STATE).or_default() += 1;
         faulty += usize::from(!reason.is_deliberate());
     }
     let total: usize = counts.values().sum();

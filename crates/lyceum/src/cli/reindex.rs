@@ -19,10 +19,10 @@ use crate::{
 };
 
 /// How long nothing may be embedded before it is given up.
-const STUCK_AFTER: Duration = Duration::from_secs(300);
+const STALL_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How often the bar moves.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[tokio::main]
 pub(super) async fn reindex(config: &Config) -> anyhow::Result<ExitCode> {
@@ -79,9 +79,9 @@ async fn fill(index: &Index) -> anyhow::Result<Status> {
         bar.set_position(u64::try_from(status.chunks - status.pending).unwrap_or_default());
         match status.state {
             State::Ready | State::Degraded => break status,
-            _ if last.0.elapsed() > STUCK_AFTER => break status,
+            _ if last.0.elapsed() > STALL_TIMEOUT => break status,
             State::Opening | State::Preparing | State::Indexing | State::Embedding => {
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         }
     };

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anyhow::Context;
-use lyceum_knowledge::{Filters, Finder, Knowledge, SearchHit, SearchOptions, SearchResponse};
+use lyceum_knowledge::{Filters, Knowledge, KnowledgeSearch, SearchHit, SearchOptions, SearchResponse};
 use lyceum_model::Domain;
 use lyceum_search::{Mode, Search, State};
 
@@ -19,11 +19,11 @@ use crate::{
 };
 
 /// How long the model may take to be loaded before words alone have to do.
-const LOADED_WITHIN: Duration = Duration::from_secs(15);
+const MODEL_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The arguments of `lyceum search`.
 #[derive(Debug, clap::Args)]
-pub(super) struct Question {
+pub(super) struct SearchArgs {
     /// The query; several words need no quotes
     #[arg(required = true)]
     words: Vec<String>,
@@ -46,8 +46,8 @@ pub(super) struct Question {
     #[arg(long)]
     path: Option<String>,
     /// Search mode
-    #[arg(long, value_enum, default_value_t = Stage::Both)]
-    mode: Stage,
+    #[arg(long, value_enum, default_value_t = ModeArg::Hybrid)]
+    mode: ModeArg,
     /// Print the score of each stage
     #[arg(long)]
     explain: bool,
@@ -58,21 +58,22 @@ pub(super) struct Question {
 
 /// The search mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Stage {
+enum ModeArg {
     /// Hybrid: BM25 and embeddings
-    Both,
+    Hybrid,
     /// BM25 only
-    Words,
+    Lexical,
     /// Embeddings only
-    Meaning,
+    Vector,
 }
 
 #[tokio::main]
-pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Result<ExitCode> {
+pub(super) async fn search(config: &Config, question: &SearchArgs) -> anyhow::Result<ExitCode> {
     let bases = knowledge::all(config)?;
     let names = || bases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-    let asked = |name: &str| question.knowledge.as_deref().is_none_or(|asked| asked == name);
-    let Some((name, knowledge)) = bases.iter().find(|(name, _)| asked(name.as_str())).cloned() else {
+    let is_selected =
+        |name: &str| question.knowledge.as_deref().is_none_or(|is_selected| is_selected == name);
+    let Some((name, knowledge)) = bases.iter().find(|(name, _)| is_selected(name.as_str())).cloned() else {
         match &question.knowledge {
             Some(name) if !bases.is_empty() => {
                 anyhow::bail!("there is no knowledge base {name:?}; --knowledge takes one of: {}", names())
@@ -83,32 +84,32 @@ pub(super) async fn search(config: &Config, question: &Question) -> anyhow::Resu
     let Some(folder) = search::folder(config, &name) else {
         anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml")
     };
-    if knowledge.shown().version.is_none() {
+    if knowledge.snapshot().version.is_none() {
         knowledge.sync_once(|_| {}).await.context("the first sync failed")?;
     }
     let index = Index::open(search::options(config, folder));
-    let found = ask(config, &index, &name, knowledge, question).await;
+    let found = run_query(config, &index, &name, knowledge, question).await;
     index.close().await;
     let found = found?;
     let mut out = io::stdout().lock();
     if question.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?;
     } else {
-        say(&mut out, &found)?;
+        print(&mut out, &found)?;
     }
     Ok(if found.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// Has the index hold what is served, and asks it.
-async fn ask(
+async fn run_query(
     config: &Config,
     index: &Index,
     name: &Domain,
     knowledge: Arc<Knowledge>,
-    question: &Question,
+    question: &SearchArgs,
 ) -> anyhow::Result<SearchResponse> {
     index.feed(config, name, &knowledge).await?;
-    if question.mode != Stage::Words {
+    if question.mode != ModeArg::Lexical {
         wait_for_model(&index.search).await?;
     }
     index.until_ranked().await;
@@ -121,18 +122,18 @@ async fn ask(
         ..Filters::default()
     };
     let mode = match question.mode {
-        Stage::Both => Mode::Both,
-        Stage::Words => Mode::Words,
-        Stage::Meaning => Mode::Meaning,
+        ModeArg::Hybrid => Mode::Hybrid,
+        ModeArg::Lexical => Mode::Lexical,
+        ModeArg::Vector => Mode::Vector,
     };
     let options = SearchOptions { mode, explain: question.explain, facets: false };
-    let finder = Finder { knowledge, search: index.search.clone() };
+    let finder = KnowledgeSearch { knowledge, search: index.search.clone() };
     Ok(finder.find(question.words.join(" "), &filters, options).await?)
 }
 
 /// Waits until the model is loaded, or it is clear that it will not be.
 async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
-    let until = tokio::time::Instant::now() + LOADED_WITHIN;
+    let until = tokio::time::Instant::now() + MODEL_LOAD_TIMEOUT;
     while tokio::time::Instant::now() < until {
         match search.status().await?.state {
             State::Opening | State::Preparing => tokio::time::sleep(Duration::from_millis(20)).await,
@@ -142,7 +143,7 @@ async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn say(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
+fn print(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
     let is_terminal = io::stdout().is_terminal();
     for hit in &response.results {
         let SearchHit { title, content_type, path, lines: [first, last], snippet, score, .. } = hit;
@@ -154,7 +155,12 @@ fn say(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
         let snippet = if is_terminal { emphasised(snippet) } else { snippet.clone() };
         writeln!(out, "  {snippet}")?;
         if let Some(explained) = &hit.explain {
-            writeln!(out, "  BM25 {}, cosine {}", shown(explained.words), shown(explained.meaning))?;
+            writeln!(
+                out,
+                "  BM25 {}, cosine {}",
+                format_score(explained.bm25),
+                format_score(explained.cosine)
+            )?;
         }
         writeln!(out)?;
     }
@@ -172,7 +178,7 @@ fn say(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
 }
 
 /// The score of a stage, or a dash where the stage did not find the page.
-fn shown(score: Option<f32>) -> String {
+fn format_score(score: Option<f32>) -> String {
     score.map_or_else(|| "–".to_owned(), |score| format!("{score:.3}"))
 }
 

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long background tasks may take to end.
-const TASKS_END_WITHIN: Duration = Duration::from_secs(5);
+const TASKS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A listener and the address it got.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ pub async fn serve_until(
         app.tasks.spawn(http::serve_operators(app.clone(), table.clone(), operators));
     }
     http::serve(app.clone(), table, listening.listener, stop).await;
-    app.tasks.finish(TASKS_END_WITHIN).await;
+    app.tasks.finish(TASKS_TIMEOUT).await;
     Ok(())
 }
 
@@ -128,7 +128,7 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
             served = serve_stdio(&app) => served.context("standard input or output failed")?,
             () = terminate.recv() => {}
         }
-        app.tasks.finish(TASKS_END_WITHIN).await;
+        app.tasks.finish(TASKS_TIMEOUT).await;
         Ok(())
     });
     // A read of standard input can't be called off; waiting for it would keep the process alive.

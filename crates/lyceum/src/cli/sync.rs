@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
-use lyceum_knowledge::{FileReason, Knowledge, Listed, Progress, Report};
+use lyceum_knowledge::{CappedList, FileReason, Knowledge, Progress, Report};
 use lyceum_model::Domain;
 use lyceum_search::Options;
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// How many files are named for each thing that happened.
-const NAMED: usize = 20;
+const MAX_NAMED_FILES: usize = 20;
 
 #[tokio::main]
 pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
@@ -40,14 +40,14 @@ pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
 /// Syncs one knowledge base; says whether all of it is where it belongs.
 async fn sync_one(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<bool> {
     let bar = bar();
-    let shown = bar.clone();
-    let synced = knowledge.sync_once(move |progress| show(&shown, progress)).await;
+    let snapshot = bar.clone();
+    let synced = knowledge.sync_once(move |progress| show(&snapshot, progress)).await;
     bar.finish_and_clear();
     let report = synced.context("the sync failed")?;
     index(config, name, knowledge).await.context("synced, but the search index could not be updated")?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;
     let mut out = io::stdout().lock();
-    say(&mut out, &report)?;
+    print(&mut out, &report)?;
     for failure in &failures {
         writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }
@@ -98,7 +98,7 @@ fn show(bar: &ProgressBar, progress: Progress) {
 }
 
 /// The report, for a person.
-fn say(out: &mut impl Write, report: &Report) -> io::Result<()> {
+fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let Report { source, commit, added, changed, removed, skipped, failed, renamed, files, took_ms, .. } =
         report;
     writeln!(out, "{source} at {commit}, in {took_ms} ms")?;
@@ -125,17 +125,17 @@ fn say(out: &mut impl Write, report: &Report) -> io::Result<()> {
 fn each<T>(
     out: &mut impl Write,
     word: &str,
-    named: &Listed<T>,
+    named: &CappedList<T>,
     mut line: impl FnMut(&mut dyn Write, &T) -> io::Result<()>,
 ) -> io::Result<()> {
     if named.count == 0 {
         return Ok(());
     }
     writeln!(out, "{word}: {}", named.count)?;
-    for one in named.first.iter().take(NAMED) {
+    for one in named.first.iter().take(MAX_NAMED_FILES) {
         line(out, one)?;
     }
-    if let more @ 1.. = named.count.saturating_sub(NAMED) {
+    if let more @ 1.. = named.count.saturating_sub(MAX_NAMED_FILES) {
         writeln!(out, "  … and {more} more")?;
     }
     Ok(())

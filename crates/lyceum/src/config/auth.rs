@@ -8,7 +8,7 @@ use std::{net::SocketAddr, sync::Arc};
 
 use jiff::SignedDuration;
 use lyceum_auth::{
-    Address, ApiKey, Chain, ENS_RESOLVER, GitHub, Guard, Hats, Key, ROLES_GOOD_FOR, oauth::client::Client,
+    Address, ApiKey, Chain, DEFAULT_ROLES_TTL, ENS_RESOLVER, GitHub, Guard, Hats, Key, oauth::client::Client,
 };
 use serde_json::Value;
 
@@ -125,7 +125,7 @@ pub(super) fn service(
         mode,
         // Whose token it is matters in that mode, so everybody sends one.
         anonymous: anonymous.unwrap_or(mode != AuthMode::GithubPat),
-        roles_good_for: seconds.map_or(ROLES_GOOD_FOR, SignedDuration::from_secs),
+        roles_good_for: seconds.map_or(DEFAULT_ROLES_TTL, SignedDuration::from_secs),
         waap: if has_sign_in { waap::waap(checker) } else { None },
         key: key(checker),
         clients: ways::clients(checker),

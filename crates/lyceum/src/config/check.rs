@@ -64,7 +64,7 @@ pub(super) fn check(
 }
 
 /// What the schema alone can't promise.
-struct Checked {
+struct CheckedValues {
     listen: SocketAddr,
     public_url: Option<String>,
     data_dir: PathBuf,
@@ -87,7 +87,7 @@ pub struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn checked(&mut self, tables: &[Table]) -> Checked {
+    fn checked(&mut self, tables: &[Table]) -> CheckedValues {
         let listen = self.listen("/server/listen", self.text("/server/listen").unwrap_or(DEFAULT_LISTEN));
         let operator_listen = self.text("/server/operator_listen");
         let operator_listen = operator_listen.map(|text| self.listen("/server/operator_listen", text));
@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
         let services = tables.iter().filter_map(|table| table.declared(self, &sources)).collect();
         let search = search::service(self, &data_dir);
         let auth = auth::service(self, listen, public_url.as_deref());
-        Checked {
+        CheckedValues {
             listen,
             public_url,
             data_dir,

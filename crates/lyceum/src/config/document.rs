@@ -11,13 +11,13 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::fault::{Fault, Place};
+use super::fault::{Fault, ValueOrigin};
 
 /// Values, and where each came from by its JSON pointer.
 #[derive(Debug)]
 pub(super) struct Document {
     pub values: Value,
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, ValueOrigin>,
     file: PathBuf,
     /// Whether the file is there.
     pub has_file: bool,
@@ -63,12 +63,12 @@ impl Document {
     }
 
     /// Sets one text of a table, over what the file says.
-    pub(super) fn set(&mut self, table: &str, key: &str, value: String, place: Place) {
+    pub(super) fn set(&mut self, table: &str, key: &str, value: String, place: ValueOrigin) {
         self.set_in(&format!("/{table}"), key, Value::String(value), place);
     }
 
     /// Sets one value of a table that may be deeper down, over what the file says.
-    pub(super) fn set_in(&mut self, table: &str, key: &str, value: Value, place: Place) {
+    pub(super) fn set_in(&mut self, table: &str, key: &str, value: Value, place: ValueOrigin) {
         let mut at = &mut self.values;
         for part in table.split('/').skip(1).chain([key]) {
             let Value::Object(object) = at else { return };
@@ -79,7 +79,7 @@ impl Document {
     }
 
     /// Adds a source under that name, or one like it where the file has it already; returns the name.
-    pub(super) fn add_source(&mut self, name: &str, mut source: Value, place: Place) -> String {
+    pub(super) fn add_source(&mut self, name: &str, mut source: Value, place: ValueOrigin) -> String {
         let Value::Object(root) = &mut self.values else { return name.to_owned() };
         let sources = root.entry("source").or_insert_with(|| Value::Array(Vec::new()));
         let Value::Array(sources) = sources else { return name.to_owned() };
@@ -96,7 +96,7 @@ impl Document {
     }
 
     /// Where the value at that pointer came from, or the nearest thing around it.
-    pub(super) fn place(&self, pointer: &str) -> Place {
+    pub(super) fn place(&self, pointer: &str) -> ValueOrigin {
         let mut pointer = pointer;
         loop {
             if let Some(place) = self.places.get(pointer) {
@@ -104,7 +104,7 @@ impl Document {
             }
             match pointer.rsplit_once('/') {
                 Some((around, _)) => pointer = around,
-                None => return Place::File(self.file.clone()),
+                None => return ValueOrigin::File(self.file.clone()),
             }
         }
     }
@@ -119,7 +119,7 @@ impl Document {
 struct Reader<'a> {
     file: &'a Path,
     text: &'a str,
-    places: BTreeMap<String, Place>,
+    places: BTreeMap<String, ValueOrigin>,
 }
 
 impl Reader<'_> {
@@ -165,8 +165,8 @@ pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-fn line_at(file: &Path, text: &str, offset: usize) -> Place {
+fn line_at(file: &Path, text: &str, offset: usize) -> ValueOrigin {
     let before = text.as_bytes().get(..offset).unwrap_or(text.as_bytes());
     let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-    Place::Line { file: file.to_owned(), line }
+    ValueOrigin::Line { file: file.to_owned(), line }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{Machine, document::Document, fault::Place};
+use super::{Machine, document::Document, fault::ValueOrigin};
 
 /// The variables that set a key, over the file and under a flag.
 const VARIABLES: [(&str, &str, &str); 4] = [
@@ -29,15 +29,15 @@ pub(super) fn apply(document: &mut Document, variable: &impl Fn(&str) -> Option<
         if let Some(value) = variable(name) {
             let value =
                 if matches!(key, "data_dir" | "models") { from_here(value.as_ref()).into() } else { value };
-            document.set(table, key, value.to_string_lossy().into_owned(), Place::Variable(name));
+            document.set(table, key, value.to_string_lossy().into_owned(), ValueOrigin::Variable(name));
         }
     }
     let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned());
     if let Some(kind) = text("LYCEUM_EMBEDDER") {
-        document.set_in("/search/embedder", "kind", kind.into(), Place::Variable("LYCEUM_EMBEDDER"));
+        document.set_in("/search/embedder", "kind", kind.into(), ValueOrigin::Variable("LYCEUM_EMBEDDER"));
     }
     if let Some(hub) = text("HF_ENDPOINT") {
-        document.set("search", "hub", hub, Place::Variable("HF_ENDPOINT"));
+        document.set("search", "hub", hub, ValueOrigin::Variable("HF_ENDPOINT"));
     }
     apply_skills(document, text);
 }
@@ -58,27 +58,32 @@ fn apply_skills(document: &mut Document, variable: impl Fn(&str) -> Option<Strin
         None
     };
     if let Some((name, source)) = source {
-        let source_name = document.add_source("skills", source, Place::Variable(name));
-        document.set("skills", "source", source_name, Place::Variable(name));
+        let source_name = document.add_source("skills", source, ValueOrigin::Variable(name));
+        document.set("skills", "source", source_name, ValueOrigin::Variable(name));
     }
     if document.values.get("skills").is_none() {
         return;
     }
     if let Some(folder) = variable("SKILLS_WORKSPACE") {
         let folder = from_here(folder.as_ref()).display().to_string();
-        document.set_in("/skills/scripts", "workspace", folder.into(), Place::Variable("SKILLS_WORKSPACE"));
+        document.set_in(
+            "/skills/scripts",
+            "workspace",
+            folder.into(),
+            ValueOrigin::Variable("SKILLS_WORKSPACE"),
+        );
     }
     if let Some(access) = variable("SKILLS_WORKSPACE_ACCESS") {
-        let place = Place::Variable("SKILLS_WORKSPACE_ACCESS");
+        let place = ValueOrigin::Variable("SKILLS_WORKSPACE_ACCESS");
         document.set_in("/skills/scripts", "workspace_access", access.into(), place);
     }
     if let Some(endpoint) = variable("ANALYTICS_ENDPOINT") {
-        let place = || Place::Variable("ANALYTICS_ENDPOINT");
+        let place = || ValueOrigin::Variable("ANALYTICS_ENDPOINT");
         document.set_in("/skills/analytics", "enabled", true.into(), place());
         document.set_in("/skills/analytics", "endpoint", endpoint.into(), place());
     }
     if let Some(minutes) = variable("REFRESH_INTERVAL_MINUTES") {
-        let place = || Place::Variable("REFRESH_INTERVAL_MINUTES");
+        let place = || ValueOrigin::Variable("REFRESH_INTERVAL_MINUTES");
         let minutes =
             minutes.trim().parse::<u64>().map_or_else(|_| Value::from(minutes.as_str()), Value::from);
         document.set_in("/skills/refresh", "enabled", true.into(), place());

@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf};
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub enum ValueOrigin {
     /// A line of a file.
     Line {
         /// The file.
@@ -24,7 +24,7 @@ pub enum Place {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// Where.
-    pub place: Place,
+    pub place: ValueOrigin,
     /// The key, such as `server.listen`; empty where the file can't be read at all.
     pub key: String,
     /// What is wrong, and what to write.
@@ -35,7 +35,7 @@ pub struct Fault {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 
-impl Place {
+impl ValueOrigin {
     /// Whether it came from a file, not from the environment or a flag.
     pub(super) fn is_in_file(&self) -> bool {
         match self {
@@ -45,7 +45,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line { file, line } => write!(f, "{}:{line}", file.display()),

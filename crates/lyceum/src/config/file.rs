@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Fault, Faults, Overrides, Place, document::Document, environment};
+use super::{Fault, Faults, Overrides, ValueOrigin, document::Document, environment};
 
 /// The name of the file where none is named.
 const NAME: &str = "lyceum.toml";
@@ -54,7 +54,7 @@ impl ConfigFile {
         let file = self.path();
         let text = std::fs::read_to_string(file).map_err(|error| {
             let message = format!("can't be read: {error}; name another file with --config, or leave it out");
-            Faults(vec![Fault { place: Place::File(file.to_owned()), key: String::new(), message }])
+            Faults(vec![Fault { place: ValueOrigin::File(file.to_owned()), key: String::new(), message }])
         })?;
         let mut document = Document::parse(file, &text).map_err(Faults)?;
         document.may_name_secrets = *self != Self::WorkingFolder || purpose == Purpose::Serve;

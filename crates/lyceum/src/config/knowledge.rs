@@ -12,17 +12,17 @@ use super::{
     check::{Checker, is_plain},
     document::Document,
     environment,
-    fault::{Fault, Faults, Place},
+    fault::{Fault, Faults, ValueOrigin},
 };
 use crate::service::Settings;
 
 /// The largest file of an ontology.
-const LARGEST_ONTOLOGY: u64 = 1024 * 1024;
+const MAX_ONTOLOGY_BYTES: u64 = 1024 * 1024;
 
 /// Serves a folder or a repository that was named on the command line, also where its documents do not say that they
 /// are to be.
 pub(super) fn apply(document: &mut Document, place: &str) {
-    let flag = || Place::Flag("PATH|GIT-URL");
+    let flag = || ValueOrigin::Flag("PATH|GIT-URL");
     let is_address = place.contains("://") || (place.contains('@') && place.contains(':'));
     let source = if is_address {
         json!({ "url": place })
@@ -52,7 +52,7 @@ fn name_of(place: &str) -> String {
 /// The example, by the usual types.
 pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
     let ontology = Ontology::standard().map_err(|error| {
-        let place = Place::Flag("the bundled example");
+        let place = ValueOrigin::Flag("the bundled example");
         Faults(vec![Fault { place, key: String::new(), message: error.to_string() }])
     })?;
     let title = "Ferry Street".to_owned();
@@ -125,7 +125,7 @@ fn ontology(checker: &mut Checker<'_>, at: &str) -> Option<(Ontology, String)> {
         return Some((ontology.ok()?, Ontology::STANDARD.to_owned()));
     };
     let file = checker.path(written);
-    let is_small = file.metadata().is_ok_and(|meta| meta.len() <= LARGEST_ONTOLOGY);
+    let is_small = file.metadata().is_ok_and(|meta| meta.len() <= MAX_ONTOLOGY_BYTES);
     let text = std::fs::read_to_string(&file).ok().filter(|_| is_small);
     let Some(text) = text else {
         checker.fault(

@@ -11,17 +11,17 @@ use serde::Deserialize;
 use auth::Auth;
 pub use auth::AuthMode;
 
-/// The file `lyceum.toml`, without the tables of services: each kind of service brings its own.
+/// The file `lyceum.toml`, without the service tables: each kind of service brings its own.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Raw {
-    /// Where the server listens and what it is called.
+    /// Listener, public URL and data folder.
     pub server: Server,
-    /// How much of everything is allowed.
+    /// Size, time and rate limits.
     pub limits: Limits,
-    /// Who may call.
+    /// Authentication and permissions.
     pub auth: Auth,
-    /// The Git repositories and folders that knowledge comes from.
+    /// Git repositories and folders to serve.
     pub source: Vec<Source>,
     /// Search settings.
     pub search: Search,
@@ -31,27 +31,33 @@ pub(super) struct Raw {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Server {
-    /// The address and port to listen on; port 0 picks a free one.
+    /// Address and port to listen on; port 0 picks a free port. Default: "127.0.0.1:8787". Overridden by
+    /// `LYCEUM_LISTEN` and `--listen`.
     #[schemars(example = "127.0.0.1:8787")]
     pub listen: Option<String>,
-    /// The URL that clients use, where it is not the listen address.
+    /// Base URL that clients use, without a path. Required for sign-in unless the server listens on loopback.
+    /// Default: the listen address. Overridden by `LYCEUM_PUBLIC_URL`.
     #[schemars(example = "https://mcp.example.org")]
     pub public_url: Option<String>,
-    /// The folder for what must survive a restart.
+    /// Folder for databases, clones, indexes and models. Default: the platform's user data folder. Overridden by
+    /// `LYCEUM_DATA_DIR` and `--data-dir`.
     #[schemars(example = "/var/lib/lyceum")]
     pub data_dir: Option<String>,
-    /// The web pages that may call from a browser. Loopback pages may always call a loopback server.
+    /// Origins of web pages that may call the server from a browser (CORS). Default: none. Pages on loopback may
+    /// always call a server on loopback.
     #[schemars(example = ["https://app.example.org"])]
     pub allowed_origins: Vec<String>,
-    /// Further names that the server is called by, beside those of `listen` and `public_url`.
+    /// Additional host names accepted in the `Host` header, besides those of `listen` and `public_url`. Default:
+    /// none.
     #[schemars(example = ["lyceum.internal"])]
     pub allowed_hosts: Vec<String>,
-    /// The address and port of a second listener that serves `/health`, `/livez`, `/readyz` and `/metrics` in full, to whoever
-    /// reaches it. Let only operators reach it: loopback, or a private network.
+    /// Address and port of a second listener that serves `/health`, `/livez`, `/readyz` and `/metrics` in full and
+    /// without authentication. Bind it to loopback or a private network. Default: none.
     #[schemars(example = "127.0.0.1:8788")]
     pub operator_listen: Option<String>,
-    /// The reverse proxies whose `X-Forwarded-For` is believed, as addresses or networks (CIDR). Default: none. Name yours,
-    /// also one on this machine (`127.0.0.1`), or all of its clients share one rate limit.
+    /// Reverse proxies whose `X-Forwarded-For` header is trusted, as IP addresses or networks (CIDR). Default:
+    /// none. Without it, all clients behind a proxy share one rate limit, also if the proxy runs on the same
+    /// machine (`127.0.0.1`).
     #[schemars(example = ["127.0.0.1", "10.0.0.0/8"])]
     pub trusted_proxies: Vec<String>,
 }
@@ -60,45 +66,50 @@ pub(super) struct Server {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Limits {
-    /// The largest request body, in bytes.
+    /// Maximum size of a request body, in bytes. Default: 4194304 (4 MiB).
     #[schemars(range(min = 1024, max = 1_073_741_824), example = 4_194_304)]
     pub body_bytes: Option<u64>,
-    /// How long a client may take to send the head or the body of a request, in seconds.
+    /// Timeout for receiving the head or the body of a request, in seconds. Default: 10.
     #[schemars(range(min = 1, max = 3600), example = 10)]
     pub read_seconds: Option<u64>,
-    /// How long a client may leave an answer unread before it is dropped, in seconds.
+    /// Timeout for a client that does not read its response, in seconds. Default: 30.
     #[schemars(range(min = 1, max = 3600), example = 30)]
     pub write_seconds: Option<u64>,
-    /// How long one call may work, in seconds. A call of `run_script` may take `skills.scripts.timeout_seconds`.
+    /// Timeout of one call, in seconds. `run_script` uses `skills.scripts.timeout_seconds` instead. Default: 120.
     #[schemars(range(min = 1, max = 86_400), example = 120)]
     pub call_seconds: Option<u64>,
-    /// How many connections may be open at once.
+    /// Maximum number of open connections. Default: 4096.
     #[schemars(range(min = 1, max = 1_000_000), example = 4096)]
     pub connections: Option<u64>,
-    /// How many of them one client address may have; loopback and `server.trusted_proxies` may have all.
+    /// Maximum number of open connections per client address. Loopback and `server.trusted_proxies` are exempt.
+    /// Default: 256.
     #[schemars(range(min = 1, max = 1_000_000), example = 256)]
     pub connections_per_address: Option<u64>,
-    /// How many bytes of request bodies and subscriptions are held for all clients together; of each body the first 16 KiB
-    /// are not counted.
+    /// Memory for request bodies and subscriptions of all clients together, in bytes. The first 16 KiB of each body
+    /// are not counted. Default: 268435456 (256 MiB).
     #[schemars(range(min = 1_048_576), example = 268_435_456)]
     pub buffer_bytes: Option<u64>,
-    /// Where people sign in: the largest request body without a sign-in, in bytes.
+    /// Maximum size of the body of an anonymous request, in bytes. Applies unless `auth.mode` is "open". Default:
+    /// 262144 (256 KiB).
     #[schemars(range(min = 1024, max = 1_073_741_824), example = 262_144)]
     pub anonymous_body_bytes: Option<u64>,
-    /// Where people sign in: how many requests a second one client address may send without a sign-in. Twice as many may come
-    /// at once; those that come too early wait up to a second, then they are refused.
+    /// Rate limit of anonymous requests per client address, in requests per second. Applies unless `auth.mode` is
+    /// "open". Bursts may be twice as large; requests above that wait up to a second and are then refused. Default:
+    /// 50.
     #[schemars(range(min = 1, max = 1_000_000), example = 50)]
     pub anonymous_per_second: Option<u64>,
-    /// The same for all client addresses together.
+    /// Rate limit of anonymous requests from all client addresses together, in requests per second. Applies unless
+    /// `auth.mode` is "open". Default: 1000.
     #[schemars(range(min = 1, max = 1_000_000), example = 1000)]
     pub anonymous_total_per_second: Option<u64>,
-    /// How many sessions of older clients are held in memory; the longest idle makes room, and comes back when used.
+    /// Maximum number of sessions in memory, for clients older than MCP 2026-07-28. Beyond it, the session idle for
+    /// longest is written to disk and restored on its next request. Default: 1000.
     #[schemars(range(min = 1, max = 1_000_000), example = 1000)]
     pub sessions: Option<u64>,
-    /// How long an idle session stays in memory, in seconds.
+    /// How long an idle session stays in memory, in seconds. Default: 300.
     #[schemars(range(min = 1, max = 86_400), example = 300)]
     pub session_idle_seconds: Option<u64>,
-    /// How long calls that are under way may take to finish when the server is told to stop, in seconds.
+    /// How long shutdown waits for calls in progress, in seconds. Default: 10.
     #[schemars(range(min = 0, max = 3600), example = 10)]
     pub shutdown_seconds: Option<u64>,
 }
@@ -108,79 +119,81 @@ pub(super) struct Limits {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(super) struct Source {
-    /// A short name, unique among the sources.
+    /// Name of the source, unique among all sources.
     #[schemars(example = &"kb")]
     pub name: String,
-    /// The repository, as Git takes it.
+    /// URL of a Git repository, in any form that `git clone` accepts.
     #[schemars(example = "https://example.org/kb.git")]
     pub url: Option<String>,
-    /// The folder.
+    /// Path of a folder, relative to this file.
     #[schemars(example = "./kb")]
     pub path: Option<String>,
-    /// The branch of the repository.
+    /// Branch of the repository. Default: "main".
     #[schemars(example = &"main")]
     pub branch: Option<String>,
-    /// The environment variable that holds the token for the repository.
+    /// Environment variable with the access token of the repository. Default: Git's own credentials.
     #[schemars(example = &"GITHUB_TOKEN")]
     pub token_env: Option<String>,
-    /// The environment variable that holds the secret of the repository's webhook: it is then told of pushes at
-    /// `/webhooks/github`.
+    /// Environment variable with the secret of the repository's webhook, which calls `POST /webhooks/github` on
+    /// every push. Default: none; the repository is polled.
     #[schemars(example = &"GITHUB_WEBHOOK_SECRET")]
     pub webhook_secret_env: Option<String>,
-    /// Where the web shows a file of the repository, where that is not known by itself.
+    /// URL template of a file on the web, with `{commit}` and `{path}`. Built in for GitHub, GitLab, Bitbucket,
+    /// Codeberg and gitea.com.
     #[schemars(example = &"https://git.example.org/team/kb/src/commit/{commit}/{path}")]
     pub web_url: Option<String>,
-    /// How many minutes lie between two questions for news of the repository.
+    /// Polling interval of the repository, in minutes. Default: 15.
     #[schemars(range(min = 1, max = 10_080), example = 15)]
     pub poll_minutes: Option<u64>,
 }
 
-/// The table `[knowledge]`.
+/// The table `[knowledge]`: a knowledge base.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(crate) struct Knowledge {
-    /// The source that the documents are in.
+    /// Name of the `[[source]]` with the documents.
     #[schemars(example = &"kb")]
     pub source: String,
-    /// What stands before the names of its tools and prompts, so that two services can be offered side by side. Default: nothing,
-    /// and the name with `_` for a table that has one, such as `[knowledge.docs]`.
+    /// Prefix of the tool and prompt names of this service, which keeps them unique. Default: none for
+    /// `[knowledge]`; the name and `_` for a named table such as `[knowledge.docs]`.
     #[schemars(example = &"docs_")]
     pub prefix: Option<String>,
-    /// Who the knowledge base belongs to, as people read it; also the host of `mcp://` addresses. Default: the name of
-    /// the source.
+    /// Display name of the knowledge base; also the host of its `mcp://` resource URIs. Default: the name of the
+    /// source.
     #[schemars(example = &"The Team")]
     pub title: Option<String>,
-    /// A file with the types of documents, where they are not the usual ones.
+    /// Path of a file with your own document types; check it with `lyceum lint --ontology`. Default: the built-in
+    /// types.
     #[schemars(example = "ontology.toml")]
     pub ontology: Option<String>,
-    /// Whether documents that do not say `publish` are served, files without frontmatter too.
+    /// Whether to serve documents without a `publish` field, including files without frontmatter. Default: false.
     #[schemars(example = false)]
     pub publish_by_default: Option<bool>,
-    /// Folders and files of the source that are left out.
+    /// Folders and files of the source to skip. Default: none.
     #[serde(default)]
     #[schemars(example = ["templates"])]
     pub exclude: Vec<String>,
-    /// Who may read whole documents by the REST API. Default: public.
+    /// Who may read full documents over the REST API. Default: "public".
     #[serde(default)]
     #[schemars(with = "KnowledgeApi", example = &"public")]
     pub api: Option<KnowledgeApi>,
-    /// Where documents are kept, where that is not the data folder: an S3-compatible object store.
+    /// S3-compatible object store for the documents. Default: none; documents are stored in the data folder.
     #[serde(default)]
     #[schemars(with = "Bucket")]
     pub bucket: Option<Bucket>,
 }
 
-/// Who may read whole documents by the REST API.
+/// Who may read full documents over the REST API.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KnowledgeApi {
-    /// Everyone who may read what is public. The tier `member` keeps no published document secret then.
+    /// Every caller who may read public content. Published documents are then not restricted to members.
     #[default]
     Public,
-    /// Members alone, by the scope `knowledge:read`: with lists, search and `/llms.txt`.
+    /// Members with the scope `knowledge:read` only; this includes lists, search and `/llms.txt`.
     Member,
-    /// Nobody: there is no REST API. Members read by MCP.
+    /// Nobody: the REST API is off. Members read over MCP.
     Off,
 }
 
@@ -189,22 +202,22 @@ pub enum KnowledgeApi {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(crate) struct Bucket {
-    /// The bucket.
+    /// Name of the bucket.
     #[schemars(example = &"team-knowledge")]
     pub name: String,
-    /// The address of the object store.
+    /// URL of the object store.
     #[schemars(example = &"https://s3.example.org")]
     pub endpoint: String,
-    /// The region, where the object store has regions.
+    /// Region of the bucket. Default: "auto".
     #[schemars(example = &"auto")]
     pub region: Option<String>,
-    /// What all keys begin with, where the bucket is shared.
+    /// Prefix of all keys, for a shared bucket. Default: none.
     #[schemars(example = &"lyceum")]
     pub prefix: Option<String>,
-    /// The environment variable that holds the id of the access key.
+    /// Environment variable with the access key id.
     #[schemars(example = &"S3_ACCESS_KEY_ID")]
     pub access_key_env: String,
-    /// The environment variable that holds the secret of the access key.
+    /// Environment variable with the secret access key.
     #[schemars(example = &"S3_SECRET_ACCESS_KEY")]
     pub secret_key_env: String,
 }
@@ -213,114 +226,115 @@ pub(crate) struct Bucket {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Search {
-    /// What turns texts into vectors, so that they are found by what they mean. Default: `all-MiniLM-L6-v2` on this
-    /// machine.
+    /// Embedding model for vector search. Default: `all-MiniLM-L6-v2`, run in this process.
     #[schemars(with = "Embedder")]
     pub embedder: Option<Embedder>,
-    /// What reads the best results together with the question and orders them once more. Default: nothing.
+    /// Reranker, which rescores the top results. Default: none.
     #[schemars(with = "Reranker")]
     pub reranker: Option<Reranker>,
-    /// The folder of models. Default: `models` in the data folder.
+    /// Folder for model files. Default: `models` in the data folder. Overridden by `LYCEUM_MODELS`.
     #[schemars(example = "/var/lib/lyceum/models")]
     pub models: Option<String>,
-    /// Where models are fetched from.
+    /// Model hub to download models from. Default: "https://huggingface.co". Overridden by `HF_ENDPOINT`.
     #[schemars(example = "https://huggingface.co")]
     pub hub: Option<String>,
 }
 
-/// What turns texts into vectors.
+/// The table `[search.embedder]`: the embedding model.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(super) struct Embedder {
-    /// Where the model runs.
+    /// Where the model runs. Default: "local". Overridden by `LYCEUM_EMBEDDER`.
     pub kind: EmbedderKind,
-    /// The model: of a local one its name, or `org/name` at the hub.
+    /// Name of the model. For "local": a folder name in `search.models`, or `org/name` at the hub. Default for
+    /// "local": "all-MiniLM-L6-v2".
     #[schemars(example = &"all-MiniLM-L6-v2")]
     pub model: Option<String>,
-    /// Of a local model: the folder of its files, where it is not one of `models`.
+    /// For "local": folder with `model.onnx` and `tokenizer.json`, if it is not in `search.models`.
     #[schemars(example = &"./bge-base-en-v1.5")]
     pub folder: Option<String>,
-    /// The address of the endpoint.
+    /// Base URL of the API.
     #[schemars(example = &"https://api.openai.com/v1")]
     pub url: Option<String>,
-    /// The environment variable that holds the key of the endpoint.
+    /// Environment variable with the API key. Default: none.
     #[schemars(example = &"OPENAI_API_KEY")]
     pub key_env: Option<String>,
-    /// Of Workers AI: the account.
+    /// For "workers-ai": account id.
     #[schemars(example = &"023e105f4ecef8ad9ca31a8372d0c353")]
     pub account: Option<String>,
-    /// How long vectors shall be, for models that leave the choice.
+    /// For "openai": number of dimensions, if the model supports several. Default: chosen by the model.
     #[schemars(range(min = 8, max = 8192), example = 768)]
     pub dimensions: Option<u64>,
-    /// How many texts go into one request.
+    /// Maximum number of texts per API request. Default: 64.
     #[schemars(range(min = 1, max = 2048), example = 64)]
     pub batch: Option<u64>,
-    /// Of a local model: how the vectors of words become one, where its folder does not say.
+    /// For "local": pooling of token embeddings. Default: as the model folder says.
     pub pooling: Option<PoolingKind>,
-    /// What stands before a question, where the model wants that.
+    /// Text to put before queries, for models that need it. Default: as the model folder says, or none.
     #[schemars(example = &"query: ")]
     pub query_prefix: Option<String>,
-    /// What stands before a passage, where the model wants that.
+    /// Text to put before passages, for models that need it. Default: as the model folder says, or none.
     #[schemars(example = &"passage: ")]
     pub passage_prefix: Option<String>,
-    /// How many tokens of a text the model sees.
+    /// Maximum sequence length, in tokens. Default: as the model or the API says.
     #[schemars(range(min = 16, max = 32768), example = 256)]
     pub max_tokens: Option<u64>,
 }
 
-/// Where a model runs.
+/// Where an embedding model runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum EmbedderKind {
-    /// Nowhere: things are found by their words.
+    /// No embedding model: lexical search (BM25) only.
     None,
-    /// On this machine.
+    /// In this process, on the CPU.
     Local,
-    /// At an endpoint that speaks as OpenAI's does.
+    /// An API compatible with OpenAI embeddings.
     #[serde(rename = "openai")]
     OpenAi,
-    /// At an Ollama server.
+    /// An Ollama server.
     Ollama,
-    /// At a text-embeddings-inference server.
+    /// A text-embeddings-inference server.
     Tei,
-    /// At Workers AI.
+    /// Cloudflare Workers AI.
     WorkersAi,
 }
 
-/// How the vectors of words become one.
+/// How token embeddings become one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum PoolingKind {
-    /// Their mean.
+    /// Mean of all tokens.
     Mean,
-    /// The first.
+    /// First token (CLS).
     Cls,
 }
 
-/// What orders the best results once more.
+/// The table `[search.reranker]`: the reranker.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(super) struct Reranker {
-    /// Where the model runs.
+    /// Where the reranker runs. Default: "none".
     pub kind: RerankerKind,
-    /// The model.
+    /// Name of the model. Default for "workers-ai": "@cf/baai/bge-reranker-base".
     #[schemars(example = &"rerank-v3.5")]
     pub model: Option<String>,
-    /// Of a local model: the folder of its files.
+    /// For "local": folder with the model files.
     #[schemars(example = &"./bge-reranker-base")]
     pub folder: Option<String>,
-    /// The address of the endpoint.
+    /// Base URL of the API.
     #[schemars(example = &"https://api.cohere.com/v2")]
     pub url: Option<String>,
-    /// The environment variable that holds the key of the endpoint.
+    /// Environment variable with the API key. Default: none.
     #[schemars(example = &"COHERE_API_KEY")]
     pub key_env: Option<String>,
-    /// Of Workers AI: the account.
+    /// For "workers-ai": account id.
     #[schemars(example = &"023e105f4ecef8ad9ca31a8372d0c353")]
     pub account: Option<String>,
-    /// How long a search waits for it, in milliseconds; then the order stays as it was.
+    /// How long a search waits for the reranker, in milliseconds; after that, results keep their order. Default:
+    /// 1500.
     #[schemars(range(min = 50, max = 30_000), example = 1500)]
     pub budget_ms: Option<u64>,
 }
@@ -329,48 +343,48 @@ pub(super) struct Reranker {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum RerankerKind {
-    /// Nowhere.
+    /// No reranker.
     None,
-    /// On this machine.
+    /// In this process, on the CPU.
     Local,
-    /// At Workers AI.
+    /// Cloudflare Workers AI.
     WorkersAi,
-    /// At a text-embeddings-inference server.
+    /// A text-embeddings-inference server.
     Tei,
-    /// At an endpoint that speaks as Cohere's does.
+    /// An API compatible with Cohere rerank.
     Cohere,
 }
 
-/// The table `[skills]`. What is written here counts over the `config.yaml` of the source.
+/// The table `[skills]`: a collection of skills. Its keys override the `config.yaml` of the source.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Skills {
-    /// The source that the skills are in.
+    /// Name of the `[[source]]` with the skills. Overridden by `SKILLS_DIR` and `SKILLS_REPO`.
     #[schemars(example = &"team-skills")]
     #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
     pub source: String,
-    /// What stands before the names of its tools and prompts, so that two services can be offered side by side. Default: nothing,
-    /// and the name with `_` for a table that has one, such as `[skills.docs]`.
+    /// Prefix of the tool and prompt names of this service, which keeps them unique. Default: none for `[skills]`;
+    /// the name and `_` for a named table such as `[skills.docs]`.
     #[schemars(example = &"docs_")]
     #[expect(dead_code, reason = "it is read for every kind of service alike")]
     pub prefix: Option<String>,
-    /// The folder of the skills in the source, where it is not found by itself.
+    /// Folder of the skills in the source. Default: `skills` if a repository has it, else the whole source.
     #[schemars(example = &"skills")]
     #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
     pub path: Option<String>,
-    /// How skills are found.
+    /// How `get_skill` picks a skill for a task.
     #[serde(default)]
     pub matching: MatchOverlay,
-    /// How often a repository is asked for news.
+    /// Polling of a repository.
     #[serde(default)]
     pub refresh: RefreshOverlay,
-    /// How scripts are run.
+    /// How `run_script` runs scripts.
     #[serde(default)]
     pub scripts: ScriptOverlay,
-    /// How assets are served.
+    /// Limits of assets.
     #[serde(default)]
     pub assets: AssetOverlay,
-    /// Where usage is told.
+    /// Usage events.
     #[serde(default)]
     pub analytics: AnalyticsOverlay,
 }

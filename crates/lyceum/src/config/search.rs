@@ -13,7 +13,7 @@ use super::check::{Checker, is_plain};
 pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
 
 /// Where models are fetched from.
-const HUB: &str = "https://huggingface.co";
+const DEFAULT_HUB: &str = "https://huggingface.co";
 
 /// Search, as it is declared.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ pub(super) fn service(checker: &mut Checker<'_>, data_dir: &Path) -> SearchServi
     };
     let models = checker.text("/search/models").map(|folder| checker.path(folder));
     let models = models.unwrap_or_else(|| data_dir.join("models"));
-    let hub = checker.text("/search/hub").unwrap_or(HUB).trim_end_matches('/').to_owned();
+    let hub = checker.text("/search/hub").unwrap_or(DEFAULT_HUB).trim_end_matches('/').to_owned();
     if is_plain(&hub) {
         let message = "models are not fetched over plain http; write it with https".to_owned();
         checker.fault("/search/hub", message);

@@ -20,7 +20,7 @@ use axum::{
     extract::{Request, State},
     response::{IntoResponse, Response},
 };
-use lyceum_knowledge::{Knowledge, Readers, Shown};
+use lyceum_knowledge::{CatalogSnapshot, Knowledge, Readers};
 use lyceum_model::{Caller, ErrorCode};
 
 use super::{
@@ -46,10 +46,10 @@ static ENDPOINTS: [Endpoint; 6] =
 pub(super) const ROOT: &str = "/api/v1";
 
 /// What the paths of operators begin with.
-const OPERATOR: &str = "/api/v1/sources/";
+const OPERATOR_PREFIX: &str = "/api/v1/sources/";
 
 /// Seconds after which what is not there yet may be.
-const AGAIN_AFTER: u64 = 5;
+const RETRY_AFTER_SECONDS: u64 = 5;
 
 /// What an endpoint works with.
 pub(crate) struct Api {
@@ -139,8 +139,8 @@ fn permit(
     lyceum_tools::permit(&caller, &access).map_err(|denied| {
         let message = format!("Access denied. The API requires {}.", denied.needs());
         let details = lyceum_tools::Error::from(denied.clone()).details();
-        let told = ApiError { details, ..ApiError::new(ErrorCode::ScopeMissing, message) };
-        let mut response = told.into_response();
+        let error = ApiError { details, ..ApiError::new(ErrorCode::ScopeMissing, message) };
+        let mut response = error.into_response();
         challenge_denied(app, &mut response, "/mcp", &caller, &denied);
         Box::new(response)
     })
@@ -168,18 +168,18 @@ fn no_knowledge() -> ApiError {
 }
 
 /// What is served at this moment; waits for the first sync.
-async fn shown(knowledge: &Knowledge) -> Result<Arc<Shown>, ApiError> {
-    let shown = knowledge.shown();
-    if shown.version.is_some() {
-        return Ok(shown);
+async fn catalog(knowledge: &Knowledge) -> Result<Arc<CatalogSnapshot>, ApiError> {
+    let snapshot = knowledge.snapshot();
+    if snapshot.version.is_some() {
+        return Ok(snapshot);
     }
     knowledge.ready().await.map_err(|error| failed(&error))
 }
 
 /// What went wrong below, for a client that may try again.
 fn failed(error: &lyceum_tools::Error) -> ApiError {
-    let told = ApiError::from(error);
-    if told.code == ErrorCode::Unavailable { told.retry_after(AGAIN_AFTER) } else { told }
+    let error = ApiError::from(error);
+    if error.code == ErrorCode::Unavailable { error.retry_after(RETRY_AFTER_SECONDS) } else { error }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use super::{
 use crate::app::App;
 
 /// What is told of a resource is below this, and the path of the resource follows.
-const RESOURCE: &str = "/.well-known/oauth-protected-resource";
+const PROTECTED_RESOURCE_PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// The routes. Where nobody signs in, clients that look for the way are told so.
 pub(super) fn routes(app: &App) -> Vec<Route> {
@@ -54,20 +54,20 @@ fn sign_in_routes() -> Vec<Route> {
     let file = |route: Route| route.audience(Audience::Public).rate(RateClass::Own);
     let document = |route: Route| file(route).cors(Cors::AnyOrigin);
     vec![
-        page(Route::get("/authorize", authorize::ask)),
-        page(Route::post("/authorize", authorize::decide)).body(BodyLimit::Bytes(authorize::LARGEST)),
+        page(Route::get("/authorize", authorize::show_sign_in)),
+        page(Route::post("/authorize", authorize::decide)).body(BodyLimit::Bytes(authorize::MAX_FORM_BYTES)),
         file(Route::get("/authorize/page.js", page::script)),
         file(Route::get("/authorize/waap.js", page::waap_script)),
         file(Route::get("/authorize/page.css", page::style)),
         page(Route::get("/siwe/nonce", siwe::nonce)),
-        page(Route::post("/siwe/nonce", siwe::message)).body(BodyLimit::Bytes(siwe::LARGEST)),
-        page(Route::post("/siwe/verify", siwe::verify)).body(BodyLimit::Bytes(siwe::LARGEST)),
+        page(Route::post("/siwe/nonce", siwe::message)).body(BodyLimit::Bytes(siwe::MAX_BODY_BYTES)),
+        page(Route::post("/siwe/verify", siwe::verify)).body(BodyLimit::Bytes(siwe::MAX_BODY_BYTES)),
         page(Route::get("/github/callback", authorize::from_github)),
-        client(Route::post("/token", clients::token)).body(BodyLimit::Bytes(clients::LARGEST)),
-        client(Route::post("/register", clients::register)).body(BodyLimit::Bytes(clients::LARGEST)),
-        client(Route::post("/revoke", clients::revoke)).body(BodyLimit::Bytes(clients::LARGEST)),
+        client(Route::post("/token", clients::token)).body(BodyLimit::Bytes(clients::MAX_BODY_BYTES)),
+        client(Route::post("/register", clients::register)).body(BodyLimit::Bytes(clients::MAX_BODY_BYTES)),
+        client(Route::post("/revoke", clients::revoke)).body(BodyLimit::Bytes(clients::MAX_BODY_BYTES)),
         document(Route::get("/.well-known/oauth-authorization-server", server_metadata)),
-        document(Route::get(RESOURCE, first_resource)),
+        document(Route::get(PROTECTED_RESOURCE_PATH, first_resource)),
         document(Route::get("/.well-known/oauth-protected-resource/{*path}", resource)),
         // Clients look for documents of other standards too, and must not take a refusal for one.
         document(Route::any("/.well-known/{*path}", no_document)),

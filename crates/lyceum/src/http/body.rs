@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode, header};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use lyceum_model::{Caller, ErrorCode};
-use lyceum_tools::{ByteBudget, HeldBytes};
+use lyceum_tools::{ByteBudget, ByteReservation};
 
 use super::ApiError;
 use crate::{app::App, deadline::within};
@@ -18,7 +18,7 @@ const FREE_BYTES: usize = 16 * 1024;
 /// A body that was read, and what it takes of the budget for as long as this is kept.
 pub(crate) struct RequestBody {
     pub(crate) bytes: Bytes,
-    pub(crate) held: Option<HeldBytes>,
+    pub(crate) held: Option<ByteReservation>,
 }
 
 /// Reads a body. One that says it is too large is refused before a byte of it is read. Strangers may send less.
@@ -56,7 +56,7 @@ pub(super) async fn read_parts(
     let mut body = Limited::new(body, most);
     let reading = async {
         while let Some(frame) = body.frame().await {
-            if let Some(part) = frame.map_err(Unread::Client)?.data_ref() {
+            if let Some(part) = frame.map_err(ReadFailure::Client)?.data_ref() {
                 take(part);
             }
         }
@@ -78,44 +78,44 @@ async fn read_within(
 
 /// Refuses a body that says it is too large.
 fn refuse_larger(headers: &HeaderMap, most: usize) -> Result<(), ApiError> {
-    let said =
+    let declared =
         headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    if said.is_some_and(|length| length > most) { Err(too_large(most)) } else { Ok(()) }
+    if declared.is_some_and(|length| length > most) { Err(too_large(most)) } else { Ok(()) }
 }
 
 async fn in_time<T>(
     limit: Duration,
     most: usize,
-    reading: impl Future<Output = Result<T, Unread>>,
+    reading: impl Future<Output = Result<T, ReadFailure>>,
 ) -> Result<T, ApiError> {
     match within(limit, reading).await {
         Ok(Ok(read)) => Ok(read),
-        Ok(Err(Unread::Client(error))) if passed_limit(&*error) => Err(too_large(most)),
-        Ok(Err(Unread::Client(_))) => {
+        Ok(Err(ReadFailure::Client(error))) if passed_limit(&*error) => Err(too_large(most)),
+        Ok(Err(ReadFailure::Client(_))) => {
             Err(ApiError::new(ErrorCode::ValidationError, "the body ended before it was whole"))
         }
-        Ok(Err(Unread::NoRoom(spent))) => {
+        Ok(Err(ReadFailure::NoRoom(spent))) => {
             Err(ApiError::new(ErrorCode::Unavailable, spent.to_string()).retry_after(1))
         }
         Err(_) => Err(too_slow(limit)),
     }
 }
 
-enum Unread {
+enum ReadFailure {
     Client(BoxError),
-    NoRoom(lyceum_tools::BudgetSpent),
+    NoRoom(lyceum_tools::BudgetExceeded),
 }
 
 /// Reads to the end. What has come counts, not what was announced: announcing costs a client nothing.
-async fn collect(budget: &ByteBudget, mut body: Limited<Body>) -> Result<RequestBody, Unread> {
+async fn collect(budget: &ByteBudget, mut body: Limited<Body>) -> Result<RequestBody, ReadFailure> {
     let (mut first, mut whole) = (Bytes::new(), BytesMut::new());
     // Nothing for most, so that they touch nothing that others use.
-    let (mut held, mut paid) = (None::<HeldBytes>, FREE_BYTES);
+    let (mut held, mut paid) = (None::<ByteReservation>, FREE_BYTES);
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(Unread::Client)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(ReadFailure::Client)?.into_data() else { continue };
         let size = first.len().max(whole.len()) + data.len();
         if size > paid {
-            held.get_or_insert_with(|| budget.hold()).grow(size - paid).map_err(Unread::NoRoom)?;
+            held.get_or_insert_with(|| budget.hold()).grow(size - paid).map_err(ReadFailure::NoRoom)?;
             paid = size;
         }
         // Most bodies come in one piece, and are not copied.

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName};
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Whether it was said that `X-Forwarded-For` came from a peer that is not trusted.
-static SAID: AtomicBool = AtomicBool::new(false);
+static WARNED: AtomicBool = AtomicBool::new(false);
 
 /// The address that a request comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,10 +57,10 @@ impl ClientAddr {
 
     /// Says once that all clients of a proxy share one address, and what to write so that they don't.
     fn note_untrusted(self, headers: &HeaderMap) {
-        if !SAID.load(Ordering::Relaxed)
+        if !WARNED.load(Ordering::Relaxed)
             && is_near(self.0)
             && headers.contains_key(FORWARDED_FOR)
-            && !SAID.swap(true, Ordering::Relaxed)
+            && !WARNED.swap(true, Ordering::Relaxed)
         {
             tracing::warn!(
                 "X-Forwarded-For is ignored: it came from a private address that is not in server.trusted_proxies; \

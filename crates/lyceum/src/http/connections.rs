@@ -24,15 +24,15 @@ pub(super) struct Connections {
 }
 
 /// What a connection may be used for, for as long as this is kept.
-pub(super) struct Place {
-    pub(super) serves: Serves,
+pub(super) struct Slot {
+    pub(super) serves: ConnectionUse,
     _permit: OwnedSemaphorePermit,
-    _share: Option<Share>,
+    _share: Option<AddressSlot>,
 }
 
 /// What is answered on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Serves {
+pub(super) enum ConnectionUse {
     /// Everything.
     All,
     /// Probes alone: every place is taken.
@@ -40,7 +40,7 @@ pub(super) enum Serves {
 }
 
 /// One of the connections of an address.
-struct Share {
+struct AddressSlot {
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     network: IpAddr,
 }
@@ -68,16 +68,16 @@ impl Connections {
     }
 
     /// Gives the place to whoever came; nothing where their address has as many connections as it may.
-    pub(super) fn take(&self, peer: IpAddr, permit: OwnedSemaphorePermit) -> Option<Place> {
+    pub(super) fn take(&self, peer: IpAddr, permit: OwnedSemaphorePermit) -> Option<Slot> {
         let share = if (self.is_exempt)(peer) { None } else { Some(self.share(peer)?) };
         let is_reserved = Arc::ptr_eq(permit.semaphore(), &self.reserved);
         // One of the others may have become free while nobody came.
         let better = if is_reserved { self.places.clone().try_acquire_owned().ok() } else { None };
-        let serves = if is_reserved && better.is_none() { Serves::Probes } else { Serves::All };
-        Some(Place { serves, _permit: better.unwrap_or(permit), _share: share })
+        let serves = if is_reserved && better.is_none() { ConnectionUse::Probes } else { ConnectionUse::All };
+        Some(Slot { serves, _permit: better.unwrap_or(permit), _share: share })
     }
 
-    fn share(&self, peer: IpAddr) -> Option<Share> {
+    fn share(&self, peer: IpAddr) -> Option<AddressSlot> {
         let network = ClientAddr::of_peer(peer).network();
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         let count = by_address.entry(network).or_default();
@@ -85,11 +85,11 @@ impl Connections {
             return None;
         }
         *count += 1;
-        Some(Share { by_address: self.by_address.clone(), network })
+        Some(AddressSlot { by_address: self.by_address.clone(), network })
     }
 }
 
-impl Drop for Share {
+impl Drop for AddressSlot {
     fn drop(&mut self) {
         let mut by_address = self.by_address.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = by_address.get_mut(&self.network) {
@@ -111,7 +111,7 @@ mod tests {
         Connections::new(&Config::from_text(Path::new("lyceum.toml"), lines).unwrap())
     }
 
-    async fn connect(connections: &Connections, peer: &str) -> Option<Place> {
+    async fn connect(connections: &Connections, peer: &str) -> Option<Slot> {
         let permit = connections.free().await.unwrap();
         connections.take(peer.parse().unwrap(), permit)
     }
@@ -141,10 +141,10 @@ mod tests {
         let connections = connections("[limits]\nconnections = 1");
         let first = connect(&connections, "192.0.2.1").await.unwrap();
         let second = connect(&connections, "192.0.2.2").await.unwrap();
-        assert_eq!((first.serves, second.serves), (Serves::All, Serves::Probes));
+        assert_eq!((first.serves, second.serves), (ConnectionUse::All, ConnectionUse::Probes));
         let reserved = connections.free().await.unwrap();
         drop(first);
         let third = connections.take("192.0.2.3".parse().unwrap(), reserved).unwrap();
-        assert_eq!(third.serves, Serves::All);
+        assert_eq!(third.serves, ConnectionUse::All);
     }
 }

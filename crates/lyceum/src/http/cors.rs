@@ -61,9 +61,9 @@ impl Page {
     /// Adds what browsers and caches need to know of an answer.
     pub(super) fn finish(self, app: &App, response: &mut Response) {
         if self.is_read {
-            keep_no_refusal(response);
+            forbid_caching_refusals(response);
             if app.auth.is_some() && !app.config.is_public() {
-                keep_to_oneself(response.headers_mut());
+                mark_private(response.headers_mut());
             }
         }
         if self.is_open {
@@ -89,7 +89,7 @@ fn is_allowed(app: &App, origin: &HeaderValue) -> bool {
 }
 
 /// Answers an allowed page needs before a browser lets it read ours.
-fn allow(headers: &mut HeaderMap, origin: HeaderValue, asked: Option<HeaderValue>) {
+fn allow(headers: &mut HeaderMap, origin: HeaderValue, requested_headers: Option<HeaderValue>) {
     if headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
         return;
     }
@@ -109,8 +109,8 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue, asked: Option<HeaderValue
         headers.insert(name, HeaderValue::from_static(value));
     }
     // An allowed page may send any header, such as the `Mcp-Param-…` of a tool's own choice.
-    if let Some(asked) = asked {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked);
+    if let Some(requested_headers) = requested_headers {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested_headers);
     }
 }
 
@@ -124,7 +124,7 @@ fn open_to_all(headers: &mut HeaderMap) {
 }
 
 /// A refusal is not to be kept by a cache.
-fn keep_no_refusal(response: &mut Response) {
+fn forbid_caching_refusals(response: &mut Response) {
     let status = response.status();
     if status.is_client_error() || status.is_server_error() {
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -132,7 +132,7 @@ fn keep_no_refusal(response: &mut Response) {
 }
 
 /// What is for those who signed in is not to be kept by a cache that others ask too.
-fn keep_to_oneself(headers: &mut HeaderMap) {
+fn mark_private(headers: &mut HeaderMap) {
     let kept = headers.get(header::CACHE_CONTROL).and_then(|kept| kept.to_str().ok()).unwrap_or_default();
     if kept.starts_with("public") {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));

@@ -3,20 +3,23 @@
 //! In order: an id, the row of the route table, the log, the drain, `Host`, `Origin`, CORS, the caller; then the handler, with
 //! panics contained. What differs from one path to another stands in its row, and nowhere here.
 
-use std::{convert::Infallible, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Instant};
+use std::{
+    convert::Infallible, future::poll_fn, net::IpAddr, panic::AssertUnwindSafe, pin::pin, sync::Arc,
+    time::Instant,
+};
 
 use axum::{body::Body, response::Response};
 use futures::FutureExt;
 use http::{HeaderName, Request, header};
-use lyceum_model::{Caller, ErrorCode};
+use lyceum_model::ErrorCode;
 
 use super::{
     ApiError, ClientAddr, RouteTable, auth,
-    connections::Serves,
+    connections::ConnectionUse,
     cors::{Page, method_meant},
     log::RequestLog,
     route::{Policy, Protocol, RateClass},
-    table::{Matched, Target},
+    table::{RouteMatch, Target},
     throttle::hold_back,
 };
 use crate::{app::App, mcp};
@@ -28,13 +31,13 @@ pub(super) async fn handle(
     app: App,
     table: Arc<RouteTable>,
     peer: IpAddr,
-    serves: Serves,
+    serves: ConnectionUse,
     request: Request<Body>,
 ) -> Result<Response, Infallible> {
     let id = app.request_ids.of(request.headers().get(REQUEST_ID));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let Matched { label, policy, target } = table.find(&method_meant(&request), &path);
-    let mut log = RequestLog::begin(app, id.clone(), method, path, label);
+    let RouteMatch { label, policy, target } = table.find(&method_meant(&request), &path);
+    let mut log = RequestLog::begin(app, &id, method, path, label, request.headers());
     let page = Page::of(&log.app, policy.cors, &request);
     let client = ClientAddr::of_request(peer, request.headers(), &log.app.config.trusted_proxies);
     let mut response = match admit(&log.app, client, serves, policy, &page, &request) {
@@ -48,8 +51,10 @@ pub(super) async fn handle(
             Some(response) => response,
             None => {
                 let work = route(log.app.clone(), &table, (policy, target), client, request);
-                let work = AssertUnwindSafe(work).catch_unwind();
-                work.await.unwrap_or_else(|_| panicked(policy.protocol))
+                let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
+                // Entered by hand: a future that owns the span would count it up and down once more.
+                let within = poll_fn(|cx| log.span.in_scope(|| work.as_mut().poll(cx)));
+                within.await.unwrap_or_else(|_| log.span.in_scope(|| panicked(policy.protocol)))
             }
         },
     };
@@ -72,7 +77,7 @@ async fn route(
         Some(auth) => {
             let path = request.uri().path();
             let admitted = auth::admit(&app, auth, client, policy, path, request.headers()).await;
-            let is_stranger = admitted.as_ref().map_or(true, Caller::is_anonymous);
+            let is_stranger = admitted.as_ref().map_or(true, |caller| caller.is_anonymous());
             if is_stranger && let Err(error) = app.throttle.turn(client, policy.rate).await {
                 return policy.protocol.refusal(error);
             }
@@ -83,7 +88,7 @@ async fn route(
             if let Some(refusal) = auth::denial(&app, policy, path, &caller) {
                 return refusal;
             }
-            Arc::new(caller)
+            caller
         }
     };
     if target == Target::Mcp {
@@ -92,19 +97,19 @@ async fn route(
     request.extensions_mut().insert(caller);
     request.extensions_mut().insert(client);
     let request = request.map(|body| policy.body.bound(body, &app.config.limits));
-    table.answer(target, request).await
+    table.dispatch(target, request).await
 }
 
 /// Lets a request in, or says why not.
 fn admit(
     app: &App,
     client: ClientAddr,
-    serves: Serves,
+    serves: ConnectionUse,
     policy: Policy,
     page: &Page,
     request: &Request<Body>,
 ) -> Result<(), ApiError> {
-    if serves == Serves::Probes && !policy.is_probe {
+    if serves == ConnectionUse::Probes && !policy.is_probe {
         let message =
             "the server has as many connections as it takes (limits.connections); try again in a moment";
         return Err(ApiError::new(ErrorCode::Unavailable, message).retry_after(1));

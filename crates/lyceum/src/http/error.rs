@@ -30,22 +30,22 @@ pub(crate) fn status(code: ErrorCode) -> StatusCode {
     }
 }
 
-/// A failed request.
+/// An error response.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
 pub(crate) struct ApiError {
-    /// What went wrong, for a program to match on.
+    /// Error code, for programs.
     #[schemars(with = "String", extend("enum" = ErrorCode::ALL))]
     pub code: ErrorCode,
-    /// What went wrong and what to do, for a person.
+    /// What failed, why and what to do, for people.
     pub message: String,
-    /// What a program may want to know beside the code, such as the field.
+    /// Machine-readable details, such as the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
-    /// The status where it is not that of the table.
+    /// The HTTP status, if it differs from the one of the code.
     #[serde(skip)]
     pub status: Option<StatusCode>,
-    /// Seconds after which the same request may work.
+    /// Seconds after which a retry may succeed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
 }
@@ -57,8 +57,8 @@ impl ApiError {
 
     /// A value that is not what was asked for; the message says what to write.
     pub(crate) fn invalid(field: &str, message: impl std::fmt::Display) -> Self {
-        let told = Self::new(ErrorCode::ValidationError, format!("{field}: {message}"));
-        Self { details: Some(json!({ "field": field })), ..told }
+        let error = Self::new(ErrorCode::ValidationError, format!("{field}: {message}"));
+        Self { details: Some(json!({ "field": field })), ..error }
     }
 
     /// The status to answer with.
@@ -77,7 +77,7 @@ impl ApiError {
     }
 }
 
-/// The body of a failed request.
+/// The body of an error response.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ErrorBody {
     error: ApiError,

@@ -30,17 +30,17 @@ struct Health {
 
 /// All that a stranger is told of a server that asks everyone to sign in.
 #[derive(Serialize)]
-struct Bare {
+struct PublicHealth {
     status: &'static str,
 }
 
 /// `GET /health`
 pub(super) async fn health(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
-    let health = look(&app).await;
+    let health = collect_health(&app).await;
     if sees_details(&app, &caller) {
         Json(health).into_response()
     } else {
-        Json(Bare { status: health.status }).into_response()
+        Json(PublicHealth { status: health.status }).into_response()
     }
 }
 
@@ -49,7 +49,7 @@ fn sees_details(app: &App, caller: &Caller) -> bool {
     !app.config.is_closed() || caller.tier() >= Tier::Operator
 }
 
-async fn look(app: &App) -> Health {
+async fn collect_health(app: &App) -> Health {
     let sources = app.sources();
     let failed = sources.iter().any(|source| source.state == SourceState::Failed);
     let registry = app.mcp.hub().registry();
@@ -92,7 +92,7 @@ pub(super) async fn ready(State(app): State<App>, Extension(caller): Extension<A
         return full;
     }
     let status = if full.status().is_success() { "ok" } else { "unavailable" };
-    (full.status(), Json(Bare { status })).into_response()
+    (full.status(), Json(PublicHealth { status })).into_response()
 }
 
 /// Readiness in full.

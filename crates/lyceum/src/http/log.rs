@@ -10,34 +10,39 @@ use std::{
 
 use axum::body::Body;
 use bytes::Bytes;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 
-use crate::app::App;
+use tracing::Span;
+
+use crate::{app::App, telemetry::span};
 
 /// What is known of a request while it is under way. Dropping it writes the line.
 pub(super) struct RequestLog {
-    pub id: HeaderValue,
     pub method: Method,
     pub path: String,
     /// The path of its row in the route table.
     pub route: Cow<'static, str>,
     pub status: StatusCode,
     pub app: App,
+    /// What log lines below the request belong to.
+    pub span: Span,
     started: Instant,
 }
 
 impl RequestLog {
     pub(super) fn begin(
         app: App,
-        id: HeaderValue,
+        id: &HeaderValue,
         method: Method,
         path: String,
         route: Cow<'static, str>,
+        headers: &HeaderMap,
     ) -> Self {
         app.drain.enter();
+        let span = span::of_http_request(id.to_str().unwrap_or_default(), &method, &path, &route, headers);
         // A request that is dropped before it has a status was given up by the client.
-        Self { id, method, path, route, status: CLIENT_CLOSED_REQUEST, app, started: Instant::now() }
+        Self { method, path, route, status: CLIENT_CLOSED_REQUEST, app, span, started: Instant::now() }
     }
 
     /// Keeps the log open until a streamed body has ended; a body that is ready is as good as sent.
@@ -45,7 +50,7 @@ impl RequestLog {
         if body.size_hint().exact().is_some() {
             return body;
         }
-        Body::new(LoggedBody { body, _log: self })
+        Body::new(LoggedBody { body, log: self })
     }
 }
 
@@ -59,8 +64,9 @@ impl Drop for RequestLog {
     fn drop(&mut self) {
         let elapsed = self.started.elapsed();
         let status = self.status.as_u16();
+        span::record_status(&self.span, self.status);
         tracing::info!(
-            request_id = self.id.to_str().unwrap_or_default(),
+            parent: &self.span,
             method = self.method.as_str(),
             path = self.path,
             status,
@@ -75,7 +81,7 @@ impl Drop for RequestLog {
 /// A body that carries the log along.
 struct LoggedBody {
     body: Body,
-    _log: RequestLog,
+    log: RequestLog,
 }
 
 impl HttpBody for LoggedBody {
@@ -86,7 +92,9 @@ impl HttpBody for LoggedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
+        let Self { body, log } = &mut *self;
+        let _entered = log.span.enter();
+        Pin::new(body).poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {

@@ -15,7 +15,7 @@ use tokio::{
     sync::Semaphore,
 };
 
-use super::{ApiError, ClientAddr, HostRule, RouteTable, serve::ACCEPT_PAUSE, table::Matched};
+use super::{ApiError, ClientAddr, HostRule, RouteTable, serve::ACCEPT_PAUSE, table::RouteMatch};
 use crate::app::App;
 
 /// How many connections there may be: few programs scrape one server.
@@ -56,7 +56,7 @@ async fn connection(shared: Arc<Listener>, stream: TcpStream, client: ClientAddr
     let read_within = shared.app.config.limits.read;
     let service = service_fn(move |request| {
         let shared = shared.clone();
-        async move { Ok::<_, Infallible>(shared.answer(client, request).await) }
+        async move { Ok::<_, Infallible>(shared.handle(client, request).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -69,7 +69,7 @@ async fn connection(shared: Arc<Listener>, stream: TcpStream, client: ClientAddr
 }
 
 impl Listener {
-    async fn answer(&self, client: ClientAddr, request: Request<Incoming>) -> Response {
+    async fn handle(&self, client: ClientAddr, request: Request<Incoming>) -> Response {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
         // A page on the web can point a name of its own at this machine.
         if !host.is_some_and(|host| self.hosts.allows(host)) || request.headers().contains_key(header::ORIGIN)
@@ -77,7 +77,7 @@ impl Listener {
             let message = "this listener is not known by the name in Host; add it to server.allowed_hosts";
             return ApiError::new(ErrorCode::Forbidden, message).into_response();
         }
-        let Matched { policy, target, .. } = self.table.find(request.method(), request.uri().path());
+        let RouteMatch { policy, target, .. } = self.table.find(request.method(), request.uri().path());
         if !policy.is_probe {
             let probes: Vec<&str> = self.table.probes().collect();
             let message = format!("there is nothing at this path; there are {}", probes.join(", "));
@@ -87,6 +87,6 @@ impl Listener {
         let mut request = request.map(|body| policy.body.bound(Body::new(body), limits));
         request.extensions_mut().insert(Arc::new(Caller::trusted()));
         request.extensions_mut().insert(client);
-        self.table.answer(target, request).await
+        self.table.dispatch(target, request).await
     }
 }

@@ -11,7 +11,7 @@ use super::ClientAddr;
 use crate::token_bucket::{Rate, TokenBucket};
 
 /// How many addresses are remembered; those beyond share one place.
-const REMEMBERED: usize = 10_000;
+const MAX_ADDRESSES: usize = 10_000;
 
 /// How often one client address may ask: so many at once, and one more each time an interval has passed.
 #[derive(Debug)]
@@ -59,11 +59,11 @@ impl RateLimit {
         patience: Duration,
     ) -> Result<Duration, Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= REMEMBERED {
+        if buckets.len() >= MAX_ADDRESSES {
             buckets.retain(|_, bucket| !bucket.is_full(now));
         }
         let mut network = client.network();
-        if buckets.len() >= REMEMBERED && !buckets.contains_key(&network) {
+        if buckets.len() >= MAX_ADDRESSES && !buckets.contains_key(&network) {
             network = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
         }
         buckets.entry(network).or_insert_with(|| TokenBucket::new(now)).take(self.rate, now, patience)
@@ -107,7 +107,7 @@ mod tests {
         let peer = |number: u32| client(number.to_be_bytes());
         let refused = (0..11_000).filter(|number| limit.count(peer(*number), now).is_err()).count();
         assert!(refused > 0);
-        assert!(limit.buckets.lock().unwrap_or_else(PoisonError::into_inner).len() <= REMEMBERED + 1);
+        assert!(limit.buckets.lock().unwrap_or_else(PoisonError::into_inner).len() <= MAX_ADDRESSES + 1);
         assert_eq!(limit.count(peer(12_000), now + Duration::from_secs(60)), Ok(()));
     }
 }

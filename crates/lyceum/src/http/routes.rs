@@ -18,7 +18,7 @@ pub fn routes(app: &App) -> Vec<Route> {
         Route::post("/webhooks/github", webhook::github)
             .audience(Audience::Public)
             .rate(RateClass::Free)
-            .body(BodyLimit::Bytes(webhook::LARGEST)),
+            .body(BodyLimit::Bytes(webhook::MAX_BODY_BYTES)),
     ];
     routes.extend(mcp::routes());
     routes.extend(tools::routes());

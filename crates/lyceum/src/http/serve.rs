@@ -11,7 +11,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
     RouteTable,
-    connections::{Connections, Place, Serves},
+    connections::{ConnectionUse, Connections, Slot},
     handle,
 };
 use crate::app::App;
@@ -20,31 +20,31 @@ use crate::app::App;
 pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How long a probe may take to ask where all other places are taken.
-const PROBE_HEAD_WITHIN: Duration = Duration::from_secs(2);
+const PROBE_HEAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The largest head of a request, and how much is read from a connection at once.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
 /// The answer to a connection of an address that has too many.
-const TOO_MANY: &[u8] =
+const TOO_MANY_CONNECTIONS_RESPONSE: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 /// How long answers that are ready may take to be written, however short the limit.
-const LEAST_SHUTDOWN: Duration = Duration::from_secs(1);
+const MIN_SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 
 /// Serves until `stop`, then lets what is under way finish within the limit.
 pub async fn serve(app: App, table: Arc<RouteTable>, listener: TcpListener, stop: CancellationToken) {
     let places = Connections::new(&app.config);
     let connections = TaskTracker::new();
     let ended = CancellationToken::new();
-    app.tasks.spawn(app.legacy.clone().look_after(app.config.limits.session_idle));
+    app.tasks.spawn(app.legacy.clone().expire_idle(app.config.limits.session_idle));
     let accepting = accept(&app, &table, &listener, &places, &connections, &ended);
     tokio::pin!(accepting);
     tokio::select! {
         () = &mut accepting => {}
         () = stop.cancelled() => {}
     }
-    let deadline = tokio::time::Instant::now() + app.config.limits.shutdown.max(LEAST_SHUTDOWN);
+    let deadline = tokio::time::Instant::now() + app.config.limits.shutdown.max(MIN_SHUTDOWN_TIME);
     // New connections are still taken, so that readiness can be seen to be gone while calls finish.
     app.begin_drain();
     let finished = app.drain.finished();
@@ -81,7 +81,7 @@ async fn accept(
                 }
                 None => {
                     // Said without a look at what was asked: whoever has too many connections gets no more work.
-                    let _best_effort = stream.try_write(TOO_MANY);
+                    let _best_effort = stream.try_write(TOO_MANY_CONNECTIONS_RESPONSE);
                     tracing::debug!("an address has as many connections as limits.connections_per_address");
                 }
             },
@@ -99,7 +99,7 @@ async fn connection(
     table: Arc<RouteTable>,
     stream: TcpStream,
     peer: IpAddr,
-    place: Place,
+    place: Slot,
     ended: CancellationToken,
 ) {
     let limits = app.config.limits.clone();
@@ -108,8 +108,8 @@ async fn connection(
         handle(app.clone(), table.clone(), peer, serves, request.map(Body::new))
     });
     let (head_within, keeps_alive) = match serves {
-        Serves::All => (limits.read, true),
-        Serves::Probes => (limits.read.min(PROBE_HEAD_WITHIN), false),
+        ConnectionUse::All => (limits.read, true),
+        ConnectionUse::Probes => (limits.read.min(PROBE_HEAD_TIMEOUT), false),
     };
     // Without it the two writes of a streamed answer wait for each other's acknowledgement: 40 ms each.
     let _unsupported = stream.set_nodelay(true);

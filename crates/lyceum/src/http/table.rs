@@ -59,7 +59,7 @@ struct PathRows {
 }
 
 /// What the table says of a request.
-pub(super) struct Matched {
+pub(super) struct RouteMatch {
     /// The path of the row, for metrics: never a text of the client's own.
     pub(super) label: Cow<'static, str>,
     pub(super) policy: Policy,
@@ -100,20 +100,20 @@ impl RouteTable {
     }
 
     /// Looks up what holds for a request.
-    pub(super) fn find(&self, method: &Method, path: &str) -> Matched {
+    pub(super) fn find(&self, method: &Method, path: &str) -> RouteMatch {
         let (target, index) = if path == mcp::PATH {
             (Target::Mcp, self.mcp)
         } else {
             (Target::Router, self.matcher.at(path).ok().map(|found| *found.value))
         };
         match index.and_then(|index| self.paths.get(index)) {
-            Some(rows) => Matched { label: rows.path.clone(), policy: rows.policy(method), target },
-            None => Matched { label: OTHER, policy: Policy::CLOSED, target: Target::Nothing },
+            Some(rows) => RouteMatch { label: rows.path.clone(), policy: rows.policy(method), target },
+            None => RouteMatch { label: OTHER, policy: Policy::CLOSED, target: Target::Nothing },
         }
     }
 
     /// Has the handler of a row answer; a path without a row has none.
-    pub(super) async fn answer(&self, target: Target, request: Request<Body>) -> Response {
+    pub(super) async fn dispatch(&self, target: Target, request: Request<Body>) -> Response {
         match target {
             Target::Nothing => nothing().await.into_response(),
             Target::Mcp | Target::Router => {

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// The longest that a request waits for its turn, and how long a refusal is held back.
-const PATIENCE: Duration = Duration::from_secs(1);
+const MAX_DELAY: Duration = Duration::from_secs(1);
 
 /// How many seconds' worth of requests may come at once.
 const BURST_SECONDS: u32 = 2;
@@ -63,11 +63,11 @@ impl Throttle {
             RateClass::SignIn | RateClass::Free => return Ok(Duration::ZERO),
             RateClass::Own | RateClass::Shared => {}
         }
-        let own = self.per_address.take(client, now, PATIENCE)?;
+        let own = self.per_address.take(client, now, MAX_DELAY)?;
         if class == RateClass::Own {
             return Ok(own);
         }
-        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.rate, now, PATIENCE);
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.rate, now, MAX_DELAY);
         // What others use up is not taken from this one.
         let all = all.inspect_err(|_| self.per_address.give_back(client))?;
         Ok(own.max(all))
@@ -76,7 +76,7 @@ impl Throttle {
 
 /// Holds a refusal back, so that asking again and again costs us little.
 pub(super) async fn hold_back() {
-    tokio::time::sleep(PATIENCE).await;
+    tokio::time::sleep(MAX_DELAY).await;
 }
 
 fn per_second(count: u32) -> Rate {

@@ -24,12 +24,12 @@ use crate::{
 
 #[derive(Serialize)]
 struct ToolList<'a> {
-    tools: Vec<Listed<'a>>,
+    tools: Vec<ListedTool<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Listed<'a> {
+struct ListedTool<'a> {
     name: &'a str,
     title: &'a str,
     description: &'a str,
@@ -94,9 +94,9 @@ pub(crate) fn failed_call(app: &App, caller: &Caller, error: &Error) -> Response
     response
 }
 
-fn listed(tool: &ToolEntry) -> Listed<'_> {
+fn listed(tool: &ToolEntry) -> ListedTool<'_> {
     let spec = tool.spec();
-    Listed {
+    ListedTool {
         name: &spec.name,
         title: &spec.title,
         description: &spec.description,

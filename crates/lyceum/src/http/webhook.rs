@@ -22,10 +22,10 @@ use crate::{
 };
 
 /// The largest body that the server of a repository sends.
-pub(super) const LARGEST: usize = 25 * 1024 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 25 * 1024 * 1024;
 
 /// The longest delivery id that is taken.
-const LONGEST_ID: usize = 128;
+const MAX_DELIVERY_ID_BYTES: usize = 128;
 
 pub(super) async fn github(
     State(app): State<App>,
@@ -41,7 +41,7 @@ pub(super) async fn github(
         return Err(ApiError::new(ErrorCode::Forbidden, "Invalid signature"));
     }
     let mut excerpt = Excerpt::default();
-    read_parts(&headers, body, LARGEST, app.config.limits.read, |part| {
+    read_parts(&headers, body, MAX_BODY_BYTES, app.config.limits.read, |part| {
         checks.iter_mut().for_each(|(_, check)| check.update(part));
         excerpt.update(part);
     })
@@ -61,7 +61,7 @@ pub(super) async fn github(
         let message = format!("the body is not a push: {error}; choose application/json as content type");
         ApiError::new(ErrorCode::ValidationError, message)
     })?;
-    let id = header("x-github-delivery").filter(|id| id.len() <= LONGEST_ID);
+    let id = header("x-github-delivery").filter(|id| id.len() <= MAX_DELIVERY_ID_BYTES);
     let about: Vec<&Repository> = signed.into_iter().filter(|one| push.is_about(&one.url)).collect();
     let moved: Vec<&Repository> =
         about.iter().copied().filter(|one| push.branch() == Some(one.branch.as_str())).collect();

@@ -7,18 +7,18 @@ use crate::config::KnowledgeApi;
 
 /// What is in the knowledge base, how fresh it is, and how to read it without an MCP client.
 pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
-    let (shown, title) = (base.knowledge().shown(), base.knowledge().title());
+    let (snapshot, title) = (base.knowledge().snapshot(), base.knowledge().title());
     let url = format!("{server}{}", base.root());
-    let (Some(commit), Some(synced_at)) = (&shown.version, shown.synced_at) else {
+    let (Some(commit), Some(synced_at)) = (&snapshot.version, snapshot.synced_at) else {
         return format!(
             "\nThe knowledge base {title} is being fetched; {server}/readyz says when it is here.\n"
         );
     };
     let mut by_type: BTreeMap<&str, usize> = BTreeMap::new();
-    for entry in shown.catalog.entries() {
+    for entry in snapshot.catalog.entries() {
         *by_type.entry(&entry.summary.content_type).or_default() += 1;
     }
-    let entries = shown.catalog.entries();
+    let entries = snapshot.catalog.entries();
     let mut text = format!(
         "\nThe knowledge base {title}: {count} documents, commit {commit}, synced at {synced_at}\n",
         count = entries.len()

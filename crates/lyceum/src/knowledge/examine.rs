@@ -24,9 +24,9 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
             writeln!(out, "  sync failed: {error}")?;
         }
     }
-    let shown = knowledge.shown();
-    let commit = shown.version.as_ref().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
-    let files = &shown.files;
+    let snapshot = knowledge.snapshot();
+    let commit = snapshot.version.as_ref().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
+    let files = &snapshot.files;
     writeln!(out, "{name}: {} of {} files are served{commit}", files.published, files.total())?;
     list_files(&mut out, knowledge).await?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;

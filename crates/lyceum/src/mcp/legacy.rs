@@ -3,9 +3,9 @@
 //! A tool that asks a question ends its call with the question (see `lyceum_tools::NeedInput`). Here the question is
 //! put over the open session, and the call is made again with the answer: tools are written once, for every era.
 
-mod ask;
 mod call;
 mod changes;
+mod elicit;
 mod handler;
 mod subscriptions;
 
@@ -22,17 +22,17 @@ use http_body_util::BodyExt;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use super::session::{NoSession, SessionFiles, Sessions};
+use super::session::{SessionFiles, SessionNotFound, Sessions};
 use crate::config::Config;
 
 pub(super) use handler::Session;
 pub(crate) use handler::Shared;
 
 /// How often idle sessions are looked for, at least.
-const LOOK_EVERY: Duration = Duration::from_secs(30);
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// How often sessions that nobody will come back for are removed from disk.
-const SWEEP_EVERY: Duration = Duration::from_secs(3600);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
 /// The door for older clients over HTTP.
 #[derive(Clone)]
@@ -59,7 +59,7 @@ impl Legacy {
     }
 
     /// Lets a request of a session in, by whoever sends it.
-    pub(super) async fn visit(&self, session: &str, subject: Option<&str>) -> Result<(), NoSession> {
+    pub(super) async fn visit(&self, session: &str, subject: Option<&str>) -> Result<(), SessionNotFound> {
         self.files.visit(session, subject).await
     }
 
@@ -96,15 +96,15 @@ impl Legacy {
     }
 
     /// Looks after the sessions for as long as the server runs: idle ones leave memory, old ones leave the disk.
-    pub(crate) async fn look_after(self, idle: Duration) {
+    pub(crate) async fn expire_idle(self, idle: Duration) {
         let mut swept = None::<Instant>;
         loop {
             self.sessions.end_idle().await;
-            if swept.is_none_or(|at| at.elapsed() >= SWEEP_EVERY) {
+            if swept.is_none_or(|at| at.elapsed() >= SWEEP_INTERVAL) {
                 swept = Some(Instant::now());
                 self.files.sweep().await;
             }
-            tokio::time::sleep((idle / 4).min(LOOK_EVERY)).await;
+            tokio::time::sleep((idle / 4).min(IDLE_CHECK_INTERVAL)).await;
         }
     }
 

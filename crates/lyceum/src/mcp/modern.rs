@@ -1,4 +1,4 @@
-//! The modern era over HTTP: one POST, one answer, as JSON or as a stream of events.
+//! MCP 2026-07-28 over HTTP: one POST, one response, as JSON or as an SSE stream.
 
 use std::time::Duration;
 
@@ -20,27 +20,28 @@ use super::{MCP_METHOD, PROTOCOL_VERSION, sse};
 use crate::{
     app::{self, App},
     deadline::within,
-    telemetry::{Metrics, Operation},
+    telemetry::{Metrics, Operation, span},
 };
 
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// Answers one request.
-pub(super) async fn answer(app: &App, view: View, request: Box<Request>, headers: &HeaderMap) -> Response {
+/// Dispatches one request and writes the HTTP response.
+pub(super) async fn respond(app: &App, view: View, request: Box<Request>, headers: &HeaderMap) -> Response {
     let accepts = Accepts::of(headers);
-    let operation = app.metrics.begin(&view, &request.method, request.name());
+    span::link_to(request.meta.traceparent());
+    let operation = Operation::begin(&view, &request.method, request.name());
     let (id, listens) = (request.id.clone(), request.method == "subscriptions/listen");
     if listens && !accepts.events {
         return StatusCode::NOT_ACCEPTABLE.into_response();
     }
     let mirror = Mirror {
-        version: look_up(headers, PROTOCOL_VERSION),
-        method: look_up(headers, MCP_METHOD),
-        name: look_up(headers, NAME),
-        other: &|name| look_up(headers, name),
+        version: header_value(headers, PROTOCOL_VERSION),
+        method: header_value(headers, MCP_METHOD),
+        name: header_value(headers, NAME),
+        other: &|name| header_value(headers, name),
     };
     let limit = deadline(&view, &request, app.config.limits.call);
-    let reply = within(limit, app.mcp.answer(view, request, Some(&mirror))).await;
+    let reply = within(limit, app.mcp.dispatch(view, request, Some(&mirror))).await;
     match reply.unwrap_or_else(|_| Reply::One(Box::new(too_late(id.clone())))) {
         Reply::Refused(message) => json(app, status(&message, StatusCode::BAD_REQUEST), *message),
         Reply::One(message) => {
@@ -78,7 +79,7 @@ impl Accepts {
     }
 }
 
-fn look_up<'h>(headers: &'h HeaderMap, name: impl AsHeaderName) -> Header<'h> {
+fn header_value<'h>(headers: &'h HeaderMap, name: impl AsHeaderName) -> Header<'h> {
     let mut sent = headers.get_all(name).iter();
     match (sent.next(), sent.next()) {
         (None, _) => Header::Absent,

@@ -7,7 +7,7 @@
 mod files;
 mod index;
 pub(super) mod owner;
-mod places;
+mod slots;
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -21,17 +21,17 @@ use rmcp::{
     },
 };
 
-pub(super) use files::{NoSession, SessionFiles};
-pub(super) use places::Busy;
+pub(super) use files::{SessionFiles, SessionNotFound};
+pub(super) use slots::RequestGuard;
 
 use crate::config::Limits;
-use places::{Phase, Places};
+use slots::{Phase, Slots};
 
 /// Sessions in memory: as many as the limit says, and beyond it only those that have a request under way.
 #[derive(Debug)]
 pub(super) struct Sessions {
     local: LocalSessionManager,
-    places: Arc<Places>,
+    places: Arc<Slots>,
     most: usize,
     idle: Duration,
 }
@@ -45,7 +45,7 @@ impl Sessions {
     }
 
     /// Notes that a request of a session has begun.
-    pub(super) fn enter(&self, id: &str) -> Busy {
+    pub(super) fn enter(&self, id: &str) -> RequestGuard {
         self.places.enter(id.into())
     }
 

@@ -14,10 +14,10 @@ use lyceum_tools::mcp::{Mcp, Message};
 use crate::telemetry::{Metrics, Operation};
 
 /// How long a stream may be silent before a comment is sent.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
 /// What is sent then: a line that clients pass over.
-pub(super) const COMMENT: &[u8] = b":\n\n";
+pub(super) const KEEP_ALIVE_COMMENT: &[u8] = b":\n\n";
 
 /// A stream of events as an answer.
 pub(super) fn response(body: Body) -> Response {
@@ -38,7 +38,8 @@ pub(super) fn one(mcp: &Mcp, message: Message) -> Response {
 /// Messages as events.
 pub(super) fn events(mcp: Mcp, messages: impl Stream<Item = Message> + Send + 'static) -> Body {
     let frames = with_keep_alive(messages).map(move |message| {
-        let frame = message.map_or_else(|| Bytes::from_static(COMMENT), |message| event(&mcp, message));
+        let frame =
+            message.map_or_else(|| Bytes::from_static(KEEP_ALIVE_COMMENT), |message| event(&mcp, message));
         Ok::<_, Infallible>(frame)
     });
     Body::from_stream(frames)
@@ -52,7 +53,7 @@ where
     T: Send + 'static,
 {
     stream::unfold(Box::pin(items), |mut items| async move {
-        match tokio::time::timeout(KEEP_ALIVE, items.next()).await {
+        match tokio::time::timeout(KEEP_ALIVE_INTERVAL, items.next()).await {
             Ok(item) => Some((Some(item?), items)),
             Err(_) => Some((None, items)),
         }

@@ -18,15 +18,20 @@ use tokio::{
     task::JoinSet,
 };
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::legacy::{Session, Shared};
-use crate::{app::App, config::Limits};
+use crate::{
+    app::App,
+    config::Limits,
+    telemetry::{Operation, span},
+};
 
 /// How many messages may wait for a slow reader.
-const WAITING_MESSAGES: usize = 64;
+const MESSAGE_QUEUE_CAPACITY: usize = 64;
 
 /// How many modern requests may be worked on at once.
-const MOST_AT_ONCE: usize = 64;
+const MAX_CONCURRENT_REQUESTS: usize = 64;
 
 /// Serves until standard input ends.
 pub(crate) async fn serve_stdio(app: &App) -> std::io::Result<()> {
@@ -38,7 +43,7 @@ async fn serve(
     input: impl AsyncBufRead + Unpin,
     output: impl AsyncWrite + Unpin,
 ) -> std::io::Result<()> {
-    let (sender, receiver) = mpsc::channel(WAITING_MESSAGES);
+    let (sender, receiver) = mpsc::channel(MESSAGE_QUEUE_CAPACITY);
     let reading = async {
         let result = read(app, input, sender).await;
         app.mcp.hub().close();
@@ -119,7 +124,7 @@ struct Door {
 
 impl Door {
     fn new(app: &App, output: mpsc::Sender<Vec<u8>>) -> Self {
-        let (older, lines) = mpsc::channel(WAITING_MESSAGES);
+        let (older, lines) = mpsc::channel(MESSAGE_QUEUE_CAPACITY);
         let limit = app.config.limits.call;
         let shared = Shared {
             mcp: app.mcp.clone(),
@@ -170,8 +175,10 @@ impl Door {
 
     /// Begins a modern request, if there is a place for it: to wait for one would keep a cancellation from being read.
     async fn start(&mut self, request: Box<Request>) {
-        if self.work.len() >= MOST_AT_ONCE {
-            let message = format!("{MOST_AT_ONCE} requests are under way; wait for one to end, or cancel it");
+        if self.work.len() >= MAX_CONCURRENT_REQUESTS {
+            let message = format!(
+                "{MAX_CONCURRENT_REQUESTS} requests are under way; wait for one to end, or cancel it"
+            );
             let error = lyceum_tools::Error::Failed { code: ErrorCode::Unavailable, message };
             return self.send(Message::error(error_data(&error), Some(request.id))).await;
         }
@@ -181,14 +188,17 @@ impl Door {
         let view = View::of_all(self.mcp.hub().registry(), self.caller.clone());
         let limit = super::modern::deadline(&view, &request, self.limit);
         let (mcp, mut output) = (self.mcp.clone(), self.output.clone());
-        self.work.spawn(async move {
-            let answering = answer(&mcp, view, request, limit, &mut output);
+        let span = span::of_message(&key.to_string(), request.meta.traceparent());
+        span.in_scope(|| Operation::begin(&view, &request.method, request.name()));
+        let work = async move {
+            let answering = respond(&mcp, view, request, limit, &mut output);
             tokio::select! {
                 () = answering => {}
                 () = stop.cancelled() => {}
             }
             key
-        });
+        };
+        self.work.spawn(work.instrument(span));
     }
 
     /// `notifications/cancelled` ends a modern request; the older session looks after its own.
@@ -246,7 +256,7 @@ fn is_modern(request: &Request) -> bool {
     request.version().is_some() || request.method == "server/discover"
 }
 
-async fn answer(
+async fn respond(
     mcp: &Mcp,
     view: View,
     request: Box<Request>,
@@ -255,7 +265,7 @@ async fn answer(
 ) {
     let (id, listens) = (request.id.clone(), request.method == "subscriptions/listen");
     let work = async {
-        match mcp.answer(view, request, None).await {
+        match mcp.dispatch(view, request, None).await {
             Reply::Refused(message) | Reply::One(message) => {
                 let _client_may_be_gone = output.send(mcp.encode(*message)).await;
             }

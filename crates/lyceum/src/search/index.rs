@@ -16,10 +16,10 @@ use crate::{
 };
 
 /// How long what is under way may take to end.
-const ENDS_WITHIN: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a reranker may take to be ready.
-const RANKED_WITHIN: Duration = Duration::from_secs(120);
+const RERANKER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// An index that is open.
 pub(crate) struct Index {
@@ -47,7 +47,7 @@ impl Index {
         name: &Domain,
         knowledge: &Knowledge,
     ) -> anyhow::Result<()> {
-        knowledge.search_shown(&self.search, &knowledge.shown()).await?;
+        knowledge.ingest_snapshot(&self.search, &knowledge.snapshot()).await?;
         let first = config.services_of::<KnowledgeService>().next();
         if first.is_none_or(|(first, _)| first.name != *name) {
             return Ok(());
@@ -67,14 +67,14 @@ impl Index {
     /// Waits for the reranker, where there is one: answers shall not be poorer for coming early.
     pub(crate) async fn until_ranked(&self) {
         // Where it is not ready by then, each answer says so.
-        let _late = tokio::time::timeout(RANKED_WITHIN, self.search.prepare_reranker()).await;
+        let _late = tokio::time::timeout(RERANKER_TIMEOUT, self.search.prepare_reranker()).await;
     }
 
     /// Ends what is at work.
     pub(crate) async fn close(mut self) {
         self.stop.cancel();
         let ended = async { while self.work.join_next().await.is_some() {} };
-        if tokio::time::timeout(ENDS_WITHIN, ended).await.is_err() {
+        if tokio::time::timeout(CLOSE_TIMEOUT, ended).await.is_err() {
             self.work.abort_all();
         }
     }

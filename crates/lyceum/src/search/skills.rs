@@ -10,12 +10,13 @@ use lyceum_search::{Error, Facts, Kind, Page, Plan, Search};
 use lyceum_skills::{SkillSet, Skills};
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// How long after a failure it is tried again.
-const TRY_AGAIN: Duration = Duration::from_secs(2);
+const RETRY_DELAY: Duration = Duration::from_secs(2);
 
 /// The largest script that is searched.
-const LARGEST: u64 = 256 * 1024;
+const MAX_SCRIPT_BYTES: u64 = 256 * 1024;
 
 /// Keeps search up with the skill_set, until it is told to stop.
 pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop: CancellationToken) {
@@ -23,12 +24,16 @@ pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop
     let work = async {
         loop {
             let skill_set = state.borrow_and_update().skill_set.clone();
+            let name = skills.source_name();
+            let span = tracing::error_span!("index", source.name = %name);
             let done = match skill_set {
-                Some(skill_set) => search_skill_set(&search, skills.source_name().as_str(), skill_set).await,
+                Some(skill_set) => {
+                    search_skill_set(&search, name.as_str(), skill_set).instrument(span.clone()).await
+                }
                 None => Ok(true),
             };
             if let Err(error) = &done {
-                tracing::warn!(error.cause = %error, "could not index skills; retrying");
+                tracing::warn!(parent: &span, error.cause = %error, "could not index skills; retrying");
             }
             match done {
                 Ok(true) => {
@@ -37,7 +42,7 @@ pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop
                     }
                 }
                 // Another process leads the index, or something failed for now.
-                Ok(false) | Err(_) => tokio::time::sleep(TRY_AGAIN).await,
+                Ok(false) | Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
     };
@@ -73,7 +78,7 @@ fn pages(skill_set: &SkillSet) -> Vec<Page> {
         pages.push(of_skill(skill_set, skill));
         for script in &skill.scripts {
             let Some(file) = skill.place_of(&script.file) else { continue };
-            let text = skill_set.text(&file, LARGEST).filter(|text| !text.contains('\0'));
+            let text = skill_set.text(&file, MAX_SCRIPT_BYTES).filter(|text| !text.contains('\0'));
             let Some(text) = text else { continue };
             let id = format!("{}/{}", skill.path.as_str(), script.file.as_str());
             let title = script.file.as_str();

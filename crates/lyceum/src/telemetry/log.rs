@@ -1,15 +1,29 @@
-//! Log lines: one JSON object each, with the message and every field at the top level.
+//! Log lines: one JSON object each, with the message and every field at the top level, and the fields of the spans around it.
+//!
+//! So every line below a request has its `request_id`, and every line below a run of a background job its `job` and `job_id`.
 
-use std::{cell::RefCell, fmt, io::Write};
+use std::{
+    cell::RefCell,
+    fmt,
+    io::Write,
+    sync::{
+        OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use jiff::Timestamp;
+use opentelemetry::trace::TraceContextExt;
 use tracing::{
-    Event, Level, Subscriber,
+    Dispatch, Event, Level, Subscriber,
+    dispatcher::WeakDispatch,
     field::{Field, Visit},
+    span::{Attributes, Id, Record},
 };
-use tracing_subscriber::{Layer, layer::Context};
+use tracing_opentelemetry::get_otel_context;
+use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 
-use super::writer::LogWriter;
+use super::{span::is_exporting, writer::LogWriter};
 
 thread_local! {
     /// The line in the making; kept, so that a line costs no allocation.
@@ -37,10 +51,65 @@ impl Line {
 }
 
 /// Turns events into lines.
-pub(super) struct JsonLines(pub LogWriter);
+pub(super) struct JsonLines {
+    writer: LogWriter,
+    /// The ids of jobs: a random part for this process, and a count.
+    process: u32,
+    jobs: AtomicU64,
+    /// All layers, to ask the exporter's for the ids of a trace.
+    dispatch: OnceLock<WeakDispatch>,
+}
 
-impl<S: Subscriber> Layer<S> for JsonLines {
-    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+/// The fields of a span as they stand in a line.
+struct SpanMembers(Vec<u8>);
+
+impl JsonLines {
+    pub(super) fn new(writer: LogWriter) -> Self {
+        // Without randomness the ids are still unique within the process.
+        let process = getrandom::u32().unwrap_or_default();
+        Self { writer, process, jobs: AtomicU64::new(1), dispatch: OnceLock::new() }
+    }
+
+    /// A span without a parent that is no request is the run of a job, named after the span.
+    fn add_job(&self, members: &mut Vec<u8>, name: &str) {
+        let count = self.jobs.fetch_add(1, Ordering::Relaxed);
+        // Writing to memory can't fail.
+        let _written = write!(members, r#","job":"{name}","job_id":"{:08x}-{count:08x}""#, self.process);
+    }
+
+    /// The ids under which an exported trace has the span, so that a line leads to its trace.
+    fn add_trace(&self, text: &mut Vec<u8>, span: &Id) {
+        let dispatch = self.dispatch.get().and_then(WeakDispatch::upgrade);
+        let Some(context) = dispatch.and_then(|dispatch| get_otel_context(span, &dispatch)) else { return };
+        let span = context.span();
+        let ids = span.span_context();
+        let _written = write!(text, r#","trace_id":"{}","span_id":"{}""#, ids.trace_id(), ids.span_id());
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
+    fn on_register_dispatch(&self, dispatch: &Dispatch) {
+        let _is_first = self.dispatch.set(dispatch.downgrade());
+    }
+
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        let mut members = Vec::with_capacity(64);
+        attributes.record(&mut SpanFields(Fields(&mut members)));
+        if span.parent().is_none() && attributes.metadata().fields().field("request_id").is_none() {
+            self.add_job(&mut members, attributes.metadata().name());
+        }
+        span.extensions_mut().insert(SpanMembers(members));
+    }
+
+    fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        let Some(span) = context.span(id) else { return };
+        if let Some(SpanMembers(members)) = span.extensions_mut().get_mut() {
+            values.record(&mut SpanFields(Fields(members)));
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let level = *event.metadata().level();
         LINE.with(|line| {
             // A value that logs while it is written would find the line taken; such an event is left out.
@@ -48,13 +117,21 @@ impl<S: Subscriber> Layer<S> for JsonLines {
             line.begin(Timestamp::now(), level);
             let text = &mut line.text;
             event.record(&mut Fields(text));
+            for span in context.event_scope(event).into_iter().flatten() {
+                if let Some(SpanMembers(members)) = span.extensions().get() {
+                    text.extend_from_slice(members);
+                }
+            }
+            if let Some(span) = context.event_span(event).filter(|_| is_exporting()) {
+                self.add_trace(text, &span.id());
+            }
             text.extend_from_slice(b",\"target\":\"");
             text.extend_from_slice(event.metadata().target().as_bytes());
             text.extend_from_slice(b"\"}\n");
-            self.0.write(text);
+            self.writer.write(text);
         });
         if level <= Level::WARN {
-            self.0.flush();
+            self.writer.flush();
         }
     }
 }
@@ -70,6 +147,28 @@ impl Fields<'_> {
         // Writing to memory can't fail.
         let _written = serde_json::to_writer(&mut *self.0, value);
     }
+}
+
+/// Writes the fields of a span that belong on the lines below it; all of them are exported.
+struct SpanFields<'a>(Fields<'a>);
+
+/// Others stand in the lines themselves, where they are needed.
+const LOGGED: [&str; 3] = ["request_id", "mcp.method.name", "gen_ai.tool.name"];
+
+impl SpanFields<'_> {
+    fn is_logged(field: &Field) -> bool {
+        LOGGED.contains(&field.name())
+    }
+}
+
+impl Visit for SpanFields<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if Self::is_logged(field) {
+            self.0.record_str(field, value);
+        }
+    }
+
+    fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
 }
 
 impl Visit for Fields<'_> {
@@ -98,3 +197,6 @@ impl Visit for Fields<'_> {
         self.member(field, &format_args!("{value:?}"));
     }
 }
+
+#[cfg(test)]
+mod tests;

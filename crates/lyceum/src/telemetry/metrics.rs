@@ -19,6 +19,8 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
+use super::span;
+
 /// The metrics of this process. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Metrics(Arc<Inner>);
@@ -118,13 +120,6 @@ impl Metrics {
         self.0.requests.get_or_create(&labels).observe(elapsed.as_secs_f64());
     }
 
-    /// Begins to measure an MCP operation. Only tools that exist become labels: strangers must not make any.
-    pub(crate) fn begin(&self, view: &View, method: &str, name: Option<&str>) -> Operation {
-        let tool =
-            name.filter(|name| method == "tools/call" && view.has_tool(name)).unwrap_or_default().to_owned();
-        Operation { method: known_mcp_method(method), tool, started: Instant::now() }
-    }
-
     pub(crate) fn encode(&self) -> String {
         let mut text = String::new();
         // Writing to a string can't fail.
@@ -142,6 +137,15 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
+    /// Begins to measure, and names the current span after it. Only tools that exist become labels: strangers must not make any.
+    pub(crate) fn begin(view: &View, method: &str, name: Option<&str>) -> Self {
+        let tool =
+            name.filter(|name| method == "tools/call" && view.has_tool(name)).unwrap_or_default().to_owned();
+        let method = known_mcp_method(method);
+        span::record_operation(method, &tool);
+        Self { method, tool, started: Instant::now() }
+    }
+
     /// When it began.
     pub(crate) fn started(&self) -> Instant {
         self.started

@@ -13,10 +13,10 @@ use std::{
 };
 
 /// How long a line may wait.
-const WAIT: Duration = Duration::from_millis(20);
+const MAX_DELAY: Duration = Duration::from_millis(20);
 
 /// How much may wait: seconds of a busy server.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+const MAX_BUFFERED_BYTES: usize = 4 * 1024 * 1024;
 
 /// Log lines on their way to stderr. Cheap to clone.
 #[derive(Debug, Clone, Default)]
@@ -37,7 +37,7 @@ impl LogWriter {
         let writing = writer.clone();
         std::thread::Builder::new().name("log".to_owned()).spawn(move || {
             loop {
-                std::thread::sleep(WAIT);
+                std::thread::sleep(MAX_DELAY);
                 writing.flush();
             }
         })?;
@@ -47,11 +47,17 @@ impl LogWriter {
     /// Adds a line. Where stderr is not read and too much waits, lines are left out and counted instead.
     pub(super) fn write(&self, line: &[u8]) {
         let mut waiting = lock(&self.0.waiting);
-        if waiting.len() + line.len() > MOST_BYTES {
+        if waiting.len() + line.len() > MAX_BUFFERED_BYTES {
             self.0.left_out.fetch_add(1, Ordering::Relaxed);
             return;
         }
         waiting.extend_from_slice(line);
+    }
+
+    /// Takes what waits, in place of writing it.
+    #[cfg(test)]
+    pub(super) fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut lock(&self.0.waiting))
     }
 
     /// Writes all that waits, unless that is being done already.

@@ -1,10 +1,10 @@
 //! The server under test: the real listener, edge and doors, over a registry of the test's choice, in a folder that
 //! is thrown away.
 
-mod answer;
 mod logged;
 mod older;
 mod request;
+mod response;
 mod toolbox;
 
 use std::{io, net::SocketAddr, path::Path, sync::Arc, time::Duration};
@@ -26,13 +26,13 @@ use tokio::{
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
-pub(crate) use answer::{Answer, Live};
 pub(crate) use older::Older;
 pub(crate) use request::{MODERN, Request, body_of, call, get, message, modern, post};
+pub(crate) use response::{Live, Response};
 pub(crate) use toolbox::{Waiting, fixture, hub, object, registry, spec, tool, waiting};
 
 /// How long anything may take before a test has failed. Long, for the machine may be busy.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server under test.
 pub(crate) struct TestApp {
@@ -179,7 +179,7 @@ impl TestApp {
     }
 
     /// Sends a request on a connection of its own and reads the whole answer.
-    pub(crate) async fn send(&self, request: Request) -> Answer {
+    pub(crate) async fn send(&self, request: Request) -> Response {
         self.open(request).await.whole().await
     }
 
@@ -194,12 +194,12 @@ impl TestApp {
     }
 
     /// Sends bytes as they are, and reads until the server hangs up.
-    pub(crate) async fn raw(&self, bytes: &[u8]) -> Answer {
+    pub(crate) async fn raw(&self, bytes: &[u8]) -> Response {
         let mut stream = self.connect().await;
         stream.write_all(bytes).await.unwrap();
         let mut text = Vec::new();
         within("the server hangs up", stream.read_to_end(&mut text)).await.unwrap();
-        Answer::parse(&text)
+        Response::parse(&text)
     }
 
     /// Checks that a newcomer is served.
@@ -247,8 +247,8 @@ pub(crate) async fn open(addr: SocketAddr, mut request: Request) -> io::Result<L
 
 /// Waits for what must happen soon.
 pub(crate) async fn within<T>(what: &str, event: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(PATIENCE, event).await {
+    match tokio::time::timeout(TIMEOUT, event).await {
         Ok(happened) => happened,
-        Err(_) => panic!("did not happen within {PATIENCE:?}: {what}"),
+        Err(_) => panic!("did not happen within {TIMEOUT:?}: {what}"),
     }
 }

@@ -59,19 +59,19 @@ fn set() -> tempfile::TempDir {
 #[test]
 fn a_set_is_measured_and_compared_with_the_last_run() {
     let folder = set();
-    let first = said(&eval(folder.path(), &["tiny", "--mode", "words"]));
+    let first = said(&eval(folder.path(), &["tiny", "--mode", "lexical"]));
     assert!(first.starts_with("tiny: 3 questions, 4 documents, 4 passages\n\n"), "{first}");
-    let row = first.lines().find(|line| line.starts_with("words ")).unwrap();
+    let row = first.lines().find(|line| line.starts_with("lexical ")).unwrap();
     // Two of three questions are answered at once, the third never.
     assert_eq!(row.matches("0.667 ± ").count(), 4, "{row}");
     assert!(first.contains("there is no run before this one to compare with"), "{first}");
 
-    let second = said(&eval(folder.path(), &["tiny", "--mode", "words"]));
-    assert!(second.contains("words differs from last run: in none of 3 questions"), "{second}");
+    let second = said(&eval(folder.path(), &["tiny", "--mode", "lexical"]));
+    assert!(second.contains("lexical differs from last run: in none of 3 questions"), "{second}");
 
     // Another answer is expected to the second question.
     write(folder.path(), &[("tiny/qrels.tsv", &RELEVANT.replace("q2\td2", "q2\td1"))]);
-    let third = said(&eval(folder.path(), &["tiny", "--mode", "words"]));
+    let third = said(&eval(folder.path(), &["tiny", "--mode", "lexical"]));
     assert!(third.contains("; 0 better, 1 worse of 3\n"), "{third}");
     assert!(third.contains("  - 1.00 → 0.00  how is bread baked\n"), "{third}");
 }
@@ -79,14 +79,14 @@ fn a_set_is_measured_and_compared_with_the_last_run() {
 #[test]
 fn json_has_every_question_and_a_part_of_them_is_not_kept() {
     let folder = set();
-    let words = ["tiny", "--mode", "words", "--json"];
+    let words = ["tiny", "--mode", "lexical", "--json"];
     let part = said(&eval(folder.path(), &[&words[..], &["--queries", "2"]].concat()));
     let part: Value = serde_json::from_str(&part).unwrap();
     assert_eq!(part[0]["report"]["stages"][0]["questions"].as_array().unwrap().len(), 2);
     let whole: Value = serde_json::from_str(&said(&eval(folder.path(), &words))).unwrap();
     assert_eq!(whole[0]["comparedWithLastRun"], Value::Null);
     let stage = &whole[0]["report"]["stages"][0];
-    assert_eq!((&stage["mode"], &stage["hit"]["mean"]), (&"words".into(), &(2.0 / 3.0).into()));
+    assert_eq!((&stage["mode"], &stage["hit"]["mean"]), (&"lexical".into(), &(2.0 / 3.0).into()));
     assert_eq!(stage["questions"][0]["text"], "which animal has stripes");
 }
 
@@ -98,7 +98,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
     write(folder.path(), &[("eval.yaml", "- question: what\n  expects: [a]\n")]);
     fails(folder.path(), &[], "eval.yaml, entry 1: unknown field `expects`");
     write(folder.path(), &[("eval.yaml", "- question: what\n  expect: [a]\n")]);
-    fails(folder.path(), &["--mode", "words"], "nothing is indexed yet; run `lyceum sync`");
+    fails(folder.path(), &["--mode", "lexical"], "nothing is indexed yet; run `lyceum sync`");
     write(folder.path(), &[("tiny/qrels.tsv", "q1\td9\t1\n")]);
     fails(folder.path(), &["tiny"], "qrels.tsv:1: there is no document \"d9\" in corpus.jsonl");
 }

@@ -8,7 +8,7 @@ use lyceum::{
     App, KINDS,
     config::{AuthMode, AuthService, Config, Oauth},
 };
-use lyceum_auth::{ApiKey, Guard, ROLES_GOOD_FOR};
+use lyceum_auth::{ApiKey, DEFAULT_ROLES_TTL, Guard};
 use lyceum_model::Tier;
 use serde_json::json;
 
@@ -66,7 +66,7 @@ async fn the_routes_of_a_service_are_closed_unless_it_opens_them() {
     let mut config = config(folder.path(), "[greeter]\ngreeting = \"Ahoy\"\n");
     let oauth = Oauth {
         mode: AuthMode::ApiKey,
-        roles_good_for: ROLES_GOOD_FOR,
+        roles_good_for: DEFAULT_ROLES_TTL,
         waap: None,
         anonymous: false,
         key: None,

@@ -24,12 +24,12 @@ use alloy_primitives::{Address, Signature, eip191_hash_message, hex};
 use http::{HeaderValue, header};
 use k256::ecdsa::SigningKey;
 use lyceum::config::{AuthMode, AuthService, KnowledgeApi, KnowledgeService, Oauth};
-use lyceum_auth::{Chain, Guard, HATS_CONTRACT, Hat, Hats, ROLES_GOOD_FOR};
+use lyceum_auth::{Chain, DEFAULT_ROLES_TTL, Guard, HATS_CONTRACT, Hat, Hats};
 use lyceum_model::Tier;
 use lyceum_testkit::TestChain;
 use serde_json::{Value, json};
 
-use crate::app::{Answer, Request, TestApp, get, post};
+use crate::app::{Request, Response, TestApp, get, post};
 
 const CALLBACK: &str = "http://127.0.0.1:4000/callback";
 const MEMBER: &str = "0000001e00030005000000000000000000000000000000000000000000000000";
@@ -58,7 +58,7 @@ pub(super) struct Tokens {
 pub(super) struct Visit {
     pub(super) state: String,
     pub(super) cookie: String,
-    pub(super) page: Answer,
+    pub(super) page: Response,
 }
 
 impl Stage {
@@ -102,7 +102,7 @@ impl Stage {
         let app = TestApp::product_with(&tables, |config| {
             let mut oauth = Oauth {
                 mode: AuthMode::Oauth,
-                roles_good_for: ROLES_GOOD_FOR,
+                roles_good_for: DEFAULT_ROLES_TTL,
                 waap: None,
                 anonymous: true,
                 key: None,
@@ -170,7 +170,7 @@ impl Stage {
         (message, signature)
     }
 
-    pub(super) async fn verify(&self, visit: &Visit, signed: &(String, String)) -> Answer {
+    pub(super) async fn verify(&self, visit: &Visit, signed: &(String, String)) -> Response {
         let (message, signature) = signed;
         let sent = json!({ "message": message, "signature": signature, "stateId": visit.state });
         self.app.send(with_cookie(post("/siwe/verify", sent.to_string()), &visit.cookie)).await
@@ -186,7 +186,7 @@ impl Stage {
         sent.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned()
     }
 
-    pub(super) async fn token(&self, form: &str) -> Answer {
+    pub(super) async fn token(&self, form: &str) -> Response {
         self.app.send(form_post("/token", form)).await
     }
 
@@ -202,13 +202,13 @@ impl Stage {
         tokens(&self.token(&form).await)
     }
 
-    pub(super) async fn refresh(&self, token: &str) -> Answer {
+    pub(super) async fn refresh(&self, token: &str) -> Response {
         let client = &self.client;
         self.token(&format!("grant_type=refresh_token&client_id={client}&refresh_token={token}")).await
     }
 }
 
-pub(super) fn tokens(answer: &Answer) -> Tokens {
+pub(super) fn tokens(answer: &Response) -> Tokens {
     assert_eq!(answer.status, 200, "{answer:?}");
     let body: Value = answer.json();
     let text = |name: &str| body[name].as_str().unwrap().to_owned();

@@ -23,7 +23,7 @@ mod watching;
 
 use serde_json::{Value, json};
 
-use crate::app::{PATIENCE, TestApp, call};
+use crate::app::{TIMEOUT, TestApp, call};
 use folder::Folder;
 
 /// The tables that serve those skills.
@@ -85,7 +85,7 @@ where
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    if tokio::time::timeout(PATIENCE, looking).await.is_err() {
+    if tokio::time::timeout(TIMEOUT, looking).await.is_err() {
         panic!("did not happen: {what}; the last that was seen: {last}");
     }
     last
@@ -107,7 +107,7 @@ async fn eventually_in(
     tool: &str,
     right: impl Fn(&Value) -> bool,
 ) -> Value {
-    let until = std::time::Instant::now() + PATIENCE;
+    let until = std::time::Instant::now() + TIMEOUT;
     loop {
         let answer = program.call(tool, json!({})).await["structuredContent"].take();
         if right(&answer) {

@@ -62,8 +62,8 @@ pub(in super::super) fn skills_meet(scene: &Scene<'_>, revision: &str) -> Result
         let finished = suite(scene, &server, &results, &words)?;
         let texts = checks(&results, scenario);
         let [text] = texts.as_slice() else {
-            let (count, said) = (texts.len(), finished.stderr);
-            return server.explain(Err(anyhow::anyhow!("{scenario} left {count} results: {said}")));
+            let (count, stderr) = (texts.len(), finished.stderr);
+            return server.explain(Err(anyhow::anyhow!("{scenario} left {count} results: {stderr}")));
         };
         let verdict = judge(revision, text).with_context(|| format!("the results of {scenario}"))?;
         for warning in &verdict.warnings {

@@ -44,7 +44,7 @@ pub(in super::super) fn from_a_repository(scene: &Scene<'_>) -> Result<String> {
     let after = refreshed(report.answer(3)?, 1 + files::INVALID.len())?;
     ensure!(before != after, "the commit is still {after} after the push");
     has(report.answer(4)?, "skill_path", &json!(NEW))?;
-    git_server.was_asked()?;
+    git_server.was_requested()?;
     drop(git_server);
 
     let report = follow(scene, Mode::Auto, &stdio, vec![find(), refresh()])?;

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use super::super::claude::program;
 use super::super::scene::Scene;
-use super::place::{Place, Strangers};
+use super::scene::{SignedInScene, Strangers};
 use super::{SECRET, TOOL, arguments};
 
 /// The name under which we are added, and the client that is declared for it.
@@ -16,15 +16,15 @@ const CLIENT: &str = "claude-code";
 
 /// `claude mcp add`, `login`, a conversation with one call, `logout`.
 pub(in super::super) fn claude_code(scene: &Scene<'_>) -> Result<String> {
-    let place = Place::open(scene, Strangers::StayOut)?;
+    let place = SignedInScene::open(scene, Strangers::StayOut)?;
     let met = meets(&place);
     place.server.explain(met)
 }
 
-fn meets(place: &Place<'_>) -> Result<String> {
+fn meets(place: &SignedInScene<'_>) -> Result<String> {
     let claude = |words: &[&str]| {
         let mut command = place.scene.command(program(place.scene)?)?;
-        place.run(quiet(&mut command).args(words)).map(|(said, _)| said)
+        place.run(quiet(&mut command).args(words)).map(|(output, _)| output)
     };
     let url = place.server.mcp_url();
     claude(&["mcp", "add", "--transport", "http", "--client-id", CLIENT, NAME, &url])?;

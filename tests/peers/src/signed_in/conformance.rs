@@ -5,13 +5,13 @@ use std::fs;
 use anyhow::{Result, ensure};
 
 use super::super::scene::Scene;
-use super::place::{Place, Strangers, free_port};
+use super::scene::{SignedInScene, Strangers, free_port};
 
 const SCENARIOS: [&str; 2] = ["authorization-server-metadata-endpoint", "authorization-code-grant"];
 
 /// Runs all the scenarios there are; a person signs in where the suite asks for it.
 pub(in super::super) fn authorization(scene: &Scene<'_>) -> Result<String> {
-    let place = Place::open(scene, Strangers::Read)?;
+    let place = SignedInScene::open(scene, Strangers::Read)?;
     let results = scene.repo.path("tests/peers/results/authorization");
     // Results of an earlier run would be taken for those of this one.
     let _ = fs::remove_dir_all(&results);

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::super::scene::Scene;
-use super::place::{Place, Strangers, free_port};
+use super::scene::{SignedInScene, Strangers, free_port};
 use super::{SECRET, TOOL, arguments};
 
 /// What it ends with where it would have to ask a person and may not.
@@ -14,12 +14,12 @@ const AUTH_REQUIRED: i32 = 3;
 
 /// Calls the tool with nobody there, with a person who signs in, and once more with what it kept of that.
 pub(in super::super) fn inspector(scene: &Scene<'_>, era: &str) -> Result<String> {
-    let place = Place::open(scene, Strangers::StayOut)?;
+    let place = SignedInScene::open(scene, Strangers::StayOut)?;
     let met = meets(&place, era);
     place.server.explain(met)
 }
 
-fn meets(place: &Place<'_>, era: &str) -> Result<String> {
+fn meets(place: &SignedInScene<'_>, era: &str) -> Result<String> {
     let node = || place.scene.command(place.scene.tools.node());
     let before = place.finish(words(place, &mut node()?, era).arg("--stored-auth-only"))?;
     let code = before.status.code();
@@ -32,9 +32,9 @@ fn meets(place: &Place<'_>, era: &str) -> Result<String> {
     let mut person = place.node("person.mjs")?;
     person.arg(place.scene.tools.node());
     let callback = format!("http://127.0.0.1:{}/oauth/callback", free_port()?);
-    let (answer, said) = place.run(words(place, &mut person, era).args(["--callback-url", &callback]))?;
+    let (answer, stderr) = place.run(words(place, &mut person, era).args(["--callback-url", &callback]))?;
     has_secret(&answer)?;
-    ensure!(said.contains("the person signed in: 200 from MCP Inspector"), "nobody signed in:\n{said}");
+    ensure!(stderr.contains("the person signed in: 200 from MCP Inspector"), "nobody signed in:\n{stderr}");
 
     let (answer, _) = place.run(words(place, &mut node()?, era).arg("--stored-auth-only"))?;
     has_secret(&answer)?;
@@ -46,7 +46,7 @@ fn meets(place: &Place<'_>, era: &str) -> Result<String> {
 
 /// The call of the tool. The address is printed in any case; that a browser may be opened is what it wants to hear
 /// where there is no terminal.
-fn words<'c>(place: &Place<'_>, command: &'c mut Command, era: &str) -> &'c mut Command {
+fn words<'c>(place: &SignedInScene<'_>, command: &'c mut Command, era: &str) -> &'c mut Command {
     command
         .arg(place.scene.tools.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js"))
         .env("MCP_AUTO_OPEN_ENABLED", "true")

@@ -4,13 +4,13 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::super::scene::Scene;
-use super::place::{Place, Strangers};
+use super::scene::{SignedInScene, Strangers};
 use super::{SECRET, TOOL, arguments};
 
 /// Calls the tool through mcp-remote, which prints the address that a person is to open.
 pub(in super::super) fn mcp_remote(scene: &Scene<'_>) -> Result<String> {
     // It signs in when it is told so at once, and not for a single tool.
-    let place = Place::open(scene, Strangers::StayOut)?;
+    let place = SignedInScene::open(scene, Strangers::StayOut)?;
     let node = scene.tools.node();
     let words = [node, &place.script("person.mjs"), node, &scene.tools.package("mcp-remote/dist/proxy.js")];
     let words = words.map(|word| word.display().to_string());
@@ -26,12 +26,15 @@ pub(in super::super) fn mcp_remote(scene: &Scene<'_>) -> Result<String> {
     });
     let mut command = scene.command(scene.tools.python())?;
     command.arg(scene.repo.path("tests/peers/client.py")).arg(plan.to_string());
-    let met = place.run(&mut command).and_then(|(report, said)| {
+    let met = place.run(&mut command).and_then(|(report, stderr)| {
         let report: Value =
             serde_json::from_str(&report).with_context(|| format!("not a report: {report}"))?;
         let content = report.pointer("/answers/0/structured/content").and_then(Value::as_str);
         ensure!(content.is_some_and(|content| content.trim() == SECRET), "{TOOL} answered {report}");
-        ensure!(said.contains("the person signed in: 200 from MCP CLI Proxy"), "nobody signed in:\n{said}");
+        ensure!(
+            stderr.contains("the person signed in: 200 from MCP CLI Proxy"),
+            "nobody signed in:\n{stderr}"
+        );
         let tools = report.get("tools").and_then(Value::as_array).context("no tools in the report")?;
         ensure!(tools.contains(&json!(TOOL)), "{TOOL} is not listed after the sign-in, only {tools:?}");
         place.who_signed_in()?;

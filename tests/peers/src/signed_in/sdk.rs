@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::super::scene::Scene;
-use super::place::{Place, Strangers};
+use super::scene::{SignedInScene, Strangers};
 use super::{SECRET, TOOL, arguments};
 
 /// What `client.mjs` and `client.py` report.
@@ -30,7 +30,7 @@ struct Member {
     protocol: String,
     tools: Vec<String>,
     /// After the sign-in, and after the access token was over.
-    answers: [Answer; 2],
+    answers: [CallResult; 2],
     sign_ins: usize,
     is_renewed: bool,
     client: String,
@@ -38,14 +38,14 @@ struct Member {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Answer {
+struct CallResult {
     is_error: Option<bool>,
     structured_content: Value,
 }
 
 /// The client of a package for TypeScript, `client` or `sdk`.
 pub(in super::super) fn typescript(scene: &Scene<'_>, package: &str, mode: &str) -> Result<String> {
-    let place = Place::open(scene, Strangers::Read)?;
+    let place = SignedInScene::open(scene, Strangers::Read)?;
     let mut command = place.node("client.mjs")?;
     command.args([package, mode, &place.server.mcp_url(), &call().to_string()]);
     let met = place.run(&mut command).and_then(|(report, _)| judge(&place, &report, mode));
@@ -54,7 +54,7 @@ pub(in super::super) fn typescript(scene: &Scene<'_>, package: &str, mode: &str)
 
 /// The client for Python.
 pub(in super::super) fn python(scene: &Scene<'_>, mode: &str) -> Result<String> {
-    let place = Place::open(scene, Strangers::Read)?;
+    let place = SignedInScene::open(scene, Strangers::Read)?;
     let login = [scene.tools.node().to_owned(), place.script("login.mjs")];
     let plan = json!({ "mode": mode, "url": place.server.mcp_url(), "call": call(), "login": login });
     let mut command = scene.command(scene.tools.python())?;
@@ -67,14 +67,14 @@ fn call() -> Value {
     json!({ "name": TOOL, "arguments": arguments() })
 }
 
-fn judge(place: &Place<'_>, report: &str, mode: &str) -> Result<String> {
+fn judge(place: &SignedInScene<'_>, report: &str, mode: &str) -> Result<String> {
     let Report { stranger, member } =
         serde_json::from_str(report).with_context(|| format!("not a report: {report}"))?;
     let lists = |tools: &[String]| tools.iter().any(|tool| tool == TOOL);
     ensure!(!lists(&stranger.tools), "{TOOL} is listed without a sign-in");
     ensure!(stranger.refused.is_string(), "{TOOL} answers without a sign-in");
     ensure!(lists(&member.tools), "{TOOL} is not listed after the sign-in, only {:?}", member.tools);
-    for Answer { is_error, structured_content } in &member.answers {
+    for CallResult { is_error, structured_content } in &member.answers {
         let content = structured_content.get("content").and_then(Value::as_str).unwrap_or_default();
         ensure!(*is_error != Some(true) && content.trim() == SECRET, "{TOOL} answered {structured_content}");
     }

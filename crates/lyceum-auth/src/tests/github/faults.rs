@@ -4,7 +4,7 @@ use lyceum_store::{Db, audit};
 
 use super::{CODE, Scene, World, refusal};
 use crate::{
-    NotAdmitted, SignInFault,
+    AdmissionError, SignInFault,
     oauth::Fault,
     tests::{ISSUER, elsewhere::Answer},
 };
@@ -108,7 +108,7 @@ async fn while_teams_can_not_be_read_nobodys_tier_is_guessed_and_no_token_is_use
         for answer in [refusal(401, "Bad credentials"), refusal(403, "API rate limit exceeded")] {
             scene.answers(ending, answer);
             let admitted = scene.bench.auth.admit(Some(&access), &resource, scene.bench.now).await;
-            assert_eq!(admitted.unwrap_err(), NotAdmitted::Unavailable, "{ending}");
+            assert_eq!(admitted.unwrap_err(), AdmissionError::Unavailable, "{ending}");
             let refused = scene.bench.refresh(&refresh).await.unwrap_err();
             assert_eq!(refused.error, Fault::TemporarilyUnavailable, "{ending}");
         }

@@ -150,8 +150,11 @@ async fn what_the_server_writes_the_other_reads_and_finds_signed() {
         let client = bench.auth.register(&said, bench.now).unwrap().client_id;
         let query = bench.query("").replace(&bench.client, &client);
         let query = query.replace("&redirect_uri=http://127.0.0.1:4000/callback", "");
-        let begun =
-            bench.auth.ask(&Params::parse(&query).unwrap(), Visitor::default(), bench.now).await.unwrap();
+        let begun = bench
+            .auth
+            .start_authorization(&Params::parse(&query).unwrap(), Visitor::default(), bench.now)
+            .await
+            .unwrap();
         let signed = bench.sign(&begun, &key(1));
         assert!(is_taken(&signed.message));
         let theirs = Other::from_str(&signed.message).unwrap();

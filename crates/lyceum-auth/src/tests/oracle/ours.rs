@@ -9,8 +9,8 @@ use crate::{
     oauth::{
         OauthError, Params,
         client::ClientMetadata,
-        redeem::Issued,
-        request::{Refused, SentBack},
+        redeem::IssuedTokens,
+        request::{AuthorizationError, RedirectedError},
     },
     tests::{Bench, ISSUER},
 };
@@ -67,10 +67,10 @@ impl Ours {
     async fn authorize(&self, query: &str) -> Came {
         let Bench { auth, now, .. } = &self.side.server;
         let params = Params::parse(query).unwrap();
-        let begun = match auth.ask(&params, Visitor::default(), *now).await {
+        let begun = match auth.start_authorization(&params, Visitor::default(), *now).await {
             Ok(begun) => begun,
-            Err(Refused::Shown(error)) => return Came::Other(format!("shown {}", error.error)),
-            Err(Refused::Sent(SentBack { error, .. })) => {
+            Err(AuthorizationError::Shown(error)) => return Came::Other(format!("shown {}", error.error)),
+            Err(AuthorizationError::Sent(RedirectedError { error, .. })) => {
                 return Came::Other(format!("sent {}", error.error));
             }
         };
@@ -83,7 +83,7 @@ impl Ours {
 
 async fn exchanged(auth: Auth, form: String, now: jiff::Timestamp) -> Came {
     let params = Params::parse(&form).unwrap();
-    let answer: Result<Issued, OauthError> = auth.exchange(&params, Credentials::default(), now).await;
+    let answer: Result<IssuedTokens, OauthError> = auth.exchange(&params, Credentials::default(), now).await;
     match answer {
         Ok(issued) => Came::Tokens {
             access: issued.access.reveal().to_owned(),

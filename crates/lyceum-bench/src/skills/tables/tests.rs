@@ -1,19 +1,19 @@
 //! Tests of the table.
 
 use super::super::calls::Times;
-use super::{Found, precise, report};
-use crate::skills::rival::{Listed, SideBySide};
+use super::{Results, precise, report};
+use crate::skills::rival::{ListTimes, SideBySide};
 
 #[test]
 fn a_goal_is_reached_or_missed() {
-    let found = Found {
+    let found = Results {
         cold: vec![900.0, 1000.0, 1100.0],
         cold_without_skills: vec![20.0],
         watched: vec![170.0],
         refreshed: vec![120.0],
         in_server: Times { get_skill: vec![0.25, 0.5, 3.0], server_info: Vec::new() },
         resident_kib: 100 * 1024,
-        ..Found::default()
+        ..Results::default()
     };
     let shown = report(&found).to_string();
     for line in [
@@ -32,10 +32,10 @@ fn a_goal_is_reached_or_missed() {
 #[test]
 fn another_server_is_shown_by_its_ratio() {
     let both = SideBySide {
-        lyceum: vec![Listed { ready: 20.0, listed: 25.0 }],
-        rival: vec![Listed { ready: 1000.0, listed: 1500.0 }],
+        lyceum: vec![ListTimes { ready: 20.0, listed: 25.0 }],
+        rival: vec![ListTimes { ready: 1000.0, listed: 1500.0 }],
     };
-    let found = Found { rival: Some(both), ..Found::default() };
+    let found = Results { rival: Some(both), ..Results::default() };
     let shown = report(&found).to_string();
     assert!(shown.contains("| until `server/discover` is answered | 20.0 | 1000 | 50.0 |"), "{shown}");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{LIMIT, Origin, git};
+use super::{GIT_TIMEOUT, Origin, git};
 use lyceum_harness::process;
 use lyceum_harness::scratch::Scratch;
 
@@ -17,7 +17,7 @@ fn bundle(scratch: &Scratch) -> PathBuf {
     }
     fs::write(folder.join("notes.txt"), "text").unwrap();
     fs::write(folder.join("md"), "text").unwrap();
-    let run = |words: &[&str]| process::output(git(&folder).args(words), &outputs, LIMIT).unwrap();
+    let run = |words: &[&str]| process::output(git(&folder).args(words), &outputs, GIT_TIMEOUT).unwrap();
     run(&["init", "--quiet"]);
     run(&["add", "."]);
     run(&["commit", "--quiet", "--message", "All"]);

@@ -1,20 +1,20 @@
 //! Tests of the page.
 
-use crate::sync::brought::Brought;
 use crate::sync::material::MATERIALS;
 use crate::sync::rest::{Line, Rest};
-use crate::sync::served::Served;
-use crate::sync::told::Files;
+use crate::sync::served::ServedResults;
+use crate::sync::sync_report::Files;
+use crate::sync::sync_times::SyncTimes;
 use crate::wrk::Measured;
 
-use super::Found;
+use super::Results;
 
 fn measured(per_second: u64) -> Measured {
     Measured { requests: per_second, micros: 1_000_000, p50: 1000, p99: 2500, refused: 0, broken: 0 }
 }
 
-fn found() -> Found {
-    let mut brought = Brought::of(MATERIALS.first().unwrap());
+fn found() -> Results {
+    let mut brought = SyncTimes::of(MATERIALS.first().unwrap());
     brought.files = Files { published: 274, drafts: 1, unpublished: 1859, skipped: 22, failed: 0 };
     brought.in_git = 2156;
     (brought.cold, brought.cold_took) = (vec![4000.0], vec![3000.0]);
@@ -27,9 +27,9 @@ fn found() -> Found {
         lyceum: vec![measured(20_000), measured(30_000)],
         bare: vec![measured(50_000), measured(50_000)],
     };
-    Found {
+    Results {
         brought: vec![brought],
-        served: Some(Served { ready: vec![150.0], peak_kib: 100_000 }),
+        served: Some(ServedResults { ready: vec![150.0], peak_kib: 100_000 }),
         rest: Some(Rest { lines: vec![line], peak_kib: 110_000 }),
         problems: Vec::new(),
     }

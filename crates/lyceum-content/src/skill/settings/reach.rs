@@ -1,25 +1,25 @@
-//! What a script may reach beyond its skill. Only whoever runs the server may choose, never a repository.
+//! Network and workspace access of scripts. Only the operator may grant it, never a repository.
 
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What a script that declares `network: true` may reach.
+/// Network access of a script that declares `network: true`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum NetworkChoice {
-    /// Nothing: such a script is refused.
+    /// None: such scripts are refused.
     None,
-    /// Addresses of the public Internet, and the machine's name servers; nothing of this machine or its network.
+    /// Public addresses and the machine's name servers, but neither this machine nor its network.
     #[default]
     Public,
-    /// Every address, also of this machine and its network.
+    /// All addresses, including this machine and its network.
     Any,
 }
 
 impl NetworkChoice {
-    /// The word for pages and messages.
+    /// The value as it is written in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -29,28 +29,28 @@ impl NetworkChoice {
     }
 }
 
-/// A folder of the person's that scripts may work in, beside their skill.
+/// A local folder, besides the skill, that scripts may access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workspace {
     /// The folder.
     pub path: PathBuf,
-    /// What may be done in it.
+    /// The access granted.
     pub access: WorkspaceAccess,
 }
 
-/// What scripts may do in the workspace.
+/// Access of scripts to the workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkspaceAccess {
-    /// Read its files.
+    /// Read files.
     #[default]
     Read,
-    /// Read, write, make and remove its files.
+    /// Read, create, change and delete files.
     Write,
 }
 
 impl WorkspaceAccess {
-    /// The word for pages and messages.
+    /// The value as it is written in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",

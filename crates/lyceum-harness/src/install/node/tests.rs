@@ -1,10 +1,10 @@
 //! Tests of choosing a Node.
 
-use super::{OLDEST, parse};
+use super::{MIN_VERSION, parse};
 
 #[track_caller]
 fn check(version: &str, new_enough: bool) {
-    assert_eq!(parse(version).is_some_and(|version| version >= OLDEST), new_enough, "{version}");
+    assert_eq!(parse(version).is_some_and(|version| version >= MIN_VERSION), new_enough, "{version}");
 }
 
 #[test]

@@ -27,7 +27,7 @@ async fn a_failing_endpoint_is_an_error_at_once_for_a_search_and_hides_the_key()
             let error = ask(&pair, Purpose::Query, vec![reply.clone()]).await.unwrap_err();
             assert_eq!(short(&error), expected, "{} {reply:?}", pair.kind);
             hides_the_key(&format!("{error} {error:?} {:?}", pair.embedder));
-            assert_eq!(pair.peer.asked().len(), 1, "{} {reply:?}", pair.kind);
+            assert_eq!(pair.peer.requests().len(), 1, "{} {reply:?}", pair.kind);
         }
         assert!(ask(&pair, Purpose::Query, vec![]).await.is_ok(), "{}", pair.kind);
     }
@@ -124,22 +124,22 @@ async fn what_is_embedded_in_the_background_is_tried_three_times() {
         let vectors = ask(&pair, Purpose::Passage, vec![later(429, "0"), later(503, "0")]).await.unwrap();
         let expected: Vec<_> = texts(3).iter().map(|text| peers::unit(text)).collect();
         peers::assert_near(kind, &vectors, &expected);
-        assert_eq!(pair.peer.asked().len(), 3, "{kind}");
+        assert_eq!(pair.peer.requests().len(), 3, "{kind}");
 
         let error = ask(&pair, Purpose::Passage, vec![later(429, "0"); 5]).await.unwrap_err();
-        assert_eq!((short(&error).as_str(), pair.peer.asked().len()), ("busy 429 0s", 3), "{kind}");
+        assert_eq!((short(&error).as_str(), pair.peer.requests().len()), ("busy 429 0s", 3), "{kind}");
 
         // Whoever wants to be left alone for long is left alone, and nothing that stays wrong is tried again.
         let error = ask(&pair, Purpose::Passage, vec![later(503, "60")]).await.unwrap_err();
-        assert_eq!((short(&error).as_str(), pair.peer.asked().len()), ("busy 503 60s", 1), "{kind}");
+        assert_eq!((short(&error).as_str(), pair.peer.requests().len()), ("busy 503 60s", 1), "{kind}");
         let refused = Reply::Status(400, Vec::new(), "no".to_owned());
         let error = ask(&pair, Purpose::Passage, vec![refused]).await.unwrap_err();
-        assert_eq!((short(&error).as_str(), pair.peer.asked().len()), ("refused 400", 1), "{kind}");
+        assert_eq!((short(&error).as_str(), pair.peer.requests().len()), ("refused 400", 1), "{kind}");
     }
     let pair = all().await.pop().unwrap();
     let begun = Instant::now();
     ask(&pair, Purpose::Passage, vec![broken, Reply::Cut]).await.unwrap();
-    assert_eq!(pair.peer.asked().len(), 3);
+    assert_eq!(pair.peer.requests().len(), 3);
     assert!(begun.elapsed() >= Duration::from_millis(1_250), "{:?}", begun.elapsed());
 }
 
@@ -163,7 +163,7 @@ async fn a_redirect_is_not_followed_so_the_key_stays_here() {
     let error =
         ask(&pair, Purpose::Query, vec![Reply::Status(308, location, String::new())]).await.unwrap_err();
     assert_eq!(short(&error), "refused 308");
-    assert!(elsewhere.asked().is_empty());
+    assert!(elsewhere.requests().is_empty());
 }
 
 #[tokio::test]

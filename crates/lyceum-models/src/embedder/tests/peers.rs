@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde_json::{Value, json};
 
-use crate::endpoint::peer::{Asked, KEY, Reply};
+use crate::endpoint::peer::{KEY, ReceivedRequest, Reply};
 
 /// How long vectors are.
 pub(super) const DIMENSIONS: usize = 6;
@@ -13,7 +13,7 @@ pub(super) const DIMENSIONS: usize = 6;
 pub(super) const TEI_BATCH: usize = 32;
 
 /// A peer of this kind.
-pub(super) fn honest(kind: &str) -> fn(&Asked) -> Reply {
+pub(super) fn honest(kind: &str) -> fn(&ReceivedRequest) -> Reply {
     match kind {
         "openai" => openai,
         "ollama" => ollama,
@@ -70,13 +70,13 @@ pub(super) fn assert_near(kind: &str, got: &[Vec<f32>], expected: &[Vec<f32>]) {
 }
 
 /// The texts of a request, whatever it calls them.
-pub(super) fn texts_of(asked: &Asked) -> Vec<String> {
-    let field = ["input", "inputs", "text"].into_iter().find_map(|name| asked.body.get(name));
+pub(super) fn texts_of(expected: &ReceivedRequest) -> Vec<String> {
+    let field = ["input", "inputs", "text"].into_iter().find_map(|name| expected.body.get(name));
     serde_json::from_value(field.cloned().unwrap_or_default()).unwrap_or_default()
 }
 
-fn embedded(kind: &str, asked: &Asked) -> Reply {
-    let vectors: Vec<Vec<f32>> = texts_of(asked).iter().map(|text| vector(text)).collect();
+fn embedded(kind: &str, expected: &ReceivedRequest) -> Reply {
+    let vectors: Vec<Vec<f32>> = texts_of(expected).iter().map(|text| vector(text)).collect();
     Reply::Json(wire(kind, &vectors))
 }
 
@@ -84,38 +84,38 @@ fn refused(status: u16, message: &str) -> Reply {
     Reply::Status(status, Vec::new(), json!({ "error": message }).to_string())
 }
 
-fn has_key(asked: &Asked) -> bool {
-    asked.authorization == format!("Bearer {KEY}")
+fn has_key(expected: &ReceivedRequest) -> bool {
+    expected.authorization == format!("Bearer {KEY}")
 }
 
-fn openai(asked: &Asked) -> Reply {
-    let texts = texts_of(asked);
-    match asked.path.as_str() {
-        "/v1/embeddings" if !has_key(asked) => refused(401, "Incorrect API key provided"),
-        "/v1/embeddings" if asked.body["model"] != "good-model" => refused(404, "no such model"),
-        "/v1/embeddings" if asked.body["encoding_format"] != "float" => refused(400, "no such format"),
+fn openai(expected: &ReceivedRequest) -> Reply {
+    let texts = texts_of(expected);
+    match expected.path.as_str() {
+        "/v1/embeddings" if !has_key(expected) => refused(401, "Incorrect API key provided"),
+        "/v1/embeddings" if expected.body["model"] != "good-model" => refused(404, "no such model"),
+        "/v1/embeddings" if expected.body["encoding_format"] != "float" => refused(400, "no such format"),
         "/v1/embeddings" if texts.is_empty() || texts.contains(&String::new()) => {
             refused(400, "input must not be empty")
         }
-        "/v1/embeddings" => embedded("openai", asked),
+        "/v1/embeddings" => embedded("openai", expected),
         _ => refused(404, "Not Found"),
     }
 }
 
-fn ollama(asked: &Asked) -> Reply {
-    match asked.path.as_str() {
-        _ if !has_key(asked) => refused(401, "unauthorized"),
-        "/api/embed" if asked.body["model"] != "good-model" => {
+fn ollama(expected: &ReceivedRequest) -> Reply {
+    match expected.path.as_str() {
+        _ if !has_key(expected) => refused(401, "unauthorized"),
+        "/api/embed" if expected.body["model"] != "good-model" => {
             refused(404, "model not found, try pulling it")
         }
-        "/api/embed" if asked.body["truncate"] == true => embedded("ollama", asked),
+        "/api/embed" if expected.body["truncate"] == true => embedded("ollama", expected),
         _ => refused(404, "404 page not found"),
     }
 }
 
-fn tei(asked: &Asked) -> Reply {
-    match asked.path.as_str() {
-        _ if !has_key(asked) => refused(401, "Unauthorized"),
+fn tei(expected: &ReceivedRequest) -> Reply {
+    match expected.path.as_str() {
+        _ if !has_key(expected) => refused(401, "Unauthorized"),
         "/info" => Reply::Json(json!({
             "model_id": "BAAI/bge-base-en-v1.5",
             "model_sha": "fca14538",
@@ -127,23 +127,23 @@ fn tei(asked: &Asked) -> Reply {
             "max_client_batch_size": TEI_BATCH,
             "version": "1.8.0",
         })),
-        "/embed" if texts_of(asked).len() > TEI_BATCH => {
+        "/embed" if texts_of(expected).len() > TEI_BATCH => {
             refused(413, "batch size > maximum allowed batch size")
         }
-        "/embed" => embedded("tei", asked),
+        "/embed" => embedded("tei", expected),
         _ => refused(404, ""),
     }
 }
 
-fn workers_ai(asked: &Asked) -> Reply {
-    let count = texts_of(asked).len();
-    match asked.path.as_str() {
-        _ if !has_key(asked) => refused(401, "Authentication error"),
+fn workers_ai(expected: &ReceivedRequest) -> Reply {
+    let count = texts_of(expected).len();
+    match expected.path.as_str() {
+        _ if !has_key(expected) => refused(401, "Authentication error"),
         "/client/v4/accounts/a1b2/ai/run/@cf/baai/bge-base-en-v1.5" if count > 100 => {
             refused(400, "maxItems")
         }
-        "/client/v4/accounts/a1b2/ai/run/@cf/baai/bge-base-en-v1.5" if asked.body["pooling"] == "cls" => {
-            embedded("workers-ai", asked)
+        "/client/v4/accounts/a1b2/ai/run/@cf/baai/bge-base-en-v1.5" if expected.body["pooling"] == "cls" => {
+            embedded("workers-ai", expected)
         }
         _ => refused(404, "No route for that URI"),
     }

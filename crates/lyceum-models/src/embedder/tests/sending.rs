@@ -10,7 +10,7 @@ async fn sizes(pair: &Pair, count: usize) -> Vec<usize> {
     let vectors = pair.embedder.embed(Purpose::Passage, &texts).await.unwrap();
     let expected: Vec<_> = texts.iter().map(|text| peers::unit(text)).collect();
     peers::assert_near(pair.kind, &vectors, &expected);
-    pair.peer.asked().iter().map(|asked| peers::texts_of(asked).len()).collect()
+    pair.peer.requests().iter().map(|expected| peers::texts_of(expected).len()).collect()
 }
 
 #[tokio::test]
@@ -37,7 +37,7 @@ async fn long_texts_are_cut_and_empty_ones_do_not_spoil_their_batch() {
     for Pair { kind, peer, embedder } in all().await {
         let sent = ["é".repeat(9_000), String::new(), " \n".to_owned(), "text".to_owned()];
         embedder.embed(Purpose::Passage, &sent).await.unwrap();
-        let got = peers::texts_of(&peer.asked()[0]);
+        let got = peers::texts_of(&peer.requests()[0]);
         assert_eq!(got, ["é".repeat(8_000), "-".to_owned(), "-".to_owned(), "text".to_owned()], "{kind}");
     }
 }
@@ -53,7 +53,7 @@ async fn questions_and_passages_have_their_own_prefix() {
         for (purpose, expected) in [(Purpose::Query, "query: text 0"), (Purpose::Passage, "passage: text 0")]
         {
             embedder.embed(purpose, &texts(1)).await.unwrap();
-            assert_eq!(peers::texts_of(&peer.asked()[0]), [expected], "{kind}");
+            assert_eq!(peers::texts_of(&peer.requests()[0]), [expected], "{kind}");
         }
     }
 }

@@ -34,7 +34,13 @@ impl Dense {
     }
 
     /// Writes the product of `x` with the weights, and the sum with the bias.
-    pub(super) fn write(&self, graph: &mut Graph, name: &str, x: X<'_>, variant: Variant) -> String {
+    pub(super) fn write(
+        &self,
+        graph: &mut Graph,
+        name: &str,
+        x: ProductInput<'_>,
+        variant: Variant,
+    ) -> String {
         match variant {
             Variant::Fp32 => self.floats(graph, name, x.name()),
             Variant::Int8 => self.bytes(graph, name, x),
@@ -50,7 +56,7 @@ impl Dense {
 
     /// A token is `least + scale * bytes`, so its product is that of the bytes, scaled, and `least` times the sum of
     /// each column.
-    fn bytes(&self, graph: &mut Graph, name: &str, x: X<'_>) -> String {
+    fn bytes(&self, graph: &mut Graph, name: &str, x: ProductInput<'_>) -> String {
         let scales = scales(&self.weights, self.outputs);
         let small: Vec<i8> = self
             .weights
@@ -69,12 +75,12 @@ impl Dense {
         let product = graph.node("Mul", &[&product, &scales], &[]);
         let product = graph.node("Mul", &[&product, &x.scales], &[]);
         match x.least {
-            Least::Same(least) => {
+            ZeroPoint::Same(least) => {
                 let bias: Vec<f32> =
                     self.bias.iter().zip(sums).map(|(bias, sum)| bias + least * sum).collect();
                 biased(graph, name, &product, &bias)
             }
-            Least::Each(least) => {
+            ZeroPoint::Each(least) => {
                 let sums = graph.floats(&format!("{name}.sums"), &[1, self.outputs], &sums);
                 let least = graph.node("MatMul", &[&least, &sums], &[]);
                 let least = biased(graph, name, &least, &self.bias);
@@ -91,14 +97,14 @@ fn biased(graph: &mut Graph, name: &str, x: &str, bias: &[f32]) -> String {
 
 /// What goes into a product, by what is known of its numbers.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum X<'a> {
+pub(super) enum ProductInput<'a> {
     /// Any.
     Any(&'a str),
     /// What `Gelu` gives: none is far below zero.
     Gelu(&'a str),
 }
 
-impl X<'_> {
+impl ProductInput<'_> {
     fn name(&self) -> &str {
         match self {
             Self::Any(name) | Self::Gelu(name) => name,
@@ -115,11 +121,11 @@ const LEAST_OF_GELU: f32 = -0.17;
 struct Tokens {
     bytes: String,
     scales: String,
-    least: Least,
+    least: ZeroPoint,
 }
 
 /// What the byte 0 stands for.
-enum Least {
+enum ZeroPoint {
     /// The same in every token.
     Same(f32),
     /// The least of each token.
@@ -127,15 +133,17 @@ enum Least {
 }
 
 impl Tokens {
-    fn write(graph: &mut Graph, x: X<'_>) -> Self {
+    fn write(graph: &mut Graph, x: ProductInput<'_>) -> Self {
         let last = graph.shared_int("last", -1);
         let most = graph.node("ReduceMax", &[x.name(), &last], &[]);
         let (least, of) = match x {
-            X::Any(x) => {
+            ProductInput::Any(x) => {
                 let least = graph.node("ReduceMin", &[x, &last], &[]);
-                (least.clone(), Least::Each(least))
+                (least.clone(), ZeroPoint::Each(least))
             }
-            X::Gelu(_) => (graph.shared_float("least of gelu", LEAST_OF_GELU), Least::Same(LEAST_OF_GELU)),
+            ProductInput::Gelu(_) => {
+                (graph.shared_float("least of gelu", LEAST_OF_GELU), ZeroPoint::Same(LEAST_OF_GELU))
+            }
         };
         let [tiny, steps, half] = [("tiny", 1e-9), ("steps", LARGEST), ("half", 0.5)]
             .map(|(name, value)| graph.shared_float(name, value));

@@ -2,7 +2,7 @@
 
 use super::{
     Task, Variant,
-    dense::{Dense, X, small},
+    dense::{Dense, ProductInput, small},
 };
 use crate::model::{
     ModelError,
@@ -152,15 +152,15 @@ fn write_layer(
     let attended = attention(graph, tensors, architecture, name, x, mask, variant)?;
     let output = format!("{name}.attention.output");
     let dense = Dense::read(tensors, &format!("{output}.dense"), width, width)?;
-    let y = dense.write(graph, &format!("{output}.dense"), X::Any(&attended), variant);
+    let y = dense.write(graph, &format!("{output}.dense"), ProductInput::Any(&attended), variant);
     let y = graph.node("Add", &[&y, x], &[]);
     let x = normalized(graph, tensors, architecture, &format!("{output}.LayerNorm"), &y)?;
 
     let up = format!("{name}.intermediate.dense");
-    let y = Dense::read(tensors, &up, width, wide)?.write(graph, &up, X::Any(&x), variant);
+    let y = Dense::read(tensors, &up, width, wide)?.write(graph, &up, ProductInput::Any(&x), variant);
     let y = graph.node("Gelu", &[&y], &[]);
     let down = format!("{name}.output.dense");
-    let y = Dense::read(tensors, &down, wide, width)?.write(graph, &down, X::Gelu(&y), variant);
+    let y = Dense::read(tensors, &down, wide, width)?.write(graph, &down, ProductInput::Gelu(&y), variant);
     let y = graph.node("Add", &[&y, &x], &[]);
     normalized(graph, tensors, architecture, &format!("{name}.output.LayerNorm"), &y)
 }
@@ -183,7 +183,7 @@ fn attention(
     }
     let head = width / heads;
     let packed = packed(&parts, width, head);
-    let y = packed.write(graph, &format!("{name}.packed"), X::Any(x), variant);
+    let y = packed.write(graph, &format!("{name}.packed"), ProductInput::Any(x), variant);
     let sides = [0, 0, heads as i64, 3, head as i64];
     let shape = graph.ints(&format!("{name}.shape"), &[sides.len()], &sides);
     let y = graph.node("Reshape", &[&y, &shape], &[]);

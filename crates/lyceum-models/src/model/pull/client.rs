@@ -8,11 +8,11 @@ use reqwest::{Client, Url};
 use super::PullError;
 
 /// How far a hub may send us on: to its own store of files and from there to one nearby.
-const REDIRECTS: usize = 6;
+const MAX_REDIRECTS: usize = 6;
 
 /// How long things may take.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct Timeouts {
     /// Until there is a connection.
     pub(super) connect: Duration,
     /// Without a byte.
@@ -21,7 +21,7 @@ pub(super) struct Patience {
     pub(super) pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -32,9 +32,9 @@ impl Default for Patience {
 }
 
 /// A client for this hub. Blocks on the disk.
-pub(super) fn client(hub: &Url, patience: Patience) -> Result<Client, PullError> {
+pub(super) fn client(hub: &Url, patience: Timeouts) -> Result<Client, PullError> {
     let options = ClientOptions {
-        redirects: Redirects::Follow(REDIRECTS),
+        redirects: Redirects::Follow(MAX_REDIRECTS),
         connect_timeout: Some(patience.connect),
         read_timeout: Some(patience.stall),
         ..ClientOptions::default()

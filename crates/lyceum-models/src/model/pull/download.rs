@@ -9,15 +9,15 @@ use tokio::{
     io::AsyncWriteExt,
 };
 
-use super::{Progress, PullError, client::Patience, pinned::Pin};
+use super::{Progress, PullError, client::Timeouts, pinned::Pin};
 use crate::model::digest;
 
 /// How often a file is tried.
-const ATTEMPTS: u32 = 3;
+const MAX_ATTEMPTS: u32 = 3;
 
 /// What is wanted.
 #[derive(Debug)]
-pub(super) struct Wanted<'a> {
+pub(super) struct DownloadRequest<'a> {
     pub(super) url: Url,
     /// The name it gets in the folder.
     pub(super) file: &'a str,
@@ -25,7 +25,7 @@ pub(super) struct Wanted<'a> {
     pub(super) limit: u64,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> DownloadRequest<'a> {
     pub(super) fn pinned(url: Url, pin: &'a Pin) -> Self {
         Self { url, file: pin.file, sha256: Some(pin.sha256), limit: pin.size }
     }
@@ -34,9 +34,9 @@ impl<'a> Wanted<'a> {
 /// Brings a file into a folder. What is there with the right hash stays.
 pub(super) async fn download(
     client: &Client,
-    wanted: &Wanted<'_>,
+    wanted: &DownloadRequest<'_>,
     folder: &Path,
-    patience: Patience,
+    patience: Timeouts,
     progress: &mut (impl FnMut(Progress) + Send),
 ) -> Result<(), PullError> {
     let to = folder.join(wanted.file);
@@ -51,10 +51,10 @@ pub(super) async fn download(
     }
     let part = folder.join(format!("{}.part", wanted.file));
     let backoff = Backoff { first: patience.pause, max: Duration::from_secs(30) };
-    for attempt in 1..=ATTEMPTS {
+    for attempt in 1..=MAX_ATTEMPTS {
         match attempt_once(client, wanted, &part, progress).await {
             Ok(()) => break,
-            Err(fault) if attempt < ATTEMPTS && is_passing(&fault) => {
+            Err(fault) if attempt < MAX_ATTEMPTS && is_passing(&fault) => {
                 progress(Progress::Retrying { file: wanted.file.to_owned(), why: fault.to_string() });
                 tokio::time::sleep(backoff.after(attempt)).await;
             }
@@ -75,7 +75,7 @@ pub(super) async fn download(
 
 async fn attempt_once(
     client: &Client,
-    wanted: &Wanted<'_>,
+    wanted: &DownloadRequest<'_>,
     part: &Path,
     progress: &mut (impl FnMut(Progress) + Send),
 ) -> Result<(), PullError> {
@@ -124,7 +124,7 @@ async fn attempt_once(
 
 async fn receive(
     mut response: Response,
-    wanted: &Wanted<'_>,
+    wanted: &DownloadRequest<'_>,
     file: &mut File,
     done: &mut u64,
     total: Option<u64>,
@@ -160,7 +160,7 @@ async fn next_piece(
 
 /// How much is there that may be continued, and which version of the file it is of. Without a hash to compare with, only
 /// what the server itself tells from another version is continued.
-async fn continued(wanted: &Wanted<'_>, part: &Path, tag: &Path) -> (u64, Option<String>) {
+async fn continued(wanted: &DownloadRequest<'_>, part: &Path, tag: &Path) -> (u64, Option<String>) {
     let there = fs::metadata(part).await.map_or(0, |part| part.len());
     match fs::read_to_string(tag).await {
         _ if there == 0 => (0, None),
@@ -198,7 +198,7 @@ fn is_passing(fault: &PullError) -> bool {
     }
 }
 
-fn too_large(wanted: &Wanted<'_>) -> PullError {
+fn too_large(wanted: &DownloadRequest<'_>) -> PullError {
     PullError::TooLarge { file: wanted.file.to_owned(), limit: wanted.limit }
 }
 

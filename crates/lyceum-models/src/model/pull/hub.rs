@@ -6,27 +6,27 @@ use reqwest::{Client, Url};
 
 use super::{
     Progress, PullError, PullOptions,
-    client::{Patience, client},
-    download::{Wanted, download},
+    client::{Timeouts, client},
+    download::{DownloadRequest, download},
     pinned,
 };
 
 /// The largest model that is taken: a large XLM-R in floats has 2.2 GB.
-const MOST: u64 = 3 << 30;
+const MAX_MODEL_BYTES: u64 = 3 << 30;
 /// The largest of the other files.
-const MOST_SMALL: u64 = 64 << 20;
+const MAX_SMALL_FILE_BYTES: u64 = 64 << 20;
 
 /// What an ONNX model of a hub consists of; only the first two must be there.
 const FILES: &[(&str, u64)] = &[
-    ("tokenizer.json", MOST_SMALL),
-    ("onnx/model.onnx", MOST),
-    ("config.json", MOST_SMALL),
-    ("1_Pooling/config.json", MOST_SMALL),
-    ("sentence_bert_config.json", MOST_SMALL),
-    ("config_sentence_transformers.json", MOST_SMALL),
-    ("onnx/model.onnx_data", MOST),
+    ("tokenizer.json", MAX_SMALL_FILE_BYTES),
+    ("onnx/model.onnx", MAX_MODEL_BYTES),
+    ("config.json", MAX_SMALL_FILE_BYTES),
+    ("1_Pooling/config.json", MAX_SMALL_FILE_BYTES),
+    ("sentence_bert_config.json", MAX_SMALL_FILE_BYTES),
+    ("config_sentence_transformers.json", MAX_SMALL_FILE_BYTES),
+    ("onnx/model.onnx_data", MAX_MODEL_BYTES),
 ];
-const NEEDED: usize = 2;
+const REQUIRED_FILES: usize = 2;
 
 /// Brings the files of a model into a folder.
 pub(super) async fn fetch(
@@ -38,7 +38,7 @@ pub(super) async fn fetch(
     if !matches!(hub.scheme(), "http" | "https") {
         return Err(PullError::Address);
     }
-    let patience = Patience::default();
+    let patience = Timeouts::default();
     let client = {
         let hub = hub.clone();
         let client = tokio::task::spawn_blocking(move || client(&hub, patience)).await;
@@ -46,7 +46,7 @@ pub(super) async fn fetch(
     };
     if options.is_default() {
         for pin in pinned::FILES {
-            let wanted = Wanted::pinned(address(options, pin.file)?, pin);
+            let wanted = DownloadRequest::pinned(address(options, pin.file)?, pin);
             download(&client, &wanted, into, patience, progress).await?;
         }
     } else {
@@ -59,13 +59,13 @@ async fn fetch_any(
     options: &PullOptions,
     client: &Client,
     into: &Path,
-    patience: Patience,
+    patience: Timeouts,
     progress: &mut (impl FnMut(Progress) + Send),
 ) -> Result<(), PullError> {
     for (number, (file, limit)) in FILES.iter().enumerate() {
-        let wanted = Wanted { url: address(options, file)?, file, sha256: None, limit: *limit };
+        let wanted = DownloadRequest { url: address(options, file)?, file, sha256: None, limit: *limit };
         match download(client, &wanted, into, patience, progress).await {
-            Err(PullError::Refused { status: 401 | 403 | 404, .. }) if number >= NEEDED => {
+            Err(PullError::Refused { status: 401 | 403 | 404, .. }) if number >= REQUIRED_FILES => {
                 // An earlier version had it, perhaps.
                 let _there_was_none = tokio::fs::remove_file(into.join(file)).await;
             }

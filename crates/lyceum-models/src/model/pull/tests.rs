@@ -10,8 +10,8 @@ use tempfile::TempDir;
 
 use super::{
     Fallback, Progress, PullError, PullOptions,
-    client::{Patience, client},
-    download::{Wanted, download},
+    client::{Timeouts, client},
+    download::{DownloadRequest, download},
     pull,
 };
 use crate::{
@@ -27,7 +27,7 @@ use crate::{
     },
 };
 
-const PATIENCE: Patience = Patience {
+const PATIENCE: Timeouts = Timeouts {
     connect: Duration::from_secs(5),
     stall: Duration::from_millis(300),
     pause: Duration::from_millis(10),
@@ -44,7 +44,7 @@ async fn get(day: Day, into: &Path, sha256: &str, limit: u64) -> (Result<(), Pul
     let url = hub.url("file");
     let client = client(&url, PATIENCE).unwrap();
     let mut seen = Vec::new();
-    let wanted = Wanted { url, file: "file", sha256: Some(sha256), limit };
+    let wanted = DownloadRequest { url, file: "file", sha256: Some(sha256), limit };
     let done = download(&client, &wanted, into, PATIENCE, &mut |progress| seen.push(progress)).await;
     (done, seen)
 }
@@ -97,7 +97,7 @@ async fn continued(day: Day, sha256: Option<&str>, version: Option<&str>, part: 
         fs::write(into.path().join("file.part.tag"), version).unwrap();
     }
     let hub = Hub::start(day, content()).await;
-    let wanted = Wanted { url: hub.url("file"), file: "file", sha256, limit: 2_000_000 };
+    let wanted = DownloadRequest { url: hub.url("file"), file: "file", sha256, limit: 2_000_000 };
     let client = client(&wanted.url, PATIENCE).unwrap();
     let mut first = None;
     let mut note = |progress| {

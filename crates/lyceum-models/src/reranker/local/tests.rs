@@ -16,7 +16,7 @@ use crate::{
     reranker::{RerankError, Reranker},
 };
 
-const AMPLE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 fn open(kind: Kind, variant: Variant, budget: Duration) -> Result<LocalReranker, RerankError> {
     let folder = TempDir::new().unwrap();
@@ -31,7 +31,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 #[tokio::test]
 async fn each_passage_gets_a_score_of_its_own() {
     for kind in [Kind::Bert, Kind::XlmR] {
-        let reranker = open(kind, Variant::Int8, AMPLE).unwrap();
+        let reranker = open(kind, Variant::Int8, TIMEOUT).unwrap();
         let scores = reranker.score("a tool", &texts(&["library", "b c d", "", "🦀"])).await.unwrap();
         assert_eq!(scores.len(), 4);
         assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");
@@ -46,7 +46,7 @@ async fn each_passage_gets_a_score_of_its_own() {
 
 #[tokio::test]
 async fn a_long_pair_is_cut() {
-    let reranker = open(Kind::XlmR, Variant::Fp32, AMPLE).unwrap();
+    let reranker = open(Kind::XlmR, Variant::Fp32, TIMEOUT).unwrap();
     let long = "a tool library ".repeat(20_000);
     let scores = reranker.score(&long, &texts(&[&long])).await.unwrap();
     assert_eq!(scores.len(), 1);
@@ -63,8 +63,8 @@ async fn a_reranker_that_has_no_time_left_says_so() {
 fn an_embedder_is_not_taken_for_a_reranker() {
     let folder = TempDir::new().unwrap();
     write_model(folder.path(), Kind::Bert, Variant::Fp32, Task::Tokens);
-    let fault = LocalReranker::open(folder.path(), 1, AMPLE).unwrap_err();
+    let fault = LocalReranker::open(folder.path(), 1, TIMEOUT).unwrap_err();
     assert!(fault.to_string().contains("it gives none of logits"), "{fault}");
     fs::write(folder.path().join("model.onnx"), "no model").unwrap();
-    assert!(matches!(LocalReranker::open(folder.path(), 1, AMPLE), Err(RerankError::Model(_))));
+    assert!(matches!(LocalReranker::open(folder.path(), 1, TIMEOUT), Err(RerankError::Model(_))));
 }

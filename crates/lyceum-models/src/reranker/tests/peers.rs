@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::endpoint::peer::{Asked, KEY, Reply};
+use crate::endpoint::peer::{KEY, ReceivedRequest, Reply};
 
 /// A peer of this kind.
-pub(super) fn honest(kind: &str) -> fn(&Asked) -> Reply {
+pub(super) fn honest(kind: &str) -> fn(&ReceivedRequest) -> Reply {
     match kind {
         "workers-ai" => workers_ai,
         "tei" => tei,
@@ -48,7 +48,7 @@ fn refused(status: u16) -> Reply {
     Reply::Status(status, Vec::new(), json!({ "message": "no" }).to_string())
 }
 
-fn is_asked(asked: &Asked, path: &str, fields: &[&str]) -> bool {
+fn is_asked(asked: &ReceivedRequest, path: &str, fields: &[&str]) -> bool {
     let body = asked.body.as_object().unwrap();
     // A field that is not known is refused by some of them, so none may be there.
     asked.path == path
@@ -58,7 +58,7 @@ fn is_asked(asked: &Asked, path: &str, fields: &[&str]) -> bool {
         && body["query"] == "hook"
 }
 
-fn workers_ai(asked: &Asked) -> Reply {
+fn workers_ai(asked: &ReceivedRequest) -> Reply {
     let path = "/accounts/a1b2/ai/run/@cf/baai/bge-reranker-base";
     if !is_asked(asked, path, &["query", "contexts", "top_k"]) {
         return refused(400);
@@ -68,22 +68,22 @@ fn workers_ai(asked: &Asked) -> Reply {
     if whole { scored("workers-ai", passages) } else { refused(400) }
 }
 
-fn tei(asked: &Asked) -> Reply {
+fn tei(asked: &ReceivedRequest) -> Reply {
     if !is_asked(asked, "/rerank", &["query", "texts", "truncate", "raw_scores"]) {
         return refused(422);
     }
     scored("tei", asked.body["texts"].as_array().unwrap())
 }
 
-fn cohere(asked: &Asked) -> Reply {
+fn cohere(asked: &ReceivedRequest) -> Reply {
     documents("cohere", asked)
 }
 
-fn voyage(asked: &Asked) -> Reply {
+fn voyage(asked: &ReceivedRequest) -> Reply {
     documents("voyage", asked)
 }
 
-fn documents(kind: &str, asked: &Asked) -> Reply {
+fn documents(kind: &str, asked: &ReceivedRequest) -> Reply {
     if !is_asked(asked, "/v2/rerank", &["model", "query", "documents"]) || asked.body["model"] != "rerank-v3"
     {
         return refused(400);

@@ -15,7 +15,7 @@ use rustix::{
 };
 
 /// Where names are asked for.
-const DNS: u16 = 53;
+const DNS_PORT: u16 = 53;
 
 /// The address, if a script may reach it by that socket, which must be one of TCP or UDP.
 pub(super) fn permitted(socket: &OwnedFd, address: &[u8], resolvers: &[IpAddr]) -> Result<SocketAddr, Errno> {
@@ -33,7 +33,7 @@ pub(super) fn permitted(socket: &OwnedFd, address: &[u8], resolvers: &[IpAddr]) 
 fn permits(address: SocketAddr, resolvers: &[IpAddr]) -> bool {
     // `::ffff:127.0.0.1` is 127.0.0.1.
     let ip = address.ip().to_canonical();
-    let asks_for_names = address.port() == DNS && resolvers.contains(&ip);
+    let asks_for_names = address.port() == DNS_PORT && resolvers.contains(&ip);
     asks_for_names || (is_public_address(ip) && !is_of_this_machine(ip))
 }
 

@@ -21,15 +21,15 @@ use rustix::{
 };
 
 use super::{
-    super::{PATIENCE, raw},
-    answer,
+    super::{ORDER_TIMEOUT, raw},
     handover::{self, Handover},
+    respond,
     task::Task,
 };
 use crate::wire::{Message, frame};
 
 /// How many calls may wait for their sockets; a script has fewer threads than that.
-const MOST_AT_ONCE: usize = 128;
+const MAX_PENDING_CALLS: usize = 128;
 
 /// How long it is at most until calls are forgotten whose callers do not wait any more.
 const TICK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
@@ -52,7 +52,7 @@ impl Connector {
             .stdout(theirs)
             .stderr(Stdio::null())
             .spawn()?;
-        control.set_write_timeout(Some(PATIENCE))?;
+        control.set_write_timeout(Some(ORDER_TIMEOUT))?;
         control.write_all(&frame(&Message::Connect)?)?;
         Ok(Self { channel })
     }
@@ -123,13 +123,13 @@ fn begin(listener: &OwnedFd, handover: Handover, waiting: usize) -> Option<Task>
     let call = handover.call;
     let result = match Task::new(handover) {
         Ok(mut task) => match task.attempt() {
-            None if waiting < MOST_AT_ONCE => return Some(task),
+            None if waiting < MAX_PENDING_CALLS => return Some(task),
             None => Err(Errno::AGAIN),
             Some(result) => result,
         },
         Err(errno) => Err(errno),
     };
-    answer(listener, call, result);
+    respond(listener, call, result);
     None
 }
 
@@ -140,6 +140,6 @@ fn is_done(listener: &OwnedFd, task: &mut Task) -> bool {
     }
     let Some(result) = task.attempt() else { return false };
     task.restore();
-    answer(listener, task.call, result);
+    respond(listener, task.call, result);
     true
 }

@@ -10,13 +10,13 @@ use rustix::{
     process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open},
 };
 
-use super::{super::status, message::Copied};
+use super::{super::status, message::CopiedMessage};
 
 /// The longest address that the kernel takes.
-const LONGEST_ADDRESS: u64 = 128;
+const MAX_SOCKADDR_BYTES: u64 = 128;
 
 /// The most parts that a message may have, as the kernel has it.
-const MOST_PARTS: u64 = 1024;
+const MAX_IOVECS: u64 = 1024;
 
 /// How much of a message is copied: all of any datagram. A stream takes the rest with the next call.
 pub(super) const MAX_DATAGRAM_BYTES: usize = 64 * 1024;
@@ -47,20 +47,20 @@ impl Process {
     /// A copy of the address that is there.
     pub(super) fn address(&self, at: u64, length: u64) -> Result<Vec<u8>, Errno> {
         let length = length & u64::from(u32::MAX);
-        if length > LONGEST_ADDRESS { Err(Errno::INVAL) } else { self.read(at, length) }
+        if length > MAX_SOCKADDR_BYTES { Err(Errno::INVAL) } else { self.read(at, length) }
     }
 
     /// A copy of the message that is there. One that names an address or carries more than bytes is refused.
-    pub(super) fn message(&self, at: u64) -> Result<Copied, Errno> {
+    pub(super) fn message(&self, at: u64) -> Result<CopiedMessage, Errno> {
         let [name, name_length, parts, count, control, control_length, _] = self.words(at)?;
         let has_name = name != 0 && name_length & u64::from(u32::MAX) != 0;
         if has_name || (control != 0 && control_length != 0) {
             return Err(Errno::ACCESS);
         }
-        if count > MOST_PARTS {
+        if count > MAX_IOVECS {
             return Err(Errno::MSGSIZE);
         }
-        let mut copied = Copied { bytes: Vec::new(), is_whole: true };
+        let mut copied = CopiedMessage { bytes: Vec::new(), is_whole: true };
         for number in 0..count {
             let [start, length] = self.words(parts.saturating_add(number * 16))?;
             let room =

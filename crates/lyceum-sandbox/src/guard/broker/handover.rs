@@ -37,7 +37,7 @@ const CONNECT: u8 = 1;
 const SEND: u8 = 2;
 
 /// The longest packet: the bytes of a message, and what stands before them.
-const LONGEST: usize = MAX_DATAGRAM_BYTES + 64;
+const MAX_PACKET_BYTES: usize = MAX_DATAGRAM_BYTES + 64;
 
 impl Handover {
     /// All but the socket.
@@ -93,7 +93,7 @@ pub(super) fn send(channel: &OwnedFd, bytes: &[u8], descriptor: &OwnedFd) -> Res
 
 /// Takes the packet that has come in; nothing if the other side is gone.
 pub(super) fn receive(channel: &OwnedFd) -> Result<Option<Packet>, Errno> {
-    let mut bytes = vec![0; LONGEST];
+    let mut bytes = vec![0; MAX_PACKET_BYTES];
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;

@@ -14,7 +14,7 @@ pub(super) struct Message {
 }
 
 /// What was copied of the script's memory.
-pub(super) struct Copied {
+pub(super) struct CopiedMessage {
     pub bytes: Vec<u8>,
     /// Whether that is all of it.
     pub is_whole: bool,
@@ -25,7 +25,7 @@ const FLAGS: SendFlags =
     SendFlags::DONTWAIT.union(SendFlags::MORE).union(SendFlags::EOR).union(SendFlags::OOB);
 
 /// The message, if it can be sent. A stream takes the rest of it with the next call, a datagram is one or none.
-pub(super) fn permitted(socket: &OwnedFd, copied: Copied, flags: u64) -> Result<Message, Errno> {
+pub(super) fn permitted(socket: &OwnedFd, copied: CopiedMessage, flags: u64) -> Result<Message, Errno> {
     if !copied.is_whole && socket_type(socket)? != SocketType::STREAM {
         return Err(Errno::MSGSIZE);
     }

@@ -11,7 +11,7 @@ use rustix::{
 
 use super::handover::{Handover, Work};
 
-const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// A call under way.
 pub(super) struct Task {
@@ -23,7 +23,7 @@ pub(super) struct Task {
     /// Whether the script wants to wait: its socket blocks. While a `connect` is under way it does not.
     waits: bool,
     /// Whether a `connect` is under way.
-    begun: bool,
+    started: bool,
 }
 
 impl Task {
@@ -35,21 +35,21 @@ impl Task {
         if matches!(work, Work::Connect(_)) && waits {
             fcntl_setfl(&socket, flags | OFlags::NONBLOCK)?;
         }
-        Ok(Self { call, socket, work, waits, begun: false })
+        Ok(Self { call, socket, work, waits, started: false })
     }
 
     /// Tries; nothing if the script has to wait.
     pub(super) fn attempt(&mut self) -> Option<Result<usize, Errno>> {
         match &self.work {
             // Only what is decided is called again, which fetches its result and blocks in no case.
-            Work::Connect(_) if self.begun && !is_decided(&self.socket) => None,
+            Work::Connect(_) if self.started && !is_decided(&self.socket) => None,
             Work::Connect(address) => match connect(&self.socket, address) {
                 Err(Errno::INPROGRESS | Errno::ALREADY) if self.waits => {
-                    self.begun = true;
+                    self.started = true;
                     None
                 }
                 // Another call has fetched it. One that was not begun here was connected before.
-                Err(Errno::ISCONN) if self.begun => Some(Ok(0)),
+                Err(Errno::ISCONN) if self.started => Some(Ok(0)),
                 result => Some(result.map(|()| 0)),
             },
             Work::Send(message) => {
@@ -65,7 +65,7 @@ impl Task {
 
 /// Whether a connection is made or has failed.
 fn is_decided(socket: &OwnedFd) -> bool {
-    poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&AT_ONCE)).is_ok_and(|ready| ready > 0)
+    poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&NO_WAIT)).is_ok_and(|ready| ready > 0)
 }
 
 impl Task {

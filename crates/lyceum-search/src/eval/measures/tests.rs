@@ -1,11 +1,11 @@
 //! Measures, worked out by hand.
 
-use super::Judged;
+use super::JudgedResults;
 
 /// nDCG@10, MRR@10, recall@100 and hit@3.
 #[track_caller]
 fn check(gains: &[f64], all: &[f64], expected: [f64; 4]) {
-    let judged = Judged::new(gains.to_vec(), all.to_vec());
+    let judged = JudgedResults::new(gains.to_vec(), all.to_vec());
     let got = [judged.ndcg(10), judged.reciprocal_rank(10), judged.recall(100), judged.hit(3)];
     let is_near = got.iter().zip(expected).all(|(got, expected)| (got - expected).abs() < 1e-4);
     assert!(is_near, "{got:?} {expected:?}");

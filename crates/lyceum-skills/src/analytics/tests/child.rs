@@ -7,7 +7,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{Receiver as Answers, RecvTimeoutError, channel},
+    sync::mpsc::{Receiver as ServerBehavior, RecvTimeoutError, channel},
     thread,
     time::Duration,
 };
@@ -98,7 +98,7 @@ fn a_process_tracks_what_it_is_told_to() {
 pub(super) struct Process {
     child: Child,
     input: Option<ChildStdin>,
-    answers: Answers<String>,
+    answers: ServerBehavior<String>,
     /// How many events it said to have tracked.
     pub(super) tracked: usize,
     asked: usize,

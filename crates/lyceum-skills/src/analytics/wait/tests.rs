@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{after_failures, as_asked};
+use super::{after_failures, after_retry_after};
 
 #[test]
 fn each_failure_doubles_the_wait_up_to_ten_minutes() {
@@ -23,7 +23,7 @@ fn each_failure_doubles_the_wait_up_to_ten_minutes() {
 fn an_endpoint_can_ask_for_an_hour_but_not_for_haste() {
     #[track_caller]
     fn check(asked: u64, seconds: u64) {
-        let wait = as_asked(Duration::from_secs(30), Duration::from_secs(asked));
+        let wait = after_retry_after(Duration::from_secs(30), Duration::from_secs(asked));
         assert_eq!(wait, Duration::from_secs(seconds), "{asked}");
     }
     check(0, 30);

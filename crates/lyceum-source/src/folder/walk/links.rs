@@ -4,7 +4,7 @@ use std::{fs, sync::Arc};
 
 use rustix::fs::{AtFlags, FileType, OFlags, Stat, statat};
 
-use super::{FolderRules, Stop, Walk, file_type, of_type, verdict};
+use super::{FolderRules, PendingFolder, Walk, file_type, of_type, verdict};
 use crate::{
     Reason,
     folder::{
@@ -16,7 +16,13 @@ use crate::{
 };
 
 impl Walk<'_> {
-    pub(super) fn link(&mut self, stop: &Stop, rules: Option<&Arc<Rules>>, listed: String, link: &str) {
+    pub(super) fn link(
+        &mut self,
+        stop: &PendingFolder,
+        rules: Option<&Arc<Rules>>,
+        listed: String,
+        link: &str,
+    ) {
         let target = self.resolve(link);
         let kind = target.as_ref().map_or(Kind::File, |(_, stat)| of_type(file_type(stat)));
         // To Git a link is a file, whatever it leads to.
@@ -49,7 +55,7 @@ impl Walk<'_> {
                 if above.holds(&real) {
                     return self.leave_out(&listed, kind, Reason::Leaves);
                 }
-                self.stops.push(Stop { listed, real, above: Some(above), rules });
+                self.stops.push(PendingFolder { listed, real, above: Some(above), rules });
             }
             _ => self.leave_out(&listed, kind, Reason::Special),
         }

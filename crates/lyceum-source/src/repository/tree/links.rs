@@ -10,7 +10,7 @@ use crate::{FileMeta, Reason};
 pub(super) const MAX_TARGET_BYTES: u64 = 1024;
 
 /// How many links are followed one after the other.
-const MOST_HOPS: usize = 8;
+const MAX_LINK_HOPS: usize = 8;
 
 /// The links of a tree and where they lead to.
 #[derive(Default)]
@@ -47,7 +47,7 @@ impl Links {
             if let Some(target) = self.0.get(here.join("/").as_str()) {
                 hops += 1;
                 let target = std::str::from_utf8(target).map_err(|_| Reason::Leaves)?;
-                if hops > MOST_HOPS || target.is_empty() || target.starts_with('/') {
+                if hops > MAX_LINK_HOPS || target.is_empty() || target.starts_with('/') {
                     return Err(Reason::Leaves);
                 }
                 here.pop();

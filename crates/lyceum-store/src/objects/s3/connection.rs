@@ -12,16 +12,16 @@ use object_store::client::{
 };
 use reqwest::{Client, Url};
 
-use super::{super::ObjectError, ErrorResponse, Meaning};
+use super::{super::ObjectError, ErrorClass, ErrorResponse};
 
 /// How long it may take until a connection stands.
-const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long a connection may be idle: shorter than what most stores keep one open for.
-const IDLE: Duration = Duration::from_secs(15);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How much is read of an answer that is an error.
-const LONGEST_ERROR: usize = 64 * 1024;
+const MAX_ERROR_BYTES: usize = 64 * 1024;
 
 /// Connections to one store.
 #[derive(Debug, Clone)]
@@ -31,8 +31,8 @@ impl Connection {
     /// Sets up a client. Blocks on the disk.
     pub(super) fn new(endpoint: &Url) -> Result<Self, ObjectError> {
         let options = ClientOptions {
-            connect_timeout: Some(CONNECT_LIMIT),
-            idle_timeout: Some(IDLE),
+            connect_timeout: Some(CONNECT_TIMEOUT),
+            idle_timeout: Some(IDLE_TIMEOUT),
             http1_only: true,
             ..ClientOptions::default()
         };
@@ -63,9 +63,9 @@ impl HttpService for Connection {
         let answer = ErrorResponse::read(parts.status.as_u16(), &body);
         // The kind decides whether the request is sent again.
         match answer.meaning() {
-            Meaning::NoObject => Ok(HttpResponse::from_parts(parts, body.into())),
-            Meaning::Busy => Err(HttpError::new(HttpErrorKind::Request, answer)),
-            Meaning::NoBucket | Meaning::Denied | Meaning::NameTooLong | Meaning::Other => {
+            ErrorClass::NoObject => Ok(HttpResponse::from_parts(parts, body.into())),
+            ErrorClass::Busy => Err(HttpError::new(HttpErrorKind::Request, answer)),
+            ErrorClass::NoBucket | ErrorClass::Denied | ErrorClass::NameTooLong | ErrorClass::Other => {
                 Err(HttpError::new(HttpErrorKind::Unknown, answer))
             }
         }
@@ -86,10 +86,10 @@ async fn beginning(body: HttpResponseBody) -> Result<Vec<u8>, HttpError> {
     let mut read = Vec::new();
     let mut chunks = body.bytes_stream();
     while let Some(chunk) = chunks.next().await
-        && read.len() < LONGEST_ERROR
+        && read.len() < MAX_ERROR_BYTES
     {
         read.extend_from_slice(&chunk?);
     }
-    read.truncate(LONGEST_ERROR);
+    read.truncate(MAX_ERROR_BYTES);
     Ok(read)
 }

@@ -11,7 +11,7 @@ pub(in super::super) struct ErrorResponse {
 
 /// What an answer means to us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Meaning {
+pub(in super::super) enum ErrorClass {
     /// There is no such object.
     NoObject,
     /// There is no such bucket, or it is not here.
@@ -33,15 +33,15 @@ impl ErrorResponse {
     }
 
     /// What it means.
-    pub(in super::super) fn meaning(&self) -> Meaning {
+    pub(in super::super) fn meaning(&self) -> ErrorClass {
         match (self.status, self.code.as_str()) {
-            (_, "NoSuchBucket") | (300..=399, _) => Meaning::NoBucket,
-            (_, "KeyTooLongError") => Meaning::NameTooLong,
-            (404, _) => Meaning::NoObject,
+            (_, "NoSuchBucket") | (300..=399, _) => ErrorClass::NoBucket,
+            (_, "KeyTooLongError") => ErrorClass::NameTooLong,
+            (404, _) => ErrorClass::NoObject,
             // The latter is what S3 says of a signature for another region.
-            (401 | 403, _) | (400, "AuthorizationHeaderMalformed" | "ExpiredToken") => Meaning::Denied,
-            (408 | 409 | 425 | 429 | 500.., _) => Meaning::Busy,
-            _ => Meaning::Other,
+            (401 | 403, _) | (400, "AuthorizationHeaderMalformed" | "ExpiredToken") => ErrorClass::Denied,
+            (408 | 409 | 425 | 429 | 500.., _) => ErrorClass::Busy,
+            _ => ErrorClass::Other,
         }
     }
 }

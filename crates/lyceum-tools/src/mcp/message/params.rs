@@ -26,9 +26,16 @@ pub struct Meta {
     /// Under which name the client wants to hear of progress.
     #[serde(rename = "progressToken")]
     pub progress_token: Option<ProgressToken>,
+    /// The span that the client sends the request from, as W3C Trace Context writes it. It may be anything, and is no fault.
+    traceparent: Option<Value>,
 }
 
 impl Meta {
+    /// The span that the client sends the request from.
+    pub fn traceparent(&self) -> Option<&str> {
+        self.traceparent.as_ref().and_then(Value::as_str)
+    }
+
     /// What a modern request must carry and this one does not.
     pub(crate) fn missing(&self) -> Vec<&'static str> {
         let version = self.version.is_none().then_some("io.modelcontextprotocol/protocolVersion");

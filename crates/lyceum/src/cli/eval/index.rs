@@ -1,4 +1,4 @@
-//! The index that questions are asked of, at work for as long as they are, and the line that says how far it is.
+//! The index that questions are step of, at work for as long as they are, and the line that says how far it is.
 
 use std::{
     cell::RefCell,
@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How often a line is written where nobody sees it change.
-const LINE_EVERY: Duration = Duration::from_secs(10);
+const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The index of a test set, with its pages in it. What was embedded before is not embedded again.
 pub(super) async fn of_set(
@@ -58,14 +58,14 @@ pub(super) fn of_sources(config: &Config, modes: &[Mode]) -> anyhow::Result<Inde
 
 fn open(config: &Config, folder: &Path, modes: &[Mode]) -> Index {
     let mut options = search::options(config, folder.to_owned());
-    if modes == [Mode::Words] {
+    if modes == [Mode::Lexical] {
         options.embedder = None;
     }
     Index::open(options)
 }
 
 async fn fill(index: &Index, pages: Vec<Page>, progress: &Progress) -> anyhow::Result<()> {
-    progress.say(&format!("indexing {} documents by words", pages.len()));
+    progress.show(&format!("indexing {} documents", pages.len()));
     let wanted: HashMap<String, String> =
         pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect();
     let search = &index.search;
@@ -80,11 +80,11 @@ async fn fill(index: &Index, pages: Vec<Page>, progress: &Progress) -> anyhow::R
 /// One line on standard error that says how far it is; where that is no terminal, a line now and then.
 pub(super) struct Progress {
     is_terminal: bool,
-    state: RefCell<Shown>,
+    state: RefCell<ProgressState>,
 }
 
 #[derive(Default)]
-struct Shown {
+struct ProgressState {
     at: Option<Instant>,
     /// When embedding began, and how many passages had no vector then.
     embedding: Option<(Instant, i64)>,
@@ -96,9 +96,9 @@ impl Progress {
     }
 
     /// Says something, if it was not said a moment ago.
-    pub(super) fn say(&self, text: &str) {
+    pub(super) fn show(&self, text: &str) {
         let mut state = self.state.borrow_mut();
-        let pause = if self.is_terminal { Duration::from_millis(100) } else { LINE_EVERY };
+        let pause = if self.is_terminal { Duration::from_millis(100) } else { LINE_INTERVAL };
         if state.at.is_some_and(|at| at.elapsed() < pause) {
             return;
         }
@@ -114,21 +114,21 @@ impl Progress {
     pub(super) fn filling(&self, status: &Status) {
         let Status { chunks, pending, .. } = status;
         match status.state {
-            State::Preparing => self.say("getting the model ready"),
+            State::Preparing => self.show("getting the model ready"),
             State::Embedding => {
                 let now = Instant::now();
                 let (since, first) = *self.state.borrow_mut().embedding.get_or_insert((now, *pending));
                 let done = (first - pending).max(0);
                 let speed = done as f64 / since.elapsed().as_secs_f64().max(0.001);
-                self.say(&format!("embedding: {} of {chunks} passages, {speed:.0}/s", chunks - pending));
+                self.show(&format!("embedding: {} of {chunks} passages, {speed:.0}/s", chunks - pending));
             }
             State::Ready | State::Indexing | State::Opening | State::Degraded => {}
         }
     }
 
-    pub(super) fn asking(&self, asked: eval::Progress) {
-        let eval::Progress { mode, done, of } = asked;
-        self.say(&format!("asking by {}: {done} of {of}", super::table::word(mode)));
+    pub(super) fn show_query(&self, step: eval::Progress) {
+        let eval::Progress { mode, done, of } = step;
+        self.show(&format!("asking by {}: {done} of {of}", super::table::word(mode)));
     }
 
     /// Takes the line away.

@@ -6,18 +6,18 @@ use lyceum_search::{
     Mode,
     eval::{
         Mean, Report, Stage,
-        compare::{self, Changed, Comparison, Other},
+        compare::{self, Baseline, Comparison, QueryChange},
     },
 };
 
-use super::Evaluated;
+use super::SetEvaluation;
 
 /// How much of a question is shown, in characters.
-const SHOWN: usize = 70;
+const MAX_QUERY_CHARS: usize = 70;
 
 /// Says what came of a set.
-pub(super) fn say(out: &mut impl Write, evaluated: &Evaluated) -> io::Result<()> {
-    let Evaluated { report, last, unasked } = evaluated;
+pub(super) fn print(out: &mut impl Write, evaluated: &SetEvaluation) -> io::Result<()> {
+    let SetEvaluation { report, last, unasked } = evaluated;
     let Report { set, documents, chunks, model, stages, .. } = report;
     let questions = stages.first().map_or(0, |stage| stage.questions.len());
     write!(out, "{set}: {questions} questions, {documents} documents, {chunks} passages")?;
@@ -60,9 +60,9 @@ pub(super) fn say(out: &mut impl Write, evaluated: &Evaluated) -> io::Result<()>
 /// The way of finding, as it is called.
 pub(super) fn word(mode: Mode) -> &'static str {
     match mode {
-        Mode::Both => "both",
-        Mode::Words => "words",
-        Mode::Meaning => "meaning",
+        Mode::Hybrid => "hybrid",
+        Mode::Lexical => "lexical",
+        Mode::Vector => "vector",
     }
 }
 
@@ -87,9 +87,9 @@ fn difference(out: &mut impl Write, comparison: &Comparison) -> io::Result<()> {
     let Comparison { mode, with, difference, better_count, worse_count, questions, .. } = comparison;
     let mode = word(*mode);
     let with = match with {
-        Other::LastRun => format!("{mode} differs from last run"),
-        Other::Words => format!("{mode} differs from words"),
-        Other::Meaning => format!("{mode} differs from meaning"),
+        Baseline::LastRun => format!("{mode} differs from last run"),
+        Baseline::Lexical => format!("{mode} differs from lexical"),
+        Baseline::Vector => format!("{mode} differs from vector"),
     };
     if better_count + worse_count == 0 {
         return writeln!(out, "{with}: in none of {questions} questions");
@@ -105,8 +105,8 @@ fn difference(out: &mut impl Write, comparison: &Comparison) -> io::Result<()> {
 fn changes(out: &mut impl Write, comparison: &Comparison) -> io::Result<()> {
     for (sign, changed) in [('+', &comparison.better), ('-', &comparison.worse)] {
         for one in changed {
-            let Changed { text, before, now, .. } = one;
-            let mut shown: String = text.chars().take(SHOWN).collect();
+            let QueryChange { text, before, now, .. } = one;
+            let mut shown: String = text.chars().take(MAX_QUERY_CHARS).collect();
             if shown.len() < text.len() {
                 shown.push('…');
             }

@@ -8,10 +8,10 @@ use lyceum_model::Tier;
 use super::super::check::Checker;
 
 /// The chains there are where none is named, and the variables of their addresses.
-const CHAINS: [(u64, &str); 2] = [(1, "MAINNET_RPC_URL"), (10, "OPTIMISM_RPC_URL")];
+const DEFAULT_CHAINS: [(u64, &str); 2] = [(1, "MAINNET_RPC_URL"), (10, "OPTIMISM_RPC_URL")];
 
 /// The chain of the hats, where none is named. Which hats make which tier has no default: they are somebody's organisation.
-const HATS_CHAIN: u64 = 10;
+const DEFAULT_HATS_CHAIN: u64 = 10;
 
 pub(super) fn chains(checker: &mut Checker<'_>) -> Vec<Arc<Chain>> {
     let named: Vec<(String, u64, String)> = checker
@@ -30,7 +30,7 @@ pub(super) fn chains(checker: &mut Checker<'_>) -> Vec<Arc<Chain>> {
         }
     }
     if named.is_empty() {
-        for (id, name) in CHAINS {
+        for (id, name) in DEFAULT_CHAINS {
             if let Some(url) = checker.maybe_variable(name) {
                 chains.extend(chain(checker, "/auth/chain", id, name, &url));
             }
@@ -54,7 +54,7 @@ fn chain(checker: &mut Checker<'_>, at: &str, id: u64, name: &str, url: &str) ->
 pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(u64, Hats)> {
     let table = checker.document.values.pointer("/auth/hats");
     let is_written = table.is_some();
-    let id = table.and_then(|table| table.get("chain")?.as_u64()).unwrap_or(HATS_CHAIN);
+    let id = table.and_then(|table| table.get("chain")?.as_u64()).unwrap_or(DEFAULT_HATS_CHAIN);
     let contract = match checker.text("/auth/hats/contract").map(str::parse) {
         None => HATS_CONTRACT,
         Some(Ok(contract)) => contract,

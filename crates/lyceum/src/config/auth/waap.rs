@@ -7,11 +7,11 @@ use super::super::check::{Checker, is_plain};
 use crate::http::Origin;
 
 /// The frame of WaaP, where none is named.
-const FRAME: &str = "https://waap.xyz";
+const DEFAULT_FRAME_URL: &str = "https://waap.xyz";
 
 /// How people sign in there, where nothing else is said.
-const METHODS: [&str; 3] = ["wallet", "email", "social"];
-const SOCIALS: [&str; 3] = ["github", "discord", "google"];
+const DEFAULT_METHODS: [&str; 3] = ["wallet", "email", "social"];
+const DEFAULT_SOCIALS: [&str; 3] = ["github", "discord", "google"];
 
 /// The wallet of WaaP, as the page brings it in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -76,8 +76,8 @@ impl WaapSettings {
     pub fn of(name: &str) -> Self {
         Self {
             config: WaapConfig {
-                authentication_methods: METHODS.map(str::to_owned).to_vec(),
-                allowed_socials: SOCIALS.map(str::to_owned).to_vec(),
+                authentication_methods: DEFAULT_METHODS.map(str::to_owned).to_vec(),
+                allowed_socials: DEFAULT_SOCIALS.map(str::to_owned).to_vec(),
                 styles: WaapStyles { dark_mode: true },
             },
             project: WaapProject { name: name.to_owned(), entry_title: format!("Sign in to {name}") },
@@ -95,9 +95,10 @@ pub(super) fn waap(checker: &mut Checker<'_>) -> Option<Waap> {
             "it is not an address of https; a script in the sign-in page must not change on its way";
         checker.fault("/auth/waap/script_url", message.to_owned());
     }
-    let frame = checker.text("/auth/waap/frame_origin").unwrap_or(FRAME).to_owned();
+    let frame = checker.text("/auth/waap/frame_origin").unwrap_or(DEFAULT_FRAME_URL).to_owned();
     if Origin::parse(&frame).is_none() {
-        let message = format!("it is not an origin; write for example frame_origin = \"{FRAME}\"");
+        let message =
+            format!("it is not an origin; write for example frame_origin = \"{DEFAULT_FRAME_URL}\"");
         checker.fault("/auth/waap/frame_origin", message);
     }
     // Where it is missing the schema says so.

@@ -16,9 +16,9 @@ use super::super::{
 };
 
 /// The variables of the application at GitHub, where none are named.
-const GITHUB_ID: &str = "GITHUB_CLIENT_ID";
-const GITHUB_SECRET: &str = "GITHUB_CLIENT_SECRET";
-const GITHUB_TOKEN: &str = "GITHUB_TOKEN";
+const DEFAULT_CLIENT_ID_VARIABLE: &str = "GITHUB_CLIENT_ID";
+const DEFAULT_CLIENT_SECRET_VARIABLE: &str = "GITHUB_CLIENT_SECRET";
+const DEFAULT_TOKEN_VARIABLE: &str = "GITHUB_TOKEN";
 
 pub(super) fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub> {
     let table = checker.document.values.pointer("/auth/github");
@@ -42,13 +42,16 @@ pub(super) fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub
         checker.variable(&at, &name)
     };
     let (client_id, client_secret) = match mode {
-        AuthMode::Oauth => (secret("client_id_env", GITHUB_ID), secret("client_secret_env", GITHUB_SECRET)),
+        AuthMode::Oauth => (
+            secret("client_id_env", DEFAULT_CLIENT_ID_VARIABLE),
+            secret("client_secret_env", DEFAULT_CLIENT_SECRET_VARIABLE),
+        ),
         // Nobody signs in there.
         AuthMode::Open | AuthMode::ApiKey | AuthMode::GithubPat => (Some(String::new()), Some(String::new())),
     };
     let token = match (tiers.is_empty(), checker.text("/auth/github/token_env")) {
         (true, None) => None,
-        (_, name) => checker.variable("/auth/github/token_env", name.unwrap_or(GITHUB_TOKEN)),
+        (_, name) => checker.variable("/auth/github/token_env", name.unwrap_or(DEFAULT_TOKEN_VARIABLE)),
     };
     let web = checker.text("/auth/github/web").unwrap_or("https://github.com").to_owned();
     let api = checker.text("/auth/github/api").unwrap_or("https://api.github.com").to_owned();

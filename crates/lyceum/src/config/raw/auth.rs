@@ -10,52 +10,54 @@ use serde::Deserialize;
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(in crate::config) struct Auth {
-    /// Who may call.
+    /// Authentication mode. Default: "open".
     #[schemars(example = &"open")]
     pub mode: Option<AuthMode>,
-    /// Whether what is public is open to callers who do not sign in. Default: yes.
+    /// Whether public tools and documents are available without sign-in. Default: true; false for mode
+    /// "github-pat".
     #[schemars(example = true)]
     pub anonymous: Option<bool>,
-    /// The environment variable that holds the key of this deployment, 64 hexadecimal digits. Default:
-    /// `COOKIE_ENCRYPTION_KEY` where that is set; else a key is made and kept in the data folder.
+    /// Environment variable with the encryption key of this deployment, 64 hexadecimal digits. Default:
+    /// `COOKIE_ENCRYPTION_KEY` if set; otherwise a key is generated and stored in the data folder.
     #[schemars(example = &"COOKIE_ENCRYPTION_KEY")]
     pub key_env: Option<String>,
-    /// How long a role, a hat or a team, is taken as it was, in seconds. Default: 300.
+    /// How long roles (hats and team memberships) are cached, in seconds. Default: 300.
     #[schemars(range(min = 1, max = 86_400), example = 300)]
     pub roles_seconds: Option<u64>,
-    /// The chains that accounts may be on. Default: 1 at `MAINNET_RPC_URL` and 10 at `OPTIMISM_RPC_URL`, each where the
-    /// variable is set.
+    /// Blockchains for wallet sign-in. Default: chain 1 at `MAINNET_RPC_URL` and chain 10 at `OPTIMISM_RPC_URL`,
+    /// each if the variable is set.
     pub chain: Vec<AuthChain>,
-    /// The hats that make tiers.
+    /// Tiers by Hats Protocol roles. Default: none.
     pub hats: Option<AuthHats>,
-    /// Sign-in with GitHub, which is there when this table is.
+    /// Sign-in with GitHub; on if this table exists.
     #[schemars(with = "AuthGitHub")]
     pub github: Option<AuthGitHub>,
-    /// The wallet of WaaP on the page, which is there when this table is.
+    /// The WaaP wallet on the sign-in page; on if this table exists.
     #[schemars(with = "AuthWaap")]
     pub waap: Option<AuthWaap>,
-    /// Keys for programs, and for people without a wallet.
+    /// API keys, for programs and for people without a wallet.
     #[serde(rename = "api_key")]
     pub api_keys: Vec<AuthKey>,
-    /// Clients that are known by name; others register themselves.
+    /// Preregistered OAuth clients. Other clients use client ID metadata documents or dynamic registration.
     pub client: Vec<AuthClient>,
-    /// Hosts with their ports that may be asked though they are not on the public Internet: for documents about clients, and for what names of
-    /// ENS refer to.
+    /// Hosts, with port, outside the public Internet that may be fetched from: for client metadata documents and
+    /// ENS records. Default: none.
     #[schemars(example = ["clients.internal:443"])]
     pub trusted_hosts: Vec<String>,
 }
 
-/// Who may call.
+/// Authentication mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuthMode {
-    /// Everyone who can reach the server may do everything. For one's own machine, or behind a gate of one's own.
+    /// No authentication: every caller may do everything. For your own machine, or behind a proxy that
+    /// authenticates.
     Open,
-    /// People sign in and allow programs to act for them; what each may do is a matter of tier and scope.
+    /// OAuth 2.1: users sign in and authorize clients; tiers and scopes decide what each may do.
     Oauth,
-    /// Only holders of a key of `[[auth.api_key]]`, and everyone for what is public.
+    /// API keys from `[[auth.api_key]]`; public content needs none.
     ApiKey,
-    /// People send the personal access token that they have at GitHub, encoded as base64url, with each request.
+    /// GitHub personal access tokens, base64url-encoded, sent as bearer token with each request.
     GithubPat,
 }
 
@@ -64,10 +66,10 @@ pub enum AuthMode {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(in crate::config) struct AuthChain {
-    /// Its number.
+    /// Chain id.
     #[schemars(range(min = 1), example = 1)]
     pub id: u64,
-    /// The environment variable that holds the address of its JSON-RPC endpoint.
+    /// Environment variable with the URL of the JSON-RPC endpoint.
     #[schemars(example = &"MAINNET_RPC_URL")]
     pub url_env: String,
 }
@@ -76,13 +78,13 @@ pub(in crate::config) struct AuthChain {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(in crate::config) struct AuthHats {
-    /// The chain that they are on. Default: 10.
+    /// Chain id of the Hats Protocol contract. Default: 10 (Optimism).
     #[schemars(range(min = 1), example = 10)]
     pub chain: Option<u64>,
-    /// The contract. Default: that of Hats Protocol.
+    /// Address of the contract. Default: the Hats Protocol contract, which is the same on every chain.
     #[schemars(example = &"0x3bc1A0Ad72417f2d411118085256fC53CBdDd137")]
     pub contract: Option<String>,
-    /// Each hat and the tier of whoever wears it. Without any, everyone who signs in with a wallet is public.
+    /// Tier for each hat id. A wearer of several hats gets the highest tier; a wallet without any is public.
     #[schemars(with = "BTreeMap<String, RoleTier>", example = serde_json::json!({ "1.2": "member", "1.2.1": "vibecoder" }))]
     pub tiers: std::collections::BTreeMap<String, Tier>,
 }
@@ -91,22 +93,22 @@ pub(in crate::config) struct AuthHats {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(in crate::config) struct AuthGitHub {
-    /// The environment variable that holds the id of the application. Default: `GITHUB_CLIENT_ID`.
+    /// Environment variable with the client id of the OAuth app. Default: `GITHUB_CLIENT_ID`.
     #[schemars(example = &"GITHUB_CLIENT_ID")]
     pub client_id_env: Option<String>,
-    /// The environment variable that holds its secret. Default: `GITHUB_CLIENT_SECRET`.
+    /// Environment variable with the client secret of the OAuth app. Default: `GITHUB_CLIENT_SECRET`.
     #[schemars(example = &"GITHUB_CLIENT_SECRET")]
     pub client_secret_env: Option<String>,
-    /// The environment variable that holds a token which may read who is in which team. Default: `GITHUB_TOKEN`.
+    /// Environment variable with a token that may read organisation and team memberships. Default: `GITHUB_TOKEN`.
     #[schemars(example = &"GITHUB_TOKEN")]
     pub token_env: Option<String>,
-    /// Organisations and teams, and the tier of whoever is in them.
+    /// Tier for each organisation (`acme`) or team (`acme/core`). A member of several gets the highest tier.
     #[schemars(with = "BTreeMap<String, RoleTier>", example = serde_json::json!({ "acme": "member", "acme/core": "vibecoder" }))]
     pub tiers: std::collections::BTreeMap<String, Tier>,
-    /// Where people sign in, for an own server. Default: `https://github.com`.
+    /// Web URL of a GitHub Enterprise Server. Default: "https://github.com".
     #[schemars(example = &"https://github.example.org")]
     pub web: Option<String>,
-    /// Where programs ask, for an own server. Default: `https://api.github.com`.
+    /// API URL of a GitHub Enterprise Server. Default: "https://api.github.com".
     #[schemars(example = &"https://github.example.org/api/v3")]
     pub api: Option<String>,
 }
@@ -116,50 +118,51 @@ pub(in crate::config) struct AuthGitHub {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(in crate::config) struct AuthWaap {
-    /// The script that sets `window.waap`. It runs in the sign-in page, so it must be one that the operator trusts.
+    /// URL of the script that sets `window.waap`. It runs on the sign-in page, so host it yourself or use one you
+    /// trust.
     #[schemars(example = &"https://static.example.org/waap.js")]
     pub script_url: String,
-    /// The digest of the script: the browser runs no other.
+    /// Subresource integrity digest of the script.
     #[schemars(regex(pattern = "^sha(256|384|512)-[A-Za-z0-9+/=]+$"), example = &"sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC")]
     pub integrity: String,
-    /// The origin of the frame that the script opens. Default: `https://waap.xyz`.
+    /// Origin of the frame that the script opens. Default: "https://waap.xyz".
     #[schemars(example = &"https://waap.xyz")]
     pub frame_origin: Option<String>,
-    /// How people sign in there, in order. Default: wallet, email, social.
+    /// Authentication methods, in order. Default: wallet, email, social.
     #[serde(default)]
     #[schemars(length(min = 1), example = ["wallet", "email", "social"])]
     pub authentication_methods: Option<Vec<WaapMethod>>,
-    /// The sites of `social`. Default: github, discord, google.
+    /// Social accounts that may sign in. Default: github, discord, google.
     #[serde(default)]
     #[schemars(example = ["github", "discord", "google"])]
     pub allowed_socials: Option<Vec<String>>,
-    /// Whether it shows light letters on dark. Default: yes.
+    /// Whether to use dark mode. Default: true.
     #[schemars(example = true)]
     pub dark_mode: Option<bool>,
-    /// Who asks, as people read it there. Default: the title of `[knowledge]`.
+    /// Project name to show. Default: the title of `[knowledge]`.
     #[schemars(example = &"The Team")]
     pub project_name: Option<String>,
-    /// What stands above the ways to sign in. Default: "Sign in to" and the project's name.
+    /// Title of the dialog. Default: "Sign in to" and the project name.
     #[schemars(example = &"Sign in to The Team")]
     pub entry_title: Option<String>,
-    /// The id of a project at WalletConnect, where wallets on other machines are let in.
+    /// WalletConnect project id, which allows wallets on other devices. Default: none.
     #[schemars(example = &"0123456789abcdef0123456789abcdef")]
     pub wallet_connect_project_id: Option<String>,
 }
 
-/// A way to sign in at WaaP.
+/// An authentication method of WaaP.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::config) enum WaapMethod {
-    /// A wallet of the browser.
+    /// A browser wallet.
     Wallet,
-    /// A message to an address of theirs.
+    /// A code sent by email.
     Email,
-    /// An account at a site.
+    /// A social account.
     Social,
 }
 
-/// A tier that a role elsewhere, a hat or a team, can give: all but `operator`.
+/// A tier that an external role (hat or team) can grant: all except `operator`.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 #[expect(dead_code, reason = "it only says what the schema allows")]
@@ -177,13 +180,13 @@ enum RoleTier {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(in crate::config) struct AuthKey {
-    /// Whose it is, as the record of calls says it.
+    /// Name of the key holder, as it appears in the audit log.
     #[schemars(example = &"ci")]
     pub name: String,
-    /// How far its holder is trusted. `operator` also sees health and metrics in full.
+    /// Tier of the key holder. `operator` includes full health and metrics.
     #[schemars(example = &"member")]
     pub tier: Tier,
-    /// The environment variable that holds the key. `lyceum key` makes one.
+    /// Environment variable with the key. Create one with `lyceum key`.
     #[schemars(example = &"LYCEUM_KEY_CI")]
     pub key_env: String,
 }
@@ -193,16 +196,16 @@ pub(in crate::config) struct AuthKey {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
 pub(in crate::config) struct AuthClient {
-    /// Its id.
+    /// Client id.
     #[schemars(example = &"team-dashboard")]
     pub id: String,
-    /// Its name, as people read it.
+    /// Display name of the client on the sign-in page. Default: none.
     #[schemars(example = &"Team dashboard")]
     pub name: Option<String>,
-    /// Where codes may be sent.
+    /// Allowed redirect URIs.
     #[schemars(example = ["https://dashboard.example.org/callback"])]
     pub redirect_uris: Vec<String>,
-    /// The environment variable that holds its secret, where it can keep one.
+    /// Environment variable with the client secret, for confidential clients. Default: none (public client).
     #[schemars(example = &"DASHBOARD_SECRET")]
     pub secret_env: Option<String>,
 }

@@ -4,7 +4,7 @@ use http::{HeaderMap, header};
 
 /// A form of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum DocumentFormat {
     /// As it is kept.
     Json,
     /// Markdown with its origin above.
@@ -13,7 +13,7 @@ pub(super) enum Wanted {
     Plain,
 }
 
-impl Wanted {
+impl DocumentFormat {
     /// All of them, the one that is sent where nothing else is asked for first.
     const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Plain];
 
@@ -50,11 +50,11 @@ impl Wanted {
 }
 
 /// The form that is wanted most; what is asked for by its name stands over what is taken as well, and JSON over equals.
-pub(super) fn wanted(headers: &HeaderMap) -> Wanted {
+pub(super) fn wanted(headers: &HeaderMap) -> DocumentFormat {
     let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let ranges: Vec<(&str, f32)> = values.flat_map(|value| value.split(',')).map(range).collect();
-    let mut best = (Wanted::Json, (0.0, 0));
-    for form in Wanted::ALL {
+    let mut best = (DocumentFormat::Json, (0.0, 0));
+    for form in DocumentFormat::ALL {
         // The nearest range decides, whatever the others say.
         let near = ranges.iter().filter_map(|(range, quality)| Some((form.nearness(range)?, *quality)));
         let Some((nearness, quality)) = near.max_by_key(|(nearness, _)| *nearness) else { continue };

@@ -7,7 +7,8 @@ use axum::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
 /// How long an answer is good, and how long an old one may be shown while the new one is fetched.
-const CACHE: HeaderValue = HeaderValue::from_static("public, max-age=300, stale-while-revalidate=3600");
+const CACHE_CONTROL_VALUE: HeaderValue =
+    HeaderValue::from_static("public, max-age=300, stale-while-revalidate=3600");
 
 /// What stands for a version of an answer: two are the same where their tags are.
 #[derive(Debug, Clone)]
@@ -42,16 +43,16 @@ impl Tag {
 pub(super) fn fresh(tag: Tag, kind: &'static str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    kept(response, tag)
+    with_tag(response, tag)
 }
 
 /// The answer to a client that has it already.
 pub(super) fn unchanged(tag: Tag) -> Response {
-    kept(StatusCode::NOT_MODIFIED.into_response(), tag)
+    with_tag(StatusCode::NOT_MODIFIED.into_response(), tag)
 }
 
 /// Whichever of the two it is.
-pub(super) fn answer(
+pub(super) fn respond(
     headers: &HeaderMap,
     kind: &'static str,
     body: impl Into<Body> + AsRef<[u8]>,
@@ -66,10 +67,10 @@ pub(super) fn fleeting(mut response: Response) -> Response {
     response
 }
 
-fn kept(mut response: Response, tag: Tag) -> Response {
+fn with_tag(mut response: Response, tag: Tag) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::ETAG, tag.0);
-    headers.insert(header::CACHE_CONTROL, CACHE);
+    headers.insert(header::CACHE_CONTROL, CACHE_CONTROL_VALUE);
     response
 }
 

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use super::{
     Api, cached,
     endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
-    query::{Asked, ListQuery},
+    query::{ListQuery, ListRequest},
 };
 use crate::http::ApiError;
 
@@ -21,7 +21,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     handler: |api, request| Box::pin(list(api, request)),
     id: "listEntries",
     summary: "List documents",
-    description: "What is known of each document, without its text; the newest first. Filters can be combined.",
+    description: "Lists documents without their text, newest first. Filters can be combined.",
     in_path: None,
     in_query: Some(inline::<ListQuery>),
     answers: &[Form { kind: "application/json", schema: named::<EntryList> }],
@@ -33,36 +33,38 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
             ("id", "$response.body#/entries/0/id"),
         ],
     }],
-    refusals: &[(
-        ErrorCode::ValidationError,
-        "A parameter is not what it should be; `details.field` names it.",
-    )],
+    refusals: &[(ErrorCode::ValidationError, "A parameter is invalid; `details.field` names it.")],
 };
 
-/// A part of what was asked for.
+/// A page of entries.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described; entries are JSON already, and are put together as text")]
 struct EntryList {
-    /// The entries, the newest first.
+    /// The entries, newest first.
     entries: Vec<Summary>,
-    /// How many there are in all.
+    /// Total number of matches.
     total: u64,
-    /// How many are sent at most.
+    /// Maximum number of entries on this page.
     limit: u32,
-    /// How many were left out before the first.
+    /// Number of entries skipped.
     offset: u64,
 }
 
 async fn list(api: Api, request: Request) -> Result<Response, ApiError> {
     let knowledge = api.base.knowledge();
-    let asked = Asked::parse(request.uri().query().unwrap_or_default(), knowledge.ontology())?;
-    let shown = super::shown(knowledge).await?;
-    let found = shown.catalog.find(knowledge.ontology(), &asked.filter, asked.offset, asked.limit);
-    Ok(cached::answer(request.headers(), "application/json", written(&found, &asked)))
+    let list_request = ListRequest::parse(request.uri().query().unwrap_or_default(), knowledge.ontology())?;
+    let snapshot = super::catalog(knowledge).await?;
+    let found = snapshot.catalog.find(
+        knowledge.ontology(),
+        &list_request.filter,
+        list_request.offset,
+        list_request.limit,
+    );
+    Ok(cached::respond(request.headers(), "application/json", written(&found, &list_request)))
 }
 
-/// The answer as JSON. Each entry was written when it was brought in.
-fn written(found: &EntryPage<'_>, asked: &Asked) -> String {
+/// The response as JSON. Each entry was serialized when it was synced.
+fn written(found: &EntryPage<'_>, list_request: &ListRequest) -> String {
     let length: usize = found.entries.iter().map(|entry| entry.json.len() + 1).sum();
     let mut text = String::with_capacity(length + 96);
     text.push_str("{\"entries\":[");
@@ -72,7 +74,7 @@ fn written(found: &EntryPage<'_>, asked: &Asked) -> String {
         }
         text.push_str(&entry.json);
     }
-    let (total, limit, offset) = (found.total, asked.limit, asked.offset);
+    let (total, limit, offset) = (found.total, list_request.limit, list_request.offset);
     // Writing to a string can't fail.
     let _written = write!(text, "],\"total\":{total},\"limit\":{limit},\"offset\":{offset}}}");
     text

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 
 use super::{
     Api,
-    accept::{Wanted, wanted},
+    accept::{DocumentFormat, wanted},
     cached::{self, Tag},
     endpoint::{Endpoint, EndpointAccess, Form, Verb, inline, named},
     openapi::ContentTypeName,
@@ -25,27 +25,27 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     handler: |api, request| Box::pin(read(api, request)),
     id: "getEntry",
     summary: "Read a document",
-    description: "The whole document. With `Accept: text/markdown` its text is sent as markdown, below a block of \
-                  YAML that says where it comes from.",
-    in_path: Some(inline::<Named>),
+    description: "Returns the full document. With `Accept: text/markdown` the response is markdown, with provenance as \
+                  YAML frontmatter.",
+    in_path: Some(inline::<EntryPath>),
     in_query: None,
     answers: &[
         Form { kind: "application/json", schema: named::<Document> },
-        Form { kind: Wanted::Markdown.kind(), schema: inline::<String> },
-        Form { kind: Wanted::Plain.kind(), schema: inline::<String> },
+        Form { kind: DocumentFormat::Markdown.kind(), schema: inline::<String> },
+        Form { kind: DocumentFormat::Plain.kind(), schema: inline::<String> },
     ],
     links: &[],
     refusals: &[
-        (ErrorCode::ValidationError, "There is no such type; the message names those there are."),
+        (ErrorCode::ValidationError, "The type is unknown; the message lists the types."),
         (ErrorCode::NotFound, "No published document of this type has this id."),
     ],
 };
 
-/// What a document is asked for by, for the description.
+/// The path parameters, for OpenAPI.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described; the path is read as it is")]
 #[schemars(rename_all = "camelCase")]
-struct Named {
+struct EntryPath {
     /// The type of the document.
     content_type: ContentTypeName,
     /// Its id, unique within the type.
@@ -63,8 +63,8 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
     if knowledge.ontology().get(content_type).is_none() {
         return Err(unknown_type(knowledge.ontology(), content_type));
     }
-    let shown = super::shown(knowledge).await?;
-    let Some(entry) = shown.catalog.get(content_type, id) else {
+    let snapshot = super::catalog(knowledge).await?;
+    let Some(entry) = snapshot.catalog.get(content_type, id) else {
         let (kind, id) = (content_type, printable(id));
         let message =
             format!("no {kind} has the id {id:?}; GET /api/v1/entries?contentType={kind} lists them");
@@ -81,8 +81,8 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
         let DocumentBytes { hash, bytes } =
             knowledge.document_bytes(entry).await.map_err(|error| super::failed(&error))?;
         let body = match wanted {
-            Wanted::Json => Bytes::from_owner(bytes),
-            Wanted::Markdown | Wanted::Plain => {
+            DocumentFormat::Json => Bytes::from_owner(bytes),
+            DocumentFormat::Markdown | DocumentFormat::Plain => {
                 let document = serde_json::from_slice(&bytes).map_err(Error::internal);
                 let document: Document = document.map_err(|error| super::failed(&error))?;
                 document.to_markdown().into()

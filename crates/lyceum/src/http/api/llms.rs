@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use axum::{extract::Request, response::Response};
 use lyceum_content::knowledge::{Entry, truncate};
-use lyceum_knowledge::Shown;
+use lyceum_knowledge::CatalogSnapshot;
 
 use super::{
     Api, cached,
@@ -16,11 +16,11 @@ pub(super) const PATH: &str = "/llms.txt";
 
 const KIND: &str = "text/plain; charset=utf-8";
 
-/// How many documents of a type are named.
-const NAMED: usize = 100;
+/// Maximum number of documents listed per type.
+const MAX_DOCUMENTS_PER_TYPE: usize = 100;
 
-/// How much is said of each, in characters.
-const SAID: usize = 200;
+/// Maximum length of a description, in characters.
+const MAX_DESCRIPTION_CHARS: usize = 200;
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
@@ -28,8 +28,8 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     access: EndpointAccess::Readers,
     handler: |api, request| Box::pin(read(api, request)),
     id: "llmsTxt",
-    summary: "What is here, for a model",
-    description: "Markdown with a link to each document, by type, as llmstxt.org describes it.",
+    summary: "Index for language models",
+    description: "Links to all documents, by type, in the format of llmstxt.org.",
     in_path: None,
     in_query: None,
     answers: &[Form { kind: KIND, schema: inline::<String> }],
@@ -39,57 +39,57 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 
 async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
     let knowledge = api.base.knowledge();
-    let shown = super::shown(knowledge).await?;
+    let snapshot = super::catalog(knowledge).await?;
     let server = api.app.public_url();
-    let text = written(&server, &api.base.root(), knowledge.title(), &shown);
-    Ok(cached::answer(request.headers(), KIND, text))
+    let text = written(&server, &api.base.root(), knowledge.title(), &snapshot);
+    Ok(cached::respond(request.headers(), KIND, text))
 }
 
-fn written(server: &str, root: &str, title: &str, shown: &Shown) -> String {
+fn written(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot) -> String {
     let url = format!("{server}{root}");
     let mut by_type: BTreeMap<&str, Vec<&Arc<Entry>>> = BTreeMap::new();
-    for entry in shown.catalog.entries() {
+    for entry in snapshot.catalog.entries() {
         by_type.entry(&entry.summary.content_type).or_default().push(entry);
     }
-    let (title, total) = (one_line(title), shown.catalog.entries().len());
+    let (title, total) = (one_line(title), snapshot.catalog.entries().len());
     let mut text = format!(
         "# {title}\n\n\
-         > A knowledge base of {total} documents, kept in Git and served by lyceum.\n\n\
-         Each link below gives a document as JSON; with the header `Accept: text/markdown` it gives markdown, with the \
-         commit it comes from. Quote documents with their title and commit.\n\n\
-         - [Every document]({url}/api/v1/entries?limit=100): in pages, by `offset`; filters are `contentType`, `group`, \
+         > A knowledge base of {total} documents from Git, served by lyceum.\n\n\
+         Each link below returns a document as JSON, or with the header `Accept: text/markdown` as markdown, with the \
+         commit it comes from. Cite documents by title and commit.\n\n\
+         - [All documents]({url}/api/v1/entries?limit=100): paginated by `offset`; filters are `contentType`, `group`, \
          `release`, `status` and `tag`\n\
-         - [The API]({url}/api/v1/openapi.json): described as OpenAPI\n\
+         - [API]({url}/api/v1/openapi.json): OpenAPI description\n\
          - MCP for assistants: {url}/mcp\n"
     );
     for (content_type, entries) in by_type {
         // Writing to a string can't fail.
         let _written = write!(text, "\n## {content_type}\n\n");
-        for entry in entries.iter().take(NAMED) {
+        for entry in entries.iter().take(MAX_DOCUMENTS_PER_TYPE) {
             let one = &entry.summary;
             let (title, id) = (in_link(&one.title), &one.id);
             let _written = write!(text, "- [{title}]({url}/api/v1/entries/{content_type}/{id})");
-            let said = truncate(&one_line(&one.description), SAID);
-            if !said.is_empty() {
-                let _written = write!(text, ": {said}");
+            let description = truncate(&one_line(&one.description), MAX_DESCRIPTION_CHARS);
+            if !description.is_empty() {
+                let _written = write!(text, ": {description}");
             }
             text.push('\n');
         }
-        let more = entries.len().saturating_sub(NAMED);
+        let more = entries.len().saturating_sub(MAX_DOCUMENTS_PER_TYPE);
         if more > 0 {
             let list = format!("{url}/api/v1/entries?contentType={content_type}&limit=100");
-            let _written = writeln!(text, "- and {more} more: [every {content_type}]({list})");
+            let _written = writeln!(text, "- and {more} more: [all of type {content_type}]({list})");
         }
     }
     text
 }
 
-/// A text as the name of a link: without what would end it.
+/// Escapes link text.
 fn in_link(text: &str) -> String {
     one_line(text).replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 
-/// A text without the ends of its lines.
+/// Collapses white space.
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -23,20 +23,19 @@ use crate::{
 
 const KIND: &str = "application/json";
 
-/// What any request can meet.
-const ALWAYS: [(ErrorCode, &str); 4] = [
-    (ErrorCode::Unauthorized, "The server asks who is calling; `WWW-Authenticate` says where to sign in."),
-    (ErrorCode::Forbidden, "The server is not known by the name in `Host`."),
-    (ErrorCode::InternalError, "A fault of the server."),
-    (ErrorCode::Unavailable, "The server can't answer now, such as before the first sync; try again later."),
+/// Errors that every endpoint can return.
+const COMMON_ERRORS: [(ErrorCode, &str); 4] = [
+    (ErrorCode::Unauthorized, "Sign-in is required; `WWW-Authenticate` says where."),
+    (ErrorCode::Forbidden, "The `Host` or `Origin` is not allowed."),
+    (ErrorCode::InternalError, "A failure in the server."),
+    (ErrorCode::Unavailable, "The server is not ready, for example before the first sync; retry later."),
 ];
 
-const ABOUT: &str = "The published documents of a knowledge base that is kept in Git, each with the commit it comes \
-    from. Reading needs no sign-in unless the operator keeps it for members (`knowledge.api`), who send a token with \
-    the scope `knowledge:read`; on a server that is meant for everyone, any web page may read. HEAD is answered like \
-    GET, without the body; any other method with 405 and `Allow`. Answers have an `ETag`: send it back in \
-    `If-None-Match`, and what did not change is answered with 304. Errors are \
-    `{ error: { code, message, details?, retry_after? } }`; programs match on `code`.";
+const API_DESCRIPTION: &str = "The published documents of a knowledge base, each with the commit it comes from. Reading needs no \
+    sign-in unless the operator restricts it: `auth.anonymous = false` requires a token, `knowledge.api = \"member\"` a \
+    token with the scope `knowledge:read`. HEAD works like GET; other methods get 405 with `Allow`. Responses carry an \
+    `ETag`: send it in `If-None-Match` to get 304 if nothing changed. Errors are \
+    `{ error: { code, message, details?, retry_after? } }`; match on `code`.";
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
@@ -44,8 +43,8 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     access: EndpointAccess::Public,
     handler: |api, request| Box::pin(read(api, request)),
     id: "openapi",
-    summary: "This description",
-    description: "The description of this API, as OpenAPI 3.1, with the types of documents that are used here.",
+    summary: "OpenAPI description",
+    description: "This API as OpenAPI 3.1, with the document types of this server.",
     in_path: None,
     in_query: None,
     answers: &[Form { kind: KIND, schema: inline::<Map<String, Value>> }],
@@ -70,7 +69,7 @@ impl JsonSchema for ContentTypeName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "description": "A type of documents." })
+        json_schema!({ "type": "string", "description": "A document type." })
     }
 }
 
@@ -87,7 +86,7 @@ impl JsonSchema for SearchTypeName {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "description": "A type of what is searched." })
+        json_schema!({ "type": "string", "description": "A document type, `skill` or `script`." })
     }
 }
 
@@ -98,7 +97,7 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
         describe(&api.base.root(), described, api.base.knowledge().ontology()).to_string().into()
     };
     let bytes = api.base.openapi.get_or_init(describe);
-    Ok(cached::answer(request.headers(), KIND, bytes.clone()))
+    Ok(cached::respond(request.headers(), KIND, bytes.clone()))
 }
 
 /// The description of the API, for documents of these types.
@@ -124,7 +123,7 @@ fn describe<'e>(root: &str, endpoints: impl Iterator<Item = &'e Endpoint>, ontol
         "openapi": "3.1.0",
         "info": {
             "title": "lyceum",
-            "description": ABOUT,
+            "description": API_DESCRIPTION,
             "version": env!("CARGO_PKG_VERSION"),
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
@@ -148,11 +147,11 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     }
     if endpoint.verb == Verb::Get {
         good.insert("headers".to_owned(), headers());
-        responses.insert("304".to_owned(), json!({ "description": "Not changed.", "headers": headers() }));
+        responses.insert("304".to_owned(), json!({ "description": "Not modified.", "headers": headers() }));
         parameters.push(json!({
             "name": "If-None-Match",
             "in": "header",
-            "description": "The `ETag` of an answer that the client has.",
+            "description": "The `ETag` of a cached response.",
             "schema": { "type": "string" },
         }));
     }
@@ -223,7 +222,7 @@ fn links(links: &[Link]) -> Value {
 
 fn refusals(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Map<String, Value> {
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for (code, reason) in endpoint.refusals.iter().chain(&ALWAYS) {
+    for (code, reason) in endpoint.refusals.iter().chain(&COMMON_ERRORS) {
         by_status.entry(status(*code).as_u16()).or_default().push(reason);
     }
     let content = contents(&[Form { kind: KIND, schema: named::<ErrorBody> }], generator);
@@ -235,11 +234,10 @@ fn refusals(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Map<String,
 
 /// The headers of an answer that may be kept.
 fn headers() -> Value {
-    let header =
-        |said: &str| json!({ "description": said, "required": true, "schema": { "type": "string" } });
+    let header = |description: &str| json!({ "description": description, "required": true, "schema": { "type": "string" } });
     json!({
-        "ETag": header("What stands for this version."),
-        "Cache-Control": header("How long the answer may be kept."),
+        "ETag": header("Version of the content."),
+        "Cache-Control": header("Cache lifetime."),
     })
 }
 

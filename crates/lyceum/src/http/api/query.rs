@@ -9,24 +9,24 @@ use schemars::JsonSchema;
 use super::openapi::ContentTypeName;
 use crate::http::ApiError;
 
-/// How many entries are sent where nothing else is asked for.
-const USUAL: usize = 20;
+/// Default number of entries per page.
+const DEFAULT_LIMIT: usize = 20;
 
-/// How many are sent at most.
-const MOST: usize = 100;
+/// Maximum number of entries per page.
+const MAX_LIMIT: usize = 100;
 
-/// The farthest place to begin at: beyond it numbers are no longer exact in every client.
-const FARTHEST: usize = 9_007_199_254_740_991;
+/// Maximum offset: larger integers are not exact in JavaScript.
+const MAX_OFFSET: usize = 9_007_199_254_740_991;
 
-/// How many tags can be asked for together.
-pub(super) const MOST_TAGS: usize = 50;
+/// Maximum number of tags in one request.
+pub(super) const MAX_TAGS: usize = 50;
 
-/// What can be asked for, for the description.
+/// The query parameters, for OpenAPI.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described; the query is parsed value by value")]
 #[schemars(rename_all = "camelCase")]
 pub(super) struct ListQuery {
-    /// Only documents of this type; a type that others extend stands for all of them.
+    /// Only documents of this type, including its subtypes.
     content_type: Option<ContentTypeName>,
     /// Only documents of this group.
     #[schemars(length(min = 1))]
@@ -37,27 +37,27 @@ pub(super) struct ListQuery {
     /// Only documents with this status.
     #[schemars(length(min = 1))]
     status: Option<String>,
-    /// Only documents with any of these tags: repeat it, or put commas between them.
-    #[schemars(length(max = MOST_TAGS), inner(length(min = 1), regex(pattern = "[^,]")))]
+    /// Only documents with any of these tags; repeat the parameter or separate them by commas.
+    #[schemars(length(max = MAX_TAGS), inner(length(min = 1), regex(pattern = "[^,]")))]
     tag: Option<Vec<String>>,
-    /// How many entries are sent at most.
-    #[schemars(range(min = 1, max = MOST), extend("default" = USUAL))]
+    /// Maximum number of entries.
+    #[schemars(range(min = 1, max = MAX_LIMIT), extend("default" = DEFAULT_LIMIT))]
     limit: Option<u32>,
-    /// How many entries are left out before the first that is sent.
-    #[schemars(range(max = FARTHEST), extend("default" = 0))]
+    /// Number of entries to skip.
+    #[schemars(range(max = MAX_OFFSET), extend("default" = 0))]
     offset: Option<u64>,
 }
 
-/// What is asked for.
+/// A parsed list request.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct ListRequest {
     pub(super) filter: Filter,
     pub(super) limit: usize,
     pub(super) offset: usize,
 }
 
-impl Asked {
-    /// Reads a query. Parameters that nobody here knows are left to whoever knows them.
+impl ListRequest {
+    /// Parses a query string; unknown parameters are ignored.
     pub(super) fn parse(query: &str, ontology: &Ontology) -> Result<Self, ApiError> {
         let mut filter = Filter::default();
         let (mut limit, mut offset) = (None, None);
@@ -65,16 +65,16 @@ impl Asked {
             let text = || value.clone().ok_or_else(|| not_text(&name));
             match name.as_ref() {
                 "contentType" => once(&name, &mut filter.content_type, known_type(ontology, text()?)?)?,
-                "group" => once(&name, &mut filter.group, said(&name, text()?)?)?,
-                "release" => once(&name, &mut filter.release, said(&name, text()?)?)?,
-                "status" => once(&name, &mut filter.status, said(&name, text()?)?)?,
+                "group" => once(&name, &mut filter.group, non_empty(&name, text()?)?)?,
+                "release" => once(&name, &mut filter.release, non_empty(&name, text()?)?)?,
+                "status" => once(&name, &mut filter.status, non_empty(&name, text()?)?)?,
                 "tag" => add_tags(&mut filter.tags, &text()?)?,
-                "limit" => once(&name, &mut limit, number(&name, &text()?, 1, MOST, USUAL)?)?,
-                "offset" => once(&name, &mut offset, number(&name, &text()?, 0, FARTHEST, 0)?)?,
+                "limit" => once(&name, &mut limit, number(&name, &text()?, 1, MAX_LIMIT, DEFAULT_LIMIT)?)?,
+                "offset" => once(&name, &mut offset, number(&name, &text()?, 0, MAX_OFFSET, 0)?)?,
                 _ => {}
             }
         }
-        Ok(Self { filter, limit: limit.unwrap_or(USUAL), offset: offset.unwrap_or(0) })
+        Ok(Self { filter, limit: limit.unwrap_or(DEFAULT_LIMIT), offset: offset.unwrap_or(0) })
     }
 }
 
@@ -100,19 +100,19 @@ pub(super) fn unescaped(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
-/// That a type is not one of those there are.
+/// The error for an unknown type.
 pub(super) fn unknown_type(ontology: &Ontology, name: &str) -> ApiError {
     let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).collect();
     let name = lyceum_tools::mcp::printable(name);
-    ApiError::invalid("contentType", format!("there is no type {name:?}; write one of {}", names.join(", ")))
+    ApiError::invalid("contentType", format!("unknown type {name:?}; use one of {}", names.join(", ")))
 }
 
 fn known_type(ontology: &Ontology, name: String) -> Result<String, ApiError> {
     if ontology.get(&name).is_some() { Ok(name) } else { Err(unknown_type(ontology, &name)) }
 }
 
-pub(super) fn said(name: &str, text: String) -> Result<String, ApiError> {
-    let empty = || ApiError::invalid(name, format!("it is empty; write {name}=… or leave it out"));
+pub(super) fn non_empty(name: &str, text: String) -> Result<String, ApiError> {
+    let empty = || ApiError::invalid(name, format!("is empty; write {name}=… or leave it out"));
     if text.is_empty() { Err(empty()) } else { Ok(text) }
 }
 
@@ -120,10 +120,10 @@ pub(super) fn add_tags(tags: &mut Vec<String>, text: &str) -> Result<(), ApiErro
     let before = tags.len();
     tags.extend(text.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned));
     if tags.len() == before {
-        return Err(ApiError::invalid("tag", "it is empty; write tag=one, tag=one,two or leave it out"));
+        return Err(ApiError::invalid("tag", "is empty; write tag=one or tag=one,two, or leave it out"));
     }
-    if tags.len() > MOST_TAGS {
-        return Err(ApiError::invalid("tag", format!("there are too many; write at most {MOST_TAGS}")));
+    if tags.len() > MAX_TAGS {
+        return Err(ApiError::invalid("tag", format!("has too many values; use at most {MAX_TAGS}")));
     }
     Ok(())
 }
@@ -146,12 +146,12 @@ pub(super) fn number(
 pub(super) fn once<T>(name: &str, place: &mut Option<T>, value: T) -> Result<(), ApiError> {
     match place.replace(value) {
         None => Ok(()),
-        Some(_) => Err(ApiError::invalid(name, "it is written twice; write it once")),
+        Some(_) => Err(ApiError::invalid(name, "is given twice; write it once")),
     }
 }
 
 pub(super) fn not_text(name: &str) -> ApiError {
-    ApiError::invalid(name, "it is not text; write it in UTF-8, with % before each byte that needs it")
+    ApiError::invalid(name, "is not valid UTF-8; percent-encode it as UTF-8")
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use super::{
     cached::{self, Tag},
     endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
     openapi::SearchTypeName,
-    query::{MOST_TAGS, add_tags, not_text, number, once, pairs, said},
+    query::{MAX_TAGS, add_tags, non_empty, not_text, number, once, pairs},
 };
 use crate::http::ApiError;
 
@@ -23,9 +23,9 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     handler: |api, request| Box::pin(search(api, request)),
     id: "search",
     summary: "Search documents",
-    description: "The documents that answer a question best, by their words and by what they mean, each with its best \
-        passage. Words in double quotes stand side by side; a word that ends with * stands for all that begin so. \
-        Filters can be combined. `degraded` says why an answer is poorer than it could be.",
+    description: "Hybrid search (BM25 + embeddings). Each result is a document with its best passage. Double quotes match a \
+        phrase; a trailing * matches a prefix. Filters can be combined. `degraded` says why results may be worse than \
+        usual.",
     in_path: None,
     in_query: Some(inline::<SearchQuery>),
     answers: &[Form { kind: "application/json", schema: named::<SearchResponse> }],
@@ -38,25 +38,25 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         ],
     }],
     refusals: &[
-        (ErrorCode::InvalidQuery, "The question is missing, empty or too long."),
-        (ErrorCode::ValidationError, "A parameter is not what it should be; `details.field` names it."),
+        (ErrorCode::InvalidQuery, "The query is missing, empty or too long."),
+        (ErrorCode::ValidationError, "A parameter is invalid; `details.field` names it."),
     ],
 };
 
-/// A text with at least one character to read, in a form that ECMA 262 and the tools of other languages take alike: no
-/// classes of Unicode.
-const SOMETHING_TO_READ: &str = r"[^\s\u0000-\u001f\u007f-\u009f]";
+/// Matches a text with at least one visible character, without Unicode classes, so that ECMA 262 and other regex engines
+/// accept it.
+const VISIBLE_CHARACTER_PATTERN: &str = r"[^\s\u0000-\u001f\u007f-\u009f]";
 
-/// What can be asked, for the description.
+/// The query parameters, for OpenAPI.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described; the query is parsed value by value")]
 #[schemars(rename_all = "camelCase")]
 struct SearchQuery {
-    /// The question.
-    #[schemars(length(min = 1, max = MAX_QUERY_CHARS), regex(pattern = SOMETHING_TO_READ))]
+    /// The query.
+    #[schemars(length(min = 1, max = MAX_QUERY_CHARS), regex(pattern = VISIBLE_CHARACTER_PATTERN))]
     q: String,
-    /// Only documents of this type; a type that others extend stands for all of them. `skill` and `script` are what
-    /// skills say and do.
+    /// Only documents of this type, including its subtypes. `skill` and `script` are the types of skills and their
+    /// scripts.
     content_type: Option<SearchTypeName>,
     /// Only documents of this group.
     #[schemars(length(min = 1))]
@@ -67,56 +67,56 @@ struct SearchQuery {
     /// Only documents with this status.
     #[schemars(length(min = 1))]
     status: Option<String>,
-    /// Only documents with any of these tags: repeat it, or put commas between them.
-    #[schemars(length(max = MOST_TAGS), inner(length(min = 1), regex(pattern = "[^,]")))]
+    /// Only documents with any of these tags; repeat the parameter or separate them by commas.
+    #[schemars(length(max = MAX_TAGS), inner(length(min = 1), regex(pattern = "[^,]")))]
     tag: Option<Vec<String>>,
-    /// Only documents of this day or later.
+    /// Only documents dated on or after this day.
     #[schemars(extend("format" = "date"))]
     since: Option<String>,
-    /// Only documents of this day or earlier.
+    /// Only documents dated on or before this day.
     #[schemars(extend("format" = "date"))]
     until: Option<String>,
     /// Only documents of this source.
     #[schemars(length(min = 1))]
     source: Option<String>,
-    /// Only files whose path begins with this.
+    /// Only files whose path starts with this.
     #[schemars(length(min = 1))]
     path: Option<String>,
-    /// How many results are sent at most.
+    /// Maximum number of results.
     #[schemars(range(min = 1, max = MAX_RESULTS), extend("default" = DEFAULT_RESULTS))]
     limit: Option<u32>,
-    /// Which stages are asked.
+    /// The search mode.
     mode: Option<ModeName>,
-    /// Whether each result says what each stage said of it.
+    /// Whether to return the scores of each stage.
     explain: Option<bool>,
-    /// Whether to count, by type, group, tag and so on, the documents that share words with the question.
+    /// Whether to count the lexical matches by type, group, tag and so on.
     facets: Option<bool>,
 }
 
-/// Which stages are asked.
+/// The search mode.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described")]
 #[schemars(rename_all = "lowercase", inline)]
 enum ModeName {
-    /// Words and meaning.
-    Both,
-    /// Words only.
-    Words,
-    /// Meaning only.
-    Meaning,
+    /// BM25 and embeddings.
+    Hybrid,
+    /// BM25 only.
+    Lexical,
+    /// Embeddings only.
+    Vector,
 }
 
-/// A question, as it was asked.
+/// A parsed search request.
 #[derive(Debug, Default)]
-struct Asked {
+struct SearchRequest {
     text: String,
     filters: Filters,
     options: SearchOptions,
 }
 
 async fn search(api: Api, request: Request) -> Result<Response, ApiError> {
-    let asked = parse(request.uri().query().unwrap_or_default())?;
-    let found = api.base.finder.find(asked.text, &asked.filters, asked.options);
+    let search_request = parse(request.uri().query().unwrap_or_default())?;
+    let found = api.base.finder.find(search_request.text, &search_request.filters, search_request.options);
     let found = api.app.within_limit(found).await.map_err(|error| super::failed(&error))?;
     let body = serde_json::to_string(&found).unwrap_or_default();
     let is_poor = found.degraded.is_some();
@@ -139,22 +139,22 @@ fn tag(body: &str, took_ms: f64) -> Tag {
 }
 
 /// Reads a query. Parameters that nobody here knows are left to whoever knows them.
-fn parse(query: &str) -> Result<Asked, ApiError> {
-    let mut asked = Asked::default();
+fn parse(query: &str) -> Result<SearchRequest, ApiError> {
+    let mut search_request = SearchRequest::default();
     let (mut text, mut mode, mut explain, mut facets) = (None, None, None, None);
-    let filters = &mut asked.filters;
+    let filters = &mut search_request.filters;
     for (name, value) in pairs(query) {
         let value = || value.clone().ok_or_else(|| not_text(&name));
         match name.as_ref() {
             "q" => once(&name, &mut text, value()?)?,
-            "contentType" => once(&name, &mut filters.content_type, said(&name, value()?)?)?,
-            "group" => once(&name, &mut filters.group, said(&name, value()?)?)?,
-            "release" => once(&name, &mut filters.release, said(&name, value()?)?)?,
-            "status" => once(&name, &mut filters.status, said(&name, value()?)?)?,
-            "since" => once(&name, &mut filters.since, said(&name, value()?)?)?,
-            "until" => once(&name, &mut filters.until, said(&name, value()?)?)?,
-            "source" => once(&name, &mut filters.source, said(&name, value()?)?)?,
-            "path" => once(&name, &mut filters.path, said(&name, value()?)?)?,
+            "contentType" => once(&name, &mut filters.content_type, non_empty(&name, value()?)?)?,
+            "group" => once(&name, &mut filters.group, non_empty(&name, value()?)?)?,
+            "release" => once(&name, &mut filters.release, non_empty(&name, value()?)?)?,
+            "status" => once(&name, &mut filters.status, non_empty(&name, value()?)?)?,
+            "since" => once(&name, &mut filters.since, non_empty(&name, value()?)?)?,
+            "until" => once(&name, &mut filters.until, non_empty(&name, value()?)?)?,
+            "source" => once(&name, &mut filters.source, non_empty(&name, value()?)?)?,
+            "path" => once(&name, &mut filters.path, non_empty(&name, value()?)?)?,
             "tag" => add_tags(&mut filters.tags, &value()?)?,
             "limit" => {
                 once(&name, &mut filters.limit, number(&name, &value()?, 1, MAX_RESULTS, DEFAULT_RESULTS)?)?;
@@ -165,25 +165,25 @@ fn parse(query: &str) -> Result<Asked, ApiError> {
             _ => {}
         }
     }
-    asked.text = text.ok_or_else(|| {
+    search_request.text = text.ok_or_else(|| {
         let message = "q: the query is missing; write q=… with what to look for";
         let details = Some(json!({ "field": "q" }));
         ApiError { details, ..ApiError::new(ErrorCode::InvalidQuery, message) }
     })?;
-    asked.options = SearchOptions {
+    search_request.options = SearchOptions {
         mode: mode.unwrap_or_default(),
         explain: explain.unwrap_or_default(),
         facets: facets.unwrap_or_default(),
     };
-    Ok(asked)
+    Ok(search_request)
 }
 
 fn mode_of(text: &str) -> Result<Mode, ApiError> {
     match text {
-        "both" => Ok(Mode::Both),
-        "words" => Ok(Mode::Words),
-        "meaning" => Ok(Mode::Meaning),
-        _ => Err(ApiError::invalid("mode", "write mode=both, mode=words or mode=meaning")),
+        "hybrid" => Ok(Mode::Hybrid),
+        "lexical" => Ok(Mode::Lexical),
+        "vector" => Ok(Mode::Vector),
+        _ => Err(ApiError::invalid("mode", "must be hybrid, lexical or vector")),
     }
 }
 

@@ -30,32 +30,32 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     access: EndpointAccess::OfTool,
     handler: |api, request| Box::pin(refresh(api, request)),
     id: "syncSource",
-    summary: "Bring a source up to date now",
-    description: "For operators: fetches the source, brings in what changed, and tells what that was. Pages of other \
-                  sites can't ask for it.",
-    in_path: Some(inline::<Named>),
+    summary: "Sync a source",
+    description: "Syncs the source now and returns what changed. Needs the scope `sources:refresh`; web pages of other \
+                  origins can't call it.",
+    in_path: Some(inline::<SourcePath>),
     in_query: None,
     answers: &[Form { kind: "application/json", schema: named::<Report> }],
     links: &[],
     refusals: &[
-        (ErrorCode::ValidationError, "The source can't be read as it is declared."),
+        (ErrorCode::ValidationError, "The source can't be read as configured."),
         (ErrorCode::NotFound, "No source has this name."),
-        (ErrorCode::ScopeMissing, "The caller may not do this; `details` names what is missing."),
+        (ErrorCode::ScopeMissing, "The caller lacks a permission; `details` lists it."),
         (ErrorCode::UpstreamError, "The source could not be reached."),
-        (ErrorCode::Timeout, "It was not done within `limits.call_seconds`; it may still be under way."),
+        (ErrorCode::Timeout, "The sync took longer than `limits.call_seconds`; it may still be running."),
     ],
 };
 
-/// What a source is asked for by, for the description.
+/// The path parameters, for OpenAPI.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is only described; the path is read as it is")]
-struct Named {
+struct SourcePath {
     /// The name of the source in the configuration.
     name: String,
 }
 
 async fn refresh(api: Api, request: Request) -> Result<Response, ApiError> {
-    let rest = api.path(&request).strip_prefix(super::OPERATOR).unwrap_or_default();
+    let rest = api.path(&request).strip_prefix(super::OPERATOR_PREFIX).unwrap_or_default();
     let name = &*unescaped(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
     let app = &api.app;
     let view = View::of_all(app.mcp.hub().registry(), super::caller_of(&request));
@@ -67,7 +67,7 @@ async fn refresh(api: Api, request: Request) -> Result<Response, ApiError> {
         outcome => outcome.map_err(|error| super::failed(&error))?,
     };
     let Outcome::Done(CallToolResult { structured_content: Some(report), .. }) = outcome else {
-        return Err(ApiError::new(ErrorCode::InternalError, "the sync did not report what it did"));
+        return Err(ApiError::new(ErrorCode::InternalError, "the sync returned no report"));
     };
     let mut response = Json(report).into_response();
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

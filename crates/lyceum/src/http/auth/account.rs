@@ -18,7 +18,7 @@ use super::{super::ApiError, admit::token, answer::unkept, auth};
 use crate::app::App;
 
 #[derive(Serialize)]
-struct Shown {
+struct AccountResponse {
     #[serde(flatten)]
     account: Account,
     tier: Tier,
@@ -34,7 +34,7 @@ pub(super) async fn show(
     let (auth, now) = (auth(&app)?, Timestamp::now());
     let client = client(auth, &headers, now);
     let account = auth.account(subject, client.as_deref(), now).await.map_err(|error| unread(&error))?;
-    Ok(unkept(Json(Shown { account, tier: caller.tier() }).into_response()))
+    Ok(unkept(Json(AccountResponse { account, tier: caller.tier() }).into_response()))
 }
 
 /// `DELETE /account/grants/{id}`

@@ -1,11 +1,11 @@
 //! Who sends a request, and how a client is told what is missing.
 
-use std::{collections::BTreeSet, time::Instant};
+use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
 use axum::response::Response;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
-use lyceum_auth::{Auth, NotAdmitted};
+use lyceum_auth::{AdmissionError, Auth};
 use lyceum_model::{Caller, ErrorCode, MCP_READ, Scope, Tier};
 use lyceum_tools::Denied;
 
@@ -14,7 +14,7 @@ use super::{
         ApiError, ClientAddr,
         route::{Audience, Policy},
     },
-    RESOURCE,
+    PROTECTED_RESOURCE_PATH,
 };
 use crate::app::App;
 
@@ -26,9 +26,9 @@ pub(crate) async fn admit(
     policy: Policy,
     path: &str,
     headers: &HeaderMap,
-) -> Result<Caller, Response> {
+) -> Result<Arc<Caller>, Response> {
     let sent = match (policy.audience, token(headers)) {
-        (Audience::Public, _) | (Audience::Optional, Ok(None)) => return Ok(Caller::anonymous()),
+        (Audience::Public, _) | (Audience::Optional, Ok(None)) => return Ok(Arc::new(Caller::anonymous())),
         (Audience::Optional | Audience::Caller | Audience::SignedIn | Audience::Operator, sent) => sent,
     };
     let token = sent.map_err(|refused| refusal(app, policy, path, refused))?;
@@ -46,7 +46,9 @@ pub(crate) async fn admit(
 /// The answer to a caller whom the route is not for, if it is for some callers only.
 pub(crate) fn denial(app: &App, policy: Policy, path: &str, caller: &Caller) -> Option<Response> {
     match policy.audience {
-        Audience::SignedIn if caller.is_anonymous() => Some(refusal(app, policy, path, NotAdmitted::NoToken)),
+        Audience::SignedIn if caller.is_anonymous() => {
+            Some(refusal(app, policy, path, AdmissionError::NoToken))
+        }
         Audience::Operator if app.config.is_closed() && caller.tier() < Tier::Operator => {
             let message = "this is for keys of the tier operator, and at server.operator_listen";
             Some(policy.protocol.refusal(ApiError::new(ErrorCode::Forbidden, message)))
@@ -59,20 +61,20 @@ pub(crate) fn denial(app: &App, policy: Policy, path: &str, caller: &Caller) -> 
     }
 }
 
-fn refusal(app: &App, policy: Policy, path: &str, refused: NotAdmitted) -> Response {
-    let (code, error) = match refused {
-        NotAdmitted::NoToken => (ErrorCode::Unauthorized, None),
-        NotAdmitted::BadToken => (ErrorCode::Unauthorized, Some("invalid_token")),
-        NotAdmitted::Unavailable => (ErrorCode::Unavailable, None),
+fn refusal(app: &App, policy: Policy, path: &str, refused: AdmissionError) -> Response {
+    let (code, oauth_error) = match refused {
+        AdmissionError::NoToken => (ErrorCode::Unauthorized, None),
+        AdmissionError::BadToken => (ErrorCode::Unauthorized, Some("invalid_token")),
+        AdmissionError::Unavailable => (ErrorCode::Unavailable, None),
     };
-    let mut told = ApiError::new(code, refused.to_string());
+    let mut error = ApiError::new(code, refused.to_string());
     if code == ErrorCode::Unavailable {
-        told = told.retry_after(5);
+        error = error.retry_after(5);
     }
-    let mut response = policy.protocol.refusal(told);
+    let mut response = policy.protocol.refusal(error);
     if code == ErrorCode::Unauthorized {
         // What the request needs is not known here; a client then asks for what the metadata of the resource lists.
-        challenge(app, response.headers_mut(), policy.resource(path), error, &BTreeSet::new());
+        challenge(app, response.headers_mut(), policy.resource(path), oauth_error, &BTreeSet::new());
     }
     response
 }
@@ -103,20 +105,20 @@ pub(super) fn resource_at(auth: &Auth, resource: &str) -> String {
 }
 
 /// The token of a request. It is sent in one header, and nowhere else.
-pub(super) fn token(headers: &HeaderMap) -> Result<Option<&str>, NotAdmitted> {
+pub(super) fn token(headers: &HeaderMap) -> Result<Option<&str>, AdmissionError> {
     let mut sent = headers.get_all(header::AUTHORIZATION).iter();
     match (sent.next(), sent.next()) {
         (None, _) => Ok(None),
         (Some(value), None) => {
-            let text = value.to_str().map_err(|_| NotAdmitted::BadToken)?;
-            let (scheme, token) = text.split_once(' ').ok_or(NotAdmitted::BadToken)?;
+            let text = value.to_str().map_err(|_| AdmissionError::BadToken)?;
+            let (scheme, token) = text.split_once(' ').ok_or(AdmissionError::BadToken)?;
             if scheme.eq_ignore_ascii_case("bearer") {
                 Ok(Some(token.trim()))
             } else {
-                Err(NotAdmitted::BadToken)
+                Err(AdmissionError::BadToken)
             }
         }
-        (Some(_), Some(_)) => Err(NotAdmitted::BadToken),
+        (Some(_), Some(_)) => Err(AdmissionError::BadToken),
     }
 }
 
@@ -129,7 +131,7 @@ fn challenge(
 ) {
     let mut parts: Vec<String> = error.map(|error| format!("error=\"{error}\"")).into_iter().collect();
     if let Some(auth) = app.auth.as_ref().filter(|_| app.has_sign_in()) {
-        parts.push(format!("resource_metadata=\"{}{RESOURCE}{resource}\"", auth.issuer()));
+        parts.push(format!("resource_metadata=\"{}{PROTECTED_RESOURCE_PATH}{resource}\"", auth.issuer()));
         if !scopes.is_empty() {
             let names: Vec<&str> = scopes.iter().map(|scope| scope.as_str()).collect();
             parts.push(format!("scope=\"{}\"", names.join(" ")));

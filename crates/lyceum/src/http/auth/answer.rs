@@ -6,7 +6,7 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use lyceum_auth::{
-    Auth, Lost, SignInFault,
+    Auth, ResumeError, SignInFault,
     oauth::{Fault, OauthError},
 };
 use lyceum_model::ErrorCode;
@@ -47,7 +47,7 @@ pub(super) fn refused(error: &OauthError) -> Response {
 /// A sign-in that can't go on, as the page and programs are told.
 pub(super) fn sign_in_fault(fault: &SignInFault) -> ApiError {
     let (code, status) = match fault {
-        SignInFault::Lost(Lost::OtherBrowser) => (ErrorCode::Forbidden, None),
+        SignInFault::Lost(ResumeError::OtherBrowser) => (ErrorCode::Forbidden, None),
         SignInFault::Lost(_) | SignInFault::Unfit(_) | SignInFault::Account(_) | SignInFault::Used => {
             (ErrorCode::ValidationError, None)
         }
@@ -61,11 +61,11 @@ pub(super) fn sign_in_fault(fault: &SignInFault) -> ApiError {
             (cause.code(), Some(StatusCode::SERVICE_UNAVAILABLE))
         }
     };
-    let told = ApiError::new(code, fault.to_string());
-    let told = if code == ErrorCode::Unavailable { told.retry_after(5) } else { told };
+    let error = ApiError::new(code, fault.to_string());
+    let error = if code == ErrorCode::Unavailable { error.retry_after(5) } else { error };
     match status {
-        Some(status) => told.with_status(status),
-        None => told,
+        Some(status) => error.with_status(status),
+        None => error,
     }
 }
 

@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use lyceum_auth::{
     Auth, SignInFault, Visitor,
-    oauth::{Fault, OauthError, Params, request::Refused},
+    oauth::{Fault, OauthError, Params, request::AuthorizationError},
 };
 
 use super::{
@@ -21,10 +21,10 @@ use super::{
 use crate::app::App;
 
 /// The largest form that is read: what was asked comes back with it.
-pub(super) const LARGEST: usize = 64 * 1024;
+pub(super) const MAX_FORM_BYTES: usize = 64 * 1024;
 
 /// `GET /authorize`: shows what is asked. It never gives anything by itself.
-pub(super) async fn ask(
+pub(super) async fn show_sign_in(
     State(app): State<App>,
     RawQuery(query): RawQuery,
     Extension(client): Extension<ClientAddr>,
@@ -33,25 +33,25 @@ pub(super) async fn ask(
     let auth = auth(&app)?;
     let params = match Params::parse(query.as_deref().unwrap_or_default()) {
         Ok(params) => params,
-        Err(error) => return Ok(shown(&Fault::InvalidRequest.because(error.to_string()))),
+        Err(error) => return Ok(error_page(&Fault::InvalidRequest.because(error.to_string()))),
     };
     let visitor = Visitor { browser: held(auth, &headers), address: Some(client.network()) };
-    let asked = auth.ask(&params, visitor, Timestamp::now()).await;
+    let started = auth.start_authorization(&params, visitor, Timestamp::now()).await;
     let is_vouched = params.get("client_id").is_some_and(|client| auth.vouches_for(client));
-    Ok(match asked {
-        Ok(begun) => {
-            let mut response = page::ask(&app, auth, &begun, "", StatusCode::OK);
-            if let Ok(cookie) = HeaderValue::try_from(cookie(auth, &begun.browser)) {
+    Ok(match started {
+        Ok(started_sign_in) => {
+            let mut response = page::sign_in(&app, auth, &started_sign_in, "", StatusCode::OK);
+            if let Ok(cookie) = HeaderValue::try_from(cookie(auth, &started_sign_in.browser)) {
                 response.headers_mut().insert(header::SET_COOKIE, cookie);
             }
             response
         }
-        Err(Refused::Shown(error)) => shown(&error),
-        Err(Refused::Sent(sent)) if is_vouched || sent.is_local() => {
+        Err(AuthorizationError::Shown(error)) => error_page(&error),
+        Err(AuthorizationError::Sent(sent)) if is_vouched || sent.is_local() => {
             to(StatusCode::FOUND, &sent.address(auth.issuer()))
         }
         // Anybody can register any site: people are not sent there by an address of ours unless they choose to.
-        Err(Refused::Sent(sent)) => {
+        Err(AuthorizationError::Sent(sent)) => {
             let way_back = (sent.address(auth.issuer()), sent.shown_host());
             page::fault_with_way_back(&sent.error.error_description, &way_back)
         }
@@ -65,7 +65,7 @@ pub(super) async fn decide(
     body: Body,
 ) -> Result<Response, ApiError> {
     let auth = auth(&app)?;
-    let bytes = read_body_of(&headers, body, LARGEST, app.config.limits.read).await?;
+    let bytes = read_body_of(&headers, body, MAX_FORM_BYTES, app.config.limits.read).await?;
     let params =
         std::str::from_utf8(&bytes).ok().and_then(|text| Params::parse(text).ok()).unwrap_or_default();
     let (state, browser, now) =
@@ -82,8 +82,8 @@ pub(super) async fn decide(
         Ok(address) => to(StatusCode::SEE_OTHER, &address),
         Err(SignInFault::NotSigned) => again(&app, auth, state, browser, now),
         Err(fault) => {
-            let told = sign_in_fault(&fault);
-            page::fault(&told.message, told.status())
+            let error = sign_in_fault(&fault);
+            page::fault(&error.message, error.status())
         }
     })
 }
@@ -100,21 +100,23 @@ pub(super) async fn from_github(
     Ok(match auth.from_github(id, code, held(auth, &headers), Timestamp::now()).await {
         Ok(address) => to(StatusCode::FOUND, &address),
         Err(fault) => {
-            let told = sign_in_fault(&fault);
-            page::fault(&told.message, told.status())
+            let error = sign_in_fault(&fault);
+            page::fault(&error.message, error.status())
         }
     })
 }
 
 /// The page once more, for a key that is not good.
 fn again(app: &App, auth: &Auth, state: &str, browser: Option<&str>, now: Timestamp) -> Response {
-    match auth.begun(state, browser, now) {
-        Ok(begun) => page::ask(app, auth, &begun, "This key is not good.", StatusCode::UNAUTHORIZED),
+    match auth.resume(state, browser, now) {
+        Ok(started_sign_in) => {
+            page::sign_in(app, auth, &started_sign_in, "This key is not good.", StatusCode::UNAUTHORIZED)
+        }
         Err(lost) => page::fault(&lost.to_string(), StatusCode::BAD_REQUEST),
     }
 }
 
-fn shown(error: &OauthError) -> Response {
+fn error_page(error: &OauthError) -> Response {
     let status = match error.error {
         Fault::TemporarilyUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         Fault::ServerError => StatusCode::INTERNAL_SERVER_ERROR,

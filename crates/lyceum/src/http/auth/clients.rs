@@ -22,7 +22,7 @@ use super::{
 use crate::app::App;
 
 /// The largest form and the largest registration that are read.
-pub(super) const LARGEST: usize = 64 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 64 * 1024;
 
 /// Tokens, as a client gets them.
 #[derive(Serialize)]
@@ -84,14 +84,16 @@ pub(super) async fn register(
     body: Body,
 ) -> Result<Response, ApiError> {
     let auth = auth(&app)?;
-    let bytes = read_body_of(&headers, body, LARGEST, app.config.limits.read).await;
-    let said = bytes.map_err(|error| Fault::InvalidClientMetadata.because(error.message)).and_then(|bytes| {
-        // Read as an object first: a derived reader would also take the values alone, as an array.
-        let said = serde_json::from_slice::<serde_json::Map<_, _>>(&bytes);
-        let said = said.and_then(|said| ClientMetadata::deserialize(serde_json::Value::Object(said)));
-        said.map_err(|_| Fault::InvalidClientMetadata.because("the body is not the JSON of RFC 7591"))
-    });
-    Ok(match said.and_then(|said| auth.register(&said, Timestamp::now())) {
+    let bytes = read_body_of(&headers, body, MAX_BODY_BYTES, app.config.limits.read).await;
+    let metadata =
+        bytes.map_err(|error| Fault::InvalidClientMetadata.because(error.message)).and_then(|bytes| {
+            // Read as an object first: a derived reader would also take the values alone, as an array.
+            let metadata = serde_json::from_slice::<serde_json::Map<_, _>>(&bytes);
+            let metadata = metadata
+                .and_then(|metadata| ClientMetadata::deserialize(serde_json::Value::Object(metadata)));
+            metadata.map_err(|_| Fault::InvalidClientMetadata.because("the body is not the JSON of RFC 7591"))
+        });
+    Ok(match metadata.and_then(|metadata| auth.register(&metadata, Timestamp::now())) {
         Err(error) => refused(&error),
         Ok(registered) => unkept((StatusCode::CREATED, Json(registered)).into_response()),
     })
@@ -104,7 +106,7 @@ async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Params, Oaut
     if !kind.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         return Err(Fault::InvalidRequest.because("send a form: application/x-www-form-urlencoded"));
     }
-    let bytes = read_body_of(headers, body, LARGEST, app.config.limits.read).await;
+    let bytes = read_body_of(headers, body, MAX_BODY_BYTES, app.config.limits.read).await;
     let bytes = bytes.map_err(|error| Fault::InvalidRequest.because(error.message))?;
     let text =
         std::str::from_utf8(&bytes).map_err(|_| Fault::InvalidRequest.because("the form is not UTF-8"))?;

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::response::{Html, IntoResponse, Response};
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use lyceum_auth::{Auth, Begun};
+use lyceum_auth::{Auth, StartedSignIn};
 use lyceum_model::Right;
 
 use super::answer::unkept;
@@ -45,23 +45,29 @@ struct FaultPage<'a> {
 }
 
 /// The page that asks.
-pub(super) fn ask(app: &App, auth: &Auth, begun: &Begun, message: &str, status: StatusCode) -> Response {
-    let asked = &begun.sign_in.asked;
+pub(super) fn sign_in(
+    app: &App,
+    auth: &Auth,
+    started: &StartedSignIn,
+    message: &str,
+    status: StatusCode,
+) -> Response {
+    let request = &started.sign_in.request;
     let waap = waap(app).filter(|_| !auth.chains().is_empty());
     let chains: Vec<String> = auth.chains().iter().map(u64::to_string).collect();
     let page = SignInPage {
-        client: asked.client_name.as_deref().unwrap_or("A program without a name"),
-        is_vouched: auth.vouches_for(&asked.client),
-        host: asked.shown_host(),
-        is_local: asked.is_local(),
-        resource: &asked.resource,
+        client: request.client_name.as_deref().unwrap_or("A program without a name"),
+        is_vouched: auth.vouches_for(&request.client),
+        host: request.shown_host(),
+        is_local: request.is_local(),
+        resource: &request.resource,
         rights: auth
             .rights()
             .iter()
-            .filter(|right| asked.scopes.iter().any(|scope| *scope == right.scope))
+            .filter(|right| request.scopes.iter().any(|scope| *scope == right.scope))
             .collect(),
         message,
-        state: &begun.state,
+        state: &started.state,
         chains: chains.join(" "),
         has_wallets: !chains.is_empty(),
         has_github: auth.github().is_some(),
@@ -69,7 +75,7 @@ pub(super) fn ask(app: &App, auth: &Auth, begun: &Begun, message: &str, status: 
         waap,
         waap_settings: waap.and_then(|waap| serde_json::to_string(&waap.settings).ok()).unwrap_or_default(),
     };
-    let leads_to: Vec<String> = auth.github().into_iter().chain([asked.origin()]).collect();
+    let leads_to: Vec<String> = auth.github().into_iter().chain([request.origin()]).collect();
     guarded(written(page.render(), status), waap, &leads_to.join(" "))
 }
 

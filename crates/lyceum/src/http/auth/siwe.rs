@@ -21,12 +21,12 @@ use super::{
 use crate::app::App;
 
 /// The largest body that is read: what was asked comes back with it, and some wallets sign at length.
-pub(super) const LARGEST: usize = 96 * 1024;
+pub(super) const MAX_BODY_BYTES: usize = 96 * 1024;
 
 /// Who wants to sign in.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Who {
+struct NonceRequest {
     state_id: String,
     address: String,
     chain_id: u64,
@@ -58,7 +58,7 @@ pub(super) async fn message(
     body: Body,
 ) -> Result<Response, ApiError> {
     let auth = auth(&app)?;
-    let who: Who = read(&app, &headers, body).await?;
+    let who: NonceRequest = read(&app, &headers, body).await?;
     let nonce = new_nonce(auth)?;
     let account = (who.address.as_str(), who.chain_id);
     let message = auth.message(&who.state_id, held(auth, &headers), account, &nonce, Timestamp::now());
@@ -85,7 +85,7 @@ fn new_nonce(auth: &Auth) -> Result<String, ApiError> {
 }
 
 async fn read<T: DeserializeOwned>(app: &App, headers: &HeaderMap, body: Body) -> Result<T, ApiError> {
-    let bytes = read_body_of(headers, body, LARGEST, app.config.limits.read).await?;
+    let bytes = read_body_of(headers, body, MAX_BODY_BYTES, app.config.limits.read).await?;
     read_object(&bytes).map_err(|FieldFault { field, message }| match field.as_str() {
         "" => ApiError::new(ErrorCode::ValidationError, format!("the body: {message}")),
         field => ApiError::invalid(field, message),

@@ -13,7 +13,7 @@ use super::admit::{resource_at, token};
 use crate::{app::App, config::AuthService};
 
 /// The shortest time between two looks, whatever the clocks say.
-const LEAST_PAUSE: Duration = Duration::from_millis(50);
+const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Who opened a stream, and by what.
 pub(crate) struct Admission {
@@ -30,7 +30,7 @@ impl Admission {
     pub(crate) fn of(app: &App, caller: &Arc<Caller>, resource: &str, headers: &HeaderMap) -> Option<Self> {
         let (AuthService::Gated(oauth), Some(auth)) = (&app.config.auth, &app.auth) else { return None };
         let token = token(headers).ok().flatten()?.to_owned();
-        let every = oauth.roles_good_for.try_into().unwrap_or(LEAST_PAUSE);
+        let every = oauth.roles_good_for.try_into().unwrap_or(MIN_CHECK_INTERVAL);
         Some(Self {
             auth: auth.clone(),
             caller: caller.clone(),
@@ -42,19 +42,19 @@ impl Admission {
 
     /// The same answer, ended when its caller is no longer let in as they were.
     pub(crate) fn bound(self, response: Response) -> Response {
-        response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(self.over()))))
+        response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(self.ended()))))
     }
 
     /// Waits until the token has ended, or its holder may do other things than when the stream was opened. Where that can't
     /// be found out nothing is assumed, and the client comes back.
-    async fn over(self) {
+    async fn ended(self) {
         loop {
             let now = Timestamp::now();
             let left = self.auth.expires(&self.token, now).map(|expires| expires.duration_since(now));
             let left = left.map_or(self.every, |left| left.try_into().unwrap_or_default());
-            tokio::time::sleep(left.min(self.every).max(LEAST_PAUSE)).await;
+            tokio::time::sleep(left.min(self.every).max(MIN_CHECK_INTERVAL)).await;
             let caller = self.auth.admit(Some(&self.token), &self.resource, Timestamp::now()).await;
-            if caller.as_ref() != Ok(&*self.caller) {
+            if caller.as_ref() != Ok(&self.caller) {
                 return;
             }
         }

@@ -143,7 +143,7 @@ async fn a_path_without_a_row_is_closed_and_has_no_label_of_its_own() {
 /// What the edge does with a request: a lookup, and the answer to what it found.
 async fn asked(table: &RouteTable, path: &str) -> (u16, String) {
     let request = Request::get(path).body(Body::empty()).unwrap();
-    let response = table.answer(table.find(&Method::GET, path).target, request).await;
+    let response = table.dispatch(table.find(&Method::GET, path).target, request).await;
     let (head, body) = response.into_parts();
     (head.status.as_u16(), String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap())
 }

@@ -7,7 +7,7 @@
 use std::{convert::Infallible, fmt::Write, time::Duration};
 
 use super::super::{
-    session::{Busy, Sessions},
+    session::{RequestGuard, Sessions},
     sse,
 };
 use axum::{
@@ -24,7 +24,7 @@ use rmcp::{
 };
 
 /// How long a call may take before its client is given a stream to wait on.
-const QUICK: Duration = Duration::from_millis(100);
+const STREAM_DELAY: Duration = Duration::from_millis(100);
 
 /// Answers a call in a session that is in memory; gives the request back where it is not.
 pub(super) async fn call(
@@ -50,9 +50,12 @@ pub(super) async fn call(
 }
 
 /// One JSON body if the answer comes at once and alone, else the events.
-async fn quick_or_stream(mut messages: stream::BoxStream<'static, ServerSseMessage>, busy: Busy) -> Response {
+async fn quick_or_stream(
+    mut messages: stream::BoxStream<'static, ServerSseMessage>,
+    busy: RequestGuard,
+) -> Response {
     let mut before = Vec::new();
-    let deadline = tokio::time::Instant::now() + QUICK;
+    let deadline = tokio::time::Instant::now() + STREAM_DELAY;
     while let Ok(Some(event)) = tokio::time::timeout_at(deadline, messages.next()).await {
         match &event.message {
             // The event that opens a stream, and says how to resume it.
@@ -78,7 +81,7 @@ fn is_answer(message: &rmcp::model::ServerJsonRpcMessage) -> bool {
 
 fn body(events: impl Stream<Item = ServerSseMessage> + Send + 'static) -> Body {
     let frames = sse::with_keep_alive(events).map(|event| {
-        let frame = event.map_or_else(|| Bytes::from_static(sse::COMMENT), |event| frame(&event));
+        let frame = event.map_or_else(|| Bytes::from_static(sse::KEEP_ALIVE_COMMENT), |event| frame(&event));
         Ok::<_, Infallible>(frame)
     });
     Body::from_stream(frames)

@@ -10,14 +10,14 @@ use super::Session;
 
 impl Session {
     /// Tells the client of changes until it is gone.
-    pub(super) async fn tell_changes(&self, peer: Peer<RoleServer>) {
+    pub(super) async fn notify_changes(&self, peer: Peer<RoleServer>) {
         let mut changes = self.shared.mcp.hub().changes();
         while !peer.is_transport_closed() {
             let sent = match tokio::time::timeout(Duration::from_secs(30), changes.recv()).await {
                 // Time to look whether the client is still there.
                 Err(_) => Ok(()),
-                Ok(Ok(change)) => self.tell(&peer, change).await,
-                Ok(Err(RecvError::Lagged(_))) => self.tell_everything(&peer).await,
+                Ok(Ok(change)) => self.notify(&peer, change).await,
+                Ok(Err(RecvError::Lagged(_))) => self.notify_everything(&peer).await,
                 Ok(Err(RecvError::Closed)) => return,
             };
             if sent.is_err() {
@@ -26,7 +26,7 @@ impl Session {
         }
     }
 
-    async fn tell(&self, peer: &Peer<RoleServer>, change: Change) -> Result<(), rmcp::ServiceError> {
+    async fn notify(&self, peer: &Peer<RoleServer>, change: Change) -> Result<(), rmcp::ServiceError> {
         match change {
             Change::Tools => peer.notify_tool_list_changed().await,
             Change::Prompts => peer.notify_prompt_list_changed().await,
@@ -38,12 +38,12 @@ impl Session {
         }
     }
 
-    async fn tell_everything(&self, peer: &Peer<RoleServer>) -> Result<(), rmcp::ServiceError> {
+    async fn notify_everything(&self, peer: &Peer<RoleServer>) -> Result<(), rmcp::ServiceError> {
         for change in [Change::Tools, Change::Prompts, Change::Resources] {
-            self.tell(peer, change).await?;
+            self.notify(peer, change).await?;
         }
         for uri in self.with_state(|state| state.subscriptions.all()) {
-            self.tell(peer, Change::Resource(uri)).await?;
+            self.notify(peer, Change::Resource(uri)).await?;
         }
         Ok(())
     }

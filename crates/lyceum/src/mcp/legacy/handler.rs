@@ -28,12 +28,18 @@ use rmcp::{
 };
 use serde::Deserialize;
 use serde_json::Value;
+use tracing::{Instrument, Span};
 
-use super::{super::Entrance, ask::ask, subscriptions::Subscriptions};
-use crate::{app::too_late, deadline::within, tasks::Tasks, telemetry::Metrics};
+use super::{super::McpContext, elicit::elicit, subscriptions::Subscriptions};
+use crate::{
+    app::too_late,
+    deadline::within,
+    tasks::Tasks,
+    telemetry::{Metrics, Operation, span},
+};
 
 /// How many rounds of questions one call may take.
-const MOST_ROUNDS: usize = 8;
+const MAX_ELICITATION_ROUNDS: usize = 8;
 
 /// What every session works with.
 #[derive(Clone)]
@@ -72,14 +78,22 @@ impl Session {
     fn view(&self, extensions: &Extensions) -> Result<View, ErrorData> {
         let registry = self.shared.mcp.hub().registry();
         let parts = extensions.get::<http::request::Parts>();
-        match parts.and_then(|parts| parts.extensions.get::<Entrance>()) {
+        match parts.and_then(|parts| parts.extensions.get::<McpContext>()) {
             None => Ok(View::of_all(registry, self.shared.caller.clone())),
-            Some(Entrance { caller, service: None, .. }) => Ok(View::of_all(registry, caller.clone())),
-            Some(Entrance { caller, service: Some(service), .. }) => {
+            Some(McpContext { caller, service: None, .. }) => Ok(View::of_all(registry, caller.clone())),
+            Some(McpContext { caller, service: Some(service), .. }) => {
                 View::of_service(registry, caller.clone(), service.as_str())
                     .ok_or_else(|| ErrorData::invalid_request("this service is no longer on", None))
             }
         }
+    }
+
+    /// The span of the request that this one came by. Over stdio it has none, and gets one of its own.
+    fn span(&self, context: &RequestContext<RoleServer>) -> Span {
+        let parts = context.extensions.get::<http::request::Parts>();
+        let request = parts.and_then(|parts| parts.extensions.get::<McpContext>());
+        request
+            .map_or_else(|| span::of_message(&context.id.to_string(), None), |request| request.span.clone())
     }
 
     pub(super) fn with_state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
@@ -101,15 +115,15 @@ impl Session {
         let client = context.client_capabilities().unwrap_or_default();
         let rounds = async move {
             let mut input = Input::default();
-            for _ in 0..MOST_ROUNDS {
+            for _ in 0..MAX_ELICITATION_ROUNDS {
                 let call = CallContext { client: client.clone(), input, notices: notices.clone() };
                 let outcome = within(limit, work(call)).await;
                 match outcome.unwrap_or_else(|_| Err(too_late())).map_err(|error| error_data(&error))? {
                     Outcome::Done(answer) => return Ok(answer),
                     Outcome::NeedInput(need) => {
-                        need.check(&client).map_err(told)?;
+                        need.check(&client).map_err(error_data_of)?;
                         let state = need.state.clone();
-                        input = Input { answers: ask(&context.peer, need).await?, state };
+                        input = Input { answers: elicit(&context.peer, need).await?, state };
                     }
                 }
             }
@@ -173,7 +187,8 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut result = mcp::list_tools(&self.view(&context.extensions)?, cursor(&request)).map_err(told)?;
+        let mut result =
+            mcp::list_tools(&self.view(&context.extensions)?, cursor(&request)).map_err(error_data_of)?;
         for tool in &mut result.tools {
             // Before 2026-07-28 an answer could only be an object.
             tool.output_schema.take_if(|schema| schema.get("type").is_none_or(|kind| kind != "object"));
@@ -188,10 +203,11 @@ impl ServerHandler for Session {
     ) -> Result<CallToolResponse, ErrorData> {
         let view = self.view(&context.extensions)?;
         let (name, arguments) = (request.name, request.arguments.unwrap_or_default());
-        let operation = self.shared.metrics.begin(&view, "tools/call", Some(&name));
+        let span = self.span(&context);
+        let operation = span.in_scope(|| Operation::begin(&view, "tools/call", Some(&name)));
         let limit = view.deadline_of(&name, self.shared.limit);
         let work = |call| mcp::call_tool(&view, &name, arguments.clone(), call);
-        let result = self.perform(&context, limit, work).await;
+        let result = self.perform(&context, limit, work).instrument(span).await;
         let error_type = match &result {
             Err(_) => "protocol_error",
             Ok(result) if result.is_error == Some(true) => "tool_error",
@@ -208,7 +224,7 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        mcp::list_resources(&self.view(&context.extensions)?, cursor(&request)).map_err(told)
+        mcp::list_resources(&self.view(&context.extensions)?, cursor(&request)).map_err(error_data_of)
     }
 
     async fn list_resource_templates(
@@ -216,7 +232,7 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        mcp::list_templates(&self.view(&context.extensions)?, cursor(&request)).map_err(told)
+        mcp::list_templates(&self.view(&context.extensions)?, cursor(&request)).map_err(error_data_of)
     }
 
     async fn read_resource(
@@ -226,7 +242,7 @@ impl ServerHandler for Session {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let view = self.view(&context.extensions)?;
         let work = |call| mcp::read_resource(&view, &request.uri, call);
-        let result = self.perform(&context, self.shared.limit, work).await;
+        let result = self.perform(&context, self.shared.limit, work).instrument(self.span(&context)).await;
         let mut result = result.map_err(as_older)?;
         // Before 2026-07-28 nothing was said about keeping.
         (result.ttl_ms, result.cache_scope) = (None, None);
@@ -238,7 +254,7 @@ impl ServerHandler for Session {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        mcp::list_prompts(&self.view(&context.extensions)?, cursor(&request)).map_err(told)
+        mcp::list_prompts(&self.view(&context.extensions)?, cursor(&request)).map_err(error_data_of)
     }
 
     async fn get_prompt(
@@ -249,7 +265,7 @@ impl ServerHandler for Session {
         let view = self.view(&context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
         let work = |call| mcp::get_prompt(&view, &request.name, arguments.clone(), call);
-        let result = self.perform(&context, self.shared.limit, work).await;
+        let result = self.perform(&context, self.shared.limit, work).instrument(self.span(&context)).await;
         result.map(GetPromptResponse::from)
     }
 
@@ -258,7 +274,7 @@ impl ServerHandler for Session {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        mcp::complete(&self.view(&context.extensions)?, &request).map_err(told)
+        mcp::complete(&self.view(&context.extensions)?, &request).map_err(error_data_of)
     }
 
     async fn set_level(
@@ -280,9 +296,9 @@ impl ServerHandler for Session {
     ) -> Result<(), ErrorData> {
         if !self.view(&context.extensions)?.has_resource(&request.uri) {
             let uri = mcp::printable(&request.uri);
-            return Err(as_older(told(Error::ResourceNotFound { uri })));
+            return Err(as_older(error_data_of(Error::ResourceNotFound { uri })));
         }
-        self.with_state(|state| state.subscriptions.add(request.uri)).map_err(told)
+        self.with_state(|state| state.subscriptions.add(request.uri)).map_err(error_data_of)
     }
 
     async fn unsubscribe(
@@ -310,7 +326,7 @@ impl ServerHandler for Session {
             Some(_) => return Err(ErrorData::invalid_params("params: must be an object", None)),
         };
         let work = async |call| mcp::perform(&view, &method, params.clone(), call).await.map(Outcome::Done);
-        let result = self.perform(&context, self.shared.limit, work).await;
+        let result = self.perform(&context, self.shared.limit, work).instrument(self.span(&context)).await;
         result.map(|result| CustomResult::new(Value::Object(result)))
     }
 
@@ -318,7 +334,7 @@ impl ServerHandler for Session {
         // A client may say so as often as it likes.
         if self.with_state(|state| !std::mem::replace(&mut state.is_initialized, true)) {
             let session = self.clone();
-            self.shared.tasks.spawn(async move { session.tell_changes(context.peer).await });
+            self.shared.tasks.spawn(async move { session.notify_changes(context.peer).await });
         }
     }
 }
@@ -328,7 +344,7 @@ fn cursor(request: &Option<PaginatedRequestParams>) -> Option<&str> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
-fn told(error: Error) -> ErrorData {
+fn error_data_of(error: Error) -> ErrorData {
     error_data(&error)
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lyceum_tools::{Error, HeldBytes};
+use lyceum_tools::{ByteReservation, Error};
 
 /// How many addresses one session may subscribe to, and how many bytes they may be together.
 const MAX_ADDRESSES: usize = 1_000;
@@ -13,11 +13,11 @@ const MAX_ADDRESS_BYTES: usize = 64 * 1024;
 pub(super) struct Subscriptions {
     addresses: BTreeSet<String>,
     bytes: usize,
-    held: HeldBytes,
+    held: ByteReservation,
 }
 
 impl Subscriptions {
-    pub(super) fn new(held: HeldBytes) -> Self {
+    pub(super) fn new(held: ByteReservation) -> Self {
         Self { addresses: BTreeSet::new(), bytes: 0, held }
     }
 

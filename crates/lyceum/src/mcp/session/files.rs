@@ -15,21 +15,21 @@ use tokio::sync::OnceCell;
 
 use super::{
     index::{Entry, Index, Storage, Visit},
-    places::Places,
+    slots::Slots,
 };
 use crate::config::Limits;
 
 /// How many sessions are kept on disk for each one in memory.
-const KEPT_PER_PLACE: usize = 10;
+const STORED_PER_SLOT: usize = 10;
 
 /// How many sessions that never got past their handshakes are held, at least: 16 MiB where each is as large as may be.
-const UNWRITTEN: usize = 1_000;
+const MIN_UNSAVED_SESSIONS: usize = 1_000;
 
 /// The largest session that is kept: clients say a few hundred bytes of themselves.
-const LARGEST: usize = 16 * 1024;
+const MAX_SESSION_BYTES: usize = 16 * 1024;
 
 /// How old a file must be to be one that nobody will finish.
-const UNFINISHED_FOR: Duration = Duration::from_secs(3600);
+const UNFINISHED_AGE: Duration = Duration::from_secs(3600);
 
 /// Every session that can come back. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -42,12 +42,12 @@ struct Inner {
     index: Mutex<Index>,
     /// Whether the folder was read into the index.
     loaded: OnceCell<()>,
-    places: Arc<Places>,
+    places: Arc<Slots>,
 }
 
 /// A session as it stands in its file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Stored {
+struct StoredSession {
     #[serde(flatten)]
     state: SessionState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -56,15 +56,15 @@ struct Stored {
 
 /// There is no such session, or it is somebody else's.
 #[derive(Debug)]
-pub(in crate::mcp) struct NoSession;
+pub(in crate::mcp) struct SessionNotFound;
 
 impl SessionFiles {
-    pub(super) fn new(data_dir: &Path, limits: &Limits, places: Arc<Places>) -> Self {
-        let max_written = limits.sessions.saturating_mul(KEPT_PER_PLACE);
+    pub(super) fn new(data_dir: &Path, limits: &Limits, places: Arc<Slots>) -> Self {
+        let max_written = limits.sessions.saturating_mul(STORED_PER_SLOT);
         Self(Arc::new(Inner {
             folder: data_dir.join("sessions"),
             max_written,
-            index: Mutex::new(Index::new(max_written, limits.sessions.max(UNWRITTEN))),
+            index: Mutex::new(Index::new(max_written, limits.sessions.max(MIN_UNSAVED_SESSIONS))),
             loaded: OnceCell::new(),
             places,
         }))
@@ -72,29 +72,29 @@ impl SessionFiles {
 
     /// Lets a request into its session: the first subject that uses one owns it from then on. The first request after
     /// the handshake writes the session down.
-    pub(in crate::mcp) async fn visit(&self, id: &str, subject: Option<&str>) -> Result<(), NoSession> {
+    pub(in crate::mcp) async fn visit(&self, id: &str, subject: Option<&str>) -> Result<(), SessionNotFound> {
         self.load().await;
         let mut visit = self.0.with_index(|index| index.visit(id, subject, SystemTime::now()));
         if matches!(visit, Visit::Unknown) && self.find(id).await {
             visit = self.0.with_index(|index| index.visit(id, subject, SystemTime::now()));
         }
         match visit {
-            Visit::Unknown | Visit::Foreign => Err(NoSession),
+            Visit::Unknown | Visit::Foreign => Err(SessionNotFound),
             Visit::Known => Ok(()),
             Visit::Write(state, owner) => {
                 let (inner, id) = (self.0.clone(), id.to_owned());
-                blocking(move || inner.write(&id, &Stored { state: *state, owner })).await;
+                blocking(move || inner.write(&id, &StoredSession { state: *state, owner })).await;
                 self.make_room().await;
                 Ok(())
             }
             Visit::Bind(owner) => {
                 let (inner, own_id, subject) = (self.0.clone(), id.to_owned(), owner.clone());
                 blocking(move || match inner.read(&own_id)? {
-                    Some(Stored { owner: None, state }) => {
-                        inner.write(&own_id, &Stored { state, owner: Some(subject) })
+                    Some(StoredSession { owner: None, state }) => {
+                        inner.write(&own_id, &StoredSession { state, owner: Some(subject) })
                     }
                     // Another process was first.
-                    Some(Stored { owner: Some(first), .. }) => {
+                    Some(StoredSession { owner: Some(first), .. }) => {
                         inner.with_index(|index| index.belongs_to(&own_id, first));
                         Ok(())
                     }
@@ -102,7 +102,7 @@ impl SessionFiles {
                 })
                 .await;
                 match self.0.with_index(|index| index.visit(id, Some(&owner), SystemTime::now())) {
-                    Visit::Foreign => Err(NoSession),
+                    Visit::Foreign => Err(SessionNotFound),
                     _ => Ok(()),
                 }
             }
@@ -167,7 +167,7 @@ impl Inner {
     }
 
     /// What is in a file; one that can't be read is as good as none: the client is told to begin again.
-    fn read(&self, id: &str) -> io::Result<Option<Stored>> {
+    fn read(&self, id: &str) -> io::Result<Option<StoredSession>> {
         let Some(file) = self.file(id) else { return Ok(None) };
         match std::fs::read(file) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -175,7 +175,7 @@ impl Inner {
         }
     }
 
-    fn write(&self, id: &str, stored: &Stored) -> io::Result<()> {
+    fn write(&self, id: &str, stored: &StoredSession) -> io::Result<()> {
         let Some(file) = self.file(id) else { return Ok(()) };
         std::fs::create_dir_all(&self.folder)?;
         let unfinished = file.with_extension("new");
@@ -213,11 +213,11 @@ impl Inner {
                 continue;
             }
             match self.read(&id)?.filter(|_| is_session && number < self.max_written) {
-                Some(Stored { owner, .. }) => {
+                Some(StoredSession { owner, .. }) => {
                     self.with_index(|index| index.add(id, Entry { owner, used, storage: Storage::Written }));
                 }
                 // Another process may be writing it at this moment.
-                None if number < self.max_written && used.elapsed().is_ok_and(|age| age < UNFINISHED_FOR) => {
+                None if number < self.max_written && used.elapsed().is_ok_and(|age| age < UNFINISHED_AGE) => {
                 }
                 None => drop(std::fs::remove_file(path)),
             }
@@ -251,13 +251,13 @@ impl SessionStore for SessionFiles {
 
     /// Remembers a session after its handshake; it gets its file when its client comes back.
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
-        let is_small = serde_json::to_vec(state)?.len() <= LARGEST;
+        let is_small = serde_json::to_vec(state)?.len() <= MAX_SESSION_BYTES;
         let state = is_small.then(|| Box::new(state.clone()));
         self.0.with_index(|index| index.open(id, state, SystemTime::now()));
         if is_small {
             Ok(())
         } else {
-            Err(format!("what the client said of itself is larger than {LARGEST} bytes").into())
+            Err(format!("what the client said of itself is larger than {MAX_SESSION_BYTES} bytes").into())
         }
     }
 

@@ -10,7 +10,7 @@ use std::{
 use rmcp::transport::streamable_http_server::session::SessionState;
 
 /// How long a session that nobody uses is kept.
-const KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
+const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// The sessions that can come back.
 #[derive(Debug)]
@@ -128,7 +128,7 @@ impl Index {
     /// without an owner first, then the longest idle. None that is in memory.
     pub(super) fn make_room(&mut self, now: SystemTime, in_memory: impl Fn(&str) -> bool) -> Vec<String> {
         let written = || self.entries.iter().filter(|(_, entry)| entry.is_written());
-        let is_old = |entry: &Entry| now.duration_since(entry.used).is_ok_and(|idle| idle > KEPT_FOR);
+        let is_old = |entry: &Entry| now.duration_since(entry.used).is_ok_and(|idle| idle > SESSION_TTL);
         let too_many = written().count().saturating_sub(self.max_written);
         let mut leaving: Vec<String> = written()
             .filter(|(id, entry)| is_old(entry) && !in_memory(id))

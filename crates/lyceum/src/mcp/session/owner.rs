@@ -8,7 +8,7 @@ use lyceum_model::{Caller, ErrorCode};
 
 use super::{
     super::{SESSION_ID, refusal},
-    NoSession,
+    SessionNotFound,
 };
 use crate::{app::App, http::ApiError};
 
@@ -36,7 +36,7 @@ pub(in crate::mcp) async fn enter(
     headers: &HeaderMap,
 ) -> Result<(), Box<Response>> {
     let id = headers.get(SESSION_ID).and_then(|id| id.to_str().ok()).ok_or_else(no_session)?;
-    app.legacy.visit(id, caller.subject()).await.map_err(|NoSession| no_session())
+    app.legacy.visit(id, caller.subject()).await.map_err(|SessionNotFound| no_session())
 }
 
 fn no_session() -> Box<Response> {

@@ -80,7 +80,7 @@ pub(crate) fn waiting(name: &str) -> (ToolEntry, Waiting) {
     let (sender, moments) = mpsc::unbounded_channel();
     let (go, gone) = watch::channel(false);
     let tool = tool(spec(name), move |call| {
-        let (told, mut gone) = (Told(sender.clone()), gone.clone());
+        let (told, mut gone) = (NoticeSink(sender.clone()), gone.clone());
         async move {
             call.progress(0.0, None, None);
             told.0.send(Moment::Began).unwrap();
@@ -110,9 +110,9 @@ impl Waiting {
 }
 
 /// Tells when the work is dropped.
-struct Told(mpsc::UnboundedSender<Moment>);
+struct NoticeSink(mpsc::UnboundedSender<Moment>);
 
-impl Drop for Told {
+impl Drop for NoticeSink {
     fn drop(&mut self) {
         // The test may be over.
         let _heard = self.0.send(Moment::Dropped);

@@ -6,13 +6,13 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::app::{Answer, Older, Settings, TestApp, call, fixture, post, within};
+use crate::app::{Older, Response, Settings, TestApp, call, fixture, post, within};
 
 const HUNDRED_MEGABYTES: usize = 100 * 1024 * 1024;
 const CHUNK: usize = 64 * 1024;
 
 /// Sends a body of 100 MB until the answer is there; returns it and how much was sent by then.
-async fn pour(mut stream: TcpStream, head: &str, part: &[u8]) -> (Answer, usize) {
+async fn pour(mut stream: TcpStream, head: &str, part: &[u8]) -> (Response, usize) {
     stream.write_all(head.as_bytes()).await.unwrap();
     let (mut reader, mut writer) = stream.split();
     let mut sent = 0;
@@ -31,7 +31,7 @@ async fn pour(mut stream: TcpStream, head: &str, part: &[u8]) -> (Answer, usize)
         () = within("the body is refused", reading) => {}
         () = pouring => {}
     }
-    (Answer::parse(&text), sent)
+    (Response::parse(&text), sent)
 }
 
 async fn check(path: &str, length: &str, part: &[u8], pointer: &str, code: serde_json::Value) {
@@ -96,7 +96,7 @@ async fn a_head_of_a_megabyte_is_too_large() {
     // The server may hang up before it has read everything.
     let _sent = stream.write_all(head.as_bytes()).await;
     let _reset = within("the server hangs up", stream.read_to_end(&mut text)).await;
-    assert_eq!(Answer::parse(&text).status, 431);
+    assert_eq!(Response::parse(&text).status, 431);
     app.serves_others().await;
     app.stop().await;
 }

@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use crate::app::{
-    Answer, Request, Settings, TestApp, body_of, call, fixture, get, hub, modern, open, post, spec, tool,
+    Request, Response, Settings, TestApp, body_of, call, fixture, get, hub, modern, open, post, spec, tool,
     within,
 };
 
@@ -60,7 +60,7 @@ async fn a_slow_head_is_given_up() {
         app.send(get("/livez"))
     );
     assert_eq!(answer.status, 200);
-    assert!(said.is_empty() || Answer::parse(&said).status == 408, "{:?}", String::from_utf8_lossy(&said));
+    assert!(said.is_empty() || Response::parse(&said).status == 408, "{:?}", String::from_utf8_lossy(&said));
     served_soon(&app).await;
     app.stop().await;
 }
@@ -83,7 +83,7 @@ async fn a_slow_body_is_a_request_timeout() {
              Content-Length: 1000000\r\n\r\n"
         );
         let said = drip(app.connect().await, &head).await;
-        let answer = Answer::parse(&said);
+        let answer = Response::parse(&said);
         let error = &answer.json()["error"];
         let code = error.pointer("/data/error_code").unwrap_or(&error["code"]);
         assert_eq!((answer.status, code), (408, &json!("TIMEOUT")), "{error}");

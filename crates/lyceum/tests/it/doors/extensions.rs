@@ -7,7 +7,7 @@ use lyceum_testkit::sample_extension;
 use lyceum_tools::{Hub, Registry, ToolSpec};
 use serde_json::{Value, json};
 
-use crate::app::{Answer, Older, Request, Settings, TestApp, modern, post, spec, tool};
+use crate::app::{Older, Request, Response, Settings, TestApp, modern, post, spec, tool};
 
 const POST: Domain = Domain::from_static("post");
 
@@ -29,7 +29,7 @@ fn at(path: &str, mut request: Request) -> Request {
 }
 
 /// One request in both eras: the modern answer and that of a session.
-async fn both(app: &TestApp, method: &str, params: Value) -> [Answer; 2] {
+async fn both(app: &TestApp, method: &str, params: Value) -> [Response; 2] {
     let session = Older::open(app, "2025-11-25").await;
     [app.send(modern(method, &params)).await, app.send(session.request(method, &params)).await]
 }

@@ -3,7 +3,7 @@
 use http::Method;
 use serde_json::json;
 
-use crate::app::{Answer, Request, Settings, TestApp, fixture, get, modern};
+use crate::app::{Request, Response, Settings, TestApp, fixture, get, modern};
 
 const SETTINGS: Settings = Settings {
     server: "public_url = \"https://lyceum.example\"\nallowed_origins = [\"https://app.example\"]\n\
@@ -21,7 +21,7 @@ fn to(host: &str, mut request: Request) -> Request {
     request
 }
 
-fn is_forbidden(answer: &Answer) -> bool {
+fn is_forbidden(answer: &Response) -> bool {
     let error = &answer.json()["error"];
     let code = error.pointer("/data/error_code").unwrap_or(&error["code"]);
     answer.status == 403 && *code == "FORBIDDEN"

@@ -36,14 +36,14 @@ fn folder() -> TempDir {
 async fn what_sync_brought_in_is_evaluated_and_searched() {
     let folder = folder();
     fs::write(folder.path().join("eval.yaml"), "- question: text\n  expect: [notes/a.md]\n").unwrap();
-    let (code, _, said) = lyceum(folder.path(), &["eval", "--mode", "words"]).await;
+    let (code, _, said) = lyceum(folder.path(), &["eval", "--mode", "lexical"]).await;
     assert_eq!((code, said.contains("run `lyceum sync`")), (Some(1), true), "{said}");
     let (code, said, _) = lyceum(folder.path(), &["sync"]).await;
     assert_eq!(code, Some(0), "{said}");
-    let (code, said, more) = lyceum(folder.path(), &["eval", "--mode", "words"]).await;
+    let (code, said, more) = lyceum(folder.path(), &["eval", "--mode", "lexical"]).await;
     assert_eq!(code, Some(0), "{said}{more}");
     assert!(said.contains("1 questions, 2 documents") || said.contains("1 question, 2 documents"), "{said}");
-    let (code, said, _) = lyceum(folder.path(), &["search", "--mode", "words", "text"]).await;
+    let (code, said, _) = lyceum(folder.path(), &["search", "--mode", "lexical", "text"]).await;
     assert_eq!((code, said.contains("notes/a.md")), (Some(0), true), "{said}");
 }
 

@@ -15,7 +15,7 @@ use lyceum_harness::random::Random;
 use super::stage::{Ended, Program, Shelf, Stage, command, published, unpublished};
 
 /// How long a restart may take until what was there is served again.
-const READY_WITHIN: Duration = Duration::from_secs(2);
+const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// So many documents are read and staged in several rounds each.
 const MANY: usize = 80;
@@ -47,7 +47,7 @@ async fn restarted(stage: &Stage) -> Program {
     let program = stage.start().await;
     program.shows_something().await;
     let took = program.began.elapsed();
-    assert!(took < READY_WITHIN, "it was ready after {took:?}");
+    assert!(took < READY_TIMEOUT, "it was ready after {took:?}");
     program
 }
 

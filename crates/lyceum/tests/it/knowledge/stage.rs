@@ -21,7 +21,7 @@ pub(super) const SECRET: &str = "It's a Secret to Everybody";
 pub(super) const CANARY: &str = "xyzzy-canary";
 
 /// How long anything may take before a test has failed. Long, for the machine may be busy.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A Git server, a repository of documents on it, and a folder for the program that serves them.
 pub(super) struct Stage {
@@ -143,7 +143,7 @@ pub(super) async fn eventually<T, F>(what: &str, look: impl FnMut() -> F) -> T
 where
     F: Future<Output = Result<T, String>>,
 {
-    eventually_within(PATIENCE, what, look).await
+    eventually_within(TIMEOUT, what, look).await
 }
 
 /// The same with another limit.

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use super::stage::{Program, SECRET, Stage, published};
-use crate::app::{Answer, Request, call, modern, post};
+use crate::app::{Request, Response, call, modern, post};
 
 /// How long nothing must happen until it counts as nothing.
-const NOTHING_FOR: Duration = Duration::from_millis(700);
+const QUIET_TIME: Duration = Duration::from_millis(700);
 
 /// A delivery that is signed as it should be.
 fn delivery(event: &str, id: &str, body: impl Into<Bytes>) -> Request {
@@ -29,13 +29,13 @@ fn set(request: &mut Request, header: &'static str, value: &str) {
     request.headers_mut().insert(header, HeaderValue::try_from(value).unwrap());
 }
 
-async fn send(program: &Program, request: Request) -> Answer {
+async fn send(program: &Program, request: Request) -> Response {
     program.send(request).await.unwrap()
 }
 
 /// Checks that the source is not asked for news.
 async fn check_nothing_is_fetched(stage: &Stage) {
-    let (before, until) = (stage.git.requests(), Instant::now() + NOTHING_FOR);
+    let (before, until) = (stage.git.requests(), Instant::now() + QUIET_TIME);
     while Instant::now() < until {
         assert_eq!(stage.git.requests(), before, "the source was asked for news");
         tokio::time::sleep(Duration::from_millis(20)).await;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use super::check_goes_on;
-use crate::app::{Answer, Older, Request, Settings, TestApp, call, fixture, get, message, post, within};
+use crate::app::{Older, Request, Response, Settings, TestApp, call, fixture, get, message, post, within};
 
 fn files(data: &Path) -> usize {
     std::fs::read_dir(data.join("sessions")).map_or(0, Iterator::count)
@@ -84,7 +84,7 @@ async fn s3b_there_are_never_more_files_than_the_cap() {
 async fn s3b_opening_sessions_is_limited_by_client_address() {
     let server = "trusted_proxies = [\"127.0.0.1\"]";
     let app = TestApp::with(fixture(), Settings { server, limits: "sessions = 2" }).await;
-    let from = async |address: &str| -> Answer {
+    let from = async |address: &str| -> Response {
         let mut request = Older::initialize("2025-11-25", &json!({}));
         request.headers_mut().insert("x-forwarded-for", address.parse().unwrap());
         app.send(request).await

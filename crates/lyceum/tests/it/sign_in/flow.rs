@@ -1,6 +1,6 @@
 //! The whole way: from the first refusal to a call that works.
 
-use lyceum_testkit::ChainAnswers;
+use lyceum_testkit::ChainBehavior;
 use serde_json::json;
 
 use super::{MEMBER, Stage, address, encoded, form_post, key, sign, tokens, with_cookie, with_token};
@@ -25,7 +25,7 @@ async fn a_member_signs_in_and_reads_what_members_may() {
     let listed = stage.app.send(with_token(get("/tools"), &tokens.access)).await;
     assert!(listed.text().contains("\"search_with_documents\""));
     assert!(!listed.text().contains("\"refresh_sources\""));
-    assert!(stage.chain.asked() > 0 && !stage.chain.was_shown_credentials());
+    assert!(stage.chain.requests() > 0 && !stage.chain.was_shown_credentials());
 }
 
 #[tokio::test]
@@ -71,14 +71,14 @@ async fn while_the_chain_is_down_a_refresh_is_503_and_the_token_stays_good() {
     stage.chain.put_on(&address(&key(1)), MEMBER);
     let first = stage.sign_in(&key(1)).await;
     for answers in
-        [ChainAnswers::With(500), ChainAnswers::With(429), ChainAnswers::Garbage, ChainAnswers::Refusing]
+        [ChainBehavior::With(500), ChainBehavior::With(429), ChainBehavior::Garbage, ChainBehavior::Refusing]
     {
-        stage.chain.answer(answers);
+        stage.chain.behave(answers);
         let answer = stage.refresh(&first.refresh).await;
         assert_eq!((answer.status, answer.json()["error"].as_str()), (503, Some("temporarily_unavailable")));
         assert_eq!(answer.header("retry-after"), "5");
     }
-    stage.chain.answer(ChainAnswers::Normally);
+    stage.chain.behave(ChainBehavior::Normally);
     assert_eq!(tokens(&stage.refresh(&first.refresh).await).scope, "knowledge:read mcp:read");
 }
 
@@ -87,10 +87,10 @@ async fn while_the_chain_is_down_nobody_signs_in_and_nothing_is_used_up() {
     let stage = Stage::start().await;
     let visit = stage.visit().await;
     let signed = stage.sign(&visit, &key(1)).await;
-    stage.chain.answer(ChainAnswers::With(500));
+    stage.chain.behave(ChainBehavior::With(500));
     let answer = stage.verify(&visit, &signed).await;
     assert_eq!((answer.status, answer.json()["error"]["code"].as_str()), (503, Some("UNAVAILABLE")));
-    stage.chain.answer(ChainAnswers::Normally);
+    stage.chain.behave(ChainBehavior::Normally);
     assert_eq!(stage.verify(&visit, &signed).await.status, 200);
     let again = stage.verify(&visit, &signed).await;
     assert_eq!(again.status, 400, "{again:?}");

@@ -9,7 +9,7 @@ use lyceum_testkit::TestGitHub;
 use serde_json::json;
 
 use super::Stage;
-use crate::app::{Answer, Request, call, get};
+use crate::app::{Request, Response, call, get};
 
 const ALICE: &str = "ghp_alice0123456789";
 const BOB: &str = "github_pat_bob_0123456789";
@@ -49,7 +49,7 @@ fn document() -> Request {
     call("get_document", &json!({ "contentType": "pattern", "id": "none" }))
 }
 
-async fn send(stage: &Stage, mut request: Request, header: &str) -> Answer {
+async fn send(stage: &Stage, mut request: Request, header: &str) -> Response {
     request.headers_mut().insert(header::AUTHORIZATION, header.parse().unwrap());
     stage.app.send(request).await
 }
@@ -67,7 +67,7 @@ async fn whoever_sends_no_token_is_told_to_and_github_is_not_asked() {
         assert_eq!(answer.status, 401, "{header}");
         assert!(!answer.header("www-authenticate").contains("resource_metadata"));
     }
-    assert_eq!(github.asked(), Vec::<String>::new());
+    assert_eq!(github.requests(), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn what_is_not_the_encoding_of_a_token_is_refused_and_github_is_not_asked(
         assert_eq!(send(&stage, info(), &bearer(token)).await.status, 401, "{token:?}");
     }
     assert_eq!(send(&stage, info(), &bearer(b"ghp_\xff\xfe")).await.status, 401);
-    assert_eq!(github.asked(), Vec::<String>::new());
+    assert_eq!(github.requests(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use http::Method;
 use lyceum::http::{Audience, BodyLimit};
 
 use super::{Stage, pats, with_token};
-use crate::app::{Answer, Request, Row, TestApp, get, open as send, post};
+use crate::app::{Request, Response, Row, TestApp, get, open as send, post};
 
 /// What strangers may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,14 +96,14 @@ fn requests(row: &Row) -> Vec<Request> {
 }
 
 /// Whether the sender is told to sign in, before anything else.
-fn is_told_to_sign_in(answer: &Answer) -> bool {
+fn is_told_to_sign_in(answer: &Response) -> bool {
     let challenge = answer.header("www-authenticate");
     // The gate, which comes later, names what is missing.
     answer.status == 401 && challenge.starts_with("Bearer") && !challenge.contains("scope=")
 }
 
 #[track_caller]
-fn check(mode: Mode, row: &Row, answer: &Answer) {
+fn check(mode: Mode, row: &Row, answer: &Response) {
     let is_refused = match (row.policy.audience, mode) {
         (Audience::Public | Audience::Optional, _) | (_, Mode::Open) => false,
         (Audience::Caller | Audience::Operator, Mode::Anonymous) => false,
@@ -119,7 +119,7 @@ fn check(mode: Mode, row: &Row, answer: &Answer) {
 
 /// The same with a token that nobody gave out: it is looked at wherever it matters who calls.
 #[track_caller]
-fn check_bad_token(mode: Mode, row: &Row, answer: &Answer) {
+fn check_bad_token(mode: Mode, row: &Row, answer: &Response) {
     let is_refused = mode != Mode::Open && row.policy.audience != Audience::Public;
     assert_eq!(is_told_to_sign_in(answer), is_refused, "{mode:?} {row:?}: {answer:?}");
 }
@@ -187,7 +187,7 @@ async fn s13_a_closed_server_asks_strangers_to_sign_in_on_every_row_but_those_th
 async fn a_server_that_takes_tokens_of_github_is_closed_alike() {
     let (stage, github) = pats::start().await;
     walk(&stage.app, Mode::Closed).await;
-    assert_eq!(github.asked(), Vec::<String>::new(), "a stranger costs no question to GitHub");
+    assert_eq!(github.requests(), Vec::<String>::new(), "a stranger costs no question to GitHub");
 }
 
 #[tokio::test]

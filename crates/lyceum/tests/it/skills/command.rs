@@ -10,7 +10,7 @@ use tokio::{
     process::{Child, ChildStderr, Command},
 };
 
-use crate::app::{Answer, within};
+use crate::app::{Response, within};
 
 /// How a run ended, and what it said.
 #[derive(Debug)]
@@ -82,24 +82,24 @@ impl Server {
         }
     }
 
-    pub(super) async fn get(&self, path: &str) -> Answer {
+    pub(super) async fn get(&self, path: &str) -> Response {
         self.send(&format!("GET {path} HTTP/1.1\r\n"), "").await
     }
 
     /// Calls a tool by REST.
-    pub(super) async fn call(&self, tool: &str, arguments: &Value) -> Answer {
+    pub(super) async fn call(&self, tool: &str, arguments: &Value) -> Response {
         let head = format!("POST /tools/{tool}/call HTTP/1.1\r\nContent-Type: application/json\r\n");
         self.send(&head, &json!({ "arguments": arguments }).to_string()).await
     }
 
-    async fn send(&self, head: &str, body: &str) -> Answer {
+    async fn send(&self, head: &str, body: &str) -> Response {
         let mut stream = TcpStream::connect(&self.addr).await.unwrap();
         let (addr, length) = (&self.addr, body.len());
         let more = format!("Host: {addr}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
         stream.write_all(format!("{head}{more}{body}").as_bytes()).await.unwrap();
         let mut answer = Vec::new();
         within("the answer", stream.read_to_end(&mut answer)).await.unwrap();
-        Answer::parse(&answer)
+        Response::parse(&answer)
     }
 
     /// Tells it to stop, and waits until it has.

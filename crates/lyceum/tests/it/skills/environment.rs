@@ -82,7 +82,7 @@ async fn a_branch_that_is_not_there_is_told_and_the_program_stays_up() {
     let mut program = Program::with(&[("SKILLS_REPO", &repository.url()), ("SKILLS_BRANCH", "nothing")]);
     let (code, text) = super::refused(&program.call("get_skill", json!({ "context": "one" })).await);
     assert_eq!(code, "UNAVAILABLE");
-    assert!(text.starts_with("the skills can't be read: ") && text.contains("nothing"), "{text}");
+    assert!(text.starts_with("cannot read the skills: ") && text.contains("nothing"), "{text}");
     program.finish().await;
 }
 
@@ -211,7 +211,7 @@ async fn a_folder_that_is_not_there_is_told_in_the_answer_and_the_log() {
     let mut program = Program::with(&[("SKILLS_DIR", missing.to_str().unwrap())]);
     let (code, told) = super::refused(&program.call("list_skills", json!({})).await);
     let text = "no such folder; check its path";
-    assert_eq!((code.as_str(), told), ("UNAVAILABLE", format!("the skills can't be read: {text}")));
+    assert_eq!((code.as_str(), told), ("UNAVAILABLE", format!("cannot read the skills: {text}")));
     let (log, _) = program.finish().await;
     assert!(log.iter().any(|line| line["level"] == "WARN" && line["error.cause"] == text), "{log:?}");
 }

@@ -65,7 +65,7 @@ async fn a_folder_that_is_gone_is_told_and_what_was_read_is_served_on() {
         "success": false,
         "skills_reindexed": 1,
         "last_sync": "[time]",
-        "message": "The refresh failed, and what was here before is served on: no such folder; check its path",
+        "message": "Refresh failed; still serving the previous version: no such folder; check its path",
     });
     assert_eq!(answer, expected);
     assert_eq!(ask(&app, "get_skill", json!({ "context": "one" })).await["skill_path"], "one");
@@ -124,7 +124,7 @@ async fn a_repository_that_is_gone_is_told_and_what_was_fetched_is_served_on() {
     assert_eq!((&failed["success"], &failed["commit_hash"]), (&json!(false), &commit), "{failed}");
     assert_eq!((&failed["skills_reindexed"], failed.get("files_changed")), (&json!(1), None), "{failed}");
     let message = failed["message"].as_str().unwrap();
-    assert!(message.starts_with("The refresh failed, and what was here before is served on: "), "{message}");
+    assert!(message.starts_with("Refresh failed; still serving the previous version: "), "{message}");
     assert_eq!(ask(&app, "get_skill", json!({ "context": "one" })).await["skill_path"], "one");
     repository.comes_back();
     assert_eq!(ask(&app, "refresh_skills", json!({})).await["success"], true);
@@ -137,11 +137,11 @@ async fn a_repository_that_was_never_there_is_told() {
     let failed = ask(&app, "refresh_skills", json!({})).await;
     assert_eq!(failed["success"], false);
     let message = failed["message"].as_str().unwrap().to_owned();
-    assert!(message.starts_with("The refresh failed: "), "{message}");
+    assert!(message.starts_with("Refresh failed: "), "{message}");
     assert_eq!(failed.as_object().unwrap().len(), 2, "{failed}");
     let (code, text) = super::refusal(&app, "get_skill", json!({ "context": "one" })).await;
-    let reason = message.trim_start_matches("The refresh failed: ");
-    assert_eq!((code.as_str(), text), ("UNAVAILABLE", format!("the skills can't be read: {reason}")));
+    let reason = message.trim_start_matches("Refresh failed: ");
+    assert_eq!((code.as_str(), text), ("UNAVAILABLE", format!("cannot read the skills: {reason}")));
     app.stop().await;
 }
 
@@ -177,7 +177,7 @@ async fn while_one_refresh_is_under_way_another_is_not_begun() {
     let url = format!("http://{}/skills.git", silent.local_addr().unwrap());
     let app = TestApp::product_of(&tables_of(&url)).await;
     let held = within("git connects", silent.accept()).await.unwrap();
-    let busy = json!({ "success": false, "message": "Another refresh is under way." });
+    let busy = json!({ "success": false, "message": "Another refresh is in progress." });
     for _ in 0..3 {
         assert_eq!(ask(&app, "refresh_skills", json!({})).await, busy);
     }
@@ -196,7 +196,7 @@ async fn callers_that_refresh_at_once_get_an_answer_each() {
     assert!(answers.iter().any(|answer| answer["success"] == true), "{answers:?}");
     for answer in answers {
         let done = answer["mode"] == "local" && answer["skills_reindexed"] == 6;
-        assert!(done || answer["message"] == "Another refresh is under way.", "{answer}");
+        assert!(done || answer["message"] == "Another refresh is in progress.", "{answer}");
     }
     app.stop().await;
 }

@@ -9,7 +9,7 @@ use super::{
     folder::{skill, standard},
     serving,
 };
-use crate::app::{Answer, Older, TestApp, modern};
+use crate::app::{Older, Response, TestApp, modern};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
@@ -129,7 +129,7 @@ async fn pages_hold_every_skill_once() {
 /// Checks that a request is an error of that code in both eras, whose text contains that word.
 async fn check_error(app: &TestApp, method: &str, params: Value, codes: [i64; 2], word: &str) {
     let session = Older::open(app, "2025-11-25").await;
-    let answers: [Answer; 2] =
+    let answers: [Response; 2] =
         [app.send(modern(method, &params)).await, app.send(session.request(method, &params)).await];
     for (answer, code) in answers.iter().zip(codes) {
         let error = answer.message()["error"].clone();

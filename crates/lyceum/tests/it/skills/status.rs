@@ -63,13 +63,13 @@ async fn a_folder_that_is_not_there_is_told_everywhere_and_the_server_stays_up()
     let app = watching(&folder).await;
     let error = "no such folder; check its path";
     let ready = app.send(get("/readyz")).await;
-    let expected = json!({ "ready": false, "reasons": [format!("the skills can't be read: {error}")] });
+    let expected = json!({ "ready": false, "reasons": [format!("cannot read the skills: {error}")] });
     assert_eq!((ready.status, ready.json()), (503, expected));
     let health = app.send(get("/health")).await.json();
     let source =
         json!([{ "name": "skills", "state": "failed", "commit": null, "synced_at": null, "error": error }]);
     assert_eq!((&health["status"], &health["sources"]), (&json!("degraded"), &source));
-    let text = format!("the skills can't be read: {error}");
+    let text = format!("cannot read the skills: {error}");
     super::check_refused(&app, "get_skill", json!({ "context": "one" }), "UNAVAILABLE", &text).await;
     assert_eq!(app.send(get("/livez")).await.status, 200);
     app.serves_others().await;

@@ -83,9 +83,9 @@ fn a_connect_that_is_made_to_block_is_not_called_again() {
     let mut task = task(&one, Work::Connect(listener.local_addr().unwrap()));
     assert!(task.attempt().is_none());
     fcntl_setfl(&one, OFlags::empty()).unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     assert!((0..100).all(|_| task.attempt().is_none()));
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use http::{HeaderMap, HeaderValue, header::ACCEPT};
 
 use super::{
-    Wanted::{self, Json, Markdown, Plain},
+    DocumentFormat::{self, Json, Markdown, Plain},
     wanted,
 };
 
 #[track_caller]
-fn check(accept: &str, expected: Wanted) {
+fn check(accept: &str, expected: DocumentFormat) {
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
     assert_eq!(wanted(&headers), expected, "{accept:?}");
 }

@@ -2,19 +2,19 @@
 
 use lyceum_content::{knowledge::Filter, ontology::Ontology};
 
-use super::Asked;
+use super::ListRequest;
 
-fn parse(query: &str) -> Result<Asked, (String, String)> {
-    let told = |error: crate::http::ApiError| {
+fn parse(query: &str) -> Result<ListRequest, (String, String)> {
+    let error = |error: crate::http::ApiError| {
         let field = error.details.unwrap()["field"].as_str().unwrap().to_owned();
         (field, error.message)
     };
-    Asked::parse(query, &Ontology::standard().unwrap()).map_err(told)
+    ListRequest::parse(query, &Ontology::standard().unwrap()).map_err(error)
 }
 
 #[track_caller]
 fn check(query: &str, filter: Filter, limit: usize, offset: usize) {
-    assert_eq!(parse(query), Ok(Asked { filter, limit, offset }), "{query:?}");
+    assert_eq!(parse(query), Ok(ListRequest { filter, limit, offset }), "{query:?}");
 }
 
 #[track_caller]
@@ -62,26 +62,26 @@ fn a_number_out_of_its_range_is_refused_with_what_to_write() {
 #[test]
 fn an_unknown_type_is_refused_with_those_there_are() {
     for name in ["", "Pattern", "patterns", "pattern%2F", "x".repeat(10_000).as_str()] {
-        check_refused(&format!("contentType={name}"), "contentType", "write one of article, data, file");
+        check_refused(&format!("contentType={name}"), "contentType", "use one of article, data, file");
     }
 }
 
 #[test]
 fn what_is_empty_no_text_or_too_much_is_refused() {
     for name in ["group", "release", "status", "tag"] {
-        check_refused(name, name, "it is empty");
-        check_refused(&format!("{name}="), name, "it is empty");
-        check_refused(&format!("{name}=%FF"), name, "it is not text");
+        check_refused(name, name, "is empty");
+        check_refused(&format!("{name}="), name, "is empty");
+        check_refused(&format!("{name}=%FF"), name, "is not valid UTF-8");
     }
-    check_refused("tag=,,", "tag", "it is empty");
+    check_refused("tag=,,", "tag", "is empty");
     check_refused(&format!("tag={}", "a,".repeat(51)), "tag", "at most 50");
-    check_refused("limit=%FF", "limit", "it is not text");
+    check_refused("limit=%FF", "limit", "is not valid UTF-8");
 }
 
 #[test]
 fn what_can_only_be_one_thing_is_written_once() {
     for pair in ["contentType=tag", "group=a", "release=a", "status=a", "limit=5", "offset=5"] {
         let (name, _) = pair.split_once('=').unwrap();
-        check_refused(&format!("{pair}&{pair}"), name, "it is written twice");
+        check_refused(&format!("{pair}&{pair}"), name, "is given twice");
     }
 }

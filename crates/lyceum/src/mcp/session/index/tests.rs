@@ -54,8 +54,8 @@ fn what_nobody_used_for_a_month_goes() {
     let mut index = Index::new(10, 10);
     write(&mut index, "old", Some("key:a"), 0);
     write(&mut index, "held", None, 0);
-    write(&mut index, "new", None, KEPT_FOR.as_secs());
-    assert_eq!(index.make_room(at(KEPT_FOR.as_secs() + 1), |id| id == "held"), ["old"]);
+    write(&mut index, "new", None, SESSION_TTL.as_secs());
+    assert_eq!(index.make_room(at(SESSION_TTL.as_secs() + 1), |id| id == "held"), ["old"]);
 }
 
 #[test]

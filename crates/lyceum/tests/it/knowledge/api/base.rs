@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::app::{Answer, PATIENCE, Request, TestApp, get};
+use crate::app::{Request, Response, TIMEOUT, TestApp, get};
 
 /// Stands in everything that is not meant to be served.
 pub(super) const CANARY: &str = "xyzzy-canary";
@@ -101,8 +101,8 @@ pub(super) fn tables(folder: &Path) -> String {
 }
 
 /// Asks again and again until the answer is the right one.
-pub(super) async fn until(app: &TestApp, path: &str, right: impl Fn(&Answer) -> bool) -> Answer {
-    let end = std::time::Instant::now() + PATIENCE;
+pub(super) async fn until(app: &TestApp, path: &str, right: impl Fn(&Response) -> bool) -> Response {
+    let end = std::time::Instant::now() + TIMEOUT;
     loop {
         let answer = app.send(get(path)).await;
         if right(&answer) {
@@ -133,7 +133,7 @@ pub(super) fn ids(list: &Value) -> Vec<String> {
 
 /// Checks the status and the code of a refusal, and returns its message.
 #[track_caller]
-pub(super) fn refused(answer: &Answer, status: u16, code: &str) -> String {
+pub(super) fn refused(answer: &Response, status: u16, code: &str) -> String {
     let body = answer.json();
     assert_eq!((answer.status, &body["error"]["code"]), (status, &code.into()), "{body}");
     body["error"]["message"].as_str().unwrap().to_owned()

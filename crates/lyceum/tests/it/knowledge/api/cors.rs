@@ -1,7 +1,7 @@
 //! Pages of other sites may read what is public, and nothing else.
 
 use super::base::{Base, Served, by, refused, with};
-use crate::app::{Answer, TestApp, get, post};
+use crate::app::{Response, TestApp, get, post};
 
 const READS: [&str; 5] = [
     "/api/v1/entries?limit=1",
@@ -37,13 +37,13 @@ async fn what_only_this_machine_reaches_is_read_by_its_own_pages_only() {
     app.stop().await;
 }
 
-fn check_open(answer: &Answer) {
+fn check_open(answer: &Response) {
     assert_eq!(answer.header("access-control-allow-origin"), "*");
     assert_eq!(answer.header("access-control-allow-credentials"), "", "never with credentials");
     assert!(!answer.header("vary").contains("Origin"), "the answer is the same for every page");
 }
 
-async fn preflight(app: &TestApp, origin: &str, path: &str, method: &str) -> Answer {
+async fn preflight(app: &TestApp, origin: &str, path: &str, method: &str) -> Response {
     let asking = with(by("OPTIONS", get(path)), "origin", origin);
     app.send(with(asking, "access-control-request-method", method)).await
 }

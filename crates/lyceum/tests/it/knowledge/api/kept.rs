@@ -1,7 +1,7 @@
 //! What caches and clients keep: `ETag`, `If-None-Match`, `Cache-Control`, and HEAD.
 
 use super::base::{Base, by, until, with};
-use crate::app::{Answer, TestApp, get};
+use crate::app::{Response, TestApp, get};
 
 const PATHS: [&str; 5] = [
     "/api/v1/entries",
@@ -12,7 +12,7 @@ const PATHS: [&str; 5] = [
 ];
 
 /// Asks for something that the client has, by those tags.
-async fn again(app: &TestApp, path: &str, tags: &str) -> Answer {
+async fn again(app: &TestApp, path: &str, tags: &str) -> Response {
     app.send(with(get(path), "if-none-match", tags)).await
 }
 
@@ -114,7 +114,7 @@ async fn head_is_get_without_the_body() {
         let (whole, head) = (app.send(get(path)).await, app.send(by("HEAD", get(path))).await);
         assert_eq!((head.status, head.text()), (whole.status, ""), "{path}");
         assert_eq!(whole.header("content-length"), whole.body.len().to_string(), "{path}");
-        let of = |answer: &Answer| {
+        let of = |answer: &Response| {
             let mut headers = answer.headers.clone();
             headers.remove("x-request-id");
             headers.remove("date");

@@ -11,12 +11,12 @@ async fn a_model_finds_every_document_by_type() {
     insta::assert_snapshot!(answer.text(), @r##"
     # Harbour
 
-    > A knowledge base of 9 documents, kept in Git and served by lyceum.
+    > A knowledge base of 9 documents from Git, served by lyceum.
 
-    Each link below gives a document as JSON; with the header `Accept: text/markdown` it gives markdown, with the commit it comes from. Quote documents with their title and commit.
+    Each link below returns a document as JSON, or with the header `Accept: text/markdown` as markdown, with the commit it comes from. Cite documents by title and commit.
 
-    - [Every document](https://kb.example/api/v1/entries?limit=100): in pages, by `offset`; filters are `contentType`, `group`, `release`, `status` and `tag`
-    - [The API](https://kb.example/api/v1/openapi.json): described as OpenAPI
+    - [All documents](https://kb.example/api/v1/entries?limit=100): paginated by `offset`; filters are `contentType`, `group`, `release`, `status` and `tag`
+    - [API](https://kb.example/api/v1/openapi.json): OpenAPI description
     - MCP for assistants: https://kb.example/mcp
 
     ## article
@@ -70,7 +70,7 @@ async fn of_many_documents_the_newest_are_named_and_the_others_counted() {
     assert_eq!(lines.len(), 101, "{text}");
     assert_eq!(lines[0], "- [T102](https://kb.example/api/v1/entries/tag/t102)");
     assert_eq!(lines[99], "- [T3](https://kb.example/api/v1/entries/tag/t3)");
-    let more = "- and 3 more: [every tag](https://kb.example/api/v1/entries?contentType=tag&limit=100)";
+    let more = "- and 3 more: [all of type tag](https://kb.example/api/v1/entries?contentType=tag&limit=100)";
     assert_eq!(lines[100], more);
     app.stop().await;
 }

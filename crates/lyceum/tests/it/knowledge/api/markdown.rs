@@ -1,9 +1,9 @@
 //! A document as markdown, for an agent without tools.
 
 use super::base::{Base, with};
-use crate::app::{Answer, TestApp, get};
+use crate::app::{Response, TestApp, get};
 
-async fn read(app: &TestApp, path: &str, accept: &str) -> Answer {
+async fn read(app: &TestApp, path: &str, accept: &str) -> Response {
     app.send(with(get(&format!("/api/v1/entries/{path}")), "accept", accept)).await
 }
 

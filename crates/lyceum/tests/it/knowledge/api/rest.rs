@@ -119,7 +119,7 @@ async fn a_value_that_is_no_good_is_refused_with_its_field_and_what_to_write() {
     check_refused(&app, "limit=0", "limit", "write a whole number from 1 to 100, such as limit=20").await;
     check_refused(&app, "limit=101", "limit", "from 1 to 100").await;
     check_refused(&app, "offset=-1", "offset", "such as offset=0").await;
-    check_refused(&app, "contentType=patterns", "contentType", "\"patterns\"; write one of article, data")
+    check_refused(&app, "contentType=patterns", "contentType", "\"patterns\"; use one of article, data")
         .await;
     check_refused(&app, "group=", "group", "leave it out").await;
     check_refused(&app, "tag=,", "tag", "tag=one,two").await;
@@ -175,7 +175,7 @@ async fn a_document_is_under_its_own_type_alone() {
         assert!(message.contains("GET /api/v1/entries?contentType="), "{message}");
     }
     let answer = app.send(get("/api/v1/entries/patterns/cell-governance")).await;
-    assert!(refused(&answer, 400, "VALIDATION_ERROR").contains("write one of article, data"));
+    assert!(refused(&answer, 400, "VALIDATION_ERROR").contains("use one of article, data"));
     app.stop().await;
 }
 

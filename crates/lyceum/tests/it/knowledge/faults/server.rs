@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lyceum_testkit::Answers;
+use lyceum_testkit::ServerBehavior;
 
 use crate::{
     app::get,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A program that serves a first commit, and is told of a second one while the server answers like that.
-async fn told_while(answers: Answers) -> (Stage, Program, String, String) {
+async fn told_while(answers: ServerBehavior) -> (Stage, Program, String, String) {
     let stage = Stage::new().await;
     let program = stage.started().await;
     let before = program.shows_something().await;
@@ -18,56 +18,56 @@ async fn told_while(answers: Answers) -> (Stage, Program, String, String) {
     stage.git.lose_deliveries(1);
     let commit = stage.kb.publish().await.unwrap();
     let lost = stage.last_delivery().await;
-    stage.git.answer(answers);
+    stage.git.behave(answers);
     assert!(stage.git.deliver_again(&lost.id).await.unwrap().is_acknowledged());
     (stage, program, before, commit)
 }
 
 /// Checks that it says what is wrong, and that all is well once the server is.
-async fn check(answers: Answers, says: &str) {
+async fn check(answers: ServerBehavior, says: &str) {
     let (stage, program, before, commit) = told_while(answers).await;
     program.complains(says, &before).await;
     assert_eq!(program.send(get("/readyz")).await.unwrap().status, 200);
-    stage.git.answer(Answers::Normally);
+    stage.git.behave(ServerBehavior::Normally);
     program.shows(&commit).await;
     stage.check_equal_to_scratch(&program).await;
 }
 
 #[tokio::test]
 async fn a_server_that_lets_nobody_in() {
-    check(Answers::With(401), "the server did not let us in; check the token").await;
+    check(ServerBehavior::With(401), "the server did not let us in; check the token").await;
 }
 
 #[tokio::test]
 async fn a_server_that_is_asked_too_often() {
-    check(Answers::With(429), "the server answered with an error of its own; try again later").await;
+    check(ServerBehavior::With(429), "the server answered with an error of its own; try again later").await;
 }
 
 #[tokio::test]
 async fn a_server_that_fails() {
-    check(Answers::With(500), "the server answered with an error of its own; try again later").await;
+    check(ServerBehavior::With(500), "the server answered with an error of its own; try again later").await;
 }
 
 #[tokio::test]
 async fn a_server_that_breaks_off_in_the_middle_of_a_pack() {
-    check(Answers::HalfAPack, "the connection broke off; try again later").await;
+    check(ServerBehavior::HalfAPack, "the connection broke off; try again later").await;
 }
 
 #[tokio::test]
 async fn a_server_that_breaks_off_in_the_middle_of_the_first_clone() {
     let stage = Stage::new().await;
-    stage.git.answer(Answers::HalfAPack);
+    stage.git.behave(ServerBehavior::HalfAPack);
     let program = stage.start().await;
     let source = program.fails_with("the connection broke off; try again later").await;
     assert!(source["commit"].is_null(), "{source}");
-    stage.git.answer(Answers::Normally);
+    stage.git.behave(ServerBehavior::Normally);
     program.shows_something().await;
     stage.check_equal_to_scratch(&program).await;
 }
 
 #[tokio::test]
 async fn a_server_that_never_answers_holds_up_nobody() {
-    let (stage, program, before, commit) = told_while(Answers::Never).await;
+    let (stage, program, before, commit) = told_while(ServerBehavior::Never).await;
     let asked = stage.git.requests();
     crate::knowledge::stage::eventually("the question for news", || async {
         if stage.git.requests() > asked { Ok(()) } else { Err("not yet".to_owned()) }
@@ -85,7 +85,7 @@ async fn a_server_that_never_answers_holds_up_nobody() {
     // Somebody ends the connection at last.
     stage.git.stop();
     program.complains("could not be reached, or the connection broke off", &before).await;
-    stage.git.answer(Answers::Normally);
+    stage.git.behave(ServerBehavior::Normally);
     stage.git.start_again().await.unwrap();
     program.shows(&commit).await;
     stage.check_equal_to_scratch(&program).await;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::knowledge::stage::{Program, SECRET, Stage, published};
 
 /// How long it may take until both show what one of them was told of, or until one takes the other's place.
-const WITHIN: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Has pushes told to that program alone.
 fn tell(stage: &Stage, program: &Program) {
@@ -26,10 +26,10 @@ async fn two_processes_serve_one_folder_and_one_takes_the_place_of_the_other() {
         tell(&stage, told);
         let commit = push(&stage, &format!("round {round}")).await;
         let began = Instant::now();
-        leader.shows_within(WITHIN, &commit).await;
-        follower.shows_within(WITHIN, &commit).await;
+        leader.shows_within(TIMEOUT, &commit).await;
+        follower.shows_within(TIMEOUT, &commit).await;
         println!("both show it after {:?}", began.elapsed());
-        assert!(began.elapsed() < WITHIN, "{:?}", began.elapsed());
+        assert!(began.elapsed() < TIMEOUT, "{:?}", began.elapsed());
         assert!(stage.last_delivery().await.outcome.is_acknowledged());
     }
     let said = "another process syncs this data folder";
@@ -39,7 +39,7 @@ async fn two_processes_serve_one_folder_and_one_takes_the_place_of_the_other() {
     leader.kill().await;
     let commit = push(&stage, "after the end of the first").await;
     let began = Instant::now();
-    follower.shows_within(WITHIN, &commit).await;
+    follower.shows_within(TIMEOUT, &commit).await;
     println!("the other took over after {:?}", began.elapsed());
     stage.check_equal_to_scratch(&follower).await;
 
@@ -48,7 +48,7 @@ async fn two_processes_serve_one_folder_and_one_takes_the_place_of_the_other() {
     follower.kill().await;
     stage.git.lose_deliveries(1);
     let commit = push(&stage, "nobody was told").await;
-    another.shows_within(WITHIN, &commit).await;
+    another.shows_within(TIMEOUT, &commit).await;
     stage.check_equal_to_scratch(&another).await;
 }
 

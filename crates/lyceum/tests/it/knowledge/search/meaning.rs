@@ -39,7 +39,7 @@ async fn a_document_is_found_by_what_it_means() {
     })
     .await;
     assert_eq!(answer["results"][0]["path"], "notes/cat.md", "{answer}");
-    assert_eq!(answer["results"][0]["explain"]["words"], Value::Null);
+    assert_eq!(answer["results"][0]["explain"]["bm25"], Value::Null);
     assert_eq!(paths(&program, "when do I have to pay the government", "").await[0], "notes/tax.md");
 }
 
@@ -52,16 +52,16 @@ async fn after_one_push_a_document_is_found_by_its_new_words_and_meaning_only() 
     let program = start(&stage).await;
     is_filled(&program).await;
     let is_pet = |found: &[String]| found.first().is_some_and(|first| first == "notes/pet.md");
-    assert_eq!(paths(&program, "feline", "&mode=words").await, ["notes/pet.md"]);
-    assert!(is_pet(&paths(&program, "sleeping kitty", "&mode=meaning").await));
+    assert_eq!(paths(&program, "feline", "&mode=lexical").await, ["notes/pet.md"]);
+    assert!(is_pet(&paths(&program, "sleeping kitty", "&mode=vector").await));
 
     stage.kb.write("notes/pet.md", published("Note", "The rocket left its launch pad for orbit.")).unwrap();
     stage.brings_in(&program).await;
-    eventually_answers(&program, "rocket", "&mode=words", |found| found == ["notes/pet.md"]).await;
-    assert_eq!(paths(&program, "feline", "&mode=words").await, [""; 0]);
+    eventually_answers(&program, "rocket", "&mode=lexical", |found| found == ["notes/pet.md"]).await;
+    assert_eq!(paths(&program, "feline", "&mode=lexical").await, [""; 0]);
     is_filled(&program).await;
-    eventually_answers(&program, "spacecraft flying to the stars", "&mode=meaning", is_pet).await;
-    let kitty = paths(&program, "sleeping kitty", "&mode=meaning").await;
+    eventually_answers(&program, "spacecraft flying to the stars", "&mode=vector", is_pet).await;
+    let kitty = paths(&program, "sleeping kitty", "&mode=vector").await;
     assert!(!is_pet(&kitty), "{kitty:?}");
 }
 

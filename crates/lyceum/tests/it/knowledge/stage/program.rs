@@ -17,8 +17,8 @@ use tokio::{
     process::{Child, Command},
 };
 
-use super::{PATIENCE, SECRET, eventually, eventually_within, shelf::strip};
-use crate::app::{Answer, Live, Request, get, open, within};
+use super::{SECRET, TIMEOUT, eventually, eventually_within, shelf::strip};
+use crate::app::{Live, Request, Response, get, open, within};
 
 /// A running `lyceum serve`. It is killed when it is dropped.
 pub(in crate::knowledge) struct Program {
@@ -68,7 +68,7 @@ impl Program {
             if let Some(status) = child.try_wait().unwrap() {
                 return Err(Ended { status, said: log.text() });
             }
-            assert!(began.elapsed() < PATIENCE, "it does not listen: {}", log.text());
+            assert!(began.elapsed() < TIMEOUT, "it does not listen: {}", log.text());
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -79,7 +79,7 @@ impl Program {
     }
 
     /// Sends a request; fails where the program is gone.
-    pub(in crate::knowledge) async fn send(&self, request: Request) -> io::Result<Answer> {
+    pub(in crate::knowledge) async fn send(&self, request: Request) -> io::Result<Response> {
         open(self.addr, request).await?.ended().await
     }
 
@@ -89,12 +89,12 @@ impl Program {
     }
 
     /// Sends bytes as they are, and reads until the program hangs up.
-    pub(in crate::knowledge) async fn raw(&self, bytes: &[u8]) -> Answer {
+    pub(in crate::knowledge) async fn raw(&self, bytes: &[u8]) -> Response {
         let mut stream = TcpStream::connect(self.addr).await.unwrap();
         stream.write_all(bytes).await.unwrap();
         let mut text = Vec::new();
         within("the program hangs up", stream.read_to_end(&mut text)).await.unwrap();
-        Answer::parse(&text)
+        Response::parse(&text)
     }
 
     /// What it says of its one source.
@@ -146,7 +146,7 @@ impl Program {
 
     /// Waits until it shows that commit.
     pub(in crate::knowledge) async fn shows(&self, commit: &str) -> Value {
-        self.shows_within(PATIENCE, commit).await
+        self.shows_within(TIMEOUT, commit).await
     }
 
     /// The same with another limit.
@@ -166,7 +166,7 @@ impl Program {
 
     /// Waits until it says why it can't bring the source in.
     pub(in crate::knowledge) async fn fails_with(&self, of: &str) -> Value {
-        self.source_is(PATIENCE, &format!("an error with {of:?}"), |source| {
+        self.source_is(TIMEOUT, &format!("an error with {of:?}"), |source| {
             source["error"].as_str().is_some_and(|error| error.contains(of))
         })
         .await

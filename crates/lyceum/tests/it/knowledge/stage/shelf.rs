@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::{CANARY, Program, eventually};
 
 /// The longest name of a file that is kept as it came.
-const LONGEST_NAME: usize = 251;
+const MAX_FILE_NAME_BYTES: usize = 251;
 
 /// All objects by their keys; those of documents and the manifest without what is different from one sync to another.
 #[derive(Debug, PartialEq)]
@@ -57,7 +57,7 @@ impl Shelf {
             documents.insert(key, document);
             match found.remove(&format!("raw/{path}")) {
                 Some(bytes) => drop(files.insert(path, bytes)),
-                None if path.split('/').any(|part| part.len() > LONGEST_NAME) => {}
+                None if path.split('/').any(|part| part.len() > MAX_FILE_NAME_BYTES) => {}
                 None => return Err(format!("raw/{path} is missing")),
             }
         }

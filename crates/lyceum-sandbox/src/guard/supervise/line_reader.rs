@@ -1,0 +1,85 @@
+//! What the process below the supervisor says, line by line: a [`ChildMessage`], or what bubblewrap reports.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    os::unix::net::UnixStream,
+};
+
+use serde::Deserialize;
+
+use crate::wire::ChildMessage;
+
+/// The longest line that is kept.
+const MAX_LINE_BYTES: usize = 64 * 1024;
+
+/// Lines as they come in.
+pub(super) struct LineReader {
+    stream: UnixStream,
+    unread: Vec<u8>,
+    pub at_end: bool,
+}
+
+/// One line.
+pub(super) enum Line {
+    Word(ChildMessage),
+    /// Bubblewrap has started its first process.
+    FirstProcess,
+    /// The script, which bubblewrap did start, has ended.
+    ExitCode(u8),
+}
+
+/// What bubblewrap writes; other fields are for others.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Status {
+    child_pid: Option<i64>,
+    exit_code: Option<u8>,
+}
+
+impl LineReader {
+    pub(super) fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream, unread: Vec::new(), at_end: false })
+    }
+
+    pub(super) fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// Tells the process below that it may go on.
+    pub(super) fn acknowledge(&mut self) -> io::Result<()> {
+        self.stream.write_all(b"\n")
+    }
+
+    /// The lines that came in since.
+    pub(super) fn read(&mut self) -> Vec<Line> {
+        let mut buffer = [0; 4096];
+        while !self.at_end {
+            match self.stream.read(&mut buffer) {
+                Ok(read @ 1..) if self.unread.len() < MAX_LINE_BYTES => {
+                    self.unread.extend_from_slice(buffer.get(..read).unwrap_or_default());
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Ok(_) | Err(_) => self.at_end = true,
+            }
+        }
+        let mut lines = Vec::new();
+        while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.unread.drain(..=end).collect();
+            lines.extend(parse(&line));
+        }
+        lines
+    }
+}
+
+fn parse(line: &[u8]) -> Option<Line> {
+    if let Ok(word) = serde_json::from_slice(line) {
+        return Some(Line::Word(word));
+    }
+    match serde_json::from_slice(line).ok()? {
+        Status { exit_code: Some(code), .. } => Some(Line::ExitCode(code)),
+        Status { child_pid: Some(_), .. } => Some(Line::FirstProcess),
+        Status { .. } => None,
+    }
+}

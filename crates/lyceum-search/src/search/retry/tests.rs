@@ -1,0 +1,17 @@
+//! Pauses that grow.
+
+use super::*;
+
+#[test]
+fn pauses_grow_up_to_a_limit_and_begin_anew_when_it_goes_well() {
+    let now = Instant::now();
+    let mut again = RetryState::default();
+    assert!(again.is_due(now));
+    for (number, ms) in [400, 800, 1_600, 3_200, 6_400, 10_000, 10_000].into_iter().enumerate() {
+        assert_eq!(again.failed(now), number == 0);
+        assert!(!again.is_due(now + Duration::from_millis(ms - 1)), "{number}");
+        assert!(again.is_due(now + Duration::from_millis(ms)), "{number}");
+    }
+    again.went_well();
+    assert!(again.is_due(now) && again.failed(now));
+}
