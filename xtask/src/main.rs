@@ -1,11 +1,8 @@
-//! `cargo xtask`: the chores of a contributor.
+//! `cargo xtask`: development tasks.
 //!
-//! One subcommand, one module. Nothing here is shipped, and no crate of the product depends on it; what measures and what meets
-//! the programs of others are programs of their own, which are only started from here.
-#![expect(
-    clippy::print_stdout,
-    reason = "xtask answers a person at a terminal; it never speaks MCP on stdout"
-)]
+//! One subcommand, one module. Nothing here is shipped, and no crate of the product depends on it. Benchmarks and
+//! peers are programs of their own, which are only started from here.
+#![expect(clippy::print_stdout, reason = "its output is for a terminal; it never speaks MCP on stdout")]
 
 mod deny;
 mod runner;
@@ -22,22 +19,22 @@ use lyceum_harness::repo::Repo;
 
 use crate::test::Skip;
 
-/// Checks, tests and measures lyceum.
+/// Checks, tests and benchmarks lyceum.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Command {
-    /// Runs every check and test, then meets the real clients.
+    /// Run all checks and tests, then the peers
     Test(test::Options),
-    /// Checks how the code is laid out, and prints the size of its files.
+    /// Check the layout of the code, and print the sizes of files
     Tidy,
-    /// Checks what we depend on: known holes, licences, origins, duplicates.
+    /// Check dependencies: advisories, licenses, sources, duplicates
     Deny,
-    /// Checks that the crates which must also run at the edge compile for WebAssembly.
+    /// Check that the crates that must run at the edge compile for WebAssembly
     Wasm,
-    /// Meets the real clients and the conformance suite.
+    /// Run real clients and the conformance suite against lyceum
     #[command(disable_help_flag = true)]
     Peers(runner::PassedArguments),
-    /// Measures speed and memory.
+    /// Run benchmarks of speed and memory
     #[command(disable_help_flag = true)]
     Bench(runner::PassedArguments),
 }

@@ -1,11 +1,11 @@
-//! Starts programs of ours that are too large to be a chore: the benchmarks and the peers.
+//! Starts the benchmarks and the peers, which are programs of their own.
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use lyceum_harness::process::command_line;
 use lyceum_harness::repo::Repo;
 
-/// What is handed on as it is.
+/// Arguments that are passed on unchanged.
 #[derive(Args)]
 pub(crate) struct PassedArguments {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -13,13 +13,13 @@ pub(crate) struct PassedArguments {
 }
 
 impl PassedArguments {
-    /// Makes them of a command line.
+    /// Creates them from a list.
     pub(crate) fn of(words: &[&str]) -> Self {
         Self { words: words.iter().map(|&word| word.to_owned()).collect() }
     }
 }
 
-/// Builds and runs the program of a crate, its output going straight to the terminal.
+/// Builds and runs the program of a crate, with its output on the terminal.
 pub(crate) fn run(repo: &Repo, package: &str, words: &PassedArguments) -> Result<()> {
     let mut command = repo.command("cargo");
     command.args(["run", "--quiet", "--package", package, "--"]).args(&words.words);

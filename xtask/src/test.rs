@@ -1,5 +1,5 @@
-//! `cargo xtask test`: every check, in order of what fails fastest. It runs to the end, whatever fails, and then lists every
-//! step with its time and how it ended, and what could not be checked here.
+//! `cargo xtask test`: all checks, fastest first. It runs to the end whatever fails, and then lists every step with
+//! its time and result, and what was skipped.
 
 mod skips;
 
@@ -18,16 +18,17 @@ use crate::runner::{self, PassedArguments};
 use crate::{deny, tidy, wasm};
 pub(crate) use skips::Skip;
 
-/// What to run; without any of these everything there is.
+/// What to run; by default everything.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Runs what takes a minute: leaves out tests that kill, break, confine or embed, dependencies, the flood and the peers.
+    /// Run only what takes about a minute: no kill, fault-injection, sandbox and embedding tests, no dependency
+    /// checks, no flood, no peers
     #[arg(long)]
     quick: bool,
-    /// Checks and tests this crate alone; can be given again.
+    /// Check and test only this crate; can be repeated
     #[arg(short, long, value_name = "CRATE")]
     package: Vec<String>,
-    /// Lets this be skipped where it can't be run, by a part of its name or of the reason; can be given again.
+    /// Allow this to be skipped if it can't run here: part of its name or of the reason; can be repeated
     #[arg(long, value_name = "WORDS")]
     allow_skip: Vec<String>,
 }
@@ -35,12 +36,12 @@ pub(crate) struct Options {
 /// One step of the run.
 struct Step {
     name: &'static str,
-    /// What a person types to run this step alone.
+    /// The command that runs this step alone.
     by_hand: String,
     run: Run,
 }
 
-/// Runs a step; says what of it could not be checked here.
+/// Runs a step; returns what was skipped.
 type Run = fn(&Repo, &Step) -> Result<Vec<Skip>>;
 
 impl Step {
@@ -101,7 +102,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     }
     summarise(&ended);
     if !options.is_everything() {
-        println!("── this was a part of the checks; before you push, run them all: cargo xtask test");
+        println!("── these were not all checks; before you push, run: cargo xtask test");
     }
     let skips: Vec<Skip> =
         ended.iter().filter_map(|step| step.outcome.as_ref().ok()).flatten().cloned().collect();
@@ -109,27 +110,27 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     match (ended.iter().filter(|step| step.outcome.is_err()).count(), skipped) {
         (0, 0) => Ok(()),
         (0, skipped) => bail!(
-            "{skipped} could not be checked here, as said above; install what is missing, or allow it: --allow-skip 'WORDS'"
+            "{skipped} checks were skipped (see above); install what is missing, or allow it: --allow-skip 'WORDS'"
         ),
         (failed, _) => bail!("{failed} of {} steps failed", ended.len()),
     }
 }
 
-/// A step that came to its end.
+/// A finished step.
 struct FinishedStep<'a> {
     step: &'a Step,
     took: Duration,
     outcome: Result<Vec<Skip>>,
 }
 
-/// Lists every step with its time, and for each that failed why and how to run it alone.
+/// Lists all steps with their times, and for each failed one why it failed and how to run it alone.
 fn summarise(ended: &[FinishedStep<'_>]) {
     println!("── summary:");
     for FinishedStep { step, took, outcome } in ended {
         let word = if outcome.is_ok() { "passed" } else { "FAILED" };
         println!("   {:<10} {:>9}  {word}", step.name, seconds(*took));
     }
-    println!("   {:<10} {:>9}", "together", seconds(ended.iter().map(|step| step.took).sum()));
+    println!("   {:<10} {:>9}", "total", seconds(ended.iter().map(|step| step.took).sum()));
     for FinishedStep { step, outcome, .. } in ended {
         if let Err(error) = outcome {
             println!("── {} failed: {error:#}\n   run it by hand: {}", step.name, step.by_hand);
@@ -137,14 +138,14 @@ fn summarise(ended: &[FinishedStep<'_>]) {
     }
 }
 
-/// A step that skips nothing.
+/// For a step that skips nothing.
 fn done(outcome: Result<()>) -> Result<Vec<Skip>> {
     outcome.map(|()| Vec::new())
 }
 
-/// Runs the step's own command line, its output going straight to the terminal.
+/// Runs the command of the step, with its output on the terminal.
 fn command(repo: &Repo, step: &Step) -> Result<Vec<Skip>> {
-    done(by_hand(repo, step).and_then(|mut command| end_well(&mut command)))
+    done(by_hand(repo, step).and_then(|mut command| must_succeed(&mut command)))
 }
 
 fn by_hand(repo: &Repo, step: &Step) -> Result<Command> {
@@ -154,7 +155,7 @@ fn by_hand(repo: &Repo, step: &Step) -> Result<Command> {
     Ok(command)
 }
 
-fn end_well(command: &mut Command) -> Result<()> {
+fn must_succeed(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("could not start `{}`", command_line(command)))?;
     if !status.success() {
         bail!("`{}` ended with {status}", command_line(command));
@@ -162,11 +163,11 @@ fn end_well(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Ten seconds with a program as tests have it: fails where a member meets an error, a row of the audit log is missing, or
-/// memory is not bounded.
+/// Runs the flood benchmark for ten seconds with a debug build: fails if a member gets an error, an audit event is
+/// missing, or memory is not bounded.
 fn flood(repo: &Repo) -> Result<()> {
     let programs = programs::build(repo, &["-p", "lyceum", "--bin", "lyceum"])?;
-    let program = programs.get("lyceum")?.to_str().context("the target folder has a name that is no text")?;
+    let program = programs.get("lyceum")?.to_str().context("the path of the target folder is not UTF-8")?;
     runner::run(
         repo,
         "lyceum-bench",
@@ -182,7 +183,7 @@ fn nextest(repo: &Repo, step: &Step) -> Result<Vec<Skip>> {
     }
     packages::ensure(&BUBBLEWRAP);
     let file = skips::file(repo)?;
-    end_well(by_hand(repo, step)?.env(skip::FILE, &file))?;
+    must_succeed(by_hand(repo, step)?.env(skip::FILE, &file))?;
     skips::read(&file)
 }
 

@@ -1,7 +1,7 @@
-//! `cargo xtask tidy`: is each thing in the room it belongs to?
+//! `cargo xtask tidy`: checks the layout of the code.
 //!
-//! The rules are pure functions over texts; only this file reads the disk. Sizes are printed, never judged:
-//! a number cannot tell whether a file holds a second idea.
+//! The rules are pure functions over text; only this file reads the disk. Sizes are printed, never judged: a number
+//! can't tell whether a file holds a second idea.
 
 mod figures;
 mod layers;
@@ -17,7 +17,7 @@ use anyhow::{Context, Result, bail};
 use figures::Figures;
 use lyceum_harness::repo::Repo;
 
-/// Folders that others fill: cargo, npm and pip.
+/// Folders of cargo, npm and pip.
 const NOT_OURS: &[&str] = &["target", "node_modules", ".venv", "results"];
 
 /// A text file of the repository.
@@ -27,7 +27,7 @@ struct TextFile {
     text: String,
 }
 
-/// Checks the repository and prints its figures.
+/// Checks the repository and prints the sizes of files.
 pub(crate) fn run(repo: &Repo) -> Result<()> {
     let mut files = Vec::new();
     for folder in ["crates", "tests", "xtask"] {
@@ -46,7 +46,7 @@ pub(crate) fn run(repo: &Repo) -> Result<()> {
     if faults.is_empty() {
         return Ok(());
     }
-    bail!("{} to put right:\n  {}", faults.len(), faults.join("\n  "))
+    bail!("{} errors:\n  {}", faults.len(), faults.join("\n  "))
 }
 
 /// Collects `Cargo.toml` and `*.rs`, in the same order on every machine.
@@ -70,7 +70,7 @@ fn read_below(folder: &Path, name: &str, files: &mut Vec<TextFile>) -> Result<()
     Ok(())
 }
 
-/// Makes a file for a test.
+/// Creates a file for a test.
 #[cfg(test)]
 fn file(path: &str, text: &str) -> TextFile {
     TextFile { path: path.to_owned(), text: text.to_owned() }

@@ -1,8 +1,8 @@
-//! Checks that the crates which must also run at the edge compile for WebAssembly.
+//! Checks that the crates that must run at the edge compile for WebAssembly.
 //!
-//! The compiler is the usual one where it has the target (`rustup target add wasm32-unknown-unknown`). Else Debian's package is
-//! unpacked below `target/tools`, which needs no root: it comes with the source of the standard library, so that cargo checks
-//! that one too.
+//! Uses the default compiler if it has the target (`rustup target add wasm32-unknown-unknown`). Otherwise Debian's
+//! package is unpacked below `target/tools`, without root. It contains the source of the standard library, so cargo
+//! checks that too.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,16 +16,16 @@ use crate::test::Skip;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// The crates that know no runtime.
+/// The crates without a runtime.
 const CRATES: [&str; 3] = ["lyceum-model", "lyceum-content", "lyceum-tools"];
 
-/// Debian's compiler, its source, and what it is linked with; the version of its standard library is in the name of a package.
+/// Debian's compiler, its source, and its libraries; the version of the standard library is part of a package name.
 const PACKAGES: [&str; 4] = ["rustc-web", "rust-web-src", "libstd-rust-web-dev", "libllvm22"];
 
-/// For getting a package, and for one check.
+/// Timeout of a download, and of one check.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// Checks the crates; says so where no compiler can be had.
+/// Checks the crates; skips the check if there is no compiler.
 pub(crate) fn run(repo: &Repo) -> Result<Vec<Skip>> {
     let mut check = repo.command("cargo");
     check.args(["check", "--target", TARGET]).args(CRATES.iter().flat_map(|name| ["-p", name]));
@@ -40,20 +40,20 @@ pub(crate) fn run(repo: &Repo) -> Result<Vec<Skip>> {
         check.args(["-Zbuild-std=std,panic_abort", "--target-dir"]).arg(repo.path("target/wasm"));
         check.env("RUSTC", compiler.join("usr/bin/rustc")).env("RUSTC_BOOTSTRAP", "1");
         check.env("LD_LIBRARY_PATH", compiler.join(format!("usr/lib/{}-linux-gnu", std::env::consts::ARCH)));
-        // Flags for this machine's own compiler may mean nothing to another one.
+        // Flags for the default compiler may not work with another one.
         check.env_remove("RUSTFLAGS");
     }
     succeed(&mut check, TIMEOUT)?;
     Ok(Vec::new())
 }
 
-/// Whether the usual compiler has the standard library for it.
+/// Whether the default compiler has the standard library for the target.
 fn has_target(repo: &Repo) -> bool {
     let output = repo.command("rustc").args(["--print", "target-libdir", "--target", TARGET]).output();
     output.is_ok_and(|output| PathBuf::from(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
 }
 
-/// Where Debian's compiler is; got and unpacked once.
+/// The folder of Debian's compiler, downloaded and unpacked once.
 fn debian(repo: &Repo) -> Result<PathBuf> {
     let root = repo.path("target/tools/rustc-web");
     let (packages, unpacked) = (root.with_extension("debs"), root.join("unpacked"));
@@ -79,7 +79,7 @@ fn debian(repo: &Repo) -> Result<PathBuf> {
 /// The package of the standard library, such as `libstd-rust-web-1.96`.
 fn library(repo: &Repo) -> Result<String> {
     let output = repo.command("apt-cache").args(["depends", "libstd-rust-web-dev"]).output();
-    let output = output.context("there is no apt-cache on this machine")?;
+    let output = output.context("apt-cache is not installed")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let names = text.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
     let mut ours = names.filter(|name| name.starts_with("libstd-rust-web-"));

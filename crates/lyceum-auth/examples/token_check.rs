@@ -1,9 +1,8 @@
-//! How long the check of a token takes, as the server does it at each request: for tokens that were never seen, so that the
-//! database is asked, and for those that were seen a moment ago.
+//! Measures how long the server takes to check an access token: uncached, with a database lookup, and cached.
 //!
-//! Fills a database that must not be there yet, opens it anew as a server does at its start, and checks each token once
-//! in either way, in random order, on one thread. Prints microseconds as JSON. Arguments: the file of the database, and
-//! how many tokens.
+//! Fills a database that must not exist yet, opens it again as a server does at start, and checks each token once
+//! each way, in random order, on one thread. Prints microseconds as JSON. Arguments: the database file and the
+//! number of tokens.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a measurement, not a product")]
 
 use std::{path::Path, time::Instant};
@@ -22,14 +21,14 @@ use serde_json::{Value, json};
 const ISSUER: &str = "http://127.0.0.1:8787";
 const RESOURCE: &str = "http://127.0.0.1:8787/mcp";
 
-/// How many tokens a person has.
-const EACH: usize = 10;
+/// Number of tokens per user.
+const TOKENS_PER_USER: usize = 10;
 
-/// How many grants are written in one transaction.
-const AT_ONCE: usize = 5000;
+/// Number of grants per transaction.
+const BATCH_SIZE: usize = 5000;
 
-/// A grant to be written, with the hashes of its two tokens.
-struct Written {
+/// A grant to insert, with the hashes of its two tokens.
+struct NewGrant {
     grant: Grant,
     access: [u8; 32],
     refresh: [u8; 32],
@@ -41,33 +40,36 @@ async fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [file, count] = words.as_slice() else { panic!("usage: token_check FILE COUNT") };
     let (file, count) = (Path::new(file), count.parse::<usize>().unwrap());
-    assert!(!file.exists(), "{} is there already", file.display());
+    assert!(!file.exists(), "{} already exists", file.display());
     let now = Timestamp::now();
-    let people: Vec<ApiKey> = (0..count.div_ceil(EACH)).map(holder).collect();
+    let people: Vec<ApiKey> = (0..count.div_ceil(TOKENS_PER_USER)).map(api_key).collect();
 
     let mut tokens = {
         let db = Db::open(file).unwrap();
         let auth = auth(db.clone(), &people);
-        let said =
+        let metadata =
             ClientMetadata { redirect_uris: vec![format!("{ISSUER}/callback")], ..ClientMetadata::default() };
-        // Its id is as long as ids of registered clients are.
-        let client = auth.register(&said, now).unwrap().client_id;
+        // Registers the client, so that its id has a realistic length.
+        let client = auth.register(&metadata, now).unwrap().client_id;
         fill(&db, &client, &people, count, now).await
     };
 
     let auth = auth(Db::open(file).unwrap(), &people);
-    let mut dice = 1;
-    shuffle(&mut tokens, &mut dice);
+    let mut seed = 1;
+    shuffle(&mut tokens, &mut seed);
     let never_seen = check(&auth, &tokens, now).await;
-    shuffle(&mut tokens, &mut dice);
+    shuffle(&mut tokens, &mut seed);
     let seen = check(&auth, &tokens, now).await;
     let unknown = Token::random(Kind::Access).unwrap();
-    assert!(auth.admit(Some(unknown.reveal()), RESOURCE, now).await.is_err(), "any token is good");
+    assert!(
+        auth.admit(Some(unknown.reveal()), RESOURCE, now).await.is_err(),
+        "an unknown token was accepted"
+    );
     println!("{}", json!({ "tokens": count, "neverSeen": never_seen, "seen": seen }));
 }
 
-/// Somebody who holds a key, so that no chain has to be asked who they are.
-fn holder(number: usize) -> ApiKey {
+/// A user with an API key, so that no chain is needed to look up roles.
+fn api_key(number: usize) -> ApiKey {
     let hash = Token::random(Kind::Key).unwrap().hash().0;
     ApiKey { name: format!("person-{number}"), hash, tier: Tier::Vibecoder }
 }
@@ -95,7 +97,7 @@ fn auth(db: Db, people: &[ApiKey]) -> Auth {
     Auth::new(db, settings)
 }
 
-/// Writes so many grants, each with an access token and a refresh token; returns the access tokens.
+/// Inserts grants, each with an access token and a refresh token; returns the access tokens.
 async fn fill(db: &Db, client: &str, people: &[ApiKey], count: usize, now: Timestamp) -> Vec<String> {
     let scopes: Vec<String> = vec![MCP_READ.to_string(), KNOWLEDGE_READ.to_string()];
     let scopes = scopes.join(" ");
@@ -114,9 +116,9 @@ async fn fill(db: &Db, client: &str, people: &[ApiKey], count: usize, now: Times
             expires: now + SignedDuration::from_hours(30 * 24),
         };
         let expires = now + SignedDuration::from_hours(1);
-        batch.push(Written { grant, access: access.hash().0, refresh: refresh.hash().0, expires });
+        batch.push(NewGrant { grant, access: access.hash().0, refresh: refresh.hash().0, expires });
         tokens.push(access.reveal().to_owned());
-        if batch.len() == AT_ONCE || number + 1 == count {
+        if batch.len() == BATCH_SIZE || number + 1 == count {
             let batch = std::mem::take(&mut batch);
             db.write(move |tx| batch.iter().try_for_each(|one| write(tx, one))).await.unwrap();
         }
@@ -124,15 +126,15 @@ async fn fill(db: &Db, client: &str, people: &[ApiKey], count: usize, now: Times
     tokens
 }
 
-fn write(tx: &lyceum_store::Tx<'_>, one: &Written) -> Result<(), lyceum_store::DbError> {
-    let Written { grant, access, refresh, expires } = one;
+fn write(tx: &lyceum_store::Tx<'_>, one: &NewGrant) -> Result<(), lyceum_store::DbError> {
+    let NewGrant { grant, access, refresh, expires } = one;
     let token = |hash, kind, expires| NewToken { hash, kind, scopes: &grant.scopes, facts: "{}", expires };
-    grants::open(tx, grant)?;
-    grants::give(tx, &grant.id, token(access, TokenKind::Access, *expires))?;
-    grants::give(tx, &grant.id, token(refresh, TokenKind::Refresh, grant.expires))
+    grants::insert(tx, grant)?;
+    grants::add_token(tx, &grant.id, token(access, TokenKind::Access, *expires))?;
+    grants::add_token(tx, &grant.id, token(refresh, TokenKind::Refresh, grant.expires))
 }
 
-/// Checks each token once, all at that moment: so those that were seen were seen less than five seconds before.
+/// Checks each token once. `now` doesn't advance, so on the second pass all tokens are still cached.
 async fn check(auth: &Auth, tokens: &[String], now: Timestamp) -> Value {
     let mut times = Vec::with_capacity(tokens.len());
     for token in tokens {
@@ -146,11 +148,11 @@ async fn check(auth: &Auth, tokens: &[String], now: Timestamp) -> Value {
     json!({ "p50": at(50), "p99": at(99) })
 }
 
-/// Puts them into a random order, the same in each run.
-fn shuffle(tokens: &mut [String], dice: &mut u64) {
+/// Shuffles deterministically.
+fn shuffle(tokens: &mut [String], seed: &mut u64) {
     for last in (1..tokens.len()).rev() {
-        *dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        let other = usize::try_from(*dice >> 33).unwrap() % (last + 1);
+        *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let other = usize::try_from(*seed >> 33).unwrap() % (last + 1);
         tokens.swap(last, other);
     }
 }

@@ -1,4 +1,4 @@
-//! What is written down of sign-ins, grants, refusals and calls that write. Who, by which program, what; never a secret.
+//! Audit events: sign-ins, grants, refusals and writes. Each has subject, client and details; never a secret.
 
 use alloy_primitives::hex;
 use jiff::Timestamp;
@@ -10,10 +10,10 @@ use lyceum_store::{
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// How many characters of a client's id are written down.
+/// Maximum number of characters of a client id in the log.
 const MAX_CLIENT_ID_CHARS: usize = 64;
 
-/// Something that is to be written down.
+/// An audit event.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     kind: &'static str,
@@ -23,57 +23,57 @@ pub struct Event {
 }
 
 impl Event {
-    /// A person proved who they are, and allowed a program what is in the grant.
+    /// A user authenticated, and granted a client access.
     pub(crate) fn signed_in(grant: &Grant, given: &str, way: &str) -> Self {
         let detail =
             json!({ "way": way, "scopes": given, "allowed": grant.scopes, "resource": grant.resource });
         Self::of_grant("sign_in", grant, detail)
     }
 
-    /// Somebody did not prove who they are.
+    /// Authentication failed.
     pub(crate) fn sign_in_refused(subject: Option<String>, client: &str, why: &str) -> Self {
-        let client = Some(cut(client));
+        let client = Some(truncate_client_id(client));
         Self { kind: "sign_in_refused", subject, client, detail: json!({ "why": why }) }
     }
 
-    /// A person said no to a program.
+    /// A user denied access to a client.
     pub(crate) fn denied(client: &str) -> Self {
-        Self { kind: "denied", subject: None, client: Some(cut(client)), detail: json!({}) }
+        Self { kind: "denied", subject: None, client: Some(truncate_client_id(client)), detail: json!({}) }
     }
 
-    /// A program got its first tokens.
+    /// A client exchanged its code for the first tokens.
     pub(crate) fn granted(grant: &Grant, given: &str) -> Self {
         Self::of_grant("grant", grant, json!({ "scopes": given, "resource": grant.resource }))
     }
 
-    /// A code came a second time.
+    /// A code was replayed.
     pub(crate) fn code_replayed(grant: &Grant) -> Self {
         Self::of_grant("code_replayed", grant, json!({}))
     }
 
-    /// A refresh token came a second time.
+    /// A refresh token was reused.
     pub(crate) fn refresh_reused(grant: &Grant) -> Self {
         Self::of_grant("refresh_reused", grant, json!({}))
     }
 
-    /// A grant was ended.
+    /// A grant was revoked.
     pub(crate) fn revoked(grant: &Grant) -> Self {
         Self::of_grant("revoked", grant, json!({}))
     }
 
-    /// A call that the gate refused to somebody.
+    /// The gate refused a call.
     pub fn refused(subject: &str, what: &str, why: &str) -> Self {
         let subject = Some(subject.to_owned());
         Self { kind: "refused", subject, client: None, detail: json!({ "what": what, "why": why }) }
     }
 
-    /// A call of a tool that writes.
+    /// A tool that writes was called.
     pub fn wrote(subject: &str, tool: &str, outcome: &str) -> Self {
         let subject = Some(subject.to_owned());
         Self { kind: "wrote", subject, client: None, detail: json!({ "tool": tool, "outcome": outcome }) }
     }
 
-    /// The same, saying how many events of the subject were left out before it.
+    /// Adds the number of earlier events of the subject that were omitted by the rate limit.
     #[must_use]
     pub fn after_left_out(mut self, count: u64) -> Self {
         if let (1.., Some(detail)) = (count, self.detail.as_object_mut()) {
@@ -82,7 +82,7 @@ impl Event {
         self
     }
 
-    /// Writes it down.
+    /// Appends the event to the audit log.
     pub(crate) fn write(&self, tx: &Tx<'_>, now: Timestamp) -> Result<(), DbError> {
         let line = NewAuditRow {
             at: now,
@@ -98,13 +98,18 @@ impl Event {
         if let Some(detail) = detail.as_object_mut() {
             detail.insert("grant".to_owned(), grant.id.clone().into());
         }
-        Self { kind, subject: Some(grant.subject.clone()), client: Some(cut(&grant.client)), detail }
+        Self {
+            kind,
+            subject: Some(grant.subject.clone()),
+            client: Some(truncate_client_id(&grant.client)),
+            detail,
+        }
     }
 }
 
-/// The id of a client as it is written down. One that registered has up to 4096 characters: the first of them and a hash
-/// tell it from others as well.
-fn cut(client: &str) -> String {
+/// Truncates a client id. Ids of registered clients have up to 4096 characters; the first ones plus a hash
+/// identify them as well.
+fn truncate_client_id(client: &str) -> String {
     let Some((end, _)) = client.char_indices().nth(MAX_CLIENT_ID_CHARS) else { return client.to_owned() };
     let hash = hex::encode(Sha256::digest(client.as_bytes()).first_chunk::<4>().unwrap_or(&[0; 4]));
     format!("{}…{hash}", client.get(..end).unwrap_or_default())

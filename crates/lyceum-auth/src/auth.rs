@@ -1,4 +1,4 @@
-//! The verbs of sign-in, as the doors call them.
+//! Use cases of sign-in, called by the HTTP layer.
 
 mod account;
 mod admit;
@@ -39,59 +39,59 @@ use crate::{
 };
 use admit::CachedToken;
 
-/// How many tokens are remembered between two requests; a full cache forgets some too early.
+/// Maximum number of cached tokens; a full cache evicts early.
 const TOKEN_CACHE_CAPACITY: usize = 150_000;
 
-/// How far the audit log goes back, and how many rows it has at most.
+/// Retention and maximum size of the audit log.
 const AUDIT_RETENTION: SignedDuration = SignedDuration::from_hours(365 * 24);
 const MAX_AUDIT_ROWS: i64 = 1_000_000;
 
-/// How sign-in is set up.
+/// Settings of sign-in.
 #[derive(Debug)]
 pub struct Settings {
-    /// The name of this server, as the whole world knows it: `https://mcp.example.org`.
+    /// Public base URL of this server, such as `https://mcp.example.org`.
     pub issuer: String,
-    /// What tokens can be for; the first where a client names none.
+    /// Resources that tokens can be bound to; the first is the default.
     pub resources: Vec<String>,
-    /// The key of this deployment.
+    /// Secret key of this deployment.
     pub key: Key,
-    /// Clients that the operator named.
+    /// Clients from the configuration.
     pub clients: Vec<Client>,
-    /// Chains, where accounts can sign in.
+    /// Chains that accounts can sign in on.
     pub chains: Vec<Arc<Chain>>,
-    /// Hats that make tiers, and the number of the chain they are on.
+    /// Hats that grant tiers, and the id of their chain.
     pub hats: Option<(u64, Hats)>,
-    /// The chain and the contract that names are read from.
+    /// Chain id and address of the ENS universal resolver.
     pub names: Option<(u64, Address)>,
-    /// GitHub, where people can sign in there, or with the tokens that they have from there.
+    /// GitHub, if users can sign in there or with GitHub tokens.
     pub github: Option<GitHub>,
-    /// Whether tokens of GitHub are taken as they are.
+    /// Whether GitHub tokens are accepted as bearer tokens.
     pub takes_pats: bool,
-    /// How long somebody's tier is taken as it was.
+    /// TTL of cached tiers.
     pub roles_good_for: SignedDuration,
-    /// Keys that the operator gave out.
+    /// API keys from the configuration.
     pub keys: Vec<ApiKey>,
-    /// Where client documents may be fetched from.
+    /// SSRF guard for client metadata documents and ENS gateways.
     pub guard: Guard,
-    /// Whether what is public is open to those who do not sign in.
+    /// Whether requests without a token may use what is public.
     pub anonymous: bool,
-    /// Every scope there is.
+    /// All scopes.
     pub rights: Rights,
 }
 
-/// A key that the operator gave out.
+/// An API key from the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Its name, for the record.
+    /// Name, for the audit log.
     pub name: String,
-    /// What is kept of it.
+    /// Hash of the key.
     pub hash: [u8; 32],
-    /// How far its holder is trusted.
+    /// Tier of its holder.
     pub tier: Tier,
 }
 
 impl ApiKey {
-    /// Who holds it.
+    /// Subject of its holder.
     pub fn subject(&self) -> Subject {
         let mark = hex::encode(self.hash.first_chunk::<4>().unwrap_or(&[0; 4]));
         Subject::Key { name: self.name.clone(), mark }
@@ -110,7 +110,7 @@ struct Inner {
     key: Key,
     clients: Vec<Client>,
     chains: BTreeMap<u64, Arc<Chain>>,
-    place: SiweDomain,
+    siwe_domain: SiweDomain,
     documents: Documents,
     roles: Roles,
     names: Option<Names>,
@@ -118,14 +118,14 @@ struct Inner {
     pats: Option<Pats>,
     keys: BTreeMap<[u8; 32], ApiKey>,
     anonymous: bool,
-    /// Who sends a request without a token.
-    stranger: Arc<Caller>,
+    /// Caller of requests without a token.
+    anonymous_caller: Arc<Caller>,
     rights: Rights,
-    checked: Cache<TokenHash, Arc<CachedToken>>,
+    token_cache: Cache<TokenHash, Arc<CachedToken>>,
 }
 
 impl Auth {
-    /// Sign-in over a database that is its own.
+    /// Creates the service on its own database.
     pub fn new(db: Db, settings: Settings) -> Self {
         let chains: BTreeMap<u64, Arc<Chain>> =
             settings.chains.into_iter().map(|chain| (chain.id(), chain)).collect();
@@ -137,7 +137,7 @@ impl Auth {
         let domain = settings.issuer.split_once("://").map_or("", |(_, domain)| domain).to_owned();
         let pats = settings.github.clone().filter(|_| settings.takes_pats);
         let pats = pats.map(|github| Pats::new(github, settings.roles_good_for, settings.key.clone()));
-        let place =
+        let siwe_domain =
             SiweDomain { domain, uri: settings.issuer.clone(), chains: chains.keys().copied().collect() };
         Self(Arc::new(Inner {
             db,
@@ -146,7 +146,7 @@ impl Auth {
             key: settings.key,
             clients: settings.clients,
             chains,
-            place,
+            siwe_domain,
             documents: Documents::new(settings.guard),
             roles: Roles::new(hats, settings.github.clone(), tiers, settings.roles_good_for),
             names,
@@ -154,9 +154,9 @@ impl Auth {
             github: settings.github,
             keys: settings.keys.into_iter().map(|key| (key.hash, key)).collect(),
             anonymous: settings.anonymous,
-            stranger: Arc::new(Caller::anonymous()),
+            anonymous_caller: Arc::new(Caller::anonymous()),
             rights: settings.rights,
-            checked: Cache::new(TOKEN_CACHE_CAPACITY),
+            token_cache: Cache::new(TOKEN_CACHE_CAPACITY),
         }))
     }
 
@@ -164,51 +164,56 @@ impl Auth {
         &self.0.key
     }
 
-    /// The name of this server.
+    /// The issuer: base URL of this server.
     pub fn issuer(&self) -> &str {
         &self.0.issuer
     }
 
-    /// The chains that accounts may be on; none where accounts can't sign in.
+    /// Supported chains; empty if accounts can't sign in.
     pub fn chains(&self) -> &[u64] {
-        &self.0.place.chains
+        &self.0.siwe_domain.chains
     }
 
-    /// The origin of GitHub, where people can sign in there.
+    /// Origin of GitHub, if users can sign in there.
     pub fn github(&self) -> Option<String> {
         self.0.github.as_ref().map(GitHub::origin)
     }
 
-    /// Whether there are keys that a person can sign in with.
+    /// Whether users can sign in with an API key.
     pub fn has_keys(&self) -> bool {
         !self.0.keys.is_empty()
     }
 
-    /// Whether the operator named that client.
+    /// Whether a client is from the configuration.
     pub fn vouches_for(&self, client: &str) -> bool {
         self.0.clients.iter().any(|known| known.id == client)
     }
 
-    /// Every scope there is.
+    /// All scopes.
     pub fn rights(&self) -> &Rights {
         &self.0.rights
     }
 
-    /// What the server can do.
+    /// Authorization server metadata.
     pub fn metadata(&self) -> ServerMetadata {
         ServerMetadata::of(&self.0.issuer, &self.0.rights)
     }
 
-    /// What is needed to use a resource; nothing where it is not one of ours.
+    /// Protected resource metadata; `None` for an unknown resource.
     pub fn resource_metadata(&self, path: &str) -> Option<ResourceMetadata> {
         let resource = format!("{}{path}", self.0.issuer);
         let is_ours = self.0.resources.contains(&resource);
         is_ours.then(|| ResourceMetadata::of(&self.0.issuer, resource, &self.0.rights))
     }
 
-    /// Writes something down.
+    /// Appends an event to the audit log.
     pub async fn record(&self, event: Event, now: Timestamp) -> Result<(), DbError> {
         self.0.db.write(move |tx| event.write(tx, now)).await
+    }
+
+    /// Reads from the database, to see whether it answers.
+    pub async fn ping(&self) -> Result<(), DbError> {
+        self.0.db.read(|tx| grants::find_token(tx, &[0; 32]).map(drop)).await
     }
 
     /// Deletes expired grants, tokens and values.

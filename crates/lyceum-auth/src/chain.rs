@@ -1,6 +1,6 @@
-//! A chain, read over JSON-RPC. Its address is a secret, for providers put keys into it.
+//! Reads a chain over JSON-RPC. Its URL is a secret, because providers put API keys into it.
 //!
-//! What a contract answers and what goes wrong on the way are kept apart: only the second means that nothing is known.
+//! Separates what a contract returned, including a revert, from failures to reach the chain.
 
 use std::{fmt, time::Duration};
 
@@ -11,53 +11,53 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
-/// How long one answer may take.
+/// Timeout of a request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How large one answer may be.
+/// Maximum size of a response.
 const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
-/// How much work one call may make.
+/// Gas limit of a call.
 const GAS_LIMIT: u64 = 10_000_000;
 
-/// Whom code that is not on the chain seems to be run by: an account that nobody has.
+/// Sender of calls that run code not on the chain: an address without an owner.
 const NOBODY_ADDRESS: Address = address!("6c79636575600000000000000000000000000000");
 
-/// A chain, and where it is read.
+/// A chain and its RPC endpoint.
 pub struct Chain {
     id: u64,
     url: Url,
     client: Client,
-    /// Whether it is the chain that it should be was asked.
-    is_right: OnceCell<()>,
+    /// Set once the endpoint's chain id was verified.
+    id_verified: OnceCell<()>,
 }
 
-/// The state that is read.
+/// Block to read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Block {
-    /// The newest.
+    /// The latest block.
     Latest,
-    /// One that is not going to be undone.
+    /// The latest block that is safe from reorgs.
     Safe,
 }
 
-/// Why a chain gave no answer.
+/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChainError {
-    /// It can't be reached, or says something that can't be read. The text is for the operator.
-    #[error("chain {chain} can't be read now: {why}")]
+    /// The chain can't be reached, or its response is invalid. The message is for the operator.
+    #[error("chain {chain} can't be read: {why}")]
     Unreachable {
-        /// Which one.
+        /// Chain id.
         chain: u64,
-        /// What happened.
+        /// Reason.
         why: String,
     },
-    /// The contract refused, with what it said.
-    #[error("the contract refused the call")]
+    /// The contract reverted, with this data.
+    #[error("the contract reverted")]
     Reverted(Bytes),
 }
 
-/// Why a chain can't be used at all.
+/// The RPC URL is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the RPC URL must be http or https")]
 pub struct BadChain;
@@ -65,11 +65,11 @@ pub struct BadChain;
 #[derive(Deserialize)]
 struct RpcResponse {
     result: Option<Value>,
-    error: Option<Refusal>,
+    error: Option<RpcError>,
 }
 
 #[derive(Deserialize)]
-struct Refusal {
+struct RpcError {
     code: i64,
     #[serde(default)]
     message: String,
@@ -77,34 +77,34 @@ struct Refusal {
 }
 
 impl Chain {
-    /// Gets ready to read; nothing is sent yet.
+    /// Creates the client; sends nothing yet.
     pub fn new(id: u64, url: &str) -> Result<Self, BadChain> {
         let url = Url::parse(url.trim()).map_err(|_| BadChain)?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(BadChain);
         }
         let client = client(&url, ClientOptions::default()).map_err(|_| BadChain)?;
-        Ok(Self { id, url, client, is_right: OnceCell::new() })
+        Ok(Self { id, url, client, id_verified: OnceCell::new() })
     }
 
-    /// Its number.
+    /// Chain id.
     pub fn id(&self) -> u64 {
         self.id
     }
 
-    /// Whether it can be reached, and is the chain that it should be.
+    /// Checks that the endpoint can be reached and serves the right chain.
     pub async fn reach(&self) -> Result<(), ChainError> {
-        self.is_right.get_or_try_init(|| self.check_id()).await?;
+        self.id_verified.get_or_try_init(|| self.check_id()).await?;
         Ok(())
     }
 
-    /// Calls a contract, without changing anything.
+    /// Calls a contract read-only (`eth_call`).
     pub(crate) async fn call(&self, to: Address, data: Vec<u8>, at: Block) -> Result<Bytes, ChainError> {
         self.eth_call(json!({ "to": to.to_string(), "data": Bytes::from(data).to_string(), "gas": format!("{GAS_LIMIT:#x}") }), at).await
     }
 
-    /// Runs code that is not on the chain, without changing anything. Nobody runs it, which is not the same as the account
-    /// zero: some contracts trust whatever seems to come from there.
+    /// Runs code that is not on the chain (`eth_call` without `to`). The sender is not the zero address, because
+    /// some contracts trust that one.
     pub(crate) async fn run(&self, code: Bytes, at: Block) -> Result<Bytes, ChainError> {
         self.eth_call(
             json!({ "from": NOBODY_ADDRESS.to_string(), "data": code.to_string(), "gas": format!("{GAS_LIMIT:#x}") }),
@@ -119,48 +119,48 @@ impl Chain {
             Block::Latest => "latest",
             Block::Safe => "safe",
         };
-        let answer = self.request("eth_call", json!([call, block])).await?;
-        bytes_of(&answer).ok_or_else(|| self.unreachable("the answer is not hexadecimal"))
+        let result = self.request("eth_call", json!([call, block])).await?;
+        parse_hex(&result).ok_or_else(|| self.unreachable("the result is not hexadecimal"))
     }
 
-    /// An address that leads to another chain would give everyone the roles of that one.
+    /// Verifies the chain id: an endpoint of another chain would grant the roles of that one.
     async fn check_id(&self) -> Result<(), ChainError> {
-        let answer = self.request("eth_chainId", json!([])).await?;
-        let id = answer.as_str().and_then(|id| u64::from_str_radix(id.strip_prefix("0x")?, 16).ok());
+        let result = self.request("eth_chainId", json!([])).await?;
+        let id = result.as_str().and_then(|id| u64::from_str_radix(id.strip_prefix("0x")?, 16).ok());
         match id {
             Some(id) if id == self.id => Ok(()),
-            Some(id) => Err(self.unreachable(&format!("its address leads to chain {id}"))),
-            None => Err(self.unreachable("it does not say which chain it is")),
+            Some(id) => Err(self.unreachable(&format!("its RPC URL is for chain {id}"))),
+            None => Err(self.unreachable("invalid response to eth_chainId")),
         }
     }
 
     async fn request(&self, method: &str, params: Value) -> Result<Value, ChainError> {
-        let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let sent = self.client.post(self.url.clone()).json(&question).timeout(REQUEST_TIMEOUT).send();
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let sent = self.client.post(self.url.clone()).json(&body).timeout(REQUEST_TIMEOUT).send();
         let response = sent.await.map_err(|error| self.unreachable(category(&error)))?;
         let status = response.status();
         let body = read_body(response, MAX_RESPONSE_BYTES).await;
         let body = body.map_err(|error| self.unreachable(&error.to_string()))?;
-        let answer: RpcResponse = serde_json::from_slice(&body)
-            .map_err(|_| self.unreachable(&format!("the answer is not JSON-RPC (status {status})")))?;
-        match (answer.result, answer.error) {
-            (_, Some(refusal)) => Err(self.refused(&refusal)),
+        let response: RpcResponse = serde_json::from_slice(&body)
+            .map_err(|_| self.unreachable(&format!("the response is not JSON-RPC (status {status})")))?;
+        match (response.result, response.error) {
+            (_, Some(error)) => Err(self.classify(&error)),
             (Some(result), None) if status.is_success() => Ok(result),
-            _ => Err(self.unreachable(&format!("it answered with status {status}"))),
+            _ => Err(self.unreachable(&format!("HTTP status {status}"))),
         }
     }
 
-    fn refused(&self, refusal: &Refusal) -> ChainError {
+    fn classify(&self, error: &RpcError) -> ChainError {
         let data =
-            refusal.data.as_ref().and_then(|data| bytes_of(data).or_else(|| bytes_of(data.get("data")?)));
-        let text = refusal.message.to_ascii_lowercase();
-        let is_the_call = ["revert", "out of gas", "outofgas", "invalid opcode", "stack"]
+            error.data.as_ref().and_then(|data| parse_hex(data).or_else(|| parse_hex(data.get("data")?)));
+        let text = error.message.to_ascii_lowercase();
+        let is_revert = ["revert", "out of gas", "outofgas", "invalid opcode", "stack"]
             .iter()
             .any(|word| text.contains(word));
-        if refusal.code == 3 || is_the_call {
+        if error.code == 3 || is_revert {
             ChainError::Reverted(data.unwrap_or_default())
         } else {
-            self.unreachable(&format!("it refused with code {}", refusal.code))
+            self.unreachable(&format!("JSON-RPC error {}", error.code))
         }
     }
 
@@ -169,7 +169,7 @@ impl Chain {
     }
 }
 
-fn bytes_of(value: &Value) -> Option<Bytes> {
+fn parse_hex(value: &Value) -> Option<Bytes> {
     hex::decode(value.as_str()?).ok().map(Bytes::from)
 }
 

@@ -1,62 +1,62 @@
-//! Turns at work that anybody can cause, such as asking another server: so many at once, and so many of them by one name.
+//! Concurrency limits for work that strangers can cause, such as outgoing requests: in total, and per key.
 //!
-//! Nobody waits in line: whoever gets no turn is told so, and what is slow holds no more than its own share.
+//! Nothing is queued: without a free permit, the caller is rejected, so a slow host blocks only its own share.
 
 use std::{
     net::IpAddr,
     sync::{Mutex, PoisonError},
 };
 
-/// What a turn counts against.
+/// What a permit is counted against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LimitKey {
-    /// The host that is asked.
+    /// The requested host.
     Host(String),
-    /// The address that a request came from.
+    /// The client address.
     Address(IpAddr),
 }
 
-/// Turns that are taken.
+/// Permits in use.
 #[derive(Debug, Default)]
 pub(crate) struct ConcurrencyLimits {
-    taken: Mutex<Vec<Vec<LimitKey>>>,
+    active: Mutex<Vec<Vec<LimitKey>>>,
 }
 
-/// One turn; it ends when this is dropped.
+/// A permit; released on drop.
 #[derive(Debug)]
 pub(crate) struct Permit<'t> {
-    turns: &'t ConcurrencyLimits,
-    shares: Vec<LimitKey>,
+    limits: &'t ConcurrencyLimits,
+    keys: Vec<LimitKey>,
 }
 
 impl ConcurrencyLimits {
-    /// Takes a turn if fewer than `most` are taken, and of each share fewer than its own number.
-    pub(crate) fn take(
+    /// Acquires a permit if fewer than `max` are in use, and for each key fewer than its own limit.
+    pub(crate) fn try_acquire(
         &self,
-        most: usize,
-        shares: impl IntoIterator<Item = (LimitKey, usize)>,
+        max: usize,
+        key_limits: impl IntoIterator<Item = (LimitKey, usize)>,
     ) -> Option<Permit<'_>> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut own = Vec::new();
-        for (share, of_it) in shares {
-            if taken.iter().filter(|turn| turn.contains(&share)).count() >= of_it {
+        let mut active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = Vec::new();
+        for (key, limit) in key_limits {
+            if active.iter().filter(|permit| permit.contains(&key)).count() >= limit {
                 return None;
             }
-            own.push(share);
+            keys.push(key);
         }
-        if taken.len() >= most {
+        if active.len() >= max {
             return None;
         }
-        taken.push(own.clone());
-        Some(Permit { turns: self, shares: own })
+        active.push(keys.clone());
+        Some(Permit { limits: self, keys })
     }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        let mut taken = self.turns.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = taken.iter().position(|turn| *turn == self.shares) {
-            taken.swap_remove(place);
+        let mut active = self.limits.active.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(position) = active.iter().position(|permit| *permit == self.keys) {
+            active.swap_remove(position);
         }
     }
 }

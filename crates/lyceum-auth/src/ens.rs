@@ -1,7 +1,7 @@
-//! Names of accounts: what an account is called in ENS, and what it says of itself there.
+//! ENS profiles: the name of an account and its text records.
 //!
-//! The resolver on the chain finds the name of an account and checks that the name leads back to it. A name is taken only as
-//! ENSIP-15 writes it, so that no two look alike. What lies outside the chain is asked through a guard.
+//! The universal resolver does the reverse lookup and verifies that the name resolves back to the account. Names
+//! must be normalized (ENSIP-15), so that no two look alike. Offchain gateways are called through the SSRF guard.
 
 mod gateway;
 
@@ -16,17 +16,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::chain::{Chain, ChainError};
 
-/// Where the resolver of all names is.
+/// Address of the ENS universal resolver.
 pub const UNIVERSAL_RESOLVER: Address = address!("eEeEEEeE14D718C2B47D9923Deab1335E144EeEe");
 
-/// Stands for Ethereum among coins.
+/// SLIP-44 coin type of Ethereum.
 const ETHEREUM_COIN_TYPE: u64 = 60;
 
-/// How long what was found is taken as it was, and how many accounts are remembered.
+/// TTL and capacity of the cache.
 const PROFILE_TTL: SignedDuration = SignedDuration::from_hours(1);
 const CACHE_CAPACITY: usize = 10_000;
 
-/// The longest text that is kept.
+/// Maximum length of a text record.
 const MAX_TEXT_BYTES: usize = 1024;
 
 sol! {
@@ -35,44 +35,44 @@ sol! {
     function text(bytes32 node, string key) returns (string value);
 }
 
-/// What an account says of itself.
+/// Public profile of an account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Its name.
+    /// ENS name.
     #[serde(rename = "ensName", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where its picture is.
+    /// URL of its avatar.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
-    /// Its name at GitHub.
+    /// GitHub login.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub github: Option<String>,
 }
 
-/// Names, and where they are read.
+/// Resolves and caches ENS profiles.
 #[derive(Debug)]
 pub(crate) struct Names {
     chain: Arc<Chain>,
     resolver: Address,
     guard: Guard,
-    known: Cache<Address, (Profile, Timestamp)>,
+    cache: Cache<Address, (Profile, Timestamp)>,
 }
 
 impl Names {
     pub(crate) fn new(chain: Arc<Chain>, resolver: Address, guard: Guard) -> Self {
-        Self { chain, resolver, guard, known: Cache::new(CACHE_CAPACITY) }
+        Self { chain, resolver, guard, cache: Cache::new(CACHE_CAPACITY) }
     }
 
-    /// What an account says of itself. Nobody is kept from signing in because it can't be read: then it is nothing.
+    /// Reads the profile of an account. Returns an empty one on failure: it must not prevent a sign-in.
     pub(crate) async fn profile(&self, account: Address, now: Timestamp) -> Profile {
-        if let Some((profile, read)) = self.known.get(&account)
+        if let Some((profile, read)) = self.cache.get(&account)
             && now.duration_since(read) < PROFILE_TTL
         {
             return profile;
         }
         match self.read(account).await {
             Ok(profile) => {
-                self.known.insert(account, (profile.clone(), now));
+                self.cache.insert(account, (profile.clone(), now));
                 profile
             }
             Err(error) => {
@@ -83,25 +83,25 @@ impl Names {
     }
 
     async fn read(&self, account: Address) -> Result<Profile, ChainError> {
-        let question = reverseCall { account: account.to_vec().into(), coin: U256::from(ETHEREUM_COIN_TYPE) };
-        let answer = match self.call_resolver(question.abi_encode()).await {
+        let call = reverseCall { account: account.to_vec().into(), coin: U256::from(ETHEREUM_COIN_TYPE) };
+        let answer = match self.call_resolver(call.abi_encode()).await {
             Ok(answer) => answer,
-            // There is no name, or it leads to somebody else.
+            // There is no name, or it resolves to another account.
             Err(ChainError::Reverted(_)) => return Ok(Profile::default()),
             Err(error) => return Err(error),
         };
         let name = reverseCall::abi_decode_returns(&answer).map(|answer| answer.name).unwrap_or_default();
-        let Some(name) = normal(&name) else { return Ok(Profile::default()) };
+        let Some(name) = normalized(&name) else { return Ok(Profile::default()) };
         let (avatar, github) =
             futures::future::try_join(self.text(&name, "avatar"), self.text(&name, "com.github")).await?;
         Ok(Profile { name: Some(name), avatar, github })
     }
 
     async fn text(&self, name: &str, key: &str) -> Result<Option<String>, ChainError> {
-        let Some(encoded) = encoded(name) else { return Ok(None) };
-        let data = textCall { node: node(name), key: key.to_owned() }.abi_encode();
-        let question = resolveCall { name: encoded.into(), data: data.into() }.abi_encode();
-        let answer = match self.call_resolver(question).await {
+        let Some(encoded) = dns_encode(name) else { return Ok(None) };
+        let data = textCall { node: namehash(name), key: key.to_owned() }.abi_encode();
+        let call = resolveCall { name: encoded.into(), data: data.into() }.abi_encode();
+        let answer = match self.call_resolver(call).await {
             Ok(answer) => answer,
             Err(ChainError::Reverted(_)) => return Ok(None),
             Err(error) => return Err(error),
@@ -113,27 +113,27 @@ impl Names {
         }))
     }
 
-    async fn call_resolver(&self, question: Vec<u8>) -> Result<alloy_primitives::Bytes, ChainError> {
-        gateway::call(&self.chain, &self.guard, self.resolver, question).await
+    async fn call_resolver(&self, call: Vec<u8>) -> Result<alloy_primitives::Bytes, ChainError> {
+        gateway::call(&self.chain, &self.guard, self.resolver, call).await
     }
 }
 
-/// A name, if it is written as ENSIP-15 says.
-fn normal(name: &str) -> Option<String> {
+/// Returns the name if it is normalized (ENSIP-15).
+fn normalized(name: &str) -> Option<String> {
     if name.is_empty() || name.len() > 255 {
         return None;
     }
     ens_normalize::ens_normalize(name).ok().filter(|normal| normal == name)
 }
 
-/// The number that stands for a name.
-fn node(name: &str) -> B256 {
+/// Namehash of a name (ENSIP-1).
+fn namehash(name: &str) -> B256 {
     let labels = name.rsplit('.').filter(|label| !label.is_empty());
     labels.fold(B256::ZERO, |node, label| keccak256([node.as_slice(), keccak256(label).as_slice()].concat()))
 }
 
-/// A name as DNS writes it: each label after its length.
-fn encoded(name: &str) -> Option<Vec<u8>> {
+/// DNS wire format of a name: each label after its length.
+fn dns_encode(name: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(name.len() + 2);
     for label in name.split('.') {
         bytes.push(u8::try_from(label.len()).ok().filter(|length| *length > 0)?);

@@ -1,7 +1,7 @@
-//! People and teams at GitHub: who signs in there, and which organisations and teams they are in.
+//! GitHub users: sign-in, and membership of organisations and teams.
 //!
-//! The person's own token is used once, to learn who they are, and thrown away. Which teams they are in is read with the
-//! operator's token, so that it can be read again at any time.
+//! The user's access token is used once, to read their identity, and discarded. Memberships are read with the
+//! operator's token, so they can be read at any time.
 
 use std::{fmt, time::Duration};
 
@@ -15,11 +15,11 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::roles::RolesUnavailable;
 
-/// How long one answer may take, and how large it may be.
+/// Timeout and size limit of a response.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
-/// How GitHub is used.
+/// Client of GitHub.
 #[derive(Clone)]
 pub struct GitHub {
     web: Url,
@@ -32,20 +32,20 @@ pub struct GitHub {
     tiers: Vec<(Team, Tier)>,
 }
 
-/// What is known of the application at GitHub.
+/// Settings of the GitHub OAuth app.
 #[derive(Clone)]
 pub struct GitHubSettings {
-    /// Where people sign in: `https://github.com`, or an own server.
+    /// Web base URL: `https://github.com`, or a GitHub Enterprise server.
     pub web: String,
-    /// Where programs ask: `https://api.github.com`, or an own server.
+    /// API base URL: `https://api.github.com`, or a GitHub Enterprise server.
     pub api: String,
-    /// The id of the application; empty where nobody signs in there.
+    /// Client id of the OAuth app; empty if users don't sign in there.
     pub client_id: String,
-    /// Its secret.
+    /// Client secret.
     pub client_secret: String,
-    /// A token that may read who is in which team.
+    /// Token that may read memberships.
     pub token: Option<String>,
-    /// Organisations and teams, and the tier of whoever is in them.
+    /// Organisations and teams, with the tier of their members.
     pub tiers: Vec<(Team, Tier)>,
 }
 
@@ -56,19 +56,19 @@ pub struct Team {
     team: Option<String>,
 }
 
-/// The text names neither an organisation nor a team.
+/// Not the name of an organisation or team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("write an organisation, such as acme, or a team of one, such as acme/core")]
 pub struct BadTeam;
 
-/// The addresses of GitHub are not such.
+/// A GitHub URL is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the GitHub URL must be http or https")]
 pub struct BadGitHub;
 
-/// A person at GitHub.
+/// A GitHub user.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct Person {
+pub(crate) struct User {
     pub(crate) id: u64,
     pub(crate) login: String,
     #[serde(default)]
@@ -86,27 +86,27 @@ struct Membership {
     state: String,
 }
 
-/// Whose a token is.
+/// Owner of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The person of that number.
-    Person(u64),
-    /// Nobody's: it is made up, over or taken back.
-    Nobody,
+    /// The user with this id.
+    User(u64),
+    /// None: the token is invalid, expired or revoked.
+    Invalid,
 }
 
-/// What GitHub said, where it is not the answer to the question.
+/// Why a request failed.
 enum RequestFailure {
-    /// There is no such thing.
-    Nothing,
-    /// The token that was sent is not good.
-    BadToken,
-    /// It can't be said now.
-    Unreadable(RolesUnavailable),
+    /// 404.
+    NotFound,
+    /// 401: the token was rejected.
+    Unauthorized,
+    /// Any other failure.
+    Unavailable(RolesUnavailable),
 }
 
 impl Team {
-    /// Reads `acme` or `acme/core`.
+    /// Parses `acme` or `acme/core`.
     pub fn parse(text: &str) -> Result<Self, BadTeam> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -124,7 +124,7 @@ impl Team {
         Ok(Self { organisation: organisation.to_owned(), team: team.map(str::to_owned) })
     }
 
-    /// Where it is said whether somebody is in it.
+    /// API path of a user's membership.
     fn path(&self, login: &str) -> String {
         let organisation = &self.organisation;
         match &self.team {
@@ -135,7 +135,7 @@ impl Team {
 }
 
 impl GitHub {
-    /// Gets ready to ask; nothing is sent yet.
+    /// Creates the client; sends nothing yet.
     pub fn new(settings: GitHubSettings) -> Result<Self, BadGitHub> {
         let parse = |text: &str| {
             let url =
@@ -143,20 +143,20 @@ impl GitHub {
             if matches!(url.scheme(), "http" | "https") { Ok(url) } else { Err(BadGitHub) }
         };
         let (web, api) = (parse(&settings.web)?, parse(&settings.api)?);
-        // One may be reached through a proxy and the other not.
+        // One may need the proxy and the other not.
         let connect = |url: &Url| client(url, ClientOptions::default()).map_err(|_| BadGitHub);
         let (web_client, api_client) = (connect(&web)?, connect(&api)?);
         let GitHubSettings { client_id, client_secret, token, tiers, .. } = settings;
         Ok(Self { web, web_client, api, api_client, client_id, client_secret, token, tiers })
     }
 
-    /// Where people sign in, as a policy of a page names it.
+    /// Origin of the sign-in page, for the Content Security Policy.
     pub(crate) fn origin(&self) -> String {
         self.web.origin().ascii_serialization()
     }
 
-    /// Where a person is sent to sign in.
-    pub(crate) fn sign_in(&self, callback: &str, state: &str) -> String {
+    /// URL of GitHub's authorization page.
+    pub(crate) fn authorization_url(&self, callback: &str, state: &str) -> String {
         let mut url = self.web.clone();
         url.set_path(&format!("{}login/oauth/authorize", self.web.path()));
         url.query_pairs_mut()
@@ -167,12 +167,12 @@ impl GitHub {
         url.into()
     }
 
-    /// Who came back with that code; nobody where it is not good.
-    pub(crate) async fn person(
+    /// Exchanges a code for the user's identity; `None` if the code is invalid.
+    pub(crate) async fn user_by_code(
         &self,
         code: &str,
         callback: &str,
-    ) -> Result<Option<Person>, RolesUnavailable> {
+    ) -> Result<Option<User>, RolesUnavailable> {
         let mut url = self.web.clone();
         url.set_path(&format!("{}login/oauth/access_token", self.web.path()));
         let form = form_urlencoded::Serializer::new(String::new())
@@ -187,42 +187,42 @@ impl GitHub {
             .header("content-type", "application/x-www-form-urlencoded")
             .header(ACCEPT, "application/json")
             .body(form);
-        let granted: Option<TokenResponse> = optional(send(request).await)?;
-        let Some(granted) = granted else { return Ok(None) };
-        let token = match (granted.access_token, granted.error.as_deref()) {
+        let response: Option<TokenResponse> = optional(send(request).await)?;
+        let Some(response) = response else { return Ok(None) };
+        let token = match (response.access_token, response.error.as_deref()) {
             (Some(token), _) => token,
             (None, Some("bad_verification_code") | None) => return Ok(None),
-            // The person can't help it: the id, the secret or the callback of the application is not as it is there.
+            // A configuration error: client id, secret or callback URL don't match the OAuth app.
             (None, Some(error)) => {
-                return Err(RolesUnavailable::new(format!("GitHub refuses the application: {error}")));
+                return Err(RolesUnavailable::new(format!("GitHub rejected the OAuth app: {error}")));
             }
         };
         optional(send(self.request("user", Some(&token))).await)
     }
 
-    /// Whose that token is.
+    /// Finds the owner of a token.
     pub(crate) async fn owner(&self, token: &str) -> Result<Owner, RolesUnavailable> {
-        match send::<Person>(self.request("user", Some(token))).await {
-            Err(RequestFailure::BadToken) => Ok(Owner::Nobody),
-            answer => Ok(optional(answer)?.map_or(Owner::Nobody, |person| Owner::Person(person.id))),
+        match send::<User>(self.request("user", Some(token))).await {
+            Err(RequestFailure::Unauthorized) => Ok(Owner::Invalid),
+            result => Ok(optional(result)?.map_or(Owner::Invalid, |user| Owner::User(user.id))),
         }
     }
 
-    /// The tier of somebody: the highest that any of their teams gives.
+    /// Tier of a user: the highest of their teams.
     pub(crate) async fn tier(&self, id: u64) -> Result<Tier, RolesUnavailable> {
         if self.tiers.is_empty() {
             return Ok(Tier::Public);
         }
         let token = self.token.as_deref();
-        let person: Option<Person> = optional(send(self.request(&format!("user/{id}"), token)).await)?;
-        // Whoever left GitHub is in no team.
-        let Some(person) = person else { return Ok(Tier::Public) };
+        let user: Option<User> = optional(send(self.request(&format!("user/{id}"), token)).await)?;
+        // A deleted user is in no team.
+        let Some(user) = user else { return Ok(Tier::Public) };
         let mut best = Tier::Public;
         for (team, tier) in self.tiers.iter().filter(|(_, tier)| *tier > Tier::Public) {
             if *tier <= best {
                 continue;
             }
-            let membership = send::<Membership>(self.request(&team.path(&person.login), token)).await;
+            let membership = send::<Membership>(self.request(&team.path(&user.login), token)).await;
             if optional(membership)?.is_some_and(|membership| membership.state == "active") {
                 best = *tier;
             }
@@ -241,36 +241,36 @@ impl GitHub {
     }
 }
 
-/// What was asked for, or that there is none.
-fn optional<T>(answer: Result<T, RequestFailure>) -> Result<Option<T>, RolesUnavailable> {
-    match answer {
+/// Maps a 404 to `None`.
+fn optional<T>(result: Result<T, RequestFailure>) -> Result<Option<T>, RolesUnavailable> {
+    match result {
         Ok(found) => Ok(Some(found)),
-        Err(RequestFailure::Nothing) => Ok(None),
-        Err(RequestFailure::BadToken) => {
-            Err(RolesUnavailable::new("GitHub does not take the token that it is asked with".to_owned()))
+        Err(RequestFailure::NotFound) => Ok(None),
+        Err(RequestFailure::Unauthorized) => {
+            Err(RolesUnavailable::new("GitHub rejected the access token".to_owned()))
         }
-        Err(RequestFailure::Unreadable(error)) => Err(error),
+        Err(RequestFailure::Unavailable(error)) => Err(error),
     }
 }
 
 async fn send<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, RequestFailure> {
-    let unreadable = |why: String| {
-        RequestFailure::Unreadable(RolesUnavailable::new(format!("GitHub can't be asked now: {why}")))
+    let unavailable = |why: String| {
+        RequestFailure::Unavailable(RolesUnavailable::new(format!("GitHub can't be reached: {why}")))
     };
     let response = request
         .timeout(REQUEST_TIMEOUT)
         .send()
         .await
-        .map_err(|error| unreadable(category(&error).to_owned()))?;
+        .map_err(|error| unavailable(category(&error).to_owned()))?;
     match response.status() {
         status if status.is_success() => {}
-        StatusCode::NOT_FOUND => return Err(RequestFailure::Nothing),
-        StatusCode::UNAUTHORIZED => return Err(RequestFailure::BadToken),
-        status => return Err(unreadable(format!("it answered with status {}", status.as_u16()))),
+        StatusCode::NOT_FOUND => return Err(RequestFailure::NotFound),
+        StatusCode::UNAUTHORIZED => return Err(RequestFailure::Unauthorized),
+        status => return Err(unavailable(format!("HTTP status {}", status.as_u16()))),
     }
     let body =
-        read_body(response, MAX_RESPONSE_BYTES).await.map_err(|error| unreadable(error.to_string()))?;
-    serde_json::from_slice(&body).map_err(|_| unreadable("its answer can't be read".to_owned()))
+        read_body(response, MAX_RESPONSE_BYTES).await.map_err(|error| unavailable(error.to_string()))?;
+    serde_json::from_slice(&body).map_err(|_| unavailable("invalid response".to_owned()))
 }
 
 impl fmt::Debug for GitHub {

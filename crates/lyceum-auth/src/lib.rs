@@ -1,7 +1,7 @@
-//! Who is calling: an OAuth 2.1 server, sign-in with an Ethereum account, roles and tokens → one `Caller`.
+//! Authentication: an OAuth 2.1 server, Sign-In with Ethereum, GitHub, API keys, roles and tokens → one `Caller`.
 //!
-//! Clients and people who only began leave nothing behind: what they need to go on is sealed and handed to them. What is
-//! kept is what was allowed, as grants with hashes of tokens, each step in one transaction.
+//! Registered clients and unfinished sign-ins are stateless: their state is authenticated with an HMAC and carried
+//! by them. Only grants and token hashes are stored, each step in one transaction.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod audit;

@@ -1,7 +1,7 @@
-//! OAuth 2.1: what a client asks for, what it may have, and what it gets.
+//! OAuth 2.1: clients, authorization requests, tokens.
 //!
-//! PKCE with S256 for everyone, exact redirect addresses, tokens bound to one resource. Deciding is pure; what must be
-//! true of several rows at once is one transaction in `exchange.rs`.
+//! PKCE with S256 is required, redirect URIs must match exactly, tokens are bound to one resource. Validation is
+//! pure; each exchange is one transaction, in `redeem.rs`.
 
 pub mod client;
 mod error;

@@ -1,8 +1,8 @@
-//! Personal access tokens of GitHub as proof of who somebody is, for servers that are set up so.
+//! GitHub personal access tokens as bearer tokens, for servers that enable them.
 //!
-//! Such a token is asked about once, at GitHub, and is neither kept nor written down: what is remembered for a while is
-//! a keyed hash of it and whose it is, or that it is nobody's. Anybody can make tokens up, so one address has few turns at
-//! asking, and some turns are kept for tokens that were good before.
+//! A token is checked at GitHub and never stored: the cache has a keyed hash of it with its owner, or that it is
+//! invalid. Anyone can make up tokens, so concurrent lookups are limited per address, and some are reserved for
+//! tokens that were valid before.
 
 use std::net::IpAddr;
 
@@ -21,106 +21,106 @@ use crate::{
     seal::{Key, Purpose},
 };
 
-/// How the tokens begin that a person made, and those that an application was given by them. Those of installations
-/// (`ghs_`) are nobody's.
+/// Prefixes of personal access tokens, and of tokens issued to an OAuth app. Installation tokens (`ghs_`) belong
+/// to no user.
 const PERSONAL_PREFIXES: [&str; 2] = ["ghp_", "github_pat_"];
 const OAUTH_PREFIX: &str = "gho_";
 
-/// The longest token.
+/// Maximum length of a token.
 const MAX_TOKEN_BYTES: usize = 255;
 
-/// How many tokens are remembered: those that are good, and those that are nobody's.
+/// Capacity of each cache: valid and invalid tokens.
 const CACHE_CAPACITY: usize = 10_000;
 
-/// How long it is remembered that a token is nobody's.
+/// TTL of the negative cache.
 const INVALID_TTL: SignedDuration = SignedDuration::from_secs(60);
 
-/// How many tokens are asked about at the same time: of all, of those that were never good, and of those from one address.
+/// Maximum concurrent lookups: in total, of new tokens, and of new tokens from one address.
 const MAX_LOOKUPS: usize = 16;
 const MAX_NEW_LOOKUPS: usize = 12;
 const MAX_LOOKUPS_PER_ADDRESS: usize = 4;
 
-/// How it is sent: RFC 4648 section 5, with `=` at the end or without.
+/// Encoding on the wire: RFC 4648 section 5, padding optional.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Who the tokens of GitHub belong to.
+/// Looks up owners of GitHub tokens.
 #[derive(Debug)]
 pub(crate) struct Pats {
     github: GitHub,
-    good_for: SignedDuration,
+    ttl: SignedDuration,
     key: Key,
-    known: Cache<[u8; 32], (u64, Timestamp)>,
-    bad: Cache<[u8; 32], Timestamp>,
-    turns: ConcurrencyLimits,
+    valid: Cache<[u8; 32], (u64, Timestamp)>,
+    invalid: Cache<[u8; 32], Timestamp>,
+    limits: ConcurrencyLimits,
 }
 
-/// What is remembered of a token.
+/// Cached state of a token.
 enum CachedOwner {
-    /// Whose it is.
-    Good(u64),
-    /// That it was somebody's; it must be asked about again.
+    /// Valid, with the user id of its owner.
+    Valid(u64),
+    /// Valid before; must be checked again.
     Stale,
-    /// That it is nobody's.
-    Bad,
-    /// Nothing.
-    Nothing,
+    /// Invalid.
+    Invalid,
+    /// Not cached.
+    Unknown,
 }
 
-/// Whose a token is.
+/// Owner of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PatOwner {
-    /// The number of the person at GitHub.
+    /// GitHub user id.
     pub(crate) id: u64,
-    /// Whether the person made it themselves.
+    /// Whether it is a personal access token.
     pub(crate) is_personal: bool,
 }
 
 impl Pats {
-    pub(crate) fn new(github: GitHub, good_for: SignedDuration, key: Key) -> Self {
-        let (known, bad) = (Cache::new(CACHE_CAPACITY), Cache::new(CACHE_CAPACITY));
-        Self { github, good_for, key, known, bad, turns: ConcurrencyLimits::default() }
+    pub(crate) fn new(github: GitHub, ttl: SignedDuration, key: Key) -> Self {
+        let (valid, invalid) = (Cache::new(CACHE_CAPACITY), Cache::new(CACHE_CAPACITY));
+        Self { github, ttl, key, valid, invalid, limits: ConcurrencyLimits::default() }
     }
 
-    /// Whose that is, for a request from an address.
+    /// Finds the owner of a token, for a request from an address.
     pub(crate) async fn owner(
         &self,
         sent: &str,
         from: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<PatOwner, AdmissionError> {
-        let token = decoded(sent).ok_or(AdmissionError::BadToken)?;
+        let token = decode(sent).ok_or(AdmissionError::BadToken)?;
         let is_personal = !token.starts_with(OAUTH_PREFIX);
         self.id_of(&token, from, now).await.map(|id| PatOwner { id, is_personal })
     }
 
-    /// Whether GitHub would be asked about it for the first time: what anybody can cause.
+    /// Whether it would be looked up at GitHub for the first time, which anyone can cause.
     pub(crate) fn is_new(&self, sent: &str, now: Timestamp) -> bool {
-        let hash = decoded(sent).map(|token| self.hash(&token));
-        hash.is_some_and(|hash| matches!(self.remembered(&hash, now), CachedOwner::Nothing))
+        let hash = decode(sent).map(|token| self.hash(&token));
+        hash.is_some_and(|hash| matches!(self.cached(&hash, now), CachedOwner::Unknown))
     }
 
     async fn id_of(&self, token: &str, from: Option<IpAddr>, now: Timestamp) -> Result<u64, AdmissionError> {
         let hash = self.hash(token);
-        let (most, share) = match self.remembered(&hash, now) {
-            CachedOwner::Good(id) => return Ok(id),
-            CachedOwner::Bad => return Err(AdmissionError::BadToken),
+        let (max, key_limit) = match self.cached(&hash, now) {
+            CachedOwner::Valid(id) => return Ok(id),
+            CachedOwner::Invalid => return Err(AdmissionError::BadToken),
             CachedOwner::Stale => (MAX_LOOKUPS, None),
-            CachedOwner::Nothing => {
+            CachedOwner::Unknown => {
                 (MAX_NEW_LOOKUPS, from.map(|from| (LimitKey::Address(from), MAX_LOOKUPS_PER_ADDRESS)))
             }
         };
-        let _turn = self.turns.take(most, share).ok_or(AdmissionError::Unavailable)?;
+        let _permit = self.limits.try_acquire(max, key_limit).ok_or(AdmissionError::Unavailable)?;
         match self.github.owner(token).await {
-            Ok(Owner::Person(id)) => {
-                self.known.insert(hash, (id, now));
+            Ok(Owner::User(id)) => {
+                self.valid.insert(hash, (id, now));
                 Ok(id)
             }
-            Ok(Owner::Nobody) => {
-                self.known.remove(&hash);
-                self.bad.insert(hash, now);
+            Ok(Owner::Invalid) => {
+                self.valid.remove(&hash);
+                self.invalid.insert(hash, now);
                 Err(AdmissionError::BadToken)
             }
             Err(error) => {
@@ -130,24 +130,24 @@ impl Pats {
         }
     }
 
-    fn remembered(&self, hash: &[u8; 32], now: Timestamp) -> CachedOwner {
-        match (self.known.get(hash), self.bad.get(hash)) {
-            (Some((id, checked_at)), _) if now.duration_since(checked_at) < self.good_for => {
-                CachedOwner::Good(id)
+    fn cached(&self, hash: &[u8; 32], now: Timestamp) -> CachedOwner {
+        match (self.valid.get(hash), self.invalid.get(hash)) {
+            (Some((id, checked_at)), _) if now.duration_since(checked_at) < self.ttl => {
+                CachedOwner::Valid(id)
             }
             (Some(_), _) => CachedOwner::Stale,
-            (None, Some(checked_at)) if now.duration_since(checked_at) < INVALID_TTL => CachedOwner::Bad,
-            (None, _) => CachedOwner::Nothing,
+            (None, Some(checked_at)) if now.duration_since(checked_at) < INVALID_TTL => CachedOwner::Invalid,
+            (None, _) => CachedOwner::Unknown,
         }
     }
 
     fn hash(&self, token: &str) -> [u8; 32] {
-        self.key.code(Purpose::Pat, token.as_bytes())
+        self.key.tag(Purpose::Pat, token.as_bytes())
     }
 }
 
-/// The token, if it can be one.
-fn decoded(sent: &str) -> Option<String> {
+/// Decodes a token and checks its format.
+fn decode(sent: &str) -> Option<String> {
     let token = String::from_utf8(BASE64.decode(sent).ok()?).ok()?;
     let is_word = token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let mut prefixes = PERSONAL_PREFIXES.iter().chain([&OAUTH_PREFIX]);
@@ -164,8 +164,8 @@ mod tests {
     #[test]
     fn a_token_is_read_with_padding_and_without() {
         for token in ["ghp_abc123", "github_pat_11AA_xyz", "gho_1", "ghp_abc1234"] {
-            assert_eq!(decoded(&URL_SAFE_NO_PAD.encode(token)).as_deref(), Some(token));
-            assert_eq!(decoded(&PADDED.encode(token)).as_deref(), Some(token));
+            assert_eq!(decode(&URL_SAFE_NO_PAD.encode(token)).as_deref(), Some(token));
+            assert_eq!(decode(&PADDED.encode(token)).as_deref(), Some(token));
         }
     }
 
@@ -175,18 +175,19 @@ mod tests {
         let texts =
             ["", "ghp_", "ghs_abc", "glpat-abc", "ghp_a\nb", "ghp_a b", " ghp_a", "GHP_abc", long.as_str()];
         for text in texts {
-            assert_eq!(decoded(&URL_SAFE_NO_PAD.encode(text)), None, "{text:?}");
+            assert_eq!(decode(&URL_SAFE_NO_PAD.encode(text)), None, "{text:?}");
         }
-        assert_eq!(decoded(&URL_SAFE_NO_PAD.encode([b'g', b'h', b'p', b'_', 0xff])), None);
+        assert_eq!(decode(&URL_SAFE_NO_PAD.encode([b'g', b'h', b'p', b'_', 0xff])), None);
     }
 
     #[test]
     fn the_alphabet_is_that_of_addresses() {
-        // These bytes need both signs in which the alphabets differ; as a token they would be refused anyway.
+        // These bytes need both characters in which the alphabets differ; as a token they would be rejected
+        // anyway.
         assert!(STANDARD.encode([0xfb, 0xff, 0xfe]).contains(['+', '/']));
         for sent in ["Z2hwX2Fi+w", "Z2hwX2Fi/w", "Z2hwX2FiY", "ghp_plain_text", "Z2hwX2FiYw===", "Z2hw X2Fi"]
         {
-            assert_eq!(decoded(sent), None, "{sent}");
+            assert_eq!(decode(sent), None, "{sent}");
         }
     }
 }

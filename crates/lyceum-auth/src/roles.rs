@@ -1,6 +1,6 @@
-//! Which tier somebody has at this moment, remembered for a few minutes.
+//! Current tiers of subjects, cached for a few minutes.
 //!
-//! Where it can't be found out nothing is assumed: neither the tier of a moment ago nor the lowest.
+//! If a tier can't be read, nothing is assumed: neither an expired tier nor the lowest.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -15,13 +15,13 @@ use crate::{
     subject::Subject,
 };
 
-/// How long a tier is taken as it was, where the operator says nothing else.
+/// Default TTL of cached tiers.
 pub const DEFAULT_ROLES_TTL: SignedDuration = SignedDuration::from_mins(5);
 
-/// How many people's tiers are remembered.
+/// Maximum number of cached tiers.
 const CACHE_CAPACITY: usize = 10_000;
 
-/// Somebody's roles can't be read now. The text is for the operator.
+/// Roles can't be read. The message is for the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RolesUnavailable(String);
@@ -38,14 +38,14 @@ impl From<ChainError> for RolesUnavailable {
     }
 }
 
-/// Where tiers come from.
+/// Reads and caches tiers.
 #[derive(Debug)]
 pub(crate) struct Roles {
     hats: Option<(Arc<Chain>, Hats)>,
     github: Option<GitHub>,
     keys: HashMap<Subject, Tier>,
-    good_for: SignedDuration,
-    known: Cache<Subject, (Tier, Timestamp)>,
+    ttl: SignedDuration,
+    cache: Cache<Subject, (Tier, Timestamp)>,
 }
 
 impl Roles {
@@ -53,39 +53,39 @@ impl Roles {
         hats: Option<(Arc<Chain>, Hats)>,
         github: Option<GitHub>,
         keys: HashMap<Subject, Tier>,
-        good_for: SignedDuration,
+        ttl: SignedDuration,
     ) -> Self {
-        Self { hats, github, keys, good_for, known: Cache::new(CACHE_CAPACITY) }
+        Self { hats, github, keys, ttl, cache: Cache::new(CACHE_CAPACITY) }
     }
 
-    /// The chain that hats are on.
+    /// Chain of the Hats contract.
     pub(crate) fn chain(&self) -> Option<u64> {
         self.hats.as_ref().map(|(chain, _)| chain.id())
     }
 
-    /// Whether somebody was known by a key that was taken back.
-    pub(crate) fn is_gone(&self, subject: &Subject) -> bool {
+    /// Whether a subject is the holder of a key that was removed from the configuration.
+    pub(crate) fn is_removed_key(&self, subject: &Subject) -> bool {
         matches!(subject, Subject::Key { .. }) && !self.keys.contains_key(subject)
     }
 
-    /// The tier of somebody, as it was at most so long ago.
+    /// Returns the tier of a subject, from the cache if it is fresh.
     pub(crate) async fn tier(&self, subject: &Subject, now: Timestamp) -> Result<Tier, RolesUnavailable> {
-        match self.known.get(subject) {
-            Some((tier, read)) if now.duration_since(read) < self.good_for => return Ok(tier),
+        match self.cache.get(subject) {
+            Some((tier, read)) if now.duration_since(read) < self.ttl => return Ok(tier),
             Some(_) => {
-                self.known.remove(subject);
+                self.cache.remove(subject);
             }
             None => {}
         }
-        // Whoever asks for the same at the same time waits for the one answer.
+        // Single flight: concurrent callers wait for the same read.
         let reading = async { self.read(subject).await.map(|tier| (tier, now)) };
-        Ok(self.known.get_or_insert_async(subject, reading).await?.0)
+        Ok(self.cache.get_or_insert_async(subject, reading).await?.0)
     }
 
-    /// The tier of somebody, read now.
+    /// Reads the tier of a subject, bypassing the cache.
     pub(crate) async fn tier_now(&self, subject: &Subject, now: Timestamp) -> Result<Tier, RolesUnavailable> {
         let tier = self.read(subject).await?;
-        self.known.insert(subject.clone(), (tier, now));
+        self.cache.insert(subject.clone(), (tier, now));
         Ok(tier)
     }
 

@@ -1,67 +1,67 @@
-//! Sets of scopes, as they travel: names with a space between.
+//! Sets of scopes; on the wire, names separated by spaces.
 
 use std::{collections::BTreeSet, fmt};
 
 use lyceum_model::{KNOWLEDGE_READ, MCP_READ, Rights, Scope, Tier};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Asks for a refresh token. It is a word of the authorization server alone: no tool needs it.
+/// Requests a refresh token. Used by the authorization server only: no tool requires it.
 pub const OFFLINE_ACCESS: &str = "offline_access";
 
-/// A set of scopes that exist.
+/// A set of scopes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Scopes(BTreeSet<Scope>);
 
-/// A name that no scope has.
+/// Unknown scope name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown scope {0}")]
 pub struct UnknownScope(String);
 
 impl Scopes {
-    /// Reads `a b c`; every name must be one of these. `offline_access` is passed over: a refresh token is given anyway.
+    /// Parses `a b c`; every name must exist. `offline_access` is ignored: a refresh token is always issued.
     pub fn parse(text: &str, rights: &Rights) -> Result<Self, UnknownScope> {
         let known = |name: &str| rights.scope(name).cloned().ok_or_else(|| UnknownScope(printable(name)));
         names(text).map(known).collect::<Result<_, _>>().map(Self)
     }
 
-    /// What a client gets that names no scope.
-    pub fn least() -> Self {
+    /// Default scopes of a client that requests none.
+    pub fn minimal() -> Self {
         Self(BTreeSet::from([MCP_READ]))
     }
 
-    /// Every scope that a person can give to a program.
+    /// All scopes that a user can grant to a client.
     pub fn every(rights: &Rights) -> Self {
         Self::of(rights, Tier::Vibecoder)
     }
 
-    /// What a tier may hold.
+    /// All scopes that a tier may hold.
     pub fn of(rights: &Rights, tier: Tier) -> Self {
         Self(rights.of(tier).collect())
     }
 
-    /// What is in both.
+    /// Intersection.
     pub fn and(&self, other: &Self) -> Self {
         Self(self.0.intersection(&other.0).cloned().collect())
     }
 
-    /// The same and what follows from it: who may read whole documents may read what is open to everyone.
+    /// Adds implied scopes: reading full documents implies reading what is open to everyone.
     pub fn with_implied(&self) -> Self {
         let implied = self.0.contains(&KNOWLEDGE_READ).then_some(MCP_READ);
         Self(self.0.iter().cloned().chain(implied).collect())
     }
 
-    /// Those of these that `a b c` names; nothing where it names another.
-    pub fn part(&self, text: &str) -> Option<Self> {
+    /// Returns the subset named by `a b c`; `None` if it names others.
+    pub fn subset(&self, text: &str) -> Option<Self> {
         let known = |name: &str| self.0.iter().find(|scope| scope.as_str() == name).cloned();
         names(text).map(known).collect::<Option<_>>().map(Self)
     }
 
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// One after the other.
+    /// Iterates in order.
     pub fn iter(&self) -> impl Iterator<Item = &Scope> {
         self.0.iter()
     }
@@ -81,19 +81,19 @@ impl Serialize for Scopes {
 }
 
 impl<'de> Deserialize<'de> for Scopes {
-    /// As they were written down: whether each is still one is known when somebody uses it.
+    /// Accepts any valid name: whether a scope still exists is checked when it is used.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         Ok(Self(text.split(' ').filter_map(|name| Scope::parse(name).ok()).collect()))
     }
 }
 
-/// The names in `a b c`, but for the one that asks for a refresh token.
+/// Splits `a b c`, skipping `offline_access`.
 fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(' ').filter(|name| !name.is_empty() && *name != OFFLINE_ACCESS)
 }
 
-/// A name as it can be said back.
+/// Sanitizes a name for an error message.
 fn printable(name: &str) -> String {
     name.chars().filter(char::is_ascii_graphic).filter(|letter| *letter != '"').take(40).collect()
 }

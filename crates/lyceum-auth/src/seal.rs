@@ -1,7 +1,7 @@
-//! What we hand to a browser or a client and want back unchanged: its JSON beside a code that only we can make.
+//! Stateless values that a browser or client carries: JSON with an HMAC.
 //!
-//! So a sign-in that nobody finishes, and a client that registers and never comes back, leave nothing behind. What is
-//! sealed can be read by whoever holds it; nothing secret goes in.
+//! So unfinished sign-ins and registered clients need no storage. The values are authenticated, not encrypted: put
+//! no secrets in.
 
 use alloy_primitives::hex;
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -10,12 +10,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use sha2::Sha256;
 
-use crate::token::mac;
+use crate::token::hmac;
 
-/// What something is sealed for; one can't be used in place of another.
+/// Purpose of a value; a value of one purpose is invalid for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A sign-in under way.
+    /// A sign-in in progress.
     SignIn,
     /// A registered client.
     Client,
@@ -23,29 +23,29 @@ pub(crate) enum Purpose {
     ClientSecret,
     /// A nonce.
     Nonce,
-    /// The session of an older client.
+    /// The session id of an older client.
     Session,
-    /// A token of GitHub, as it is remembered.
+    /// A cached GitHub token.
     Pat,
 }
 
-/// The key of this deployment, for all that it seals and derives. Shows nothing of itself.
+/// Secret key of this deployment, for HMACs and derived secrets. `Debug` redacts it.
 #[derive(Clone)]
 pub struct Key(pub(crate) [u8; 32]);
 
 #[derive(Serialize, Deserialize)]
 struct Envelope<T> {
-    /// When it was sealed, in seconds.
+    /// Time of creation, in seconds.
     at: i64,
     is: T,
 }
 
-/// Why a text is not what was sealed.
+/// Why a sealed value is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SealError {
-    /// It is not one of ours, or it was changed.
+    /// Not created with this key and purpose, or modified.
     Forged,
-    /// Its time is over.
+    /// Expired.
     TooOld,
 }
 
@@ -63,62 +63,62 @@ impl Purpose {
 }
 
 impl Key {
-    /// The key of 64 hexadecimal digits, as `COOKIE_ENCRYPTION_KEY` holds it.
+    /// Parses 64 hex digits, the format of `COOKIE_ENCRYPTION_KEY`.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
-        // A decoder also takes `0x` before the digits.
+        // The decoder would also accept a `0x` prefix.
         let digits = Some(text).filter(|text| text.len() == 64)?;
         hex::decode_to_array(digits).ok().map(Self)
     }
 
-    /// The key as hexadecimal digits, for the file that keeps it.
+    /// The key as hex digits, to be stored in a file.
     pub fn to_hex(&self) -> String {
         hex::encode(self.0)
     }
 
-    /// A new one, from the system's randomness.
+    /// Generates a random key.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
-    /// Seals a value.
+    /// Serializes a value and appends its HMAC.
     pub(crate) fn seal<T: Serialize>(&self, purpose: Purpose, is: T, now: Timestamp) -> String {
         let bytes = serde_json::to_vec(&Envelope { at: now.as_second(), is }).unwrap_or_default();
-        let code = self.code(purpose, &bytes);
-        [URL_SAFE_NO_PAD.encode(bytes), URL_SAFE_NO_PAD.encode(code)].join(".")
+        let tag = self.tag(purpose, &bytes);
+        [URL_SAFE_NO_PAD.encode(bytes), URL_SAFE_NO_PAD.encode(tag)].join(".")
     }
 
-    /// Opens what was sealed for that purpose at most so many seconds ago.
+    /// Verifies and deserializes a value sealed for `purpose` at most `ttl_seconds` ago.
     pub(crate) fn open<T: DeserializeOwned>(
         &self,
         purpose: Purpose,
         sealed: &str,
-        seconds: Option<i64>,
+        ttl_seconds: Option<i64>,
         now: Timestamp,
     ) -> Result<T, SealError> {
-        let (bytes, code) = sealed.split_once('.').ok_or(SealError::Forged)?;
+        let (bytes, tag) = sealed.split_once('.').ok_or(SealError::Forged)?;
         let bytes = URL_SAFE_NO_PAD.decode(bytes).map_err(|_| SealError::Forged)?;
-        let code = URL_SAFE_NO_PAD.decode(code).map_err(|_| SealError::Forged)?;
-        self.mac_of(purpose, &bytes).verify_slice(&code).map_err(|_| SealError::Forged)?;
+        let tag = URL_SAFE_NO_PAD.decode(tag).map_err(|_| SealError::Forged)?;
+        self.mac_of(purpose, &bytes).verify_slice(&tag).map_err(|_| SealError::Forged)?;
         let envelope: Envelope<T> = serde_json::from_slice(&bytes).map_err(|_| SealError::Forged)?;
-        let is_over = seconds.is_some_and(|seconds| now.as_second() > envelope.at.saturating_add(seconds));
-        if is_over { Err(SealError::TooOld) } else { Ok(envelope.is) }
+        let is_expired = ttl_seconds.is_some_and(|ttl| now.as_second() > envelope.at.saturating_add(ttl));
+        if is_expired { Err(SealError::TooOld) } else { Ok(envelope.is) }
     }
 
-    /// The code over bytes, for a purpose.
-    pub(crate) fn code(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
+    /// HMAC of bytes for a purpose.
+    pub(crate) fn tag(&self, purpose: Purpose, bytes: &[u8]) -> [u8; 32] {
         self.mac_of(purpose, bytes).finalize().into_bytes().into()
     }
 
-    /// Whether that is the code over those bytes.
-    pub(crate) fn is_code(&self, purpose: Purpose, bytes: &[u8], code: &[u8]) -> bool {
-        self.mac_of(purpose, bytes).verify_slice(code).is_ok()
+    /// Verifies the HMAC of bytes, in constant time.
+    pub(crate) fn verify_tag(&self, purpose: Purpose, bytes: &[u8], tag: &[u8]) -> bool {
+        self.mac_of(purpose, bytes).verify_slice(tag).is_ok()
     }
 
     fn mac_of(&self, purpose: Purpose, bytes: &[u8]) -> Hmac<Sha256> {
-        let mut mac = mac(&self.0);
+        let mut mac = hmac(&self.0);
         mac.update(purpose.name());
         mac.update(b"\0");
         mac.update(bytes);

@@ -1,7 +1,7 @@
-//! Whose a session is: its id goes out with a code that only its owner's requests fit.
+//! Session ownership: a session id carries an HMAC that binds it to its owner.
 //!
-//! A session is no proof of who somebody is, and so it must not be of use to anybody else. One that was opened before
-//! signing in belongs to whoever holds its id, for a client goes on with it after the person has signed in.
+//! A session id doesn't authenticate anyone, so it must be useless to others. A session opened before sign-in
+//! belongs to whoever has its id, because a client continues with it after the user has signed in.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -11,27 +11,27 @@ use crate::{
 };
 
 impl Auth {
-    /// The id of a session, as its owner gets it.
+    /// Returns the session id with its HMAC, for the client.
     pub fn own_session(&self, id: &str, owner: Option<&str>) -> String {
-        own(self.key(), id, owner)
+        bind(self.key(), id, owner)
     }
 
-    /// The id of a session that somebody sends, if it is theirs.
+    /// Returns the session id if it belongs to the sender.
     pub fn session_of<'s>(&self, sent: &'s str, sender: Option<&str>) -> Option<&'s str> {
-        opened(self.key(), sent, sender)
+        verify(self.key(), sent, sender)
     }
 }
 
-fn own(key: &Key, id: &str, owner: Option<&str>) -> String {
-    let code = key.code(Purpose::Session, &bytes(id, owner));
-    format!("{id}.{}", URL_SAFE_NO_PAD.encode(code))
+fn bind(key: &Key, id: &str, owner: Option<&str>) -> String {
+    let tag = key.tag(Purpose::Session, &bytes(id, owner));
+    format!("{id}.{}", URL_SAFE_NO_PAD.encode(tag))
 }
 
-fn opened<'s>(key: &Key, sent: &'s str, sender: Option<&str>) -> Option<&'s str> {
-    let (id, code) = sent.rsplit_once('.')?;
-    let code = URL_SAFE_NO_PAD.decode(code).ok()?;
-    let fits = |owner: Option<&str>| key.is_code(Purpose::Session, &bytes(id, owner), &code);
-    (fits(None) || sender.is_some_and(|sender| fits(Some(sender)))).then_some(id)
+fn verify<'s>(key: &Key, sent: &'s str, sender: Option<&str>) -> Option<&'s str> {
+    let (id, tag) = sent.rsplit_once('.')?;
+    let tag = URL_SAFE_NO_PAD.decode(tag).ok()?;
+    let matches = |owner: Option<&str>| key.verify_tag(Purpose::Session, &bytes(id, owner), &tag);
+    (matches(None) || sender.is_some_and(|sender| matches(Some(sender)))).then_some(id)
 }
 
 fn bytes(id: &str, owner: Option<&str>) -> Vec<u8> {
@@ -45,8 +45,8 @@ mod tests {
     #[track_caller]
     fn check(owner: Option<&str>, sender: Option<&str>, is_theirs: bool) {
         let key = Key([7; 32]);
-        let sent = own(&key, "s-1", owner);
-        assert_eq!(opened(&key, &sent, sender), is_theirs.then_some("s-1"), "{owner:?} {sender:?}");
+        let sent = bind(&key, "s-1", owner);
+        assert_eq!(verify(&key, &sent, sender), is_theirs.then_some("s-1"), "{owner:?} {sender:?}");
     }
 
     #[test]
@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn an_id_without_its_code_is_nobodys() {
         let key = Key([7; 32]);
-        let sent = own(&key, "s-1", Some("key:a"));
+        let sent = bind(&key, "s-1", Some("key:a"));
         for changed in ["s-1".to_owned(), "s-1.".to_owned(), sent.replace("s-1", "s-2"), format!("{sent}A")] {
-            assert_eq!(opened(&key, &changed, Some("key:a")), None, "{changed}");
+            assert_eq!(verify(&key, &changed, Some("key:a")), None, "{changed}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! A sign-in under way: what was asked, bound to the browser that asked it.
+//! A sign-in in progress: the authorization request, bound to the browser that made it.
 //!
-//! The page carries it, sealed; the browser holds a secret whose hash is in it. So another browser can't go on with it,
-//! and a page elsewhere can't make this browser go on. Nothing is kept until it is finished.
+//! The page carries it with an HMAC; the browser has a cookie whose hash is in it. So no other browser can
+//! continue it, and no other site can make this browser continue it. It is stateless, except while the user is at
+//! GitHub.
 
 use alloy_primitives::hex;
 use jiff::Timestamp;
@@ -13,38 +14,38 @@ use crate::{
     seal::{Key, Purpose, SealError},
 };
 
-/// How many seconds a person may take.
+/// Time limit of a sign-in.
 const SIGN_IN_TTL_SECONDS: i64 = 10 * 60;
 
-/// A sign-in under way.
+/// A sign-in in progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignIn {
-    /// Its id.
+    /// Sign-in id; becomes the id of the grant.
     pub id: String,
-    /// What the client asks for.
+    /// The authorization request.
     pub request: AuthorizationRequest,
-    /// The hash of what the browser holds.
+    /// Hash of the browser's cookie.
     browser: String,
 }
 
-/// A sign-in that was just begun.
+/// A sign-in with its sealed state and cookie.
 #[derive(Debug, Clone)]
 pub struct StartedSignIn {
-    /// What is asked.
+    /// The sign-in.
     pub sign_in: SignIn,
-    /// The same, sealed, for the page.
+    /// Sealed state, for the page.
     pub state: String,
-    /// What the browser is to hold.
+    /// Value of the browser's cookie.
     pub browser: String,
 }
 
-/// Why a sign-in can't go on.
+/// Why a sign-in can't be resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// It is not one of ours.
+    /// Its state is invalid.
     #[error("unknown sign-in; go back to the client and start again")]
     Unknown,
-    /// It took too long.
+    /// It expired.
     #[error("this sign-in expired after 10 minutes; go back to the client and start again")]
     TooOld,
     /// It belongs to another browser.
@@ -53,16 +54,16 @@ pub enum ResumeError {
 }
 
 impl SignIn {
-    /// Begins one, for a browser that may hold something from an earlier one.
+    /// Starts a sign-in, reusing the browser's cookie if it has a valid one.
     pub(crate) fn begin(
         key: &Key,
         request: AuthorizationRequest,
         browser: Option<&str>,
         now: Timestamp,
     ) -> Result<StartedSignIn, getrandom::Error> {
-        let held =
-            browser.filter(|held| held.len() == 64 && held.bytes().all(|byte| byte.is_ascii_hexdigit()));
-        let browser = held.map_or_else(random, |held| Ok(held.to_owned()))?;
+        let cookie = browser
+            .filter(|cookie| cookie.len() == 64 && cookie.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let browser = cookie.map_or_else(random, |cookie| Ok(cookie.to_owned()))?;
         let mut id = random()?;
         id.truncate(32);
         let sign_in = Self { id, request, browser: hash(&browser) };
@@ -70,7 +71,7 @@ impl SignIn {
         Ok(StartedSignIn { sign_in, state, browser })
     }
 
-    /// The one that a page carries, if this is the browser that began it.
+    /// Opens the state carried by a page, if the browser is the same.
     pub(crate) fn open(
         key: &Key,
         state: &str,
@@ -78,7 +79,7 @@ impl SignIn {
         now: Timestamp,
     ) -> Result<Self, ResumeError> {
         let sign_in: Self = key.open(Purpose::SignIn, state, Some(SIGN_IN_TTL_SECONDS), now).map_err(
-            |broken| match broken {
+            |error| match error {
                 SealError::Forged => ResumeError::Unknown,
                 SealError::TooOld => ResumeError::TooOld,
             },
@@ -94,6 +95,6 @@ fn random() -> Result<String, getrandom::Error> {
     Ok(hex::encode(bytes))
 }
 
-fn hash(held: &str) -> String {
-    hex::encode(Sha256::digest(held.as_bytes()))
+fn hash(cookie: &str) -> String {
+    hex::encode(Sha256::digest(cookie.as_bytes()))
 }

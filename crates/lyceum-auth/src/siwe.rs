@@ -1,7 +1,7 @@
-//! Sign-in with an Ethereum account: nonces, the message that is signed, and what must be true of it.
+//! Sign-In with Ethereum: nonces, and generation and validation of messages.
 //!
-//! The server writes the message and knows how to write it again, so it need not remember it: what comes back must be
-//! the same byte for byte. A nonce carries its own proof and its own end; that it was used is what is remembered.
+//! The server generates the message and can generate it again, so it needn't store it: the signed message must
+//! match byte by byte. A nonce contains its expiry and an HMAC; only used nonces are stored.
 
 mod message;
 
@@ -18,66 +18,66 @@ use crate::{
     signin::SignIn,
 };
 
-/// How long a nonce is good.
+/// Lifetime of a nonce.
 pub(crate) const NONCE_TTL: SignedDuration = SignedDuration::from_mins(5);
 
-/// How far the clock of whoever wrote a message may be ahead of ours.
+/// Maximum clock skew of an issue time in the future.
 const MAX_CLOCK_SKEW: SignedDuration = SignedDuration::from_secs(60);
 
-/// Nonces that were used; longer than any of them is good.
-const USED_NONCES: Namespace = Namespace { name: "siwe-nonce", seconds: Some(15 * 60) };
+/// Used nonces; kept longer than any nonce is valid.
+const USED_NONCES: Namespace = Namespace { name: "siwe-nonce", ttl_seconds: Some(15 * 60) };
 
-/// How many hexadecimal digits of a nonce are random, its end, and its proof.
+/// Hex digits of a nonce: random part, expiry, HMAC.
 const NONCE_PART_DIGITS: [usize; 3] = [32, 10, 32];
 
-/// Where a sign-in happens, and who may.
+/// SIWE domain, URI and chains of this server.
 #[derive(Debug, Clone)]
 pub struct SiweDomain {
-    /// The host of the page, with its port where there is one.
+    /// Host of the page, with its port if any.
     pub domain: String,
-    /// The address that the sign-in is for.
+    /// URI of the message.
     pub uri: String,
-    /// The chains that accounts may be on.
+    /// Supported chains.
     pub chains: Vec<u64>,
 }
 
-/// Why a message is not one that counts. The texts are for whoever wrote it.
+/// Why a message is rejected. The error texts are shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RejectedMessage {
-    /// It can't be read.
+    /// It can't be parsed.
     #[error(transparent)]
     Unreadable(#[from] BadMessage),
     /// It is for another site.
     #[error("the message is for another site")]
     Site,
-    /// It is for a chain that is not used here.
+    /// It is for an unsupported chain.
     #[error("the message is for an unsupported chain")]
     Chain,
-    /// It is signed by a contract of another chain than that of the roles.
+    /// It is signed by a contract wallet on another chain than that of the roles.
     #[error("contract wallets sign in on chain {0}; switch the wallet to that chain")]
     ContractElsewhere(u64),
-    /// It does not count now.
+    /// It is expired or not valid yet.
     #[error("the message is expired or not valid yet; sign in again")]
     Time,
-    /// Its nonce is not one of ours, or too old.
+    /// Its nonce is invalid or expired.
     #[error("the nonce is invalid or expired; sign in again")]
     Nonce,
-    /// It is not the message that the server wrote.
+    /// It differs from the message that the server generated.
     #[error("the message differs from the one this server issued")]
     Changed,
 }
 
-/// A new nonce.
+/// Generates a nonce.
 pub(crate) fn nonce(key: &Key, now: Timestamp) -> Result<String, getrandom::Error> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)?;
-    let end = now.saturating_add(NONCE_TTL).unwrap_or(now).as_second();
-    Ok(signed(key, &format!("{}{end:010x}", hex::encode(random))))
+    let expires = now.saturating_add(NONCE_TTL).unwrap_or(now).as_second();
+    Ok(with_tag(key, &format!("{}{expires:010x}", hex::encode(random))))
 }
 
-/// The message for a person who signs in.
+/// Generates the message for an account.
 pub(crate) fn write(
-    place: &SiweDomain,
+    domain: &SiweDomain,
     request: &AuthorizationRequest,
     id: &str,
     address: Address,
@@ -87,10 +87,10 @@ pub(crate) fn write(
 ) -> Message {
     Message {
         scheme: None,
-        domain: place.domain.clone(),
+        domain: domain.domain.clone(),
         address,
         statement: Some(statement(request)),
-        uri: place.uri.clone(),
+        uri: domain.uri.clone(),
         chain_id,
         nonce: nonce.to_owned(),
         issued_at: Moment::new(at),
@@ -101,47 +101,47 @@ pub(crate) fn write(
     }
 }
 
-/// Reads a message that came back, and checks all but the signature.
+/// Parses a signed message and checks everything but the signature.
 pub(crate) fn check(
     key: &Key,
-    place: &SiweDomain,
+    domain: &SiweDomain,
     sign_in: &SignIn,
     text: &str,
     now: Timestamp,
 ) -> Result<Message, RejectedMessage> {
     let message = Message::parse(text)?;
-    if message.domain != place.domain || message.uri != place.uri || message.scheme.is_some() {
+    if message.domain != domain.domain || message.uri != domain.uri || message.scheme.is_some() {
         return Err(RejectedMessage::Site);
     }
-    if !place.chains.contains(&message.chain_id) {
+    if !domain.chains.contains(&message.chain_id) {
         return Err(RejectedMessage::Chain);
     }
     let issued = message.issued_at.at();
-    let is_over = message.expiration_time.as_ref().is_some_and(|end| end.at() <= now);
-    let is_early = message.not_before.as_ref().is_some_and(|begin| begin.at() > now);
-    if issued.duration_since(now) > MAX_CLOCK_SKEW || is_over || is_early {
+    let is_expired = message.expiration_time.as_ref().is_some_and(|time| time.at() <= now);
+    let is_early = message.not_before.as_ref().is_some_and(|time| time.at() > now);
+    if issued.duration_since(now) > MAX_CLOCK_SKEW || is_expired || is_early {
         return Err(RejectedMessage::Time);
     }
-    if !is_ours(key, &message.nonce, now) {
+    if !is_valid_nonce(key, &message.nonce, now) {
         return Err(RejectedMessage::Nonce);
     }
     let (address, chain) = (message.address, message.chain_id);
-    let ours = write(place, &sign_in.request, &sign_in.id, address, chain, &message.nonce, issued);
-    if ours == message { Ok(message) } else { Err(RejectedMessage::Changed) }
+    let expected = write(domain, &sign_in.request, &sign_in.id, address, chain, &message.nonce, issued);
+    if expected == message { Ok(message) } else { Err(RejectedMessage::Changed) }
 }
 
-/// Uses a nonce up, and says whether this was the first time.
-pub(crate) fn use_up(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, DbError> {
+/// Marks a nonce or sign-in id as used; returns whether this was the first use.
+pub(crate) fn mark_used(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, DbError> {
     USED_NONCES.put_new(tx, nonce, b"", now)
 }
 
-/// Whether a nonce was used before.
+/// Whether a nonce was already used.
 pub(crate) fn is_used(tx: &Tx<'_>, nonce: &str, now: Timestamp) -> Result<bool, DbError> {
     Ok(USED_NONCES.get(tx, nonce, now)?.is_some())
 }
 
-/// What the person agrees to, in the letters that EIP-4361 allows. Of a name that a program chose itself only what can't
-/// pass for another part of the sentence: letters, digits, spaces, `-`, `_` and `.`.
+/// The statement that the user signs, in characters that EIP-4361 allows. The client name is reduced to letters,
+/// digits, spaces, `-`, `_` and `.`, so that it can't pass for another part of the sentence.
 fn statement(request: &AuthorizationRequest) -> String {
     let is_plain = |letter: &char| letter.is_ascii_alphanumeric() || " -_.".contains(*letter);
     let name: String = request.client_name.as_deref().unwrap_or_default().chars().filter(is_plain).collect();
@@ -150,17 +150,17 @@ fn statement(request: &AuthorizationRequest) -> String {
     format!("Allow {name} ({host}) to act for me with: {}", request.scopes)
 }
 
-/// Whether a nonce is one that we gave out, and still good.
-fn is_ours(key: &Key, nonce: &str, now: Timestamp) -> bool {
-    let [random, end, _] = NONCE_PART_DIGITS;
-    let Some(body) = nonce.get(..random + end) else { return false };
-    let end = body.get(random..).and_then(|end| i64::from_str_radix(end, 16).ok());
-    end.is_some_and(|end| now.as_second() <= end) && signed(key, body) == nonce
+/// Whether a nonce was issued by this server and has not expired.
+fn is_valid_nonce(key: &Key, nonce: &str, now: Timestamp) -> bool {
+    let [random, expiry, _] = NONCE_PART_DIGITS;
+    let Some(body) = nonce.get(..random + expiry) else { return false };
+    let expires = body.get(random..).and_then(|digits| i64::from_str_radix(digits, 16).ok());
+    expires.is_some_and(|expires| now.as_second() <= expires) && with_tag(key, body) == nonce
 }
 
-fn signed(key: &Key, body: &str) -> String {
-    let [_, _, proof] = NONCE_PART_DIGITS;
-    let mut code = hex::encode(key.code(Purpose::Nonce, body.as_bytes()));
-    code.truncate(proof);
-    [body, &code].concat()
+fn with_tag(key: &Key, body: &str) -> String {
+    let [_, _, digits] = NONCE_PART_DIGITS;
+    let mut tag = hex::encode(key.tag(Purpose::Nonce, body.as_bytes()));
+    tag.truncate(digits);
+    [body, &tag].concat()
 }

@@ -1,27 +1,27 @@
-//! Who somebody is: an account, a person at GitHub, or the holder of a key.
+//! Subjects: an Ethereum account, a GitHub user, or the holder of an API key.
 
 use std::fmt;
 
 use alloy_primitives::Address;
 
-/// Who somebody is. Its text is what grants, the record and tools know them by.
+/// An authenticated identity. Grants, the audit log and tools refer to it by its text form.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Subject {
     /// An Ethereum account.
     Account(Address),
-    /// A person at GitHub, by the number that stays when names change.
+    /// A GitHub user, by the numeric id, which is stable when logins change.
     GitHub(u64),
-    /// Whoever holds that key.
+    /// The holder of an API key.
     Key {
-        /// What it is called.
+        /// Name of the key.
         name: String,
-        /// The beginning of its hash: another key of the same name is another one.
+        /// Prefix of its hash, to tell it from another key of the same name.
         mark: String,
     },
 }
 
 impl Subject {
-    /// Reads what was written down.
+    /// Parses the text form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         if let Some(id) = text.strip_prefix("github:") {
             return id.parse().ok().map(Self::GitHub);

@@ -1,8 +1,8 @@
-//! Sign-in without doors: a client, a person with a key, and no chain that could be asked.
+//! Sign-in without HTTP: a client, a user with a key, and no reachable chain.
 
 mod clients;
 mod documents;
-mod elsewhere;
+mod fake_server;
 mod github;
 mod hats;
 mod keys;
@@ -34,7 +34,7 @@ use crate::{
 const ISSUER: &str = "http://127.0.0.1:8787";
 const CALLBACK: &str = "http://127.0.0.1:4000/callback";
 
-/// Sign-in on a database of its own, without any chain that could be asked.
+/// Sign-in on its own database, without a reachable chain.
 struct Bench {
     auth: Auth,
     client: String,
@@ -53,7 +53,7 @@ impl Bench {
         Self { folder, ..bench }
     }
 
-    /// The same on a database that outlives it.
+    /// Like [`Bench::with`], on a database that outlives it.
     fn at(file: &Path, change: impl FnOnce(&mut Settings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let db = Db::open(file).unwrap();
@@ -62,7 +62,7 @@ impl Bench {
             resources: vec![format!("{ISSUER}/mcp"), format!("{ISSUER}/skills/mcp")],
             key: Key([7; 32]),
             clients: Vec::new(),
-            // Nothing listens there.
+            // A closed port.
             chains: vec![Chain::new(1, "http://127.0.0.1:9").unwrap().into()],
             hats: None,
             names: None,
@@ -77,12 +77,12 @@ impl Bench {
         change(&mut settings);
         let auth = Auth::new(db, settings);
         let now: Timestamp = "2026-11-16T12:00:00Z".parse().unwrap();
-        let said = ClientMetadata {
+        let metadata = ClientMetadata {
             redirect_uris: vec![CALLBACK.to_owned()],
             client_name: Some("Test client".to_owned()),
             ..ClientMetadata::default()
         };
-        let client = auth.register(&said, now).unwrap().client_id;
+        let client = auth.register(&metadata, now).unwrap().client_id;
         Self { auth, client, now, folder }
     }
 
@@ -90,7 +90,7 @@ impl Bench {
         self.now += SignedDuration::from_secs(seconds);
     }
 
-    /// The query of a good request, with more at its end.
+    /// Query of a valid authorization request, with `more` appended.
     fn query(&self, more: &str) -> String {
         let client = &self.client;
         format!(
@@ -106,24 +106,24 @@ impl Bench {
         self.auth.start_authorization(&params, Visitor::default(), self.now).await.unwrap()
     }
 
-    /// What the page sends for a person with that key.
-    fn sign(&self, begun: &StartedSignIn, key: &SigningKey) -> Signed {
+    /// What the sign-in page sends for the account of that key.
+    fn sign(&self, started: &StartedSignIn, key: &SigningKey) -> Signed {
         let nonce = self.auth.nonce(self.now).unwrap();
-        self.sign_with(begun, key, &nonce)
+        self.sign_with(started, key, &nonce)
     }
 
-    fn sign_with(&self, begun: &StartedSignIn, key: &SigningKey, nonce: &str) -> Signed {
+    fn sign_with(&self, started: &StartedSignIn, key: &SigningKey, nonce: &str) -> Signed {
         let account = address(key).to_string();
-        let browser = Some(begun.browser.as_str());
-        let message = self.auth.message(&begun.state, browser, (&account, 1), nonce, self.now).unwrap();
+        let browser = Some(started.browser.as_str());
+        let message = self.auth.message(&started.state, browser, (&account, 1), nonce, self.now).unwrap();
         let message = message.to_string();
-        Signed { signature: sign(key, &message), message, state: begun.state.clone() }
+        Signed { signature: sign(key, &message), message, state: started.state.clone() }
     }
 
     async fn code(&self) -> String {
-        let begun = self.begin().await;
-        let signed = self.sign(&begun, &key(1));
-        let sent = self.auth.verify(&signed, Some(&begun.browser), self.now).await.unwrap();
+        let started = self.begin().await;
+        let signed = self.sign(&started, &key(1));
+        let sent = self.auth.verify(&signed, Some(&started.browser), self.now).await.unwrap();
         let query = sent.split_once('?').unwrap().1;
         Params::parse(query).unwrap().get("code").unwrap().to_owned()
     }
@@ -175,7 +175,7 @@ fn sign(key: &SigningKey, message: &str) -> String {
     format!("0x{}", alloy_primitives::hex::encode(signature.as_bytes()))
 }
 
-/// The scopes of a server with every service.
+/// Scopes of a server with all services.
 fn rights() -> Rights {
     let right = |scope, tier, allows| Right::new(Scope::from_static(scope), tier, allows);
     Rights::new([

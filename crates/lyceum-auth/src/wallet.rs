@@ -1,44 +1,45 @@
-//! Whether an account signed a message: by its key, or, where it is a contract, by the contract's own word.
+//! Verifies the signature of a message: by key (EOA) or, for contract wallets, by EIP-1271.
 //!
-//! A contract is asked through a few lines of our own code that the chain runs for one call and forgets. They call the
-//! factory first where the contract is not there yet (ERC-6492), ask it (EIP-1271), and give back one word whatever it
-//! answers; so no contract can make an answer large, and no failure of one looks like a failure of the chain.
+//! A contract is called through a few EVM instructions of our own, run in a single `eth_call`. They deploy the
+//! contract first if needed (ERC-6492), call `isValidSignature` (EIP-1271), and return one word whatever it
+//! returns. So no contract can cause a large response, and its failures don't look like failures of the chain.
 
 use alloy_primitives::{Address, B256, Bytes, Signature, b256, eip191_hash_message};
 use alloy_sol_types::{SolCall, SolType, sol, sol_data};
 
 use crate::chain::{Block, Chain, ChainError};
 
-/// The longest signature that is looked at.
+/// Maximum length of a signature.
 const MAX_SIGNATURE_BYTES: usize = 16 * 1024;
 
-/// Ends a signature of a contract that is not there yet: ERC-6492.
+/// Suffix of signatures of undeployed contracts (ERC-6492).
 const ERC6492_SUFFIX: B256 = b256!("6492649264926492649264926492649264926492649264926492649264926492");
 
-/// What a contract answers when the signature is good: EIP-1271.
+/// Return value for a valid signature (EIP-1271).
 const EIP1271_MAGIC: [u8; 4] = [0x16, 0x26, 0xba, 0x7e];
 
 sol! {
     function isValidSignature(bytes32 hash, bytes signature) returns (bytes4);
 }
 
-/// What the factory is told, and by which one.
+/// How to deploy a contract: factory and call data.
 struct Deployment {
     factory: Address,
     call: Bytes,
 }
 
-/// How an account signed.
+/// Kind of a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SignatureKind {
-    /// With the key that it is made of: the same on every chain.
+    /// By the account's key: valid on every chain.
     Key,
-    /// By the word of a contract, on the chain that was asked.
+    /// By a contract, on the chain that was called.
     Contract,
 }
 
-/// How the account signed that message, if it did. An error is one of the chain, and says nothing about the signature.
-pub(crate) async fn signed(
+/// Verifies a signature; `None` if it is invalid. An error is one of the chain, and says nothing about the
+/// signature.
+pub(crate) async fn verify(
     chain: &Chain,
     account: Address,
     message: &str,
@@ -51,22 +52,23 @@ pub(crate) async fn signed(
         return Ok(Some(SignatureKind::Key));
     }
     let hash = eip191_hash_message(message);
-    let Some((making, signature)) = unwrap(signature) else { return Ok(None) };
-    let question = isValidSignatureCall { hash, signature }.abi_encode();
-    let answer = chain.run(program(making.as_ref(), account, &question), Block::Safe).await;
-    match answer {
+    let Some((deployment, signature)) = unwrap_erc6492(signature) else { return Ok(None) };
+    let call_data = isValidSignatureCall { hash, signature }.abi_encode();
+    let result = chain.run(program(deployment.as_ref(), account, &call_data), Block::Safe).await;
+    match result {
         Ok(word) => {
-            let is_good = word.len() == 32
+            let is_valid = word.len() == 32
                 && word.starts_with(&EIP1271_MAGIC)
                 && word.iter().skip(4).all(|byte| *byte == 0);
-            Ok(is_good.then_some(SignatureKind::Contract))
+            Ok(is_valid.then_some(SignatureKind::Contract))
         }
         Err(ChainError::Reverted(_)) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Whose key made a signature of 65 bytes. Each signature has a twin that is as good; only the lower is taken.
+/// Recovers the signer of a 65-byte signature. Signatures are malleable, so only the one with the lower s is
+/// accepted.
 fn signer(message: &str, signature: &[u8]) -> Option<Address> {
     let bytes: &[u8; 65] = signature.try_into().ok()?;
     let (_, [parity]) = bytes.split_last_chunk::<1>()?;
@@ -80,8 +82,9 @@ fn signer(message: &str, signature: &[u8]) -> Option<Address> {
     signature.recover_address_from_msg(message).ok()
 }
 
-/// The signature for the contract, and how the contract is made where that is said; nothing where it can't be read.
-fn unwrap(signature: &[u8]) -> Option<(Option<Deployment>, Bytes)> {
+/// Splits an ERC-6492 signature into deployment and inner signature; others have no deployment. `None` if
+/// malformed.
+fn unwrap_erc6492(signature: &[u8]) -> Option<(Option<Deployment>, Bytes)> {
     let Some(wrapped) = signature.strip_suffix(ERC6492_SUFFIX.as_slice()) else {
         return Some((None, Bytes::copy_from_slice(signature)));
     };
@@ -90,40 +93,48 @@ fn unwrap(signature: &[u8]) -> Option<(Option<Deployment>, Bytes)> {
     Some((Some(Deployment { factory, call }), signature))
 }
 
-/// Code that makes the contract, asks it, and gives back its answer if that is at least one word.
-fn program(making: Option<&Deployment>, account: Address, question: &[u8]) -> Bytes {
+/// EVM code that deploys the contract if needed, calls it, and returns its result if that is exactly one word.
+fn program(deployment: Option<&Deployment>, account: Address, call_data: &[u8]) -> Bytes {
     let empty: &[u8] = &[];
-    let made = making.map_or(empty, |making| &making.call);
-    // The instructions are as long for one place as for another, so that of the data is known after the first time.
-    let length = instructions(making, account, 0, made.len(), question.len()).len();
-    let code = instructions(making, account, length, made.len(), question.len());
-    [code.as_slice(), made, question].concat().into()
+    let deploy_data = deployment.map_or(empty, |deployment| &deployment.call);
+    // The length doesn't depend on the offset of the data, which is known after the first pass.
+    let length = instructions(deployment, account, 0, deploy_data.len(), call_data.len()).len();
+    let code = instructions(deployment, account, length, deploy_data.len(), call_data.len());
+    [code.as_slice(), deploy_data, call_data].concat().into()
 }
 
-/// The instructions; the call of the factory and the question follow them, from `data` on.
+/// The instructions. The call data of the factory and of the contract follow them, at offset `data`.
 fn instructions(
-    making: Option<&Deployment>,
+    deployment: Option<&Deployment>,
     account: Address,
     data: usize,
-    made: usize,
-    checked: usize,
+    deploy_length: usize,
+    call_length: usize,
 ) -> Vec<u8> {
-    // Past all that is copied in, where memory is zero.
-    let answer = made.max(checked).next_multiple_of(32);
+    // Beyond the copied data, where memory is zero.
+    let result = deploy_length.max(call_length).next_multiple_of(32);
     let mut code = Code(Vec::new());
-    if let Some(making) = making {
-        code.copy(data, made);
-        // CALL(gas, factory, 0, 0, made, 0, 0); whether it worked is seen when the contract is asked.
-        code.push(0).push(0).push(made).push(0).push(0).address(making.factory).op(GAS).op(CALL).op(POP);
+    if let Some(deployment) = deployment {
+        code.copy(data, deploy_length);
+        // CALL(gas, factory, 0, 0, deploy_length, 0, 0); a failure shows when the contract is called.
+        code.push(0)
+            .push(0)
+            .push(deploy_length)
+            .push(0)
+            .push(0)
+            .address(deployment.factory)
+            .op(GAS)
+            .op(CALL)
+            .op(POP);
     }
-    code.copy(data + made, checked);
-    // STATICCALL(gas, account, 0, asked, answer, 32)
-    code.push(32).push(answer).push(checked).push(0).address(account).op(GAS).op(STATICCALL);
-    // Worked, and one word came back, no more and no less: go to where it is returned.
+    code.copy(data + deploy_length, call_length);
+    // STATICCALL(gas, account, 0, call_length, result, 32)
+    code.push(32).push(result).push(call_length).push(0).address(account).op(GAS).op(STATICCALL);
+    // If it succeeded and returned exactly one word, jump to where it is returned.
     code.push(32).op(RETURNDATASIZE).op(EQ).op(AND);
-    let good = code.0.len() + PUSH_LENGTH + 1 + 2 * PUSH_LENGTH + 1;
-    code.push(good).op(JUMPI).push(0).push(0).op(RETURN);
-    code.op(JUMPDEST).push(32).push(answer).op(RETURN);
+    let success = code.0.len() + PUSH_LENGTH + 1 + 2 * PUSH_LENGTH + 1;
+    code.push(success).op(JUMPI).push(0).push(0).op(RETURN);
+    code.op(JUMPDEST).push(32).push(result).op(RETURN);
     code.0
 }
 
@@ -141,10 +152,10 @@ const CALL: u8 = 0xf1;
 const RETURN: u8 = 0xf3;
 const STATICCALL: u8 = 0xfa;
 
-/// How long a number is with its instruction.
+/// Length of a PUSH instruction with its operand.
 const PUSH_LENGTH: usize = 5;
 
-/// Instructions of the chain's machine.
+/// EVM bytecode builder.
 struct Code(Vec<u8>);
 
 impl Code {
@@ -165,7 +176,7 @@ impl Code {
         self
     }
 
-    /// Copies what follows the instructions to the beginning of memory.
+    /// Copies data after the instructions to the start of memory.
     fn copy(&mut self, from: usize, length: usize) -> &mut Self {
         self.push(length).push(from).push(0).op(CODECOPY)
     }

@@ -1,7 +1,7 @@
-//! `cargo xtask bench auth`: signing in, and what a token costs at each request.
+//! `cargo xtask bench auth`: latency of sign-in and of token validation.
 //!
-//! The check of a token is timed inside a process of its own, `token_check` of `lyceum-auth`; all else over loopback, against
-//! `lyceum serve` on the database which that one filled.
+//! Token validation is timed in a separate process, the example `token_check` of `lyceum-auth`. Everything else runs
+//! over loopback against `lyceum serve`, on the database that `token_check` filled.
 
 mod chain;
 mod load;
@@ -26,23 +26,23 @@ use server::Mode;
 use sign_in::SignInMethod;
 use tables::Results;
 
-/// What the check of a token is timed with.
+/// The program that times token validation.
 const TOKEN_CHECK: Example = Example { package: "lyceum-auth", name: "token_check" };
 
-/// What to measure, and for how long.
+/// Options of the benchmark.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Seconds per server and round of calls.
     #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=10))]
     seconds: u64,
-    /// Rounds of calls; the median of them counts.
+    /// Rounds of calls; the median is reported.
     #[arg(long, default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=15))]
     rounds: u32,
-    /// How many tokens are live.
+    /// Number of live tokens.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "write")]
     tokens: u32,
-    /// Measures this program instead of building one with --release. The example token_check is expected in the folder
-    /// `examples` beside it, where cargo puts it.
+    /// Measures this program instead of building one with --release. Expects the example token_check in the folder
+    /// `examples` next to it, as cargo builds it.
     #[arg(long, value_name = "FILE", conflicts_with = "write")]
     program: Option<PathBuf>,
     /// Writes the tables into docs/benchmarks.md.
@@ -50,36 +50,36 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// Measures, prints the tables and writes them if asked to.
+/// Runs the benchmark and prints the tables; writes them with `--write`.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     wrk::must_be_installed()?;
     let programs = release::programs(repo, options.program.as_deref(), &[TOKEN_CHECK])?;
     let (lyceum, scratch, chain) = (programs.get("lyceum")?, Scratch::new()?, Chain::start()?);
     let data = scratch.folder("oauth")?;
-    println!("checking {} tokens", options.tokens);
+    println!("validating {} tokens", options.tokens);
     let checked = token_check::run(programs.get(TOKEN_CHECK.name)?, &data, options.tokens, &scratch)
-        .context("the check of tokens can't be measured")?;
+        .context("could not measure token validation")?;
 
     let key = server::new_key(lyceum, &scratch)?;
     let gated = server::start(lyceum, &scratch, Mode::Oauth { key: &key, chain: chain.addr })?;
     let open = server::start(lyceum, &scratch, Mode::Open)?;
     println!("signing in");
-    let measure = |way| sign_in::measure(&gated, way);
+    let measure = |method| sign_in::measure(&gated, method);
     let by_key =
-        gated.explain(measure(SignInMethod::Key(&key))).context("a sign-in with a key can't be measured")?;
+        gated.explain(measure(SignInMethod::Key(&key))).context("could not measure sign-in with a key")?;
     let by_wallet = gated.explain(measure(SignInMethod::Wallet(&chain)));
-    let by_wallet = by_wallet.context("a sign-in with a wallet can't be measured")?;
-    gated.forget_log()?;
+    let by_wallet = by_wallet.context("could not measure sign-in with a wallet")?;
+    gated.truncate_log()?;
 
     let token = gated.explain(sign_in::token(&gated, &key))?;
     let time = Duration::from_secs(options.seconds);
     let loads = load::measure(&open, &gated, &token, &scratch, options.rounds, time)?;
 
     let load = format!(
-        "wrk, 1 thread, 64 connections, median of {} × {} s in turn; the data on the disk of the temporary folder",
+        "wrk, 1 thread, 64 connections, median of {} × {} s, interleaved; data in the temporary folder",
         options.rounds, options.seconds
     );
     let facts = machine::facts(repo, load, options.program.as_deref())?;
-    let found = Results { checked, by_key, by_wallet, loads };
-    found.report().ended(Vec::new(), facts).publish(repo, Section::Auth, options.write)
+    let results = Results { checked, by_key, by_wallet, loads };
+    results.report().with_footer(Vec::new(), facts).publish(repo, Section::Auth, options.write)
 }

@@ -1,4 +1,4 @@
-//! One HTTP/1.1 connection that is kept, for one request after the other.
+//! A keep-alive HTTP/1.1 connection, one request at a time.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,20 +8,20 @@ use anyhow::{Context, Result, ensure};
 
 use lyceum_harness::exchange::{Request, Response};
 
-/// The longest wait for a part of an answer.
+/// I/O timeout.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The largest answer that is taken.
+/// Maximum size of a response.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024 * 1024;
 
-/// A connection that is kept.
+/// A keep-alive connection.
 pub(super) struct Connection {
     addr: SocketAddr,
     stream: BufReader<TcpStream>,
     body: Vec<u8>,
 }
 
-/// The head of an answer.
+/// The head of a response.
 struct Head {
     status: u16,
     headers: Vec<(String, String)>,
@@ -36,22 +36,22 @@ impl Connection {
         Ok(Self { addr, stream: BufReader::with_capacity(64 * 1024, stream), body: Vec::new() })
     }
 
-    /// Sends a request and reads the answer to it, which must be a 200 of a known length.
+    /// Sends a request and returns the body of the response, which must be a 200.
     pub(super) fn exchange(&mut self, request: &Request) -> Result<&str> {
         let Head { status, .. } = self.send_and_read(request)?;
         let body = self.body()?;
-        ensure!(status == 200, "the answer is not 200 but {status}: {body}");
+        ensure!(status == 200, "expected status 200, got {status}: {body}");
         Ok(body)
     }
 
-    /// Sends a request and reads the answer to it, whatever it says.
+    /// Sends a request and returns the response, whatever its status.
     pub(super) fn send(&mut self, request: &Request) -> Result<Response> {
         let Head { status, headers } = self.send_and_read(request)?;
         Ok(Response { status, headers, body: self.body()?.to_owned() })
     }
 
     fn body(&self) -> Result<&str> {
-        std::str::from_utf8(&self.body).context("the answer is not text")
+        std::str::from_utf8(&self.body).context("the response is not UTF-8")
     }
 
     fn send_and_read(&mut self, request: &Request) -> Result<Head> {
@@ -66,7 +66,7 @@ impl Connection {
         let length = head.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
         let length =
             length.and_then(|(_, value)| value.parse().ok()).filter(|length| *length <= MAX_RESPONSE_BYTES);
-        self.body.resize(length.context("the answer has no length that can be used")?, 0);
+        self.body.resize(length.context("the response has no valid content length")?, 0);
         self.stream.read_exact(&mut self.body)?;
         Ok(head)
     }
@@ -75,7 +75,7 @@ impl Connection {
         let mut line = String::new();
         self.stream.read_line(&mut line)?;
         let status = line.strip_prefix("HTTP/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok());
-        let status = status.with_context(|| format!("not an answer in HTTP: {line:?}"))?;
+        let status = status.with_context(|| format!("not an HTTP response: {line:?}"))?;
         let mut headers = Vec::new();
         loop {
             line.clear();

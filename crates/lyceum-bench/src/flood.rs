@@ -1,8 +1,8 @@
-//! `cargo xtask bench flood`: strangers do their worst while members work.
+//! `cargo xtask bench flood`: denial-of-service attacks by anonymous clients while members work.
 //!
-//! Two servers, one after the other, one for each way to sign in that strangers can abuse. Ten members work in calm first and
-//! then while two hundred connections attack, each from an address of its own as far as the server can see. Errors of members,
-//! rows that are missing in the audit log and too much memory are failures; the ratio of latencies is a goal.
+//! Runs two servers in turn, one per sign-in mode that anonymous clients can attack. Ten members work without and then
+//! with two hundred attacking connections, each with its own (forwarded) address. Errors of members, missing rows in
+//! the audit log and excessive memory are failures; the latency ratio is a goal.
 
 mod attack;
 mod github;
@@ -23,16 +23,16 @@ use lyceum_harness::scratch::Scratch;
 use stage::{Mode, Stage};
 use tables::FloodResults;
 
-/// What all that strangers do may take, in MiB.
+/// Maximum memory growth under attack, in MiB.
 const MAX_GROWTH_MIB: u64 = 256;
 
-/// How many connections attack.
+/// Number of attacking connections.
 const ATTACKER_COUNT: usize = 200;
 
-/// How long to measure.
+/// Options of the benchmark.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Seconds of the flood, for each server.
+    /// Seconds of the flood per server.
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=120))]
     seconds: u64,
     /// Measures this program instead of building one with --release.
@@ -43,7 +43,7 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// Measures, prints the table and writes it if asked to.
+/// Runs the benchmark and prints the tables; writes them with `--write`.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     let programs = release::programs(repo, options.program.as_deref(), &[])?;
     let (lyceum, scratch) = (programs.get("lyceum")?, Scratch::new()?);
@@ -60,10 +60,10 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
         members::COUNT
     );
     let facts = machine::facts(repo, load, options.program.as_deref())?;
-    tables::report(&floods).ended(Vec::new(), facts).publish(repo, Section::Flood, options.write)?;
+    tables::report(&floods).with_footer(Vec::new(), facts).publish(repo, Section::Flood, options.write)?;
     for FloodResults { mode, calm, work, written, recorded, before, peak, .. } in &floods {
         let errors = [&calm.errors[..], &work.errors[..]].concat();
-        ensure!(errors.is_empty(), "{mode:?}: members met {} errors: {:?}", errors.len(), errors.first());
+        ensure!(errors.is_empty(), "{mode:?}: members got {} errors: {:?}", errors.len(), errors.first());
         let grown = peak.saturating_sub(*before) / 1024;
         ensure!(grown < MAX_GROWTH_MIB, "{mode:?}: memory grew by {grown} MiB");
         ensure!(recorded >= written, "{mode:?}: the audit log has {recorded} of {written} writes");
@@ -72,7 +72,7 @@ pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
 }
 
 fn flood(stage: Stage, time: Duration) -> Result<FloodResults> {
-    // Everything that is made once is made before it counts.
+    // Warm-up: caches and lazily created state.
     let warm_up = members::work(&stage, Duration::from_secs(2))?;
     let calm = members::work(&stage, (time / 4).max(Duration::from_secs(1)))?;
     let before = stage.server.resident_kib()?;

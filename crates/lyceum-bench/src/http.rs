@@ -1,7 +1,7 @@
-//! `cargo xtask bench http`: one trivial tool call, on our server, a bare echo and the official SDKs.
+//! `cargo xtask bench http`: a trivial tool call on our server, on a bare echo server and on the official SDKs.
 //!
-//! All servers live through the whole run and are measured in turn, round after round, so that a change in the
-//! machine's mood meets all of them alike. While one is measured the others have nothing to do.
+//! All servers run for the whole benchmark and are measured in turn in each round, so that changes of the machine
+//! affect all of them alike. While one is measured the others are idle.
 
 mod call;
 mod start;
@@ -24,13 +24,13 @@ use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 use tables::Speed;
 
-/// How long to measure.
+/// Options of the benchmark.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Seconds per server and round.
     #[arg(long, default_value_t = 4)]
     seconds: u64,
-    /// Rounds; the median of them counts.
+    /// Rounds; the median is reported.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Writes the table into docs/benchmarks.md.
@@ -38,14 +38,14 @@ pub(crate) struct Options {
     write: bool,
 }
 
-/// One line of the table to be.
+/// A server and a call: one row of the table.
 struct Contender {
     name: &'static str,
     server: Program,
     call: Call,
 }
 
-/// The programs that are compared.
+/// The measured programs.
 enum Program {
     Echo,
     Lyceum,
@@ -53,7 +53,7 @@ enum Program {
     Python,
 }
 
-/// The name of the line all others are compared with, and of the one that we must beat.
+/// The rows that ratios refer to: the upper bound, and the reference SDK.
 const CEILING: &str = "bare axum JSON echo";
 const TYPESCRIPT: &str = "TypeScript SDK, modern JSON";
 
@@ -66,36 +66,35 @@ const CONTENDERS: &[Contender] = &[
     Contender { name: "Python SDK, modern JSON", server: Program::Python, call: Call::ModernJson },
 ];
 
-/// Measures, prints the table and writes it if asked to.
+/// Runs the benchmark and prints the table; writes it with `--write`.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
     wrk::must_be_installed()?;
     let tools = install::ensure(repo)?;
     println!("building with --release");
-    let words = ["-p", "lyceum", "--bin", "lyceum", "--example", "conformance", "--example", "bare_echo"];
-    let programs = programs::build(repo, &[&["--release"], words.as_slice()].concat())?;
+    let args = ["-p", "lyceum", "--bin", "lyceum", "--example", "conformance", "--example", "bare_echo"];
+    let programs = programs::build(repo, &[&["--release"], args.as_slice()].concat())?;
 
     let speeds = speeds(repo, options, &tools, &programs)?;
     let start = start::measure(programs.get("lyceum")?)?;
     let load = format!("wrk, 1 thread, 64 connections, median of {} × {} s", options.rounds, options.seconds);
     let mut facts = machine::facts(repo, load, None)?;
     facts.extend(machine::sdks(repo, &tools)?);
-    tables::report(&speeds, &start).ended(Vec::new(), facts).publish(repo, Section::Http, options.write)
+    tables::report(&speeds, &start).with_footer(Vec::new(), facts).publish(repo, Section::Http, options.write)
 }
 
-/// Measures every contender in every round.
+/// Measures all contenders in every round.
 fn speeds(repo: &Repo, options: &Options, tools: &Tools, programs: &Programs) -> Result<Vec<Speed>> {
     let scratch = Scratch::new()?;
     let mut running = Vec::new();
     for (contender, number) in CONTENDERS.iter().zip(0..) {
         let mut command = contender.server.command(repo, tools, programs)?;
         let server = Server::start(&mut command, &scratch.path().join(format!("{number}.log")))?;
-        // Once unmeasured: the just-in-time compilers of others get to warm up.
+        // Unmeasured warm-up, for JIT compilers.
         measure(contender, &server, &scratch, Duration::from_secs(1))?;
         running.push((contender, server, Vec::new()));
     }
     for round in 1..=options.rounds {
-        // Whoever comes after a slow one finds another machine than whoever comes after a fast one: each takes each
-        // place in turn.
+        // The order affects the results, because a load leaves the machine in another state: rotate the positions.
         running.rotate_left(1);
         for (contender, server, measured) in &mut running {
             let one = measure(contender, server, &scratch, Duration::from_secs(options.seconds))?;
@@ -113,16 +112,16 @@ fn speeds(repo: &Repo, options: &Options, tools: &Tools, programs: &Programs) ->
     CONTENDERS.iter().map(speed).collect()
 }
 
-/// Checks that the answer is right, then loads the server with the same request.
+/// Checks that the response is correct, then loads the server with the same request.
 fn measure(contender: &Contender, server: &Server, scratch: &Scratch, time: Duration) -> Result<Measured> {
     let check_and_load = || {
         let request = contender.call.prepare(server.addr)?;
         let measured = wrk::load(server.addr, &request, scratch.path(), time)?;
-        server.forget_log()?;
+        server.truncate_log()?;
         Ok(measured)
     };
-    let done: Result<Measured> = check_and_load();
-    done.with_context(|| format!("{} cannot be measured", contender.name))
+    let measured: Result<Measured> = check_and_load();
+    measured.with_context(|| format!("could not measure {}", contender.name))
 }
 
 impl Program {

@@ -1,4 +1,4 @@
-//! What a reader must know to judge the figures: when, on what, and which versions.
+//! Conditions of a measurement: date, hardware and versions.
 
 use std::fs;
 use std::path::Path;
@@ -9,28 +9,29 @@ use serde_json::Value;
 use lyceum_harness::install::Tools;
 use lyceum_harness::repo::Repo;
 
-/// A name and what is to be said under it.
+/// A name and its value.
 pub(super) type Fact = (&'static str, String);
 
-/// When, on what, under which load, and of which version of ours, or which program was given.
+/// Date, machine, load, and the version of lyceum or the given program.
 pub(super) fn facts(repo: &Repo, load: String, given: Option<&Path>) -> Result<Vec<Fact>> {
     let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
-    let commit = said_by(repo, "git", &["rev-parse", "--short", "HEAD"]).unwrap_or_else(|| "none yet".into());
+    let commit = first_output_line(repo, "git", &["rev-parse", "--short", "HEAD"])
+        .unwrap_or_else(|| "none yet".into());
     let built = || format!("{} at commit {commit}, release build", env!("CARGO_PKG_VERSION"));
     Ok(vec![
-        ("date", said_by(repo, "date", &["-u", "+%F"]).context("`date` does not answer")?),
+        ("date", first_output_line(repo, "date", &["-u", "+%F"]).context("could not run `date`")?),
         ("machine", format!("{}, {cores} cores shared by server and load", processor())),
         ("kernel", fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()),
         ("load", load),
         ("lyceum", given.map_or_else(built, |program| program.display().to_string())),
-        ("compiler", said_by(repo, "rustc", &["--version"]).context("`rustc` does not answer")?),
+        ("compiler", first_output_line(repo, "rustc", &["--version"]).context("could not run `rustc`")?),
     ])
 }
 
-/// Which versions of the official SDKs we are compared with.
+/// Versions of the official SDKs.
 pub(super) fn sdks(repo: &Repo, tools: &Tools) -> Result<Vec<Fact>> {
-    let node =
-        said_by(repo, &tools.node().to_string_lossy(), &["--version"]).context("Node gives no version")?;
+    let node = first_output_line(repo, &tools.node().to_string_lossy(), &["--version"])
+        .context("could not run Node")?;
     let [server, adapter] = ["server", "node"].map(|name| package(tools, name));
     Ok(vec![
         ("TypeScript SDK", format!("server {}, node {} on Node {node}", server?, adapter?)),
@@ -38,9 +39,9 @@ pub(super) fn sdks(repo: &Repo, tools: &Tools) -> Result<Vec<Fact>> {
     ])
 }
 
-/// The first line a program writes, if it can be run.
-fn said_by(repo: &Repo, program: &str, words: &[&str]) -> Option<String> {
-    let output = repo.command(program).args(words).output().ok().filter(|output| output.status.success())?;
+/// The first line of a program's output, if it succeeds.
+fn first_output_line(repo: &Repo, program: &str, args: &[&str]) -> Option<String> {
+    let output = repo.command(program).args(args).output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).lines().next()?.to_owned())
 }
 

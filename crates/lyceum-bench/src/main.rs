@@ -1,8 +1,8 @@
-//! `cargo xtask bench`: measurements for `docs/benchmarks.md`.
+//! `cargo xtask bench`: the benchmarks of `docs/benchmarks.md`.
 //!
-//! One subject, one module. Programs are measured from outside, as a person runs them; nothing here is shipped.
-#![expect(clippy::disallowed_methods, reason = "it starts what it measures, for development only")]
-#![expect(clippy::print_stdout, reason = "it answers a person at a terminal; it never speaks MCP on stdout")]
+//! One module per benchmark. Programs are measured as black boxes, as users run them; nothing here is shipped.
+#![expect(clippy::disallowed_methods, reason = "starts the measured programs; development only")]
+#![expect(clippy::print_stdout, reason = "a terminal program; stdout is not an MCP transport")]
 
 mod auth;
 mod connection;
@@ -27,21 +27,21 @@ use clap::Parser;
 use lyceum_harness::exit_code;
 use lyceum_harness::repo::Repo;
 
-/// Measures speed and memory.
+/// Benchmarks speed and memory.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench")]
 enum Subject {
-    /// Calls per second over HTTP, next to a bare echo and to the official SDKs.
+    /// Calls per second over HTTP, compared with a bare echo server and the official SDKs.
     Http(http::Options),
-    /// Reading, finding and serving thousands of skills.
+    /// Indexing, routing and serving thousands of skills.
     Skills(skills::Options),
-    /// How well and how fast search finds, next to what else there is.
+    /// Quality and speed of search, compared with other programs.
     Search(search::Options),
-    /// Signing in, and what a token costs at each request.
+    /// Latency of sign-in and of token validation.
     Auth(auth::Options),
-    /// Strangers do their worst while members work.
+    /// Denial-of-service attacks by anonymous clients while members work.
     Flood(flood::Options),
-    /// Bringing real repositories of documents in, and reading them over REST.
+    /// Syncing real repositories, and reading them over REST.
     Sync(sync::Options),
 }
 

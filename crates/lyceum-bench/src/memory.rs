@@ -1,31 +1,31 @@
-//! The most memory that a process has held so far. Linux only.
+//! Peak resident memory of a process. Linux only.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-/// How long the figure must stay the same to count as settled, and how long that is waited for.
+/// The peak counts as settled once it is constant for this long; give up after the timeout.
 const SETTLE_TIME: Duration = Duration::from_secs(2);
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// In KiB; nothing once the process has ended.
+/// Peak memory in KiB; `None` once the process has ended.
 pub(super) fn peak_kib(process: u32) -> Option<u64> {
     peak(&fs::read_to_string(format!("/proc/{process}/status")).ok()?)
 }
 
-/// The same, once it does not grow any more.
+/// Peak memory in KiB, once it stops growing.
 pub(super) fn settled_peak_kib(process: u32) -> Result<u64> {
     let read = || peak_kib(process).context("memory is read from /proc: run on Linux");
-    let (started, mut since, mut most) = (Instant::now(), Instant::now(), read()?);
+    let (started, mut since, mut peak_so_far) = (Instant::now(), Instant::now(), read()?);
     while since.elapsed() < SETTLE_TIME && started.elapsed() < SETTLE_TIMEOUT {
         std::thread::sleep(Duration::from_millis(50));
         let now = read()?;
-        if now > most {
-            (most, since) = (now, Instant::now());
+        if now > peak_so_far {
+            (peak_so_far, since) = (now, Instant::now());
         }
     }
-    Ok(most)
+    Ok(peak_so_far)
 }
 
 fn peak(status: &str) -> Option<u64> {

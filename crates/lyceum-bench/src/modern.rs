@@ -1,18 +1,18 @@
-//! Requests of MCP 2026-07-28, which need no session: each says all about itself.
+//! Requests of MCP 2026-07-28, which are stateless.
 
 use serde_json::{Value, json};
 
 use lyceum_harness::exchange::Request;
 
-/// The version that these requests speak.
+/// Protocol version.
 pub(super) const VERSION: &str = "2026-07-28";
 
-/// A call of a tool.
+/// A `tools/call` request.
 pub(super) fn call(id: u32, tool: &str, arguments: &Value) -> Value {
     request(id, "tools/call", &json!({ "name": tool, "arguments": arguments }))
 }
 
-/// A request of a method, with what the client says of itself.
+/// A request with the client's `_meta`.
 pub(super) fn request(id: u32, method: &str, params: &Value) -> Value {
     let mut params = params.clone();
     if let Some(params) = params.as_object_mut() {
@@ -26,7 +26,7 @@ pub(super) fn request(id: u32, method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-/// The same over HTTP, with the headers that repeat what the message says.
+/// The HTTP request for a message, with the headers that mirror its body.
 pub(super) fn post(accept: &str, message: &Value) -> Request {
     let text = |pointer| message.pointer(pointer).and_then(Value::as_str).map(str::to_owned);
     let mut headers = vec![

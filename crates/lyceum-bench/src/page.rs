@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// A page without figures yet.
+/// A page without results.
 const EMPTY: &str = "# Benchmarks\n\nWritten by `cargo xtask bench … --write`; compare ratios, not machines.\n\n\
     <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n\n\
     ## Sync\n\n<!-- bench:sync -->\n<!-- /bench:sync -->\n\n\
@@ -36,14 +36,16 @@ impl Section {
         }
     }
 
-    /// Puts the text between the markers of the page, which is made if it is missing.
+    /// Replaces the section of the page; creates the page if it is missing.
     pub(super) fn write(self, page: &Path, text: &str) -> Result<()> {
         let old = fs::read_to_string(page).unwrap_or_else(|_| EMPTY.to_owned());
         let [opening, closing] = self.markers();
         let new = self.replaced(&old, text).with_context(|| {
             format!("{} has no section; add the lines {opening} and {closing}", page.display())
         })?;
-        page.parent().map_or(Ok(()), fs::create_dir_all).context("could not make the folder of the page")?;
+        page.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .context("could not create the folder of the page")?;
         fs::write(page, new).with_context(|| format!("could not write {}", page.display()))
     }
 

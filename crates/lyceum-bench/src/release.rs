@@ -1,4 +1,4 @@
-//! The programs that are measured: built with --release, or given.
+//! The measured programs: built with --release, or given by path.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,33 +8,33 @@ use anyhow::{Result, ensure};
 use lyceum_harness::programs::{self, Programs};
 use lyceum_harness::repo::Repo;
 
-/// A program that is only there to measure with.
+/// A helper program, built as a cargo example.
 pub(super) struct Example {
     pub(super) package: &'static str,
     pub(super) name: &'static str,
 }
 
-/// `lyceum` and these examples. Where a program is given they are expected in the folder `examples` beside it, where cargo
-/// puts them.
+/// Builds `lyceum` and these examples. If a program is given, expects the examples in the folder `examples` next to it,
+/// as cargo builds them.
 pub(super) fn programs(repo: &Repo, given: Option<&Path>, examples: &[Example]) -> Result<Programs> {
     match given {
-        Some(program) => beside(program, examples),
+        Some(program) => locate_next_to(program, examples),
         None => {
             println!("building with --release");
-            let mut words = vec!["--release", "-p", "lyceum", "--bin", "lyceum"];
+            let mut args = vec!["--release", "-p", "lyceum", "--bin", "lyceum"];
             for Example { package, name } in examples {
-                words.extend(["-p", package, "--example", name]);
+                args.extend(["-p", package, "--example", name]);
             }
-            programs::build(repo, &words)
+            programs::build(repo, &args)
         }
     }
 }
 
-fn beside(program: &Path, examples: &[Example]) -> Result<Programs> {
+fn locate_next_to(program: &Path, examples: &[Example]) -> Result<Programs> {
     let lyceum = std::path::absolute(program)?;
-    ensure!(lyceum.is_file(), "there is no {}", lyceum.display());
+    ensure!(lyceum.is_file(), "no such file: {}", lyceum.display());
     let folder = lyceum.with_file_name("examples");
-    let mut found = HashMap::from([("lyceum".to_owned(), lyceum)]);
+    let mut programs = HashMap::from([("lyceum".to_owned(), lyceum)]);
     for Example { package, name } in examples {
         let example = folder.join(name);
         ensure!(
@@ -42,7 +42,7 @@ fn beside(program: &Path, examples: &[Example]) -> Result<Programs> {
             "{} is missing; build it as the program was built, with `cargo build -p {package} --example {name}`",
             example.display()
         );
-        found.insert((*name).to_owned(), example);
+        programs.insert((*name).to_owned(), example);
     }
-    Ok(Programs::of(found))
+    Ok(Programs::of(programs))
 }

@@ -1,5 +1,5 @@
-//! What a benchmark found, as a section of `docs/benchmarks.md`: tables and sentences, goals that are missed, and what a reader
-//! must know to judge the figures. Each benchmark says in its `tables.rs` what is in it.
+//! The report of a benchmark, a section of `docs/benchmarks.md`: tables, text, missed goals and conditions. The content
+//! is in the `tables.rs` of each benchmark.
 
 mod row;
 mod table;
@@ -17,11 +17,11 @@ use crate::page::Section;
 pub(crate) use row::Row;
 pub(crate) use table::Table;
 
-/// A section of the page.
+/// A report.
 #[derive(Default)]
 pub(crate) struct Report {
     parts: Vec<Part>,
-    /// What could not be measured, and why.
+    /// Measurements that failed, with the reason.
     problems: Vec<String>,
     facts: Vec<Fact>,
 }
@@ -42,16 +42,16 @@ impl Report {
         self.parts.push(Part::Table(table));
     }
 
-    /// Ends it with what could not be measured, and with the machine.
-    pub(crate) fn ended(self, problems: Vec<String>, facts: Vec<Fact>) -> Self {
+    /// Adds failed measurements and conditions.
+    pub(crate) fn with_footer(self, problems: Vec<String>, facts: Vec<Fact>) -> Self {
         Self { problems, facts, ..self }
     }
 
-    /// Prints it; writes it into the page if that is wanted and everything was measured.
+    /// Prints the report. With `write`, also writes it to the page, unless a measurement failed.
     pub(crate) fn publish(&self, repo: &Repo, section: Section, write: bool) -> Result<()> {
         println!("\n{self}");
         if !self.problems.is_empty() {
-            bail!("{} could not be measured; see above", self.problems.len());
+            bail!("{} measurements failed; see above", self.problems.len());
         }
         if write {
             section.write(&repo.path("docs/benchmarks.md"), &self.to_string())?;

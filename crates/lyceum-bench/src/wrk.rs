@@ -1,4 +1,4 @@
-//! Runs `wrk` with one request, and reads its figures from a line that our Lua script prints.
+//! Runs `wrk` with one request, and parses the results that our Lua script prints.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -12,11 +12,11 @@ use serde::Deserialize;
 use lyceum_harness::exchange::Request;
 use lyceum_harness::process;
 
-/// Opens the line of the script among wrk's own output.
-const MARK: &str = "measured ";
+/// Prefix of the script's line in wrk's output.
+const OUTPUT_PREFIX: &str = "measured ";
 
-/// Printed when wrk is done. `errors.status` counts answers of 400 and above.
-const DONE: &str = r#"
+/// Prints the results. `errors.status` counts responses with status 400 and above.
+const DONE_SCRIPT: &str = r#"
 done = function(summary, latency, requests)
   local e = summary.errors
   io.write(string.format(
@@ -26,7 +26,7 @@ done = function(summary, latency, requests)
 end
 "#;
 
-/// What one run of wrk found; times in microseconds.
+/// Results of one run; times in microseconds.
 #[derive(Debug, Deserialize, PartialEq)]
 pub(super) struct Measured {
     pub(super) requests: u64,
@@ -38,23 +38,23 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Answers per second.
+    /// Requests per second.
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
     pub(super) fn per_second(&self) -> f64 {
         self.requests as f64 * 1_000_000.0 / self.micros as f64
     }
 }
 
-/// Fails with what to do when wrk is not there.
+/// Fails with instructions if wrk is not installed.
 pub(super) fn must_be_installed() -> Result<()> {
-    // Its exit status says nothing: `wrk -v` ends with 1.
+    // `wrk -v` always exits with 1.
     match Command::new("wrk").arg("-v").output() {
         Ok(_) => Ok(()),
         Err(error) => bail!("wrk is missing ({error}); install it: apt-get install -y wrk"),
     }
 }
 
-/// Sends the request over 64 connections, again and again; any answer but a good one is a failure.
+/// Loads a server with one request over 64 connections; fails on any error or error status.
 pub(super) fn load(addr: SocketAddr, request: &Request, folder: &Path, time: Duration) -> Result<Measured> {
     let file = folder.join("request.lua");
     fs::write(&file, script(request)).with_context(|| format!("could not write {}", file.display()))?;
@@ -62,10 +62,15 @@ pub(super) fn load(addr: SocketAddr, request: &Request, folder: &Path, time: Dur
     command.args(["-t1", "-c64", "--timeout", "10s", "-d"]).arg(format!("{}s", time.as_secs()));
     command.arg("-s").arg(&file).arg(format!("http://{addr}{}", request.path));
     let output = process::output(&mut command, folder, time + Duration::from_secs(30))?;
-    let measured = parse(&output).with_context(|| format!("no figures in what wrk printed:\n{output}"))?;
-    ensure!(measured.requests > 0, "not one request was answered:\n{output}");
-    let bad = measured.refused + measured.broken;
-    ensure!(bad == 0, "{} answers were not 2xx, {} broke off:\n{output}", measured.refused, measured.broken);
+    let measured = parse(&output).with_context(|| format!("could not parse the output of wrk:\n{output}"))?;
+    ensure!(measured.requests > 0, "no request succeeded:\n{output}");
+    let failures = measured.refused + measured.broken;
+    ensure!(
+        failures == 0,
+        "{} responses were errors, {} requests failed:\n{output}",
+        measured.refused,
+        measured.broken
+    );
     Ok(measured)
 }
 
@@ -73,16 +78,16 @@ fn script(request: &Request) -> String {
     let headers =
         request.headers.iter().map(|(name, value)| format!("wrk.headers[{}] = {}\n", lua(name), lua(value)));
     let headers: String = headers.collect();
-    let counting = counting(request).unwrap_or_default();
+    let numbering = numbering(request).unwrap_or_default();
     format!(
-        "wrk.method = {}\nwrk.body = {}\n{headers}{counting}{DONE}",
+        "wrk.method = {}\nwrk.body = {}\n{headers}{numbering}{DONE_SCRIPT}",
         lua(request.method),
         lua(&request.body)
     )
 }
 
-/// Within one session every request must have an id of its own; nothing where there is no session.
-fn counting(request: &Request) -> Option<String> {
+/// A script that numbers requests: within a session every request needs a unique id. `None` without a session.
+fn numbering(request: &Request) -> Option<String> {
     request.headers.iter().find(|(name, _)| *name == "Mcp-Session-Id")?;
     let (before, after) = request.body.split_once("\"id\":1,")?;
     let (before, after) = (lua(&format!("{before}\"id\":")), lua(&format!(",{after}")));
@@ -92,13 +97,13 @@ fn counting(request: &Request) -> Option<String> {
     ))
 }
 
-/// A Lua string; JSON's escapes of quotes and backslashes mean the same there, and nothing else occurs here.
+/// A Lua string literal; escapes of quotes and backslashes are the same as in Rust, and nothing else occurs here.
 fn lua(text: &str) -> String {
     format!("{text:?}")
 }
 
 fn parse(output: &str) -> Option<Measured> {
-    serde_json::from_str(output.lines().find_map(|line| line.strip_prefix(MARK))?).ok()
+    serde_json::from_str(output.lines().find_map(|line| line.strip_prefix(OUTPUT_PREFIX))?).ok()
 }
 
 #[cfg(test)]

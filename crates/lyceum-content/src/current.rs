@@ -1,4 +1,4 @@
-//! A place that holds the current snapshot of something.
+//! Holds the current snapshot and swaps it atomically.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use arc_swap::ArcSwap;
 pub struct Current<T>(ArcSwap<T>);
 
 impl<T> Current<T> {
-    /// Starts with a first snapshot.
+    /// Starts with an initial snapshot.
     pub fn new(first: T) -> Self {
         Self(ArcSwap::from_pointee(first))
     }
 
-    /// The snapshot of this moment; it stays whole for as long as the reader keeps it.
+    /// Returns the current snapshot. It stays unchanged while the reader holds it.
     pub fn get(&self) -> Arc<T> {
         self.0.load_full()
     }
 
-    /// Swaps the next snapshot in and returns the one before.
+    /// Swaps in the next snapshot and returns the previous one.
     pub fn swap(&self, next: T) -> Arc<T> {
         self.0.swap(Arc::new(next))
     }

@@ -1,4 +1,4 @@
-//! A document: one markdown file of a knowledge base, read by an ontology.
+//! A document: one markdown file of a knowledge base, parsed and validated against an ontology.
 
 use lyceum_model::RelPath;
 use serde_json::{Map, Value};
@@ -11,22 +11,22 @@ use crate::{
 /// One parsed file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document<'a> {
-    /// Its type: what the frontmatter says, else what its folder stands for.
+    /// Content type: from the frontmatter, else from the folder.
     pub content_type: String,
-    /// The fields, with what could be mended.
+    /// The fields, with repairs applied.
     pub fields: Map<String, Value>,
-    /// What follows the frontmatter.
+    /// The text after the frontmatter.
     pub body: &'a str,
-    /// Whether it is meant to be seen.
+    /// Whether it is served.
     pub visibility: Visibility,
-    /// What is not as its type has it.
+    /// Violations of the type's schema.
     pub faults: Vec<FieldFault>,
 }
 
-/// Whether a document is meant to be seen.
+/// Whether a document is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// `publish: true`, and no draft.
+    /// `publish: true`, and not a draft.
     Published,
     /// `draft: true`.
     Draft,
@@ -34,15 +34,15 @@ pub enum Visibility {
     Unpublished,
 }
 
-/// Reads one file.
+/// Parses one file.
 pub fn read<'a>(
     ontology: &Ontology,
     path: &RelPath,
     text: &'a str,
 ) -> Result<Document<'a>, FrontmatterFault> {
     let parts = match frontmatter::parse(text) {
-        // Where everything is served that does not say otherwise, a file need not say anything.
-        Err(FrontmatterFault::Missing) if publishes(ontology, ontology.type_of_path(path)) => {
+        // With `publish` true by default, frontmatter is optional.
+        Err(FrontmatterFault::Missing) if publishes_by_default(ontology, ontology.type_of_path(path)) => {
             frontmatter::Parts { fields: Map::new(), body: text }
         }
         parts => parts?,
@@ -54,11 +54,11 @@ pub fn read<'a>(
     };
     faults.extend(type_fault);
     let field = |key: &str| fields.get(key).filter(|value| !value.is_null());
-    // Where it is not clear what was meant, nothing is shown: `draft: yes` is a draft, `publish: yes` is no leave.
+    // Fail closed on ambiguous values: `draft: yes` is a draft, `publish: yes` does not publish.
     let is_draft = field("draft")
-        .map_or_else(|| default(ontology, &content_type, "draft"), |field| *field != Value::Bool(false));
+        .map_or_else(|| default_of(ontology, &content_type, "draft"), |field| *field != Value::Bool(false));
     let is_published = field("publish")
-        .map_or_else(|| default(ontology, &content_type, "publish"), |field| *field == Value::Bool(true));
+        .map_or_else(|| default_of(ontology, &content_type, "publish"), |field| *field == Value::Bool(true));
     let visibility = match (is_draft, is_published) {
         (true, _) => Visibility::Draft,
         (false, true) => Visibility::Published,
@@ -67,16 +67,16 @@ pub fn read<'a>(
     Ok(Document { content_type, fields, body: parts.body, visibility, faults })
 }
 
-fn publishes(ontology: &Ontology, content_type: &str) -> bool {
-    default(ontology, content_type, "publish")
+fn publishes_by_default(ontology: &Ontology, content_type: &str) -> bool {
+    default_of(ontology, content_type, "publish")
 }
 
-fn default(ontology: &Ontology, content_type: &str, field: &str) -> bool {
+fn default_of(ontology: &Ontology, content_type: &str, field: &str) -> bool {
     ontology.get(content_type).is_some_and(|one| one.default_of(field))
 }
 
-/// The type that the frontmatter names, else that of the path. Where it names one that gathers others, the type of the path
-/// counts if it is one of those, for it says more; else the one that was named.
+/// Determines the content type: from the frontmatter, else from the path. If the frontmatter names a parent-only type
+/// and the path's type extends it, the path's type wins because it is more specific.
 fn content_type(
     ontology: &Ontology,
     path: &RelPath,
@@ -94,14 +94,14 @@ fn content_type(
                     .collect();
                 let by_path = ontology.type_of_path(path);
                 let closest = if ontology.is_a(by_path, name) { by_path } else { name };
-                let message = format!("{name:?} gathers others; write one of {}", below.join(", "));
+                let message = format!("{name:?} is a parent-only type; write one of {}", below.join(", "));
                 (closest.to_owned(), fault(message))
             }
             None => {
                 let names: Vec<&str> =
                     ontology.types().filter(|one| !one.parent_only).map(|one| one.name.as_str()).collect();
                 let name: String = name.chars().take(40).collect();
-                (by_path(), fault(format!("there is no type {name:?}; write one of {}", names.join(", "))))
+                (by_path(), fault(format!("unknown type {name:?}; write one of {}", names.join(", "))))
             }
         },
         Some(_) => (by_path(), fault("is not text; write the name of a type".to_owned())),

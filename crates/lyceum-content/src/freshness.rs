@@ -1,19 +1,19 @@
-//! How fresh a source is.
+//! Sync status of a source.
 
 use jiff::Timestamp;
 use lyceum_model::SourceName;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// One source and how fresh it is.
+/// Sync status of one source.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct SourceStatus {
     /// The name in the configuration.
     #[schemars(with = "String")]
     pub name: SourceName,
-    /// What can be expected of it now.
+    /// The sync state.
     pub state: SourceState,
-    /// The commit that is served, once there is one.
+    /// The commit being served; null before the first sync.
     pub commit: Option<String>,
     /// When that commit was synced.
     #[schemars(with = "Option<String>")]
@@ -23,20 +23,20 @@ pub struct SourceStatus {
     pub error: Option<String>,
 }
 
-/// What can be expected of a source.
+/// Sync state of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceState {
-    /// Declared, and not read yet.
+    /// Configured, not synced yet.
     Pending,
-    /// What is served is what was there at `synced_at`.
+    /// The last sync, at `synced_at`, succeeded.
     Ready,
-    /// The last sync failed; what was there before is still served.
+    /// The last sync failed; the previous commit is still served.
     Failed,
 }
 
 impl SourceStatus {
-    /// A source that was declared and not read yet.
+    /// The status of a source before its first sync.
     pub fn pending(name: SourceName) -> Self {
         Self { name, state: SourceState::Pending, commit: None, synced_at: None, error: None }
     }

@@ -1,47 +1,47 @@
 //! Frontmatter: the YAML between two lines of `---` at the head of a markdown file.
 //!
-//! Whoever writes a file in a repository decides what stands here, so every size is bounded: neither a bomb of
-//! aliases nor 40 KB of brackets takes more than a moment.
+//! Frontmatter is untrusted input, so every size is bounded: neither an alias bomb nor 40 KB of nested brackets is
+//! expensive to parse.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The largest frontmatter, in bytes.
+/// Maximum size of the frontmatter, in bytes.
 const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 
-/// A markdown file, taken apart.
+/// A markdown file, split into frontmatter and body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parts<'a> {
-    /// The fields of the frontmatter, as they were written.
+    /// The fields of the frontmatter, as written.
     pub fields: Map<String, Value>,
-    /// What follows it.
+    /// The text after the frontmatter.
     pub body: &'a str,
 }
 
-/// Why a file has no frontmatter that can be used.
+/// Why the frontmatter of a file is unusable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrontmatterFault {
     /// The file does not begin with `---`.
     #[error("it has no frontmatter; begin the file with a line of --- and the fields")]
     Missing,
-    /// The first line names another language than YAML; such code is never run.
+    /// The first line names a language other than YAML; such code is never run.
     #[error("its frontmatter is not YAML but {0:?}; begin it with a plain line of ---")]
     Language(String),
-    /// There is no second `---`.
-    #[error("its frontmatter has no end; close it with a line of ---")]
+    /// There is no closing `---`.
+    #[error("its frontmatter is not closed; end it with a line of ---")]
     Unclosed,
-    /// It is larger than anyone needs.
+    /// It exceeds the size limit.
     #[error("its frontmatter is larger than 64 KiB")]
     TooLarge,
-    /// It is not YAML, or YAML that takes too much to read.
-    #[error("its frontmatter is not YAML that can be read: {0}")]
+    /// It is invalid YAML, or exceeds the parser's limits.
+    #[error("its frontmatter can't be parsed as YAML: {0}")]
     Yaml(String),
-    /// It is YAML, but not a list of fields.
-    #[error("its frontmatter is not a list of fields; write lines such as \"description: …\"")]
+    /// It is YAML, but not a mapping.
+    #[error("its frontmatter is not a YAML mapping; write lines such as \"description: …\"")]
     NotFields,
 }
 
-/// Takes a markdown file apart.
+/// Splits a markdown file into frontmatter and body.
 pub fn parse(text: &str) -> Result<Parts<'_>, FrontmatterFault> {
     let (yaml, body) = split(text)?;
     match yaml_value::<Value>(yaml).map_err(FrontmatterFault::Yaml)? {
@@ -53,11 +53,11 @@ pub fn parse(text: &str) -> Result<Parts<'_>, FrontmatterFault> {
     }
 }
 
-/// Reads YAML within tight limits: `yes` is a word, duplicate keys are faults.
+/// Parses YAML within tight limits: `yes` is a string, duplicate keys are errors.
 pub fn yaml_value<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
     let options = serde_saphyr::options! {
         strict_booleans: true,
-        // YAML 1.2 as clients read it, which compare what we send with the file itself.
+        // As in YAML 1.2: clients parse the file themselves and compare it with our response.
         merge_keys: serde_saphyr::options::MergeKeyPolicy::AsOrdinary,
         budget: serde_saphyr::budget! {
             max_depth: 32,
@@ -71,19 +71,19 @@ pub fn yaml_value<T: DeserializeOwned>(yaml: &str) -> Result<T, String> {
     };
     serde_saphyr::from_str_with_options(yaml, options).map_err(|error| {
         let text = error.without_snippet().to_string();
-        // One line is enough to find the place, and nobody's log should be filled by a broken file.
+        // One line is enough to locate the error, and a broken file must not flood the log.
         text.lines().next().unwrap_or_default().chars().take(200).collect()
     })
 }
 
-/// The line that a field stands on, from 1 on; the first where it is not there.
+/// Line number of a field, from 1; 1 if the field is missing.
 pub fn line_of(text: &str, field: &str) -> usize {
     let names = |line: &str| line.strip_prefix(field).is_some_and(|rest| rest.trim_start().starts_with(':'));
     let head = text.lines().enumerate().take_while(|(at, line)| *at == 0 || line.trim_end() != "---");
     head.filter(|(_, line)| names(line)).map(|(at, _)| at + 1).next().unwrap_or(1)
 }
 
-/// The YAML and what follows it.
+/// Splits a file into the YAML and the body.
 fn split(text: &str) -> Result<(&str, &str), FrontmatterFault> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));

@@ -1,4 +1,4 @@
-//! A knowledge base as it is offered: entries, ids, the lexicon, groups and releases. Pure.
+//! The model of a knowledge base: entries, ids, the lexicon, groups and releases. Pure.
 
 mod catalog;
 mod entry;

@@ -1,6 +1,6 @@
-//! Bytes to nouns, without I/O: what the files of a source mean, as immutable snapshots.
+//! Parses the files of a source into immutable snapshots. No I/O.
 //!
-//! Frontmatter, skills and typed documents are parsed here. Chunks for search are made in `lyceum-search`.
+//! Frontmatter, skills and typed documents are parsed here. `lyceum-search` splits documents into chunks.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod current;

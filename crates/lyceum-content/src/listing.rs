@@ -1,10 +1,11 @@
-//! Listings: files by their paths, in order.
+//! Queries over sorted file listings.
 
 use std::{collections::BTreeMap, ops::Bound};
 
 use lyceum_model::RelPath;
 
-/// The files below a folder, or all of them where there is none. Takes no longer than there are files in it.
+/// Iterates over the files below a folder, or over all files if `None`. A range query: the cost depends on the files in
+/// the folder only.
 pub fn files_below<'a, T>(
     files: &'a BTreeMap<RelPath, T>,
     folder: Option<&RelPath>,

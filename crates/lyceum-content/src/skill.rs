@@ -1,7 +1,7 @@
-//! Skills: markdown that tells an agent how to work, with the files that belong to it.
+//! Skills: markdown instructions for agents, with their assets and scripts.
 //!
-//! Two forms are read: documents with keywords that inherit from their folders (`ui/react/auth.md`), and folders of
-//! the Agent Skills standard (`pdf/SKILL.md`). Everything here is a function of the files: no I/O, no clock.
+//! Two forms are supported: documents with keywords that inherit from their folders (`ui/react/auth.md`), and Agent
+//! Skills (`pdf/SKILL.md`). Everything here is a pure function of the files: no I/O, no clock.
 
 mod declared;
 mod discovery;

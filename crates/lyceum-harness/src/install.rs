@@ -14,10 +14,10 @@ use crate::process::{Running, command_line};
 use crate::repo::Repo;
 use node::Node;
 
-/// Name of the file inside an installed folder that holds the lock file it was installed from.
+/// The file in an installed folder with a copy of the lock file it was installed from.
 const STAMP_FILE: &str = ".installed-from";
 
-/// For one installer; a slow network needs minutes for the larger packages.
+/// Timeout of one installer: a slow network needs minutes for the larger packages.
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The programs that run the peers.
@@ -27,7 +27,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Node, new enough for every peer.
+    /// Node, in a version that all peers support.
     pub fn node(&self) -> &Path {
         &self.node
     }
@@ -75,7 +75,7 @@ pub fn ensure(repo: &Repo) -> Result<Tools> {
     Ok(Tools { peers, node })
 }
 
-/// The text of the lock file, if the folder was not installed from exactly this text.
+/// The text of the lock file, if the folder was installed from another one.
 fn changed(peers: &Path, lock: &str, folder: &str) -> Result<Option<String>> {
     let wanted =
         fs::read_to_string(peers.join(lock)).with_context(|| format!("tests/peers/{lock} is missing"))?;
@@ -88,9 +88,9 @@ fn stamp(folder: &Path, lock: &str) -> Result<()> {
         .with_context(|| format!("could not write into {}", folder.display()))
 }
 
-/// Runs an installer in the open, so that its own words reach the terminal.
+/// Runs an installer with its output on the terminal.
 fn install(peers: &Path, program: &str, words: &[&str]) -> Result<()> {
-    // A relative program would be looked up from where we are, not from where the command runs.
+    // A relative program would be resolved against our working directory, not that of the command.
     let path = if program.contains('/') { peers.join(program) } else { program.into() };
     let mut command = Command::new(path);
     command.args(words).current_dir(peers);
@@ -98,11 +98,11 @@ fn install(peers: &Path, program: &str, words: &[&str]) -> Result<()> {
     let outcome = match Running::start(&mut command, Stdio::inherit(), Stdio::inherit()).and_then(wait) {
         Ok(Some(status)) if status.success() => return Ok(()),
         Ok(Some(status)) => status.to_string(),
-        Ok(None) => format!("no end after {INSTALL_TIMEOUT:?}"),
+        Ok(None) => format!("timed out after {INSTALL_TIMEOUT:?}"),
         Err(error) => format!("{error:#}"),
     };
     bail!(
-        "the peers are not installed ({outcome}); run by hand: cd tests/peers && {}",
+        "could not install the peers ({outcome}); run by hand: cd tests/peers && {}",
         command_line(&command)
     )
 }

@@ -1,6 +1,7 @@
-//! Packages of the system that some checks need: they are installed where that can be done without asking.
+//! System packages that some checks need, installed if that needs no interaction.
 //!
-//! Where they can't be, the run goes on: those checks fail by themselves, and what to install stands before them.
+//! If they can't be installed, the run continues: the checks fail by themselves, after a message that says what to
+//! install.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,15 +10,15 @@ use anyhow::Result;
 
 use crate::process::succeed;
 
-/// For one `apt-get`; a slow mirror needs a while for its lists, and a browser is large.
+/// Timeout of one `apt-get`: a slow mirror takes a while, and a browser is large.
 const APT_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Something that is installed by the system's own means.
+/// A system package.
 pub struct Package {
     name: &'static str,
-    /// The programs that show that it is there; one is enough.
+    /// Programs that show that it is installed; one is enough.
     programs: &'static [&'static str],
-    /// What `apt-get` is asked for.
+    /// The packages to install with `apt-get`.
     parts: &'static [&'static str],
     /// What fails without it.
     needed_by: &'static str,
@@ -31,7 +32,7 @@ enum Systems {
     Linux,
 }
 
-/// Keeps scripts in a sandbox.
+/// Runs scripts in a sandbox.
 pub const BUBBLEWRAP: Package = Package {
     name: "bubblewrap",
     programs: &["bwrap"],
@@ -40,7 +41,7 @@ pub const BUBBLEWRAP: Package = Package {
     systems: Systems::Linux,
 };
 
-/// Shows the sign-in page. Without a font of its own it would draw no letters on a bare machine.
+/// Renders the sign-in page. The font is needed on a minimal machine.
 pub const CHROMIUM: Package = Package {
     name: "chromium",
     programs: &["chromium", "chromium-browser", "google-chrome"],
@@ -49,7 +50,7 @@ pub const CHROMIUM: Package = Package {
     systems: Systems::All,
 };
 
-/// What is known of this machine, as to one package.
+/// The state of this machine for one package.
 struct Machine {
     is_linux: bool,
     is_root: bool,
@@ -57,15 +58,15 @@ struct Machine {
     has_apt: bool,
 }
 
-/// What to do about it.
+/// What to do about a package.
 #[derive(Debug, PartialEq)]
 enum Plan {
     Nothing,
     Install,
-    Tell,
+    Advise,
 }
 
-/// Installs a package if it is missing and that is possible; else says what to do.
+/// Installs a package if it is missing and that is possible; else prints what to do.
 pub fn ensure(package: &Package) {
     let Package { name, parts, needed_by, .. } = package;
     let by_hand = format!(
@@ -74,13 +75,13 @@ pub fn ensure(package: &Package) {
     );
     match plan(package, &this_machine(package)) {
         Plan::Nothing => {}
-        Plan::Tell => println!("   {name} is missing: {by_hand}"),
+        Plan::Advise => println!("   {name} is missing: {by_hand}"),
         Plan::Install => {
             println!("   {name} is missing: installing it with apt-get");
             let install = [&["install", "--yes", "--no-install-recommends"], *parts].concat();
             match apt_get(&["update"]).and_then(|()| apt_get(&install)) {
                 Ok(()) => println!("   {name} is installed"),
-                Err(error) => println!("   {name} could not be installed ({error:#}): {by_hand}"),
+                Err(error) => println!("   could not install {name} ({error:#}): {by_hand}"),
             }
         }
     }
@@ -92,7 +93,7 @@ fn plan(package: &Package, machine: &Machine) -> Plan {
             Plan::Nothing
         }
         (_, Machine { is_root: true, has_apt: true, .. }) => Plan::Install,
-        (_, Machine { .. }) => Plan::Tell,
+        (_, Machine { .. }) => Plan::Advise,
     }
 }
 
@@ -110,7 +111,7 @@ fn is_on_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// Whose process this is stands in who owns its folder; asking the system itself would need unsafe code.
+/// Reads the user id from the owner of `/proc/self`; the system call would need unsafe code.
 #[cfg(target_os = "linux")]
 fn is_root() -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -122,7 +123,7 @@ fn is_root() -> bool {
     false
 }
 
-/// Runs apt-get in the open. It asks nothing, and waits for another one only for a while.
+/// Runs apt-get with its output on the terminal, without interaction, and with a limited wait for its lock.
 fn apt_get(words: &[&str]) -> Result<()> {
     let mut command = Command::new("apt-get");
     command.args(["--quiet", "--option", "DPkg::Lock::Timeout=60"]).args(words);

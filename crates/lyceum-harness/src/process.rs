@@ -1,6 +1,6 @@
-//! Child processes that cannot outlive us or hang us.
+//! Child processes that can't outlive us or block us.
 //!
-//! Output goes to files, never to pipes: a grandchild that keeps a pipe open would block the reader.
+//! Output goes to files, not to pipes: a grandchild that keeps a pipe open would block the reader.
 //! Children stay in our process group, so that Ctrl-C in a terminal reaches all of them.
 
 mod tree;
@@ -12,18 +12,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-/// A running child. Dropping it ends the child and all its descendants, each by its id.
+/// A running child. Dropping it kills the child and all its descendants, each by its id.
 pub struct Running {
     child: Child,
 }
 
-/// How a child ended, and what it wrote.
+/// Exit status and output of a child.
 pub struct ProcessOutput {
-    /// Its exit status.
+    /// Exit status.
     pub status: ExitStatus,
-    /// What it wrote to standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Standard error.
     pub stderr: String,
 }
 
@@ -45,12 +45,12 @@ impl Running {
         self.child.id()
     }
 
-    /// The exit status, if it has ended already.
+    /// The exit status, if it has ended.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>> {
-        self.child.try_wait().context("could not ask for the state of a child process")
+        self.child.try_wait().context("could not get the state of a child process")
     }
 
-    /// Waits for the end; `None` when the limit passed first.
+    /// Waits for the end; `None` on timeout.
     pub fn wait(&mut self, limit: Duration) -> Result<Option<ExitStatus>> {
         let started = Instant::now();
         while started.elapsed() < limit {
@@ -66,16 +66,16 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if matches!(self.child.try_wait(), Ok(None)) {
-            // The family is counted before its head is gone: orphans lose the link to their parent.
-            let family = tree::descendants(self.child.id());
+            // The descendants are collected before the child is killed: orphans lose the link to their parent.
+            let descendants = tree::descendants(self.child.id());
             let _ = self.child.kill();
-            tree::kill(&family);
+            tree::kill(&descendants);
             let _ = self.child.wait();
         }
     }
 }
 
-/// Runs a command to its end, whatever its exit status, keeping its output in `folder`.
+/// Runs a command to its end, whatever its exit status, with its output in `folder`.
 pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<ProcessOutput> {
     let (out, err) = (folder.join("stdout"), folder.join("stderr"));
     let mut running = Running::start(command, create(&out)?.into(), create(&err)?.into())?;
@@ -84,11 +84,11 @@ pub fn run(command: &mut Command, folder: &Path, limit: Duration) -> Result<Proc
     let (stdout, stderr) = (read(&out)?, read(&err)?);
     match status {
         Some(status) => Ok(ProcessOutput { status, stdout, stderr }),
-        None => bail!("no end after {limit:?}: `{}`\n{stdout}{stderr}", command_line(command)),
+        None => bail!("timed out after {limit:?}: `{}`\n{stdout}{stderr}", command_line(command)),
     }
 }
 
-/// Runs a command that must succeed, and returns what it wrote to standard output.
+/// Runs a command that must succeed, and returns its standard output.
 pub fn output(command: &mut Command, folder: &Path, limit: Duration) -> Result<String> {
     let finished = run(command, folder, limit)?;
     if finished.status.success() {
@@ -98,17 +98,17 @@ pub fn output(command: &mut Command, folder: &Path, limit: Duration) -> Result<S
     bail!("{status}: `{}`\n{stdout}{stderr}", command_line(command))
 }
 
-/// Runs a command that must succeed, its output going straight to the terminal.
+/// Runs a command that must succeed, with its output on the terminal.
 pub fn succeed(command: &mut Command, limit: Duration) -> Result<()> {
     let mut running = Running::start(command, Stdio::inherit(), Stdio::inherit())?;
     match running.wait(limit)? {
         Some(status) if status.success() => Ok(()),
         Some(status) => bail!("`{}` ended with {status}", command_line(command)),
-        None => bail!("no end after {limit:?}: `{}`", command_line(command)),
+        None => bail!("timed out after {limit:?}: `{}`", command_line(command)),
     }
 }
 
-/// A command as a person would type it.
+/// A command as it would be typed in a shell.
 pub fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Builds our own programs and says where cargo put them.
+//! Builds our own programs and finds the executables.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use crate::process::command_line;
 use crate::repo::Repo;
 
-/// Programs that were built, by name. Asking cargo keeps `CARGO_TARGET_DIR` and the like working.
+/// Built programs by name. The paths come from cargo, so that `CARGO_TARGET_DIR` works.
 pub struct Programs(HashMap<String, PathBuf>);
 
 /// The part of cargo's JSON messages that we read.
@@ -26,19 +26,19 @@ struct Target {
 }
 
 impl Programs {
-    /// Programs that were built before.
+    /// Programs that are built already.
     pub fn of(programs: HashMap<String, PathBuf>) -> Self {
         Self(programs)
     }
 
-    /// Where the program of that name is.
+    /// The path of a program.
     pub fn get(&self, name: &str) -> Result<&Path> {
         let path = self.0.get(name);
         path.map(PathBuf::as_path).with_context(|| format!("cargo built no program named {name}"))
     }
 }
 
-/// Runs `cargo build` with these words; compiler messages go to the terminal as usual.
+/// Runs `cargo build` with these arguments; compiler messages go to the terminal.
 pub fn build(repo: &Repo, words: &[&str]) -> Result<Programs> {
     let mut command = repo.command("cargo");
     command.arg("build").args(words);

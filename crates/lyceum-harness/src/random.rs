@@ -1,27 +1,27 @@
-//! Random numbers for tests, by a seed that is printed and can be given back.
+//! Random numbers for tests, with a seed that is printed and can be set.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// The variable that gives a seed back.
+/// The variable that sets the seed.
 const SEED_VARIABLE: &str = "LYCEUM_TEST_SEED";
 
 /// Random numbers. Not for secrets.
 pub struct Random(fastrand::Rng);
 
 impl Random {
-    /// Other numbers in each run; says how to have these again.
+    /// A random seed, printed so that the run can be repeated.
     pub fn drawn() -> Result<Self> {
         let seed = match std::env::var(SEED_VARIABLE) {
             Ok(text) => text.parse().with_context(|| format!("{SEED_VARIABLE}={text} is not a number"))?,
             Err(_) => fastrand::u64(..),
         };
-        eprintln!("random numbers: have the same again with {SEED_VARIABLE}={seed}");
+        eprintln!("random seed: repeat with {SEED_VARIABLE}={seed}");
         Ok(Self::of(seed))
     }
 
-    /// The same numbers in each run.
+    /// A fixed seed.
     pub fn of(seed: u64) -> Self {
         Self(fastrand::Rng::with_seed(seed))
     }
@@ -31,24 +31,24 @@ impl Random {
         self.0.u64(..)
     }
 
-    /// A number below that one, which is not 0.
+    /// A number below `limit`, which must not be 0.
     pub fn below(&mut self, limit: usize) -> usize {
         self.0.usize(..limit)
     }
 
-    /// A time shorter than that one, in whole microseconds.
+    /// A duration below `limit`, in whole microseconds.
     pub fn shorter_than(&mut self, limit: Duration) -> Duration {
         let micros = u64::try_from(limit.as_micros()).unwrap_or(u64::MAX);
         Duration::from_micros(self.0.u64(..micros))
     }
 
-    /// One of these, of which there is at least one.
+    /// A random element. `all` must not be empty.
     #[expect(clippy::indexing_slicing, reason = "the index is below the length")]
     pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
-    /// Other numbers, for someone who needs some at the same time.
+    /// An independent generator, for concurrent use.
     pub fn fork(&mut self) -> Self {
         Self(self.0.fork())
     }

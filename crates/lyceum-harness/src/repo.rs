@@ -1,4 +1,4 @@
-//! Where the repository is. Every path starts here, so that a command works from any folder.
+//! The root of the repository. All paths start here, so that a command works from any folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ pub struct Repo {
 }
 
 impl Repo {
-    /// Finds the repository that this crate is in, which is `crates/lyceum-harness`.
+    /// Finds the repository of this crate, which is in `crates/lyceum-harness`.
     pub fn here() -> Self {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
         Self { root: manifest.ancestors().nth(2).unwrap_or(manifest).to_path_buf() }
@@ -20,16 +20,16 @@ impl Repo {
         self.root.join(relative)
     }
 
-    /// Makes a command that runs in the root.
+    /// A command that runs in the root.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root);
-        // What cargo says of this program to itself would make another cargo build some of our libraries again, for their
-        // build scripts look at it.
+        // The variables that cargo sets for this program would make another cargo rebuild libraries whose build
+        // scripts read them.
         for (name, _) in std::env::vars_os() {
-            let is_of_this =
+            let is_set_by_cargo =
                 |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-            if name.to_str().is_some_and(is_of_this) {
+            if name.to_str().is_some_and(is_set_by_cargo) {
                 command.env_remove(name);
             }
         }

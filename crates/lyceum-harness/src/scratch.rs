@@ -1,4 +1,4 @@
-//! A temporary folder that is gone when its owner is.
+//! A temporary folder that is deleted on drop.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,24 +7,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use anyhow::{Context, Result};
 
-/// A folder of our own below the system's temporary folder; dropping it deletes it.
+/// A new folder below the system's temporary folder; deleted on drop.
 pub struct Scratch {
     path: PathBuf,
 }
 
 impl Scratch {
-    /// Makes a new, empty folder.
+    /// Creates a new, empty folder.
     pub fn new() -> Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
             let path = std::env::temp_dir().join(format!("lyceum-harness-{}-{number}", std::process::id()));
-            // `create_dir`, not `create_dir_all`: a folder that is already there is somebody else's.
+            // `create_dir`, not `create_dir_all`: an existing folder belongs to somebody else.
             match fs::create_dir(&path) {
                 Ok(()) => return Ok(Self { path }),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => {
-                    return Err(error).with_context(|| format!("could not make {}", path.display()));
+                    return Err(error).with_context(|| format!("could not create {}", path.display()));
                 }
             }
         }
@@ -35,17 +35,17 @@ impl Scratch {
         &self.path
     }
 
-    /// Makes a folder inside, if it is not there yet.
+    /// Creates a folder inside, if it does not exist.
     pub fn folder(&self, name: &str) -> Result<PathBuf> {
         let path = self.path.join(name);
-        fs::create_dir_all(&path).with_context(|| format!("could not make {}", path.display()))?;
+        fs::create_dir_all(&path).with_context(|| format!("could not create {}", path.display()))?;
         Ok(path)
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Best effort: a leftover in the temporary folder is no reason to hide the real outcome.
+        // Best effort: a leftover folder must not hide the real outcome.
         let _ = fs::remove_dir_all(&self.path);
     }
 }

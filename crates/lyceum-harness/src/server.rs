@@ -1,4 +1,4 @@
-//! A server under test: started on a free port, found by its `listening` log line, ended when dropped.
+//! A server under test: started on a free port, found by its `listening` log line, killed on drop.
 
 use std::fs::{self, OpenOptions};
 use std::net::SocketAddr;
@@ -11,21 +11,21 @@ use serde_json::Value;
 
 use crate::process::{Running, command_line};
 
-/// How long a server may take until it listens; far more than any of ours needs, even in a busy CI.
+/// How long a server may take to start; far more than ours need, even in a busy CI.
 const START_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server that listens.
+/// A running server.
 pub struct Server {
-    /// Where it listens.
+    /// The address it listens on.
     pub addr: SocketAddr,
     running: Running,
     log: PathBuf,
 }
 
 impl Server {
-    /// Starts the command and waits until it listens. Its standard error is kept in `log`.
+    /// Starts the command and waits until it listens. Its standard error goes to `log`.
     pub fn start(command: &mut Command, log: &Path) -> Result<Self> {
-        // Appending lets the log be emptied while the server goes on writing.
+        // Append mode allows truncating the log while the server writes to it.
         let file = OpenOptions::new().create(true).append(true).open(log);
         let file = file.with_context(|| format!("could not write {}", log.display()))?;
         let mut running = Running::start(command, Stdio::null(), file.into())?;
@@ -39,7 +39,7 @@ impl Server {
             if let Some(status) = ended {
                 bail!("the server ended at once ({status}): `{}`\n{text}", command_line(command));
             }
-            // Short, because the start-up benchmark waits here too.
+            // Short, because the start-up benchmark uses this loop.
             std::thread::sleep(Duration::from_micros(300));
         }
         let text = fs::read_to_string(log).unwrap_or_default();
@@ -51,7 +51,7 @@ impl Server {
         format!("http://{}/mcp", self.addr)
     }
 
-    /// Adds what the server logged to a failure: the cause is often there.
+    /// Adds the log of the server to an error: the cause is often there.
     pub fn explain<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|error| {
             let log = fs::read_to_string(&self.log).unwrap_or_default();
@@ -59,10 +59,10 @@ impl Server {
         })
     }
 
-    /// Empties the log: a benchmark writes a line per request, hundreds of megabytes in all.
-    pub fn forget_log(&self) -> Result<()> {
+    /// Truncates the log: a benchmark writes a line per request, hundreds of megabytes in all.
+    pub fn truncate_log(&self) -> Result<()> {
         let file = OpenOptions::new().write(true).open(&self.log)?;
-        file.set_len(0).context("could not empty the server's log")
+        file.set_len(0).context("could not truncate the log of the server")
     }
 
     /// The process id.
@@ -79,7 +79,7 @@ impl Server {
     }
 }
 
-/// The address in the log line `listening`; its fields are at the top level or below `fields`.
+/// The address in the `listening` log line; fields are at the top level or below `fields`.
 fn listening(log: &str) -> Option<SocketAddr> {
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines

@@ -1,4 +1,4 @@
-//! News of a push: written down before it is acknowledged, each delivery once.
+//! Webhook deliveries: persisted before they are acknowledged, deduplicated by delivery id.
 
 use lyceum_store::{DbError, documents, kv::Namespace};
 
@@ -7,20 +7,20 @@ use crate::{
     failpoint::{self, Step},
 };
 
-/// Delivery ids that were seen, for longer than any server delivers again.
-const DELIVERIES: Namespace = Namespace { name: "deliveries", seconds: Some(30 * 24 * 3600) };
+/// Seen delivery ids, kept for longer than any server redelivers.
+const DELIVERIES: Namespace = Namespace { name: "deliveries", ttl_seconds: Some(30 * 24 * 3600) };
 
-/// What became of a delivery.
+/// Outcome of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
-    /// It is written down, and takes effect whatever happens now.
+    /// Persisted; it takes effect even after a crash.
     Accepted,
-    /// It was accepted before.
+    /// A duplicate of an earlier delivery.
     Known,
 }
 
 impl Knowledge {
-    /// Writes down that the source may have moved. When this returns, it is on disk.
+    /// Persists a sync request for the source. When this returns, it is on disk.
     pub async fn accept(&self, delivery: Option<&str>) -> Result<Delivery, DbError> {
         failpoint::reached(Step::Delivery);
         let (name, delivery) = (self.options.name.to_string(), delivery.map(str::to_owned));
@@ -30,7 +30,7 @@ impl Knowledge {
                 None => true,
             };
             if is_new {
-                documents::want(tx, &name)?;
+                documents::request_sync(tx, &name)?;
             }
             Ok(if is_new { Delivery::Accepted } else { Delivery::Known })
         });

@@ -1,4 +1,4 @@
-//! What is served: the catalog of one moment, made of the database and kept up with its events.
+//! The published catalog: loaded from the database, and updated from its event log.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -21,32 +21,32 @@ use crate::{
     service::Links,
 };
 
-/// How many events are taken one by one; with more of them everything is read.
+/// Maximum number of events to apply incrementally; with more, the catalog is reloaded.
 const MAX_INCREMENTAL_EVENTS: usize = 2_000;
 
-/// What is looked for in the database.
+/// What to load from the database.
 #[derive(Debug, Clone)]
 pub(crate) struct CatalogKey {
     /// The source.
     pub source: String,
-    /// The rules that its documents must have been chosen by.
+    /// The rules that its documents must have been published with.
     pub rules: String,
-    /// How the web shows them.
+    /// Link template of its files.
     pub links: Links,
 }
 
-/// What is served at one moment: one whole commit.
+/// A published snapshot: one whole commit.
 #[derive(Debug, Clone, Default)]
 pub struct CatalogSnapshot {
     /// The entries.
     pub catalog: Catalog,
-    /// The commit, or what stands for one; nothing before the first sync.
+    /// The version: a commit, or a hash of the files; `None` before the first sync.
     pub version: Option<String>,
     /// When it was synced.
     pub synced_at: Option<Timestamp>,
-    /// How many files are in which state.
+    /// Number of files in each state.
     pub files: Counts,
-    /// The number of the last event that is shown.
+    /// Sequence number of the last applied event.
     pub(crate) seq: i64,
 }
 
@@ -87,19 +87,19 @@ impl Counts {
 }
 
 impl CatalogSnapshot {
-    /// Reads everything.
+    /// Loads the whole catalog.
     pub(crate) fn load(tx: &Tx<'_>, key: &CatalogKey) -> Result<Self, DbError> {
         if documents::source(tx, &key.source)?.rules != key.rules {
-            // What was chosen by other rules may be what these leave out.
+            // Documents published with other rules may be excluded by these.
             return Ok(Self::default());
         }
         let rows = documents::documents(tx, &key.source)?;
         let entries = rows.into_iter().map(|row| entry(row, &key.links));
         let catalog = Catalog::new(entries.collect::<Result<Vec<_>, _>>()?);
-        Self::around(tx, &key.source, catalog)
+        Self::assemble(tx, &key.source, catalog)
     }
 
-    /// What follows from the events since; nothing if there were none.
+    /// Applies the events since this snapshot; `None` if there are none.
     pub(crate) fn next(&self, tx: &Tx<'_>, key: &CatalogKey) -> Result<Option<Self>, DbError> {
         let source = key.source.as_str();
         let row = documents::source(tx, source)?;
@@ -114,34 +114,34 @@ impl CatalogSnapshot {
         if is_same && events::last(tx)? == self.seq {
             return Ok(None);
         }
-        let news = events::after(tx, source, self.seq, MAX_INCREMENTAL_EVENTS)?;
+        let new_events = events::after(tx, source, self.seq, MAX_INCREMENTAL_EVENTS)?;
         let missed = events::last(tx)?.saturating_sub(self.seq);
-        // Too many to take one by one, or some were swept away while this process slept.
-        if usize::try_from(missed).ok() != Some(news.len()) {
+        // Too many to apply incrementally, or some were trimmed while this process was suspended.
+        if usize::try_from(missed).ok() != Some(new_events.len()) {
             return Self::load(tx, key).map(Some);
         }
         failpoint::reached(Step::Followed);
-        let catalog = self.apply(tx, key, &news)?;
-        Self::around(tx, source, catalog).map(Some)
+        let catalog = self.apply(tx, key, &new_events)?;
+        Self::assemble(tx, source, catalog).map(Some)
     }
 
-    fn apply(&self, tx: &Tx<'_>, of: &CatalogKey, news: &[Event]) -> Result<Catalog, DbError> {
+    fn apply(&self, tx: &Tx<'_>, catalog_key: &CatalogKey, events: &[Event]) -> Result<Catalog, DbError> {
         let mut entries: HashMap<String, Arc<Entry>> =
             self.catalog.entries().iter().map(|entry| (entry.key(), entry.clone())).collect();
-        // Whatever happened to a document, what counts is what became of it.
-        let touched: BTreeSet<&str> = news.iter().map(|event| event.key.as_str()).collect();
+        // Only the current state of a document matters, not its history.
+        let touched: BTreeSet<&str> = events.iter().map(|event| event.key.as_str()).collect();
         for key in touched {
-            let Some((content_type, id)) = of_key(key) else { continue };
-            let place = format!("{content_type}/{id}");
-            match documents::document(tx, &of.source, content_type, id)? {
-                Some(row) => entries.insert(place, entry(row, &of.links)?),
-                None => entries.remove(&place),
+            let Some((content_type, id)) = parse_key(key) else { continue };
+            let entry_key = format!("{content_type}/{id}");
+            match documents::document(tx, &catalog_key.source, content_type, id)? {
+                Some(row) => entries.insert(entry_key, entry(row, &catalog_key.links)?),
+                None => entries.remove(&entry_key),
             };
         }
         Ok(Catalog::new(entries.into_values()))
     }
 
-    fn around(tx: &Tx<'_>, source: &str, catalog: Catalog) -> Result<Self, DbError> {
+    fn assemble(tx: &Tx<'_>, source: &str, catalog: Catalog) -> Result<Self, DbError> {
         let row = documents::source(tx, source)?;
         let files = Counts::of(&documents::count_files(tx, source)?);
         let seq = events::last(tx)?;
@@ -149,15 +149,15 @@ impl CatalogSnapshot {
     }
 }
 
-/// The type and the id in `content/{type}/{id}.json`.
-fn of_key(key: &str) -> Option<(&str, &str)> {
+/// Parses type and id from `content/{type}/{id}.json`.
+fn parse_key(key: &str) -> Option<(&str, &str)> {
     key.strip_prefix("content/")?.strip_suffix(".json")?.split_once('/')
 }
 
 fn entry(row: DocumentRow, links: &Links) -> Result<Arc<Entry>, DbError> {
-    let strange = |error: &dyn std::fmt::Display| DbError::Content(format!("{}: {error}", row.path));
-    let path = RelPath::parse(&row.path).map_err(|error| strange(&error))?;
-    let metadata = serde_json::from_str(&row.metadata).map_err(|error| strange(&error))?;
+    let invalid = |error: &dyn std::fmt::Display| DbError::Content(format!("{}: {error}", row.path));
+    let path = RelPath::parse(&row.path).map_err(|error| invalid(&error))?;
+    let metadata = serde_json::from_str(&row.metadata).map_err(|error| invalid(&error))?;
     let url = links.to(&row.version, &path);
     let DocumentRow { content_type, id, hash, version, synced_at, title, excerpt, first_line, .. } = row;
     Ok(Arc::new(Entry::new(EntryParts {

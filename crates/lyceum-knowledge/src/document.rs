@@ -1,4 +1,4 @@
-//! A document as it is kept and sent: the object under `content/{type}/{id}.json`.
+//! A document as stored and sent: the object `content/{type}/{id}.json`.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -34,24 +34,24 @@ pub struct Document {
 }
 
 impl Document {
-    /// The document as it is kept.
+    /// Serializes the document for storage.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        // Maps with text keys, texts and numbers: there is nothing that could fail.
+        // Maps with string keys, strings and numbers: serialization can't fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// The document as markdown: where it comes from, as YAML, and its text.
+    /// Renders the document as markdown, with its provenance as frontmatter.
     pub fn to_markdown(&self) -> String {
-        markdown::written(self)
+        markdown::render(self)
     }
 
-    /// The title: what the frontmatter says, else the first heading, else the name of the file.
+    /// The title: from the frontmatter, else the first heading, else the file name.
     pub fn title(&self) -> String {
         title(&self.metadata, &self.content, &self.path)
     }
 }
 
-/// A title for a document, whatever it says.
+/// Determines the title of a document.
 pub(crate) fn title(fields: &Map<String, Value>, body: &str, path: &str) -> String {
     let declared =
         fields.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
@@ -62,7 +62,7 @@ pub(crate) fn title(fields: &Map<String, Value>, body: &str, path: &str) -> Stri
     declared.map(str::to_owned).or_else(|| lyceum_content::knowledge::heading(body)).unwrap_or_else(named)
 }
 
-/// The hash of bytes, as text.
+/// SHA-256 in hex.
 pub(crate) fn hash(bytes: &[u8]) -> String {
     const_hex::encode(Sha256::digest(bytes))
 }

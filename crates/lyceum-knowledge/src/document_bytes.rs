@@ -1,4 +1,4 @@
-//! The bytes of a document: where they belong, or on their way there, and never others than its entry says.
+//! The bytes of a document: from the cache, the object store or the staging area, verified against the entry's hash.
 
 use std::{
     sync::{Arc, PoisonError},
@@ -13,23 +13,23 @@ use lyceum_tools::Error;
 use crate::{
     Knowledge,
     document::{Document, hash},
-    service::failed,
+    service::db_error,
 };
 
-/// How long lies between two syncs that damaged documents ask for.
+/// Minimum interval between repairs of corrupt documents.
 const REPAIR_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A document as it is kept.
+/// A stored document.
 #[derive(Debug, Clone)]
 pub struct DocumentBytes {
     /// The hash of the bytes.
     pub hash: String,
-    /// JSON, the same for as long as the hash is the same.
+    /// JSON.
     pub bytes: Arc<[u8]>,
 }
 
 impl Knowledge {
-    /// The document of an entry as it is kept, or what took its place since the caller looked.
+    /// The stored document of an entry, or its newer version if the entry is outdated.
     pub async fn document_bytes(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
         if let Some(bytes) = self.cache.get(&entry.hash) {
             return Ok(DocumentBytes { hash: entry.hash.clone(), bytes });
@@ -39,12 +39,12 @@ impl Knowledge {
         Ok(stored)
     }
 
-    /// The same, for one who reads everything once: what is held in memory stays what is often asked for.
+    /// Like `document_bytes`, without the cache: a scan over all documents must not evict hot ones.
     async fn document_bytes_uncached(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
         if let Some(stored) = self.fetch(entry).await? {
             return Ok(stored);
         }
-        self.update_catalog().await.map_err(failed)?;
+        self.update_catalog().await.map_err(db_error)?;
         let snapshot = self.snapshot();
         let Some(current) = snapshot.catalog.get(&entry.summary.content_type, &entry.summary.id) else {
             return Err(Error::Failed {
@@ -55,35 +55,35 @@ impl Knowledge {
         if let Some(stored) = self.fetch(current).await? {
             return Ok(stored);
         }
-        self.heal(current).await;
+        self.repair(current).await;
         let message = "the stored document is corrupt and is being restored; retry in a moment".to_owned();
         Err(Error::Failed { code: ErrorCode::Unavailable, message })
     }
 
-    /// The document of an entry.
+    /// The parsed document of an entry.
     pub async fn document(&self, entry: &Entry) -> Result<Document, Error> {
         let stored = self.document_bytes(entry).await?;
         serde_json::from_slice(&stored.bytes).map_err(Error::internal)
     }
 
-    /// The document of an entry, for one who reads everything once.
-    pub(crate) async fn document_aside(&self, entry: &Entry) -> Result<Document, Error> {
+    /// Like `document`, without the cache.
+    pub(crate) async fn document_uncached(&self, entry: &Entry) -> Result<Document, Error> {
         let stored = self.document_bytes_uncached(entry).await?;
         serde_json::from_slice(&stored.bytes).map_err(Error::internal)
     }
 
-    /// The bytes that an entry speaks of; nothing where they are nowhere.
+    /// Fetches the bytes of an entry from the object store or the staging area; `None` if they are in neither.
     async fn fetch(&self, entry: &Entry) -> Result<Option<DocumentBytes>, Error> {
         let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
-        let mut found = self.in_place(&key, &entry.hash).await;
+        let mut found = self.get_object(&key, &entry.hash).await;
         if !matches!(found, Ok(Some(_))) {
-            let wanted = entry.hash.clone();
-            let staged = self.db.read(move |tx| documents::body(tx, &wanted)).await.map_err(failed)?;
+            let expected = entry.hash.clone();
+            let staged = self.db.read(move |tx| documents::body(tx, &expected)).await.map_err(db_error)?;
             found = match (staged, found) {
                 (Some(bytes), _) => Ok(Some(bytes)),
-                // They may have been put in their place between the two looks.
-                (None, Ok(_)) => self.in_place(&key, &entry.hash).await,
-                // A store that can't be asked says nothing about what is in it.
+                // They may have been uploaded between the two lookups.
+                (None, Ok(_)) => self.get_object(&key, &entry.hash).await,
+                // An unavailable store doesn't mean that the object is missing.
                 (None, Err(error)) => Err(error),
             };
         }
@@ -91,10 +91,10 @@ impl Knowledge {
         Ok(Some(DocumentBytes { hash: entry.hash.clone(), bytes: bytes.into() }))
     }
 
-    /// The bytes of that hash where they belong.
-    async fn in_place(&self, key: &Key, wanted: &str) -> Result<Option<Vec<u8>>, Error> {
+    /// Reads an object; `None` if it is missing or has another hash.
+    async fn get_object(&self, key: &Key, expected: &str) -> Result<Option<Vec<u8>>, Error> {
         match self.options.objects.get(key).await {
-            Ok(stored) => Ok(stored.filter(|bytes| hash(bytes) == wanted).map(|bytes| bytes.to_vec())),
+            Ok(stored) => Ok(stored.filter(|bytes| hash(bytes) == expected).map(|bytes| bytes.to_vec())),
             Err(error) => {
                 tracing::warn!(error.cause = %error, object.key = key.as_str(), "could not read an object");
                 Err(Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() })
@@ -103,13 +103,13 @@ impl Knowledge {
     }
 
     /// Restores a document whose object is missing or corrupt.
-    async fn heal(&self, entry: &Entry) {
+    async fn repair(&self, entry: &Entry) {
         {
-            let mut healed = self.healed.lock().unwrap_or_else(PoisonError::into_inner);
-            if healed.is_some_and(|at| at.elapsed() < REPAIR_INTERVAL) {
+            let mut last_repair = self.last_repair.lock().unwrap_or_else(PoisonError::into_inner);
+            if last_repair.is_some_and(|at| at.elapsed() < REPAIR_INTERVAL) {
                 return;
             }
-            *healed = Some(Instant::now());
+            *last_repair = Some(Instant::now());
         }
         tracing::error!(
             document.path = entry.summary.path,
@@ -118,7 +118,7 @@ impl Knowledge {
         let (name, path) = (self.options.name.to_string(), entry.summary.path.clone());
         let requested = self.db.write(move |tx| {
             documents::forget_content(tx, &name, &path)?;
-            documents::want(tx, &name)
+            documents::request_sync(tx, &name)
         });
         match requested.await {
             Ok(()) => self.sync_requested.notify_one(),

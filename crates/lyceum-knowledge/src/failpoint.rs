@@ -1,32 +1,32 @@
-//! Ends the process at a named step, for tests of what a sudden end leaves behind. Does nothing in a release build.
+//! Failpoints: abort the process at a named step, for crash tests. No effect in release builds.
 
 use std::sync::{
     OnceLock,
     atomic::{AtomicU32, Ordering},
 };
 
-/// A step that a process can end at.
+/// A step at which the process can be aborted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A delivery is about to be written down.
+    /// A delivery is about to be persisted.
     Delivery,
-    /// A delivery is written down and not acknowledged yet.
+    /// A delivery is persisted and not acknowledged yet.
     Accepted,
-    /// The source was fetched, and it is known what to read.
+    /// The source is fetched and the sync planned.
     Planned,
     /// Some of the files are read.
     Read,
     /// Some of the documents are staged.
     Staged,
-    /// The documents of the new commit count from now on.
+    /// The new commit is published.
     Published,
-    /// Some of the objects are in the object store, and the database does not know.
+    /// Some objects are uploaded; the database doesn't know yet.
     Uploaded,
-    /// Events are read, and the catalog does not show them yet.
+    /// Events are read; the catalog isn't updated yet.
     Followed,
 }
 
-static END: OnceLock<(String, AtomicU32)> = OnceLock::new();
+static TARGET: OnceLock<(String, AtomicU32)> = OnceLock::new();
 
 impl Step {
     fn as_str(self) -> &'static str {
@@ -43,21 +43,21 @@ impl Step {
     }
 }
 
-/// Asks for the end at a step, such as `read`, or `read:3` for the third time that it is reached.
-pub fn end_at(wish: &str) {
-    let (step, times) = wish.split_once(':').unwrap_or((wish, "1"));
+/// Aborts at a step, such as `read`, or `read:3` for the third time that it is reached.
+pub fn end_at(spec: &str) {
+    let (step, times) = spec.split_once(':').unwrap_or((spec, "1"));
     let times = times.parse().unwrap_or(1);
-    // The first wish counts.
-    let _first = END.set((step.to_owned(), AtomicU32::new(times)));
+    // The first call wins.
+    let _first = TARGET.set((step.to_owned(), AtomicU32::new(times)));
 }
 
-/// Ends the process if that was asked for.
+/// Aborts the process if this step is the target.
 pub(crate) fn reached(step: Step) {
     if !cfg!(debug_assertions) {
         return;
     }
-    if let Some((wished, left)) = END.get()
-        && wished == step.as_str()
+    if let Some((target, left)) = TARGET.get()
+        && target == step.as_str()
         && left.fetch_sub(1, Ordering::SeqCst) == 1
     {
         std::process::abort();

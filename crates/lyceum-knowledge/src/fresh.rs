@@ -1,4 +1,4 @@
-//! Keeping fresh: at the start, when a folder changes, every so often, when a push or a caller asks.
+//! When to sync: at start, on file changes, by polling, on a push, and on request.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -13,23 +13,23 @@ use tracing::Instrument;
 
 use crate::{Knowledge, Progress, Report, SyncError, sync::OnProgress, upload::QUEUE};
 
-/// How often is looked at what another process may have written.
+/// How often to check for writes of other processes.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long is waited after a sync that failed, when someone is waiting for it.
+/// Back-off after a failed sync.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), max: Duration::from_secs(300) };
 
 /// How often expired rows are deleted.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// How long events are kept for those who follow.
+/// How long to keep events for followers.
 const EVENT_RETENTION: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// How long a caller waits for another process to sync.
 const OTHER_PROCESS_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Knowledge {
-    /// Keeps what is shown up with what is written, whoever writes it.
+    /// Keeps the catalog up to date with the event log, whichever process writes it.
     pub async fn keep_catalog(self: Arc<Self>, stop: CancellationToken) {
         while !stop.is_cancelled() {
             if let Err(error) = self.update_catalog().await {
@@ -43,7 +43,7 @@ impl Knowledge {
         }
     }
 
-    /// Brings the source up to date whenever there is a reason to, once this process may.
+    /// Syncs the source whenever there is a reason to, once this process is the leader.
     pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
         let mut logged = false;
         loop {
@@ -53,13 +53,13 @@ impl Knowledge {
                     tracing::info!(source.name = %self.options.name, "another process syncs this data folder; serving what it publishes");
                     logged = true;
                 }
-                Ok(false) => self.note(self.other_rules().await),
+                Ok(false) => self.set_error(self.rules_conflict().await),
                 Err(error) => {
                     if !logged {
                         tracing::warn!(error.cause = %error, "could not lock the data folder; retrying");
                         logged = true;
                     }
-                    self.note(Some(SyncError::Lock(error).to_string()));
+                    self.set_error(Some(SyncError::Lock(error).to_string()));
                 }
             }
             tokio::select! {
@@ -67,7 +67,7 @@ impl Knowledge {
                 () = stop.cancelled() => return,
             }
         }
-        // Whoever wrote before is gone.
+        // The previous leader is gone.
         if let Err(error) = self.options.objects.clear_unfinished().await {
             tracing::warn!(error.cause = %error, "could not delete partially written objects");
         }
@@ -82,25 +82,25 @@ impl Knowledge {
         let quiet: OnProgress = Arc::new(|_| ());
         let mut watch = SourceWatch::default();
         let first = async {
-            if let Err(error) = self.sync_what_is_here(&quiet).await {
-                log_failure(&self.options.name, &error);
+            if let Err(error) = self.sync_local(&quiet).await {
+                self.log_failure(&error);
             }
         };
         first.instrument(self.sync_span()).await;
         let (mut failures, mut swept) = (0_u32, Instant::now());
         loop {
-            watch.listen(&self.options.source, &self.options.name).await;
+            watch.start(&self.options.source, &self.options.name).await;
             let is_synced = self.sync_and_log(&quiet).instrument(self.sync_span()).await;
             failures = if is_synced { 0 } else { failures.saturating_add(1) };
             if swept.elapsed() > SWEEP_INTERVAL {
                 self.sweep().await;
                 swept = Instant::now();
             }
-            self.until_a_reason(&mut watch, failures).await;
+            self.wait_for_trigger(&mut watch, failures).await;
         }
     }
 
-    /// Syncs once, logs what came of it, and says whether it worked.
+    /// Syncs once and logs the outcome; returns whether it succeeded.
     async fn sync_and_log(&self, on_progress: &OnProgress) -> bool {
         match self.sync(on_progress).await {
             Ok(report) => {
@@ -108,7 +108,7 @@ impl Knowledge {
                 true
             }
             Err(error) => {
-                log_failure(&self.options.name, &error);
+                self.log_failure(&error);
                 false
             }
         }
@@ -119,8 +119,8 @@ impl Knowledge {
         tracing::error_span!("sync", source.name = %self.options.name)
     }
 
-    /// What to say where another process brings in what this one may not show.
-    async fn other_rules(&self) -> Option<String> {
+    /// The error to show if the leader publishes with rules that differ from ours.
+    async fn rules_conflict(&self) -> Option<String> {
         let name = self.options.name.to_string();
         let source = self.db.read(move |tx| documents::source(tx, &name)).await.ok()?;
         let is_other = source.version.is_some() && source.rules != self.options.rules;
@@ -130,31 +130,31 @@ impl Knowledge {
         })
     }
 
-    /// Waits for a reason to sync.
-    async fn until_a_reason(&self, watch: &mut SourceWatch, failures: u32) {
+    /// Waits until a sync is due.
+    async fn wait_for_trigger(&self, watch: &mut SourceWatch, failures: u32) {
         let next_poll = Instant::now() + self.options.poll;
         let not_before = Instant::now() + BACKOFF.after(failures);
         loop {
             tokio::select! {
                 () = self.sync_requested.notified() => {
-                    // Someone who asks by hand may have mended what failed.
+                    // Skip the back-off: whoever requests a sync may have fixed the problem.
                     return;
                 }
-                () = watch.heard() => return,
+                () = watch.changed() => return,
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
             }
             let now = Instant::now();
             if now >= next_poll || (failures > 0 && now >= not_before) {
                 return;
             }
-            if now >= not_before && self.has_a_reason().await {
+            if now >= not_before && self.is_sync_due().await {
                 return;
             }
         }
     }
 
-    /// Whether the database says that something is to be done.
-    async fn has_a_reason(&self) -> bool {
+    /// Whether the database has a sync request or a file to retry.
+    async fn is_sync_due(&self) -> bool {
         let name = self.options.name.to_string();
         let read = self.db.read(move |tx| {
             let source = documents::source(tx, &name)?;
@@ -176,35 +176,48 @@ impl Knowledge {
         }
     }
 
-    /// Syncs now, for a caller. Where another process does that, it is asked and waited for.
+    fn log_failure(&self, error: &SyncError) {
+        let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
+        let cause: Vec<String> = causes.map(ToString::to_string).collect();
+        let served = match &self.snapshot().version {
+            Some(version) => format!("still serving {version}"),
+            None => "nothing is served yet".to_owned(),
+        };
+        tracing::warn!(source.name = %self.options.name, error.message = %error, error.cause = cause.join(": "), "sync failed; {served}");
+    }
+
+    /// Syncs now, for a caller. If another process is the leader, asks it and waits.
     pub async fn refresh(&self) -> Result<Report, Error> {
         let quiet: OnProgress = Arc::new(|_| ());
         match self.sync(&quiet).await {
-            Err(SyncError::Elsewhere) => self.refresh_elsewhere().await,
+            Err(SyncError::NotLeader) => self.refresh_on_leader().await,
             Ok(report) => Ok(report),
             Err(error) => {
-                log_failure(&self.options.name, &error);
-                // From now on it is tried again without being asked.
+                self.log_failure(&error);
+                // Retry in the background.
                 self.sync_requested.notify_one();
                 Err(Error::Failed { code: error.code(), message: error.to_string() })
             }
         }
     }
 
-    async fn refresh_elsewhere(&self) -> Result<Report, Error> {
+    async fn refresh_on_leader(&self) -> Result<Report, Error> {
         let name = self.options.name.to_string();
         let requested = self.db.write(move |tx| {
-            documents::want(tx, &name)?;
+            documents::request_sync(tx, &name)?;
             documents::source(tx, &name)
         });
-        let wanted = requested.await.map_err(crate::service::failed)?.wanted;
-        let until = Instant::now() + OTHER_PROCESS_TIMEOUT;
-        while Instant::now() < until {
+        let wanted = requested.await.map_err(crate::service::db_error)?.wanted;
+        let deadline = Instant::now() + OTHER_PROCESS_TIMEOUT;
+        while Instant::now() < deadline {
             let name = self.options.name.to_string();
-            let source =
-                self.db.read(move |tx| documents::source(tx, &name)).await.map_err(crate::service::failed)?;
+            let source = self
+                .db
+                .read(move |tx| documents::source(tx, &name))
+                .await
+                .map_err(crate::service::db_error)?;
             if source.done >= wanted {
-                self.update_catalog().await.map_err(crate::service::failed)?;
+                self.update_catalog().await.map_err(crate::service::db_error)?;
                 let snapshot = self.snapshot();
                 return Ok(Report {
                     source: self.options.name.to_string(),
@@ -220,26 +233,26 @@ impl Knowledge {
         Err(Error::Failed { code: lyceum_model::ErrorCode::Timeout, message })
     }
 
-    /// Syncs once and uploads everything, telling how far it is: for the command line.
+    /// Syncs once and uploads everything, reporting progress; for the command line.
     pub async fn sync_once(
         &self,
         on_progress: impl Fn(Progress) + Send + Sync + 'static,
     ) -> Result<Report, SyncError> {
         let on_progress: OnProgress = Arc::new(on_progress);
         let report = self.sync(&on_progress).await?;
-        self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await?;
+        self.db.write(|tx| jobs::retry_all(tx, QUEUE, Self::now())).await?;
         self.upload(&on_progress).await?;
         Ok(report)
     }
 }
 
-/// What tells that a folder changed.
+/// File watch of a folder source.
 #[derive(Default)]
 struct SourceWatch(Option<Watch>);
 
 impl SourceWatch {
-    /// Begins to watch a folder, if it is not watched.
-    async fn listen(&mut self, source: &Source, name: &lyceum_model::SourceName) {
+    /// Starts to watch a folder, if it isn't watched yet.
+    async fn start(&mut self, source: &Source, name: &lyceum_model::SourceName) {
         let Source::Folder(folder) = source else { return };
         if self.0.is_some() {
             return;
@@ -255,8 +268,8 @@ impl SourceWatch {
         }
     }
 
-    /// Waits until something changed.
-    async fn heard(&mut self) {
+    /// Waits for a change.
+    async fn changed(&mut self) {
         match &mut self.0 {
             Some(watch) => {
                 if watch.changed().await == Change::Gone {
@@ -268,22 +281,22 @@ impl SourceWatch {
     }
 }
 
-/// How many files are logged one by one.
+/// Maximum number of files to log individually.
 const MAX_LOGGED_FILES: usize = 20;
 
 fn log_report(report: &Report) {
-    let counts = [report.added.count, report.changed.count, report.removed.count];
-    if counts.iter().sum::<usize>() == 0 {
-        tracing::debug!(source.name = report.source, commit = report.commit, "nothing changed");
-        return;
-    }
     for failed in report.failed.first.iter().take(MAX_LOGGED_FILES) {
         tracing::warn!(
             source.name = report.source,
             file = failed.path,
-            "could not be read: {}",
+            "could not read a file: {}",
             failed.reason
         );
+    }
+    let counts = [report.added.count, report.changed.count, report.removed.count];
+    if counts.iter().sum::<usize>() == 0 {
+        tracing::debug!(source.name = report.source, commit = report.commit, "nothing changed");
+        return;
     }
     let [added, changed, removed] = counts;
     tracing::info!(
@@ -296,12 +309,6 @@ fn log_report(report: &Report) {
         unpublished = report.files.unpublished + report.files.drafts,
         skipped = report.files.skipped,
         duration_ms = report.took_ms,
-        "knowledge is served"
+        "sync published changes"
     );
-}
-
-fn log_failure(name: &lyceum_model::SourceName, error: &SyncError) {
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    let cause: Vec<String> = causes.map(ToString::to_string).collect();
-    tracing::warn!(source.name = %name, error.message = %error, error.cause = cause.join(": "), "sync failed; still serving the last good commit");
 }

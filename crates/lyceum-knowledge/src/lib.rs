@@ -1,8 +1,8 @@
-//! The knowledge service: a repository of typed markdown, in sync, and what is offered of it.
+//! The knowledge service: syncs a source of typed markdown and serves it over MCP.
 //!
-//! One process at a time brings a data folder up to date ([`Knowledge::keep_fresh`]): it reads what changed, writes it
-//! down in one transaction, and puts the objects where they belong. Every process serves from an immutable catalog
-//! that follows the events of those transactions.
+//! One process at a time, the leader, syncs a data folder ([`Knowledge::keep_fresh`]): it reads what changed, publishes
+//! it in one transaction, and uploads the objects. Every process serves from an immutable catalog that follows the
+//! event log of those transactions.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod accept;
@@ -32,7 +32,7 @@ pub use accept::Delivery;
 pub use catalog::{CatalogSnapshot, Counts};
 pub use document::Document;
 pub use document_bytes::DocumentBytes;
-pub use plan::left_out;
+pub use plan::excluded_documents;
 pub use read::{MAX_DOCUMENT_BYTES, hidden};
 pub use register::{document_uris, list_uris, register};
 pub use report::{CappedList, FileReason, Report};

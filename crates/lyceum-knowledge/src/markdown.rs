@@ -1,11 +1,11 @@
-//! A document as markdown: where it comes from, as YAML, and its text.
+//! Renders a document as markdown, with its provenance as frontmatter.
 
 use std::fmt::Write;
 
 use crate::Document;
 
-/// The document, whole.
-pub(crate) fn written(document: &Document) -> String {
+/// Renders the whole document.
+pub(crate) fn render(document: &Document) -> String {
     let title = document.title();
     let synced_at = document.synced_at.to_string();
     let fields = [
@@ -34,7 +34,7 @@ pub(crate) fn written(document: &Document) -> String {
     text
 }
 
-/// Writes a text as YAML, on one line, so that readers of every version of YAML read it back as it was.
+/// Writes a string as a quoted YAML scalar on one line, readable by parsers of every YAML version.
 fn quote(to: &mut String, text: &str) {
     to.push('"');
     for c in text.chars() {
@@ -42,7 +42,7 @@ fn quote(to: &mut String, text: &str) {
             '"' | '\\' => to.extend(['\\', c]),
             '\n' => to.push_str("\\n"),
             '\t' => to.push_str("\\t"),
-            // What is not printable, and what older versions take for the end of a line.
+            // Unprintable characters, and line breaks of older YAML versions.
             '\0'..='\u{1f}'
             | '\u{7f}'..='\u{a0}'
             | '\u{2028}'

@@ -1,4 +1,4 @@
-//! The knowledge base as search takes it: kept searched as it is shown, in every process that leads the index.
+//! Keeps the search index up to date with the catalog, in the process that leads the index.
 
 use std::{
     collections::HashMap,
@@ -16,20 +16,20 @@ use tracing::Instrument;
 
 use crate::{CatalogSnapshot, Document, Knowledge, search_request::is_of_skills};
 
-/// How many documents are read before they are handed on: a few at first, so that there soon is something to find, then
-/// more, since what is handed on together costs less. And how many bytes of them.
+/// Batch sizes of ingestion, in documents and bytes. The first batch is small, so that results are available soon;
+/// later ones are larger, since that is cheaper.
 const FIRST_BATCH_DOCUMENTS: usize = 200;
 const BATCH_DOCUMENTS: usize = 1_000;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
-/// How long a question waits for the first documents to be indexed.
+/// How long a query waits for the first documents to be indexed.
 const FIRST_INDEX_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long after a failure it is tried again.
+/// Back-off after a failure.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(2), max: Duration::from_secs(60) };
 
 impl Knowledge {
-    /// Keeps search up with what is shown, until it is told to stop.
+    /// Keeps the index up to date with the catalog, until stopped.
     pub async fn keep_searched(self: Arc<Self>, search: Arc<Search>, stop: CancellationToken) {
         let mut state = self.state();
         let work = async {
@@ -39,10 +39,10 @@ impl Knowledge {
                 let span = tracing::error_span!("index", source.name = %self.options.name);
                 let done = self.ingest_snapshot(&search, &snapshot).instrument(span.clone()).await;
                 match &done {
-                    Ok(is_whole) => {
-                        self.searched.send_replace(snapshot.version.is_some());
-                        if *is_whole {
-                            *self.searched_last() = Some(snapshot.clone());
+                    Ok(is_complete) => {
+                        self.indexed.send_replace(snapshot.version.is_some());
+                        if *is_complete {
+                            *self.last_indexed() = Some(snapshot.clone());
                         }
                     }
                     Err(error) => {
@@ -71,18 +71,19 @@ impl Knowledge {
         }
     }
 
-    /// Whether everything that is shown at this moment can be found: what a sync brings in is shown a moment before.
-    pub fn is_searched(&self) -> bool {
+    /// Whether the current snapshot is fully indexed. After a sync, documents are served slightly before they are
+    /// indexed.
+    pub fn is_indexed(&self) -> bool {
         let snapshot = self.snapshot();
         snapshot.version.is_none()
-            || self.searched_last().as_ref().is_some_and(|last| Arc::ptr_eq(last, &snapshot))
+            || self.last_indexed().as_ref().is_some_and(|last| Arc::ptr_eq(last, &snapshot))
     }
 
-    fn searched_last(&self) -> MutexGuard<'_, Option<Arc<CatalogSnapshot>>> {
-        self.searched_last.lock().unwrap_or_else(PoisonError::into_inner)
+    fn last_indexed(&self) -> MutexGuard<'_, Option<Arc<CatalogSnapshot>>> {
+        self.last_indexed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has what is shown searched, and says whether it is; it may be another process's business.
+    /// Indexes a snapshot; returns false if another process leads the index.
     pub async fn ingest_snapshot(
         &self,
         search: &Arc<Search>,
@@ -95,19 +96,19 @@ impl Knowledge {
         let wanted: HashMap<String, String> =
             snapshot.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect();
         let Plan { read, gone } =
-            search.plan(name, wanted, |key| !is_of_skills(key)).await.map_err(failed)?;
-        if !gone.is_empty() && !search.apply(name, Vec::new(), gone).await.map_err(failed)? {
+            search.plan(name, wanted, |key| !is_of_skills(key)).await.map_err(search_error)?;
+        if !gone.is_empty() && !search.apply(name, Vec::new(), gone).await.map_err(search_error)? {
             return Ok(false);
         }
         let mut unread = 0_usize;
         let mut keys = read.iter().peekable();
-        let mut most = FIRST_BATCH_DOCUMENTS;
+        let mut batch_size = FIRST_BATCH_DOCUMENTS;
         while keys.peek().is_some() {
-            let (mut pages, mut bytes) = (Vec::with_capacity(most), 0);
-            for key in keys.by_ref().take(most) {
+            let (mut pages, mut bytes) = (Vec::with_capacity(batch_size), 0);
+            for key in keys.by_ref().take(batch_size) {
                 let entry = key.split_once('/').and_then(|(kind, id)| snapshot.catalog.get(kind, id));
                 let Some(entry) = entry else { continue };
-                match self.document_aside(entry).await {
+                match self.document_uncached(entry).await {
                     Ok(document) => {
                         bytes += document.content.len();
                         pages.push(page(entry, document));
@@ -121,12 +122,12 @@ impl Knowledge {
                     break;
                 }
             }
-            if !search.apply(name, pages, Vec::new()).await.map_err(failed)? {
+            if !search.apply(name, pages, Vec::new()).await.map_err(search_error)? {
                 return Ok(false);
             }
-            most = BATCH_DOCUMENTS;
+            batch_size = BATCH_DOCUMENTS;
         }
-        self.searched.send_replace(true);
+        self.indexed.send_replace(true);
         if unread > 0 {
             let message = format!("{unread} documents could not be read for the index");
             return Err(Error::Failed { code: ErrorCode::UpstreamError, message });
@@ -134,16 +135,16 @@ impl Knowledge {
         Ok(true)
     }
 
-    /// Waits until the first synced documents can be found, so that the first question is not answered with nothing; but
-    /// not for long, for another process may be the one that has it searched.
-    pub(crate) async fn until_searched(&self) {
-        let mut searched = self.searched.subscribe();
+    /// Waits until the first documents are indexed, so that the first query doesn't come back empty. The wait is short,
+    /// since another process may lead the index.
+    pub(crate) async fn wait_until_indexed(&self) {
+        let mut indexed = self.indexed.subscribe();
         let _settled =
-            tokio::time::timeout(FIRST_INDEX_TIMEOUT, searched.wait_for(|searched| *searched)).await.is_ok();
+            tokio::time::timeout(FIRST_INDEX_TIMEOUT, indexed.wait_for(|indexed| *indexed)).await.is_ok();
     }
 }
 
-/// A document as search takes it.
+/// Converts a document to a search page.
 fn page(entry: &Entry, document: Document) -> Page {
     let summary = entry.summary.clone();
     Page {
@@ -170,17 +171,18 @@ fn page(entry: &Entry, document: Document) -> Page {
     }
 }
 
-/// What a document says of itself in its frontmatter. Without that its description is how its text begins.
+/// The `description` of the frontmatter. Not the summary's: that falls back to the first paragraph, which is in the
+/// body already.
 fn about(entry: &Entry) -> &str {
     entry.metadata.get("description").and_then(serde_json::Value::as_str).unwrap_or_default()
 }
 
-/// What a caller is told when search fails.
-pub(crate) fn failed(error: lyceum_search::Error) -> Error {
+/// Converts a search error for the caller.
+pub(crate) fn search_error(error: lyceum_search::Error) -> Error {
     use ErrorCode::{InternalError, InvalidQuery};
     match error.code() {
         InternalError => Error::internal(error),
-        // The words of a query are for whoever asked, whatever field they came in.
+        // The message is for the caller, whichever field the query came in.
         InvalidQuery => Error::Failed { code: InvalidQuery, message: error.to_string() },
         code => Error::Failed { code, message: error.to_string() },
     }

@@ -1,4 +1,4 @@
-//! What a sync has to read: the difference between what is known and what is there. Pure.
+//! Plans a sync: the difference between stored state and snapshot. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use lyceum_model::RelPath;
 use lyceum_source::{Extent, FileMeta, Problem, Reason, Snapshot};
 use lyceum_store::documents::{FileRow, FileState};
 
-/// What has to be read and forgotten.
+/// Files to read and to remove.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// Files that are new, changed or due to be tried again.
+    /// Files that are new, changed or due for a retry.
     pub read: Vec<RelPath>,
-    /// Files that are gone.
+    /// Files that were removed.
     pub gone: Vec<String>,
-    /// Files that are there and can't be read at all.
-    pub left_out: Vec<FileRow>,
+    /// Files that exist and are excluded or unreadable.
+    pub excluded: Vec<FileRow>,
 }
 
 /// Whether a file is a document.
@@ -28,13 +28,13 @@ pub(crate) fn documents(snapshot: &Snapshot) -> impl Iterator<Item = (&RelPath, 
     snapshot.files().iter().filter(|(path, _)| is_document(path))
 }
 
-/// What differs from what is known.
+/// Compares the stored files with a snapshot.
 pub(crate) fn plan(known: &BTreeMap<String, FileRow>, snapshot: &Snapshot, now: Timestamp) -> Plan {
     let is_known = |path: &RelPath, meta: &FileMeta| {
         let Some(row) = known.get(path.as_str()) else { return false };
         let same = row.stamp.is_some() && row.stamp == meta.stamp.durable();
         match row.state {
-            // One that was tried often enough is not waited for, but a sync that is under way tries it again.
+            // Without a due time the retries are exhausted; then every sync tries again.
             FileState::Failed => same && row.due.is_some_and(|due| due > now),
             _ => same,
         }
@@ -43,29 +43,31 @@ pub(crate) fn plan(known: &BTreeMap<String, FileRow>, snapshot: &Snapshot, now: 
         .filter(|(path, meta)| !is_known(path, meta))
         .map(|(path, _)| path.clone())
         .collect();
-    let left_out: BTreeMap<String, FileRow> = skipped(snapshot).collect();
+    let excluded: BTreeMap<String, FileRow> = skipped(snapshot).collect();
     let is_there = |path: &str| {
-        left_out.contains_key(path)
+        excluded.contains_key(path)
             || RelPath::parse(path)
                 .is_ok_and(|path| snapshot.files().contains_key(&path) && is_document(&path))
     };
-    let (hidden, gone): (Vec<&FileRow>, Vec<&FileRow>) =
-        known.values().filter(|row| !is_there(&row.path)).partition(|row| is_hidden(snapshot, &row.path));
-    let left_out = left_out.into_values().chain(hidden.into_iter().map(out_of_reach));
-    let left_out = left_out.filter(|row| known.get(&row.path) != Some(row)).collect();
-    Plan { read, gone: gone.into_iter().map(|row| row.path.clone()).collect(), left_out }
+    let (hidden, gone): (Vec<&FileRow>, Vec<&FileRow>) = known
+        .values()
+        .filter(|row| !is_there(&row.path))
+        .partition(|row| is_below_unreadable(snapshot, &row.path));
+    let excluded = excluded.into_values().chain(hidden.into_iter().map(unreadable_row));
+    let excluded = excluded.filter(|row| known.get(&row.path) != Some(row)).collect();
+    Plan { read, gone: gone.into_iter().map(|row| row.path.clone()).collect(), excluded }
 }
 
-/// Whether a file is below a folder that could not be read, so that it may still be there.
-fn is_hidden(snapshot: &Snapshot, path: &str) -> bool {
+/// Whether a file is below an unreadable folder, so that it may still exist.
+fn is_below_unreadable(snapshot: &Snapshot, path: &str) -> bool {
     let unreadable = |problem: &&Problem| matches!(problem.reason, Reason::Unreadable(_));
     snapshot.problems().iter().filter(unreadable).any(|problem| {
         path.strip_prefix(&problem.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     })
 }
 
-/// A file that can't be reached now: what is served of it is served on.
-fn out_of_reach(row: &FileRow) -> FileRow {
+/// The row of a file below an unreadable folder; its published document stays.
+fn unreadable_row(row: &FileRow) -> FileRow {
     FileRow {
         state: FileState::Failed,
         reason: Some("its folder can't be read".to_owned()),
@@ -74,9 +76,8 @@ fn out_of_reach(row: &FileRow) -> FileRow {
     }
 }
 
-/// What the source holds and a snapshot can't take: documents, and folders, in which there may be some. The path of a
-/// folder ends with `/`.
-pub fn left_out(snapshot: &Snapshot) -> impl Iterator<Item = (String, &Reason)> {
+/// Documents that a snapshot excludes, and folders, which may contain some. The path of a folder ends with `/`.
+pub fn excluded_documents(snapshot: &Snapshot) -> impl Iterator<Item = (String, &Reason)> {
     snapshot.problems().iter().filter_map(|problem| match problem.extent {
         Extent::Folder => Some((format!("{}/", problem.path), &problem.reason)),
         Extent::File => {
@@ -86,9 +87,9 @@ pub fn left_out(snapshot: &Snapshot) -> impl Iterator<Item = (String, &Reason)> 
     })
 }
 
-/// The same as files that are skipped.
+/// The excluded documents as rows of skipped files.
 fn skipped(snapshot: &Snapshot) -> impl Iterator<Item = (String, FileRow)> {
-    left_out(snapshot).map(|(path, reason)| {
+    excluded_documents(snapshot).map(|(path, reason)| {
         let row = FileRow {
             path: path.clone(),
             stamp: None,

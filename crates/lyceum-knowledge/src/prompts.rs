@@ -1,4 +1,4 @@
-//! Prompts: work that a person picks from a menu. Names, arguments and texts are those of the document.
+//! The prompts. Their names, arguments and texts are specified.
 
 mod compare_practices;
 mod explain_pattern;
@@ -26,16 +26,16 @@ pub(crate) fn register(
         .prompt(prompt(domain, knowledge, &compare_practices::PROMPT))
 }
 
-/// A prompt, whole.
+/// A prompt.
 struct Prompt {
     name: &'static str,
     title: &'static str,
-    /// With `{title}` for whose knowledge it is.
+    /// The description; `{title}` stands for the title of the knowledge base.
     description: &'static str,
     arguments: &'static [Argument],
-    /// Its text, of the title and the arguments.
+    /// Renders its text from the title and the arguments.
     write: fn(&str, &Arguments) -> Result<String, Error>,
-    /// What an argument could be, given what is typed so far.
+    /// Suggests values for an argument, given what is typed so far.
     complete: fn(&Knowledge, argument: &str, typed: &str) -> Vec<String>,
 }
 
@@ -46,18 +46,18 @@ struct Argument {
     need: Need,
 }
 
-/// Whether a prompt can be written without an argument.
+/// Whether an argument is required.
 #[derive(PartialEq, Eq)]
 enum Need {
     Required,
     Optional,
 }
 
-/// The arguments that were given.
+/// The given arguments.
 struct Arguments(BTreeMap<String, String>);
 
 impl Arguments {
-    /// An argument; the prompt was not asked for without those that it needs.
+    /// An argument; required ones are always present.
     fn text(&self, name: &str) -> &str {
         self.0.get(name).map_or("", String::as_str)
     }

@@ -1,4 +1,4 @@
-//! Where something that is quoted comes from: what every answer with content carries.
+//! Provenance of content: part of every response that quotes a document.
 
 use jiff::Timestamp;
 use lyceum_content::knowledge::Entry;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{Document, Knowledge};
 
-/// Where something comes from.
+/// Provenance of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Provenance {
     /// The source it comes from.

@@ -1,4 +1,4 @@
-//! One file of a source, read: what it is, whether it is served, and what is wrong with it.
+//! Parses one file of a source: type, visibility and faults.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -22,13 +22,13 @@ use serde_json::json;
 
 use crate::document::hash;
 
-/// The largest document.
+/// Maximum size of a document.
 pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
 
-/// How a file that can't be read is tried again: five times, after 30 seconds and then twice as long each time.
+/// Retries of an unreadable file: five attempts, after 30 seconds and then doubling.
 pub(crate) const RETRIES: Retries = Retries { limit: 5, first: Duration::from_secs(30) };
 
-/// What a file is read by.
+/// The context of reading a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub snapshot: &'a Snapshot,
@@ -38,7 +38,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads a file. What was known of it says how often it failed before.
+    /// Reads and parses a file. `before` is its stored row, with the number of failed attempts.
     pub(crate) fn read(&self, path: &RelPath, before: Option<&FileRow>) -> FileRow {
         let stamp = self.snapshot.files().get(path).and_then(|meta| meta.stamp.durable());
         let mut row = FileRow {
@@ -56,27 +56,27 @@ impl Reader<'_> {
             row.reason = Some(reason);
             return row;
         }
-        let examined = catch_unwind(AssertUnwindSafe(|| match self.text(path) {
+        let parsed = catch_unwind(AssertUnwindSafe(|| match self.text(path) {
             Ok(text) => {
-                self.examine(&mut row, path, &text);
+                self.parse(&mut row, path, &text);
                 Ok(())
             }
             Err(unreadable) => Err(unreadable),
         }));
-        // One file that trips us up must not keep the others from being read.
-        match examined
-            .unwrap_or_else(|_| Err(ReadFault::Now("reading it failed; the log says more".to_owned())))
+        // A panic on one file must not affect the others.
+        match parsed
+            .unwrap_or_else(|_| Err(ReadFault::Transient("reading it failed; see the log".to_owned())))
         {
             Ok(()) => {}
-            Err(ReadFault::AsItIs(reason)) => row.reason = Some(reason),
-            Err(ReadFault::Now(reason)) => {
+            Err(ReadFault::Permanent(reason)) => row.reason = Some(reason),
+            Err(ReadFault::Transient(reason)) => {
                 let failed =
                     before.filter(|before| before.state == FileState::Failed && before.stamp == row.stamp);
                 row.attempts = failed.map_or(0, |before| before.attempts) + 1;
                 row.due = RETRIES.next(row.attempts, self.now);
                 row.state = FileState::Failed;
                 row.reason = Some(reason);
-                // What is served of it keeps its type, and with it its id.
+                // Its published document keeps its type, and thus its id.
                 if let Some(before) = before {
                     row.content_type.clone_from(&before.content_type);
                 }
@@ -85,26 +85,26 @@ impl Reader<'_> {
         row
     }
 
-    /// The text of a file.
+    /// Reads the text of a file.
     pub(crate) fn text(&self, path: &RelPath) -> Result<String, ReadFault> {
         let bytes = match self.snapshot.read(path, MAX_DOCUMENT_BYTES) {
             Ok(bytes) => bytes,
             Err(ReadError::TooLarge { .. }) => {
-                return Err(ReadFault::AsItIs("it is larger than 8 MiB; split it".to_owned()));
+                return Err(ReadFault::Permanent("it is larger than 8 MiB; split it".to_owned()));
             }
             Err(error @ (ReadError::Missing | ReadError::Leaves | ReadError::Io(_))) => {
-                return Err(ReadFault::Now(error.to_string()));
+                return Err(ReadFault::Transient(error.to_string()));
             }
         };
         if is_lfs_pointer(&bytes) {
             let reason = "it is a Git LFS pointer; LFS content is not fetched";
-            return Err(ReadFault::AsItIs(reason.to_owned()));
+            return Err(ReadFault::Permanent(reason.to_owned()));
         }
         String::from_utf8(bytes)
-            .map_err(|_| ReadFault::AsItIs("it is not UTF-8 text; save it as UTF-8".to_owned()))
+            .map_err(|_| ReadFault::Permanent("it is not UTF-8 text; save it as UTF-8".to_owned()))
     }
 
-    fn examine(&self, row: &mut FileRow, path: &RelPath, text: &str) {
+    fn parse(&self, row: &mut FileRow, path: &RelPath, text: &str) {
         row.digest = Some(hash(text.as_bytes()));
         match document::read(self.ontology, path, text) {
             Err(fault) => row.reason = Some(fault.to_string()),
@@ -137,23 +137,23 @@ impl Reader<'_> {
             return Some(reason.to_owned());
         }
         let below = self.exclude.iter().find(|folder| *folder == path || path.below(folder).is_some())?;
-        Some(format!("it is below {below}, which knowledge.exclude names"))
+        Some(format!("it is excluded by {below} in knowledge.exclude"))
     }
 }
 
-/// Why a document is hidden, where it is.
+/// Why a document is hidden, if it is.
 pub fn hidden(path: &RelPath) -> Option<&'static str> {
     let is_hidden = path.as_str().split('/').any(|part| part.starts_with('.'));
     is_hidden.then_some("it is hidden: its name or that of a folder begins with a dot")
 }
 
-/// Why a file has no text.
+/// Why a file can't be read.
 #[derive(Debug)]
 pub(crate) enum ReadFault {
-    /// It has none, until it is changed.
-    AsItIs(String),
-    /// It could not be read this time.
-    Now(String),
+    /// Permanent until the file changes.
+    Permanent(String),
+    /// Transient; retried.
+    Transient(String),
 }
 
 fn is_lfs_pointer(bytes: &[u8]) -> bool {

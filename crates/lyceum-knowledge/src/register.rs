@@ -1,4 +1,4 @@
-//! What the service offers, and the addresses of it.
+//! Registers tools, resources and prompts; URIs of resources.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use lyceum_tools::{RegistryBuilder, RegistryError};
 
 use crate::{Knowledge, KnowledgeSearch, Readers, prompts, resources, tools};
 
-/// Adds everything that the service offers.
+/// Registers all tools, resources and prompts.
 pub fn register(
     builder: RegistryBuilder,
     domain: &Domain,
@@ -27,33 +27,33 @@ pub fn register(
     prompts::register(builder, domain, knowledge)
 }
 
-/// The addresses of a document, by its `type/id`: a term is in the lexicon too.
+/// The URIs of a document, by its key `type/id`; a term has one in the lexicon too.
 pub fn document_uris(knowledge: &Knowledge, key: &str) -> impl Iterator<Item = String> {
     let host = host(knowledge);
     let term = key.strip_prefix("tag/").map(|id| format!("mcp://{host}/lexicon/{id}"));
     std::iter::once(format!("mcp://{host}/content/{key}")).chain(term)
 }
 
-/// The addresses of what lists documents.
+/// The URIs of resources that list documents.
 pub fn list_uris(knowledge: &Knowledge) -> impl Iterator<Item = String> {
     let host = host(knowledge);
     ["groups", "releases"].into_iter().map(move |list| format!("mcp://{host}/data/{list}"))
 }
 
-/// Whose addresses they are: the title as it can stand in an address.
+/// The host of the URIs: a slug of the title.
 pub(crate) fn host(knowledge: &Knowledge) -> String {
     let lower = knowledge.title().to_lowercase();
     let words = lower.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
-/// The terms of what gives whole documents to members alone.
+/// Access to whole documents for members only.
 pub(crate) fn for_members(domain: &Domain) -> Access {
     Access::scoped(domain.clone(), Tier::Member, [KNOWLEDGE_READ])
 }
 
 impl Readers {
-    /// The terms of whole documents.
+    /// Access to whole documents.
     pub fn access(self, domain: &Domain) -> Access {
         match self {
             Self::Everyone => Access::public(domain.clone()),

@@ -1,4 +1,4 @@
-//! What a sync did, for whoever asked for it.
+//! The report of a sync.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::Counts;
 
-/// How many files a report names one by one.
+/// Maximum number of items listed per category.
 const MAX_NAMED_FILES: usize = 500;
 
 /// The report of a sync.

@@ -1,4 +1,4 @@
-//! Resources: the four that the document names, and families of them for documents and terms.
+//! MCP resources: the four of the specification, and templates for documents and terms.
 
 mod content;
 mod lexicon;
@@ -19,14 +19,14 @@ use crate::{
     tools::{Groups, Releases},
 };
 
-/// What a model is told before it works with the knowledge base.
+/// System prompt for searching the knowledge base.
 const KNOWLEDGE_SEARCH_SYSTEM_PROMPT: &str = include_str!("resources/knowledge_search.txt");
 
 const PLAIN: &str = "text/plain";
 const JSON: &str = "application/json";
 const MARKDOWN: &str = "text/markdown";
 
-/// Adds the resources and their families.
+/// Registers the resources and resource templates.
 pub(crate) fn register(
     builder: RegistryBuilder,
     domain: &Domain,
@@ -35,21 +35,21 @@ pub(crate) fn register(
     let title = knowledge.title();
     let prompt = format!("System prompt optimized for {title} knowledge base search");
     let groups = format!("List of {title} groups with metadata");
-    let place = ResourceContext { domain, knowledge };
+    let context = ResourceContext { domain, knowledge };
     builder
-        .resource(place.resource("prompts/knowledge-search", &prompt, PLAIN, |knowledge| async move {
+        .resource(context.resource("prompts/knowledge-search", &prompt, PLAIN, |knowledge| async move {
             Ok(KNOWLEDGE_SEARCH_SYSTEM_PROMPT.replace("{title}", knowledge.title()))
         }))?
-        .resource(place.resource(
+        .resource(context.resource(
             "data/ontology",
             "Content type hierarchy and metadata schema documentation",
             JSON,
             |knowledge| async move { pretty(&knowledge.ontology().describe()) },
         ))?
-        .resource(place.resource("data/groups", &groups, JSON, |knowledge| async move {
+        .resource(context.resource("data/groups", &groups, JSON, |knowledge| async move {
             pretty(&Groups::of(&knowledge).await?)
         }))?
-        .resource(place.resource(
+        .resource(context.resource(
             "data/releases",
             "List of releases with metadata",
             JSON,
@@ -59,14 +59,14 @@ pub(crate) fn register(
         .template(lexicon::template(domain, knowledge)?)
 }
 
-/// Where the resources belong.
+/// Context for building resources.
 struct ResourceContext<'a> {
     domain: &'a Domain,
     knowledge: &'a Arc<Knowledge>,
 }
 
 impl ResourceContext<'_> {
-    /// A resource with a text.
+    /// Builds a text resource.
     fn resource<W>(
         &self,
         name: &str,
@@ -94,7 +94,7 @@ fn pretty(value: &impl Serialize) -> Result<String, Error> {
     serde_json::to_string_pretty(value).map_err(Error::internal)
 }
 
-/// A document as a resource: its markdown, after a block that says what it is and where it comes from.
+/// A document as a resource: markdown, with provenance in the frontmatter and in `_meta`.
 fn as_markdown(document: &Document, uri: String) -> Result<ReadResourceResult, Error> {
     let provenance = Provenance::of_document(document);
     let mut meta = MetaObject::new();

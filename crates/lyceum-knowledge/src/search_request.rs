@@ -9,14 +9,14 @@ use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Knowledge, SearchResponse, pages::failed};
+use crate::{Knowledge, SearchResponse, pages::search_error};
 
 /// The default of `limit`.
 pub const DEFAULT_RESULTS: usize = 5;
 
-/// Types of what is searched beside the documents of the knowledge base.
+/// Content type of skills in the search index.
 pub const SKILL: &str = "skill";
-/// A script of a skill.
+/// Content type of scripts of skills.
 pub const SCRIPT: &str = "script";
 
 /// Whether a page with that key, `type/id`, is a skill or part of one.
@@ -84,12 +84,12 @@ impl KnowledgeSearch {
         let limit = filters.limit.unwrap_or(DEFAULT_RESULTS);
         self.knowledge.ready().await?;
         let query = Query { text, filter, limit, mode: options.mode, facets: options.facets };
-        let mut result = self.search.find(query.clone()).await.map_err(failed)?;
+        let mut result = self.search.find(query.clone()).await.map_err(search_error)?;
         if result.hits.is_empty() && result.searched.documents == 0 {
-            self.knowledge.until_searched().await;
-            result = self.search.find(query).await.map_err(failed)?;
+            self.knowledge.wait_until_indexed().await;
+            result = self.search.find(query).await.map_err(search_error)?;
         }
-        // The index may be a moment behind: what is no longer shown is not found either.
+        // The index may be slightly stale: drop documents that are no longer published.
         let snapshot = self.knowledge.snapshot();
         result.hits.retain(|hit| {
             let facts = &hit.facts;
@@ -99,7 +99,7 @@ impl KnowledgeSearch {
     }
 }
 
-/// Filters as search takes them, or what is wrong with them.
+/// Validates the filters and converts them for the search index.
 fn filter(ontology: &Ontology, filters: &Filters) -> Result<Filter, Error> {
     let wanted = filters.content_type.as_deref().map(|name| types(ontology, name)).transpose()?;
     Ok(Filter {
@@ -115,14 +115,14 @@ fn filter(ontology: &Ontology, filters: &Filters) -> Result<Filter, Error> {
     })
 }
 
-/// A type and those that extend it.
+/// A type and the types that extend it.
 fn types(ontology: &Ontology, name: &str) -> Result<Vec<String>, Error> {
     if [SKILL, SCRIPT].contains(&name) {
         return Ok(vec![name.to_owned()]);
     }
     if ontology.get(name).is_none() {
         let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).chain([SKILL, SCRIPT]).collect();
-        let message = format!("there is no type {:?}; write one of {}", printable(name), names.join(", "));
+        let message = format!("unknown type {:?}; write one of {}", printable(name), names.join(", "));
         return Err(Error::invalid("contentType", message));
     }
     Ok(ontology.with_children(name).map(|one| one.name.clone()).collect())
@@ -130,12 +130,13 @@ fn types(ontology: &Ontology, name: &str) -> Result<Vec<String>, Error> {
 
 fn day(field: &str, text: &str) -> Result<Timestamp, Error> {
     ontology::moment(text.trim()).ok_or_else(|| {
-        let message = format!("{field} is {:?}, which is no day; write it like 2026-01-31", printable(text));
+        let message =
+            format!("{field} is {:?}, which is not a date; write it like 2026-01-31", printable(text));
         Error::invalid(field, message)
     })
 }
 
-/// The last moment of a day that was named by its first.
+/// The end of a day; a time other than midnight stays as it is.
 fn end_of_day(first: Timestamp) -> Timestamp {
     let is_midnight = first.as_second().rem_euclid(86_400) == 0;
     if !is_midnight {

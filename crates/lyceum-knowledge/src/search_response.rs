@@ -129,7 +129,7 @@ impl SearchResponse {
 fn search_hit(hit: Hit, explain: bool) -> SearchHit {
     let Hit { source, facts, score, rerank_score, snippet, heading, lines: (first, last), stages } = hit;
     let facts = Arc::unwrap_or_clone(facts);
-    // The lines can be named where the address is one of a file on the web.
+    // Link to the lines, unless the URL has a fragment already.
     let url = facts.url.map(|url| if url.contains('#') { url } else { format!("{url}#L{first}-L{last}") });
     SearchHit {
         id: facts.id,

@@ -1,4 +1,4 @@
-//! The knowledge service: what its tools and doors work on.
+//! The knowledge service: the state that tools and transports work on.
 
 use std::{
     path::PathBuf,
@@ -17,70 +17,70 @@ use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::{CatalogSnapshot, catalog::CatalogKey};
 
-/// How many bytes of documents are held in memory.
+/// Size of the document cache, in bytes.
 const CACHE_BYTES: u64 = 24 * 1024 * 1024;
 
-/// About how many documents that is.
+/// Estimated number of cached documents.
 const CACHE_ITEMS: usize = 4_000;
 
-/// With another number every file is read again: what is written down of a document changed.
+/// Version of the stored form of documents. Increment it to have every file read again.
 const READER_VERSION: u32 = 2;
 
 /// How long a call waits for the first sync, such as for the first clone of a repository.
 const FIRST_SYNC_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What the service is made of.
+/// Options of the service.
 #[derive(Debug)]
 pub struct Options {
     /// The name of the source in the configuration.
     pub name: SourceName,
-    /// Where the documents come from.
+    /// The source of the documents.
     pub source: Source,
-    /// The types of documents.
+    /// The content types.
     pub ontology: Ontology,
-    /// Stands for the ontology and the other rules: with others, every file is read again.
+    /// Fingerprint of the ontology and the other rules; if it changes, every file is read again.
     pub rules: String,
-    /// Folders that are left out.
+    /// Excluded folders.
     pub exclude: Vec<RelPath>,
-    /// How the web shows a file of the source.
+    /// Link template of the source's files.
     pub links: Links,
-    /// How long between two questions for news of a repository.
+    /// Polling interval of a repository.
     pub poll: Duration,
-    /// Who the knowledge base belongs to, as people read it, such as `SuperBenefit`.
+    /// Display name of the knowledge base, such as `SuperBenefit`.
     pub title: String,
     /// Who may read whole documents.
     pub readers: Readers,
-    /// The folder for the database, the lock and, where they are on this machine, the objects.
+    /// The data folder: database, lock file and, if they are local, the objects.
     pub folder: PathBuf,
-    /// Where the documents are kept.
+    /// The object store of the documents.
     pub objects: Objects,
 }
 
 impl Options {
-    /// What is looked for in the database.
+    /// What to load from the database.
     pub(crate) fn catalog_key(&self) -> CatalogKey {
         CatalogKey { source: self.name.to_string(), rules: self.rules.clone(), links: self.links.clone() }
     }
 }
 
-/// Who may read whole documents, wherever that is not a tool for members anyway.
+/// Who may read whole documents, apart from tools that require membership anyway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Readers {
-    /// Everyone who may read what is public.
+    /// Everyone with public access.
     Everyone,
-    /// Members, by the scope `knowledge:read`.
+    /// Members with the scope `knowledge:read`.
     Members,
 }
 
-/// How the web shows a file of a source: a text with `{commit}` and `{path}` in it, or nothing.
+/// Web link template of a source's files, with `{commit}` and `{path}`; `None` without links.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Links(pub Option<String>);
 
 impl Links {
-    /// The address of a file at a commit.
+    /// The link to a file at a commit.
     pub fn to(&self, version: &str, path: &RelPath) -> Option<String> {
         let template = self.0.as_ref()?;
-        let path = lyceum_source::in_address(path.as_str());
+        let path = lyceum_source::encode_path(path.as_str());
         Some(template.replace("{commit}", version).replace("{path}", &path))
     }
 }
@@ -93,33 +93,33 @@ pub struct Knowledge {
     state: watch::Sender<State>,
     /// One sync at a time.
     pub(crate) syncing: Semaphore,
-    /// Held while this process is the one that brings the folder up to date.
+    /// Held while this process is the leader of the data folder.
     pub(crate) leader: Mutex<Option<Leader>>,
-    /// Someone asked for news.
+    /// A sync was requested.
     pub(crate) sync_requested: Notify,
-    /// The database has something new.
+    /// New events are in the database.
     pub(crate) events_written: Notify,
-    /// Objects wait to be put where they belong.
+    /// Objects are pending upload.
     pub(crate) upload_pending: Notify,
-    /// Whether what is shown was handed to search once.
-    pub(crate) searched: watch::Sender<bool>,
-    /// What was handed to search last, whole.
-    pub(crate) searched_last: Mutex<Option<Arc<CatalogSnapshot>>>,
+    /// Whether a first snapshot was indexed.
+    pub(crate) indexed: watch::Sender<bool>,
+    /// The last snapshot that was indexed completely.
+    pub(crate) last_indexed: Mutex<Option<Arc<CatalogSnapshot>>>,
     pub(crate) cache: Cache<String, Arc<[u8]>, ByLength>,
-    /// When a damaged document was last asked for.
-    pub(crate) healed: Mutex<Option<Instant>>,
+    /// When a repair was last requested.
+    pub(crate) last_repair: Mutex<Option<Instant>>,
 }
 
-/// What there is to serve, and what went wrong last.
+/// The current snapshot, and the last error.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// What is served.
+    /// The current snapshot.
     pub snapshot: Arc<CatalogSnapshot>,
     /// Why the last sync failed, if it did.
     pub error: Option<String>,
 }
 
-/// Why the service can't be made. The text is for whoever starts it.
+/// Why the service can't start. The message is for the operator.
 #[derive(Debug, thiserror::Error)]
 #[error("the knowledge base can't be opened")]
 pub struct OpenError(#[from] DbError);
@@ -134,7 +134,7 @@ impl Weighter<String, Arc<[u8]>> for ByLength {
 }
 
 impl Knowledge {
-    /// Opens what is kept, and serves what is there of it. Blocks.
+    /// Opens the database and loads the catalog. Blocks.
     pub fn open(mut options: Options) -> Result<Self, OpenError> {
         options.rules = format!("{READER_VERSION}\n{}", options.rules);
         let file = options.folder.join("lyceum.db");
@@ -144,11 +144,11 @@ impl Knowledge {
         };
         let mut leader = None;
         let (db, snapshot) = match Db::open(&file).and_then(load) {
-            Err(damage @ (DbError::Damaged(_) | DbError::Suspected | DbError::Content(_))) => {
-                // Whoever has it open would go on with the old one.
-                leader = Leader::try_take(&options.folder).map_err(DbError::Folder)?;
+            Err(damage @ (DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_))) => {
+                // Only the leader may replace the database: other processes would keep using the old one.
+                leader = Leader::try_acquire(&options.folder).map_err(DbError::Folder)?;
                 leader.as_ref().ok_or(damage)?;
-                Db::renew(&file).and_then(load)?
+                Db::recreate(&file).and_then(load)?
             }
             opened => opened?,
         };
@@ -161,28 +161,28 @@ impl Knowledge {
             sync_requested: Notify::new(),
             events_written: Notify::new(),
             upload_pending: Notify::new(),
-            searched: watch::Sender::new(false),
-            searched_last: Mutex::default(),
+            indexed: watch::Sender::new(false),
+            last_indexed: Mutex::default(),
             cache: Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByLength),
-            healed: Mutex::default(),
+            last_repair: Mutex::default(),
         })
     }
 
-    /// Tells what there is to serve, now and whenever it changes.
+    /// Subscribes to the state.
     pub fn state(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }
 
-    /// What is served at this moment.
+    /// The current snapshot.
     pub fn snapshot(&self) -> Arc<CatalogSnapshot> {
         self.state.borrow().snapshot.clone()
     }
 
-    /// What is served, once something is synced; waits for the first sync.
+    /// The current snapshot; waits for the first sync.
     pub async fn ready(&self) -> Result<Arc<CatalogSnapshot>, Error> {
         let mut state = self.state();
         let settled = state.wait_for(|state| state.snapshot.version.is_some() || state.error.is_some());
-        // What comes back holds the lock of the state, so it is let go before the state is looked at.
+        // The result holds a lock on the state; drop it before borrowing the state.
         let _settled = tokio::time::timeout(FIRST_SYNC_TIMEOUT, settled).await.is_ok();
         let State { snapshot, error } = self.state.borrow().clone();
         if snapshot.version.is_some() {
@@ -200,38 +200,38 @@ impl Knowledge {
         &self.options.name
     }
 
-    /// Where the documents come from.
+    /// The source of the documents.
     pub fn source(&self) -> &Source {
         &self.options.source
     }
 
-    /// The types of documents.
+    /// The content types.
     pub fn ontology(&self) -> &Ontology {
         &self.options.ontology
     }
 
-    /// Who the knowledge base belongs to, as people read it.
+    /// Display name of the knowledge base.
     pub fn title(&self) -> &str {
         &self.options.title
     }
 
-    /// Whether this process is the one that brings the folder up to date; takes the place if it is free.
+    /// Whether this process is the leader; tries to become it.
     pub(crate) fn lead(&self) -> std::io::Result<bool> {
         let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
         if leader.is_none() {
-            *leader = Leader::try_take(&self.options.folder)?;
+            *leader = Leader::try_acquire(&self.options.folder)?;
         }
         Ok(leader.is_some())
     }
 
-    /// Brings what is shown up to what is written, and says whether something changed.
+    /// Updates the catalog from the event log; returns whether it changed.
     pub(crate) async fn update_catalog(&self) -> Result<bool, DbError> {
         let before = self.snapshot();
         let key = self.options.catalog_key();
         let next = self.db.read(move |tx| before.next(tx, &key)).await?;
         let Some(next) = next else { return Ok(false) };
         self.state.send_modify(|state| {
-            // Two that follow at once: what was written later counts.
+            // Two concurrent updates: the later one wins.
             let is_later = (next.seq, next.synced_at) >= (state.snapshot.seq, state.snapshot.synced_at);
             if is_later || next.version.is_none() {
                 state.snapshot = Arc::new(next);
@@ -240,8 +240,8 @@ impl Knowledge {
         Ok(true)
     }
 
-    /// Remembers how the last sync went.
-    pub(crate) fn note(&self, error: Option<String>) {
+    /// Records the outcome of the last sync.
+    pub(crate) fn set_error(&self, error: Option<String>) {
         self.state.send_if_modified(|state| {
             let is_new = state.error != error;
             state.error = error;
@@ -249,30 +249,30 @@ impl Knowledge {
         });
     }
 
-    /// How many objects are not yet where they belong, and those that failed.
+    /// Number of objects pending upload, and failed uploads.
     pub async fn pending_objects(&self) -> Result<(i64, Vec<lyceum_store::jobs::Failure>), Error> {
         let read = self.db.read(|tx| {
             let count = lyceum_store::jobs::count(tx, crate::upload::QUEUE)?;
             Ok((count, lyceum_store::jobs::failures(tx, crate::upload::QUEUE, 20)?))
         });
-        read.await.map_err(failed)
+        read.await.map_err(db_error)
     }
 
-    /// Every file of the source, and what became of it.
+    /// All files of the source with their state.
     pub async fn files(&self) -> Result<Vec<documents::FileRow>, Error> {
         let name = self.options.name.to_string();
-        self.db.read(move |tx| documents::files(tx, &name)).await.map_err(failed)
+        self.db.read(move |tx| documents::files(tx, &name)).await.map_err(db_error)
     }
 
-    /// The moment, as the service reckons it: in milliseconds, as it is kept, so that a document and its entry agree.
+    /// The current time in milliseconds, as it is stored, so that a document and its entry agree.
     pub(crate) fn now() -> Timestamp {
         let now = Timestamp::now();
         Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
     }
 }
 
-/// What a caller is told when the database does not answer.
-pub(crate) fn failed(error: DbError) -> Error {
+/// Converts a database error for the caller.
+pub(crate) fn db_error(error: DbError) -> Error {
     match error.code() {
         ErrorCode::Unavailable => Error::Failed { code: ErrorCode::Unavailable, message: error.to_string() },
         _ => Error::internal(error),

@@ -1,7 +1,7 @@
-//! A sync: what is there now is read, written down in one transaction, and shown.
+//! Sync: fetch, plan, read, stage, and publish in one transaction.
 //!
-//! Files are read twice: once to learn what they are, and, where they are served, once more with the id that all of
-//! them together gave them. So a sync holds some megabytes of documents at a time, however many there are.
+//! Files are read twice: once to parse them, and published ones again to stage them with their id, which depends on all
+//! files. So a sync holds only a few megabytes in memory, however many documents there are.
 
 mod choice;
 mod publish;
@@ -29,68 +29,68 @@ use crate::{
 };
 use staging::StagedDocument;
 
-/// How many files are read and staged together.
+/// Maximum number of files per batch.
 const BATCH_FILES: usize = 64;
 
-/// How many bytes of files that is at most, or one file.
+/// Maximum number of bytes per batch, unless a single file is larger.
 const BATCH_BYTES: u64 = 4 * 1024 * 1024;
 
-/// How long it may take to fetch the source; Git has limits of its own, which are shorter.
+/// Timeout of fetching the source; Git's own timeouts are shorter.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20 * 60);
 
-/// How far a sync is.
+/// Progress of a sync.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Asking the source for news.
+    /// Fetching the source.
     Fetching,
-    /// Reading what changed.
+    /// Reading changed files.
     Reading {
-        /// How many files are read.
+        /// Files read.
         done: usize,
-        /// How many there are to read.
+        /// Files to read.
         of: usize,
     },
-    /// Staging what is served.
+    /// Staging documents.
     Staging {
-        /// How many documents are staged.
+        /// Documents staged.
         done: usize,
-        /// How many there are to stage.
+        /// Documents to stage.
         of: usize,
     },
-    /// Putting objects where they belong.
+    /// Uploading objects.
     Uploading {
-        /// How many are left.
+        /// Objects left.
         left: i64,
     },
 }
 
-/// Whom to tell how far a sync is.
+/// Progress callback.
 pub(crate) type OnProgress = Arc<dyn Fn(Progress) + Send + Sync>;
 
-/// Why a sync failed. What was served before is served on.
+/// Why a sync failed. The last published commit stays served.
 #[derive(Debug, thiserror::Error)]
 pub enum SyncError {
     /// The source can't be read.
     #[error(transparent)]
     Source(#[from] lyceum_source::Error),
-    /// It can't be written down.
+    /// The database failed.
     #[error(transparent)]
     Db(#[from] DbError),
-    /// Another process brings this data folder up to date.
+    /// Another process is the leader of this data folder.
     #[error(
         "another process syncs this data folder; ask that server (tool refresh_sources, or POST /api/v1/sources/{{name}}/sync), or use another --data-dir"
     )]
-    Elsewhere,
-    /// The source took too long.
+    NotLeader,
+    /// Reading the source timed out.
     #[error("reading the source took more than {} seconds; check its disk or server", limit.as_secs())]
     TooSlow {
-        /// The limit.
+        /// The timeout.
         limit: Duration,
     },
-    /// The lock can't be used.
+    /// The lock file is unusable.
     #[error("the data folder can't be locked: {}", .0.kind())]
     Lock(#[from] std::io::Error),
-    /// A fault of ours.
+    /// A bug in this program.
     #[error("reading the files failed; see the log")]
     Panicked,
 }
@@ -101,33 +101,33 @@ impl SyncError {
         match self {
             Self::Source(error) => error.code(),
             Self::Db(error) => error.code(),
-            Self::Elsewhere => ErrorCode::Unavailable,
+            Self::NotLeader => ErrorCode::Unavailable,
             Self::TooSlow { .. } => ErrorCode::Timeout,
             Self::Lock(_) | Self::Panicked => ErrorCode::InternalError,
         }
     }
 }
 
-/// What is known before a sync.
+/// Stored state before a sync.
 struct StoredState {
     source: SourceRow,
     files: BTreeMap<String, FileRow>,
     documents: BTreeMap<String, DocumentRow>,
 }
 
-/// What a sync writes down.
+/// What a sync publishes.
 struct Outcome {
     files: Vec<FileRow>,
     gone: Vec<String>,
-    /// Documents that are served no more, or in another version; by their files.
+    /// Previous rows of documents that are removed or replaced.
     replaced: Vec<DocumentRow>,
     staged: Vec<StagedDocument>,
-    /// Objects that were there before anything was known of them.
-    left_behind: Vec<String>,
+    /// Objects of an earlier, lost database.
+    orphans: Vec<String>,
 }
 
 impl StoredState {
-    /// Has everything read again.
+    /// Forces all files to be read again.
     fn forget_content(&mut self) {
         for row in self.files.values_mut() {
             (row.stamp, row.digest) = (None, None);
@@ -136,58 +136,58 @@ impl StoredState {
 }
 
 impl Outcome {
-    fn is_something(&self) -> bool {
-        let Self { files, gone, replaced, staged, left_behind } = self;
+    fn has_changes(&self) -> bool {
+        let Self { files, gone, replaced, staged, orphans } = self;
         !(files.is_empty()
             && gone.is_empty()
             && replaced.is_empty()
             && staged.is_empty()
-            && left_behind.is_empty())
+            && orphans.is_empty())
     }
 }
 
 impl Knowledge {
-    /// Brings the source in and shows it. One at a time; only the process that leads may.
+    /// Syncs the source. One at a time; only the leader may.
     pub(crate) async fn sync(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
         if !self.lead()? {
-            return Err(SyncError::Elsewhere);
+            return Err(SyncError::NotLeader);
         }
-        let Ok(turn) = self.syncing.acquire().await else { return Err(SyncError::Elsewhere) };
-        let synced = self.sync_in_turn(on_progress).await;
-        drop(turn);
-        // Bytes that were uploaded in the meantime wait for the end of the turn to be swept.
+        let Ok(permit) = self.syncing.acquire().await else { return Err(SyncError::NotLeader) };
+        let synced = self.sync_locked(on_progress).await;
+        drop(permit);
+        // Staged bytes of finished uploads can be deleted only after the sync.
         self.upload_pending.notify_one();
-        self.note(synced.as_ref().err().map(ToString::to_string));
+        self.set_error(synced.as_ref().err().map(ToString::to_string));
         synced
     }
 
-    /// Shows what is here by the rules of this process, without asking the network, where it is shown by others or not
-    /// at all.
-    pub(crate) async fn sync_what_is_here(&self, on_progress: &OnProgress) -> Result<(), SyncError> {
-        let Ok(_turn) = self.syncing.acquire().await else { return Err(SyncError::Elsewhere) };
-        let known = self.known().await?;
+    /// Publishes the local snapshot with this process's rules, without network access. Does nothing if it is published
+    /// with these rules already.
+    pub(crate) async fn sync_local(&self, on_progress: &OnProgress) -> Result<(), SyncError> {
+        let Ok(_permit) = self.syncing.acquire().await else { return Err(SyncError::NotLeader) };
+        let known = self.stored_state().await?;
         if known.source.rules == self.options.rules {
             return Ok(());
         }
         let source = self.options.source.clone();
-        let here = tokio::task::spawn_blocking(move || source.local()).await;
-        let here = here.map_err(|_| SyncError::Panicked)??;
-        // What was asked for is not answered by what was here before.
+        let local = tokio::task::spawn_blocking(move || source.local()).await;
+        let local = local.map_err(|_| SyncError::Panicked)??;
+        // A local snapshot does not fulfil sync requests.
         let done = known.source.done;
-        match here {
+        match local {
             Some(snapshot) => self.read_and_publish(snapshot, known, done, on_progress).await.map(drop),
             None => Ok(()),
         }
     }
 
-    async fn sync_in_turn(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
+    async fn sync_locked(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
         let name = self.options.name.to_string();
-        // What is asked for from here on is asked for again.
+        // Requests from here on need another sync.
         let wanted = self.db.read(move |tx| documents::source(tx, &name)).await?.wanted;
         on_progress(Progress::Fetching);
         let fetched = tokio::time::timeout(FETCH_TIMEOUT, self.options.source.refresh()).await;
         let snapshot = fetched.map_err(|_| SyncError::TooSlow { limit: FETCH_TIMEOUT })??;
-        let known = self.known().await?;
+        let known = self.stored_state().await?;
         self.read_and_publish(snapshot, known, wanted, on_progress).await
     }
 
@@ -219,28 +219,28 @@ impl Knowledge {
         for path in &plan.gone {
             files.remove(path);
         }
-        files.extend(read.iter().chain(&plan.left_out).map(|row| (row.path.clone(), row.clone())));
+        files.extend(read.iter().chain(&plan.excluded).map(|row| (row.path.clone(), row.clone())));
         let ids = choice::assign(&files);
 
-        let (ahead, replaced) = choice::choose(&files, &known, &ids);
-        let staged = self.stage_all(&snapshot, &ahead, &version, now, on_progress).await?;
-        let read = read.into_iter().chain(plan.left_out).collect();
-        let left_behind = match known.source.version {
+        let (pending, replaced) = choice::choose(&files, &known, &ids);
+        let staged = self.stage_all(&snapshot, &pending, &version, now, on_progress).await?;
+        let read = read.into_iter().chain(plan.excluded).collect();
+        let orphans = match known.source.version {
             Some(_) => Vec::new(),
-            None => self.left_behind().await,
+            None => self.orphans().await,
         };
-        let mut outcome = Outcome { files: read, gone: plan.gone, replaced, staged, left_behind };
-        choice::postpone(&mut outcome, &mut files, &ids, &ahead, now);
+        let mut outcome = Outcome { files: read, gone: plan.gone, replaced, staged, orphans };
+        choice::postpone(&mut outcome, &mut files, &ids, &pending, now);
 
         let report = self.report(&outcome, &files, &known, &ids, &version, now);
-        let is_news = !same_rules
+        let must_publish = !same_rules
             || wanted != known.source.done
             || known.source.version.as_deref() != Some(version.as_str())
-            || outcome.is_something();
-        if is_news {
+            || outcome.has_changes();
+        if must_publish {
             self.publish(outcome, &files, &version, wanted, now).await?;
             failpoint::reached(Step::Published);
-            // Before objects are replaced, so that nobody here looks for the old ones.
+            // Before objects are replaced, so that no reader looks for the old ones.
             self.update_catalog().await?;
             self.upload_pending.notify_one();
             self.events_written.notify_one();
@@ -250,7 +250,7 @@ impl Knowledge {
         Ok(Report { synced_at, took_ms, ..report })
     }
 
-    async fn known(&self) -> Result<StoredState, DbError> {
+    async fn stored_state(&self) -> Result<StoredState, DbError> {
         let name = self.options.name.to_string();
         let read = self.db.read(move |tx| {
             let files = documents::files(tx, &name)?.into_iter().map(|row| (row.path.clone(), row));

@@ -1,4 +1,4 @@
-//! A term of the lexicon, as the tools tell it.
+//! A term of the lexicon, as tools return it.
 
 use lyceum_content::knowledge::{Catalog, Entry, texts, truncate};
 use schemars::JsonSchema;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::{Document, Knowledge, provenance::Provenance};
 
-/// How long a definition is at most, in characters.
+/// Maximum length of a definition, in characters.
 const MAX_DEFINITION_CHARS: usize = 8_000;
 
 /// A term and what it means.
@@ -40,11 +40,11 @@ impl Term {
         Self::new(&entry.summary.id, &entry.summary.title, &entry.metadata, definition.clone(), provenance)
     }
 
-    /// A term with its whole definition, and whether something of it is left out.
+    /// A term with its whole definition, and whether it is truncated.
     pub(crate) fn of_document(document: &Document) -> (Self, bool) {
         let body = document.content.trim();
         let definition = truncate(body, MAX_DEFINITION_CHARS);
-        let is_cut = definition != body;
+        let is_truncated = definition != body;
         let provenance = Provenance::of_document(document);
         let mut term = Self::new(&document.id, &document.title(), &document.metadata, definition, provenance);
         if body.is_empty()
@@ -52,7 +52,7 @@ impl Term {
         {
             term.definition.clone_from(description);
         }
-        (term, is_cut)
+        (term, is_truncated)
     }
 
     fn new(
@@ -79,7 +79,7 @@ impl Term {
     }
 }
 
-/// The names of all terms.
+/// The titles of all terms.
 pub(crate) fn titles(catalog: &Catalog) -> impl Iterator<Item = &str> {
     titles_of(catalog, &["tag"])
 }

@@ -1,4 +1,4 @@
-//! What is kept and offered of a knowledge base that lies in a folder.
+//! Sync, tools, resources and prompts of a knowledge base in a folder.
 
 mod base;
 mod healing;

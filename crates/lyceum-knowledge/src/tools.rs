@@ -1,4 +1,4 @@
-//! The tools. Names, descriptions and arguments are those of the document that they come from.
+//! The tools. Their names and arguments are specified.
 
 mod define_term;
 mod get_document;
@@ -26,13 +26,13 @@ use crate::{
     search_request::{SCRIPT, SKILL},
 };
 
-/// A contract that says whose knowledge it is about.
+/// Puts the title of the knowledge base into a tool's description.
 fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     spec.description = spec.description.replace("{title}", knowledge.title());
     spec
 }
 
-/// A contract for members that does not pass for a secret, where others can read the same documents.
+/// Says in a member tool's description that the documents are public, if they are.
 fn for_members(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     if knowledge.options.readers == Readers::Everyone {
         spec.description.push_str(" Published documents are open to everyone by the REST API.");
@@ -40,7 +40,7 @@ fn for_members(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     spec
 }
 
-/// A contract that says which types there are to filter by.
+/// Lists the content types in a tool's filter schema.
 fn with_types(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     let types = knowledge.ontology().types().map(|one| one.name.as_str()).chain([SKILL, SCRIPT]);
     let types: Vec<Value> = types.map(Value::from).chain([Value::Null]).collect();
@@ -51,7 +51,7 @@ fn with_types(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     spec
 }
 
-/// The property `contentType` of the filters, wherever the schema has them.
+/// The property `contentType` of the filters in a schema.
 fn filters_in(schema: &mut Value, deep: usize) -> Option<&mut Value> {
     if schema.pointer("/properties/contentType").is_some() {
         return schema.pointer_mut("/properties/contentType");

@@ -1,8 +1,8 @@
-//! Uploading: objects that are written down are put where they belong, and taken from where they do not.
+//! Uploads staged objects to the object store, and deletes removed ones.
 //!
-//! Each is a job of its own: tried five times, after 30 seconds and then twice as long each time, within two minutes;
-//! then it is kept as failed and reported, while the others go on, until the next start or `lyceum sync`. Where it is not
-//! the object's fault, as with a full disk, it is tried for as long as it takes. Doing one twice is no harm.
+//! Each object is a job: five attempts, after 30 seconds and then doubling, each with a timeout of two minutes. Then it
+//! is reported as failed, until the next start or `lyceum sync`; other jobs continue. Transient errors, such as a full
+//! disk, are retried without limit. Jobs are idempotent.
 
 use std::time::Duration;
 
@@ -24,67 +24,67 @@ use crate::{
     sync::OnProgress,
 };
 
-/// The queue: a key of the object store, and the hash of what belongs there, or nothing.
+/// The job queue: key of an object, and the hash of its content; an empty hash deletes it.
 pub(crate) const QUEUE: &str = "objects";
 
-/// How many objects are done together.
+/// Maximum number of jobs per batch.
 const BATCH_JOBS: usize = 256;
 
-/// How many bytes of them are held in memory at once, or one object.
+/// Maximum bytes held in memory at once, unless a single object is larger.
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
-/// How many are taken away at the same time.
+/// Maximum number of concurrent deletes.
 const MAX_CONCURRENT_DELETES: usize = 16;
 
-/// How long one may take.
+/// Timeout of one object.
 const OBJECT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// How long is waited before looking again, where nothing says when.
+/// How often to poll the queue without a signal.
 const POLL_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How long is waited where it is not the object's fault.
+/// Back-off for transient errors.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(5), max: Duration::from_secs(300) };
 
-/// The most objects that are looked through for those that nobody knows of.
+/// Maximum number of objects listed to find orphans.
 const MAX_SCANNED_OBJECTS: usize = 1_000_000;
 
-/// What became of a job.
+/// A job with its result.
 type JobOutcome = (Job, Result<(), UploadFailure>);
 
 /// Why a job failed.
 struct UploadFailure {
     why: String,
-    /// Whether the same may work later.
+    /// Whether a retry may succeed.
     is_transient: bool,
 }
 
 impl Knowledge {
-    /// Uploads what there is to upload, until told to stop.
+    /// Processes the upload queue, until stopped.
     pub(crate) async fn keep_uploading(&self, stop: &CancellationToken) {
         let quiet: OnProgress = std::sync::Arc::new(|_| ());
-        // Whoever claimed before is gone, and what was given up may work now.
-        let mut revived = self.db.write(|tx| jobs::revive(tx, QUEUE, Self::now())).await;
+        // Claims of the previous leader are stale, and failed jobs may work now.
+        let mut revived = self.db.write(|tx| jobs::retry_all(tx, QUEUE, Self::now())).await;
         while !stop.is_cancelled() {
             let uploaded = match revived {
                 Ok(()) => self.upload(&quiet).await,
                 Err(error) => Err(error),
             };
-            // The claims of a round that failed would hold up the next.
+            // Stale claims of a failed round would block the next.
             revived = match &uploaded {
                 Ok(_) => Ok(()),
                 Err(_) => self.db.write(|tx| jobs::release_all(tx, QUEUE)).await,
             };
             let wait = match uploaded {
-                Ok(next) => next.map_or(POLL_INTERVAL, until).min(POLL_INTERVAL),
+                Ok(next) => next.map_or(POLL_INTERVAL, time_until).min(POLL_INTERVAL),
                 Err(error) => {
                     tracing::warn!(error.cause = %error, "uploading objects failed; retrying");
                     BACKOFF.first
                 }
             };
-            // The first documents are found before the disk is busy with putting them where they belong.
+            // Index the first documents before uploads keep the disk busy.
             let woken = async {
                 self.upload_pending.notified().await;
-                self.until_searched().await;
+                self.wait_until_indexed().await;
             };
             tokio::select! {
                 () = woken => {}
@@ -94,7 +94,7 @@ impl Knowledge {
         }
     }
 
-    /// Uploads everything that is due, and says when something is due again.
+    /// Processes all due jobs; returns when the next one is due.
     pub(crate) async fn upload(&self, on_progress: &OnProgress) -> Result<Option<Timestamp>, DbError> {
         loop {
             let claimed = self.db.write(|tx| {
@@ -111,10 +111,10 @@ impl Knowledge {
             let left = self.db.write(move |tx| {
                 for (job, result) in done {
                     match result {
-                        Ok(()) => jobs::done(tx, QUEUE, &job)?,
+                        Ok(()) => jobs::complete(tx, QUEUE, &job)?,
                         Err(failed) => {
-                            let again = failed.again(job.attempts, Self::now());
-                            jobs::failed(tx, QUEUE, &job, &failed.why, again)?;
+                            let retry_at = failed.retry_at(job.attempts, Self::now());
+                            jobs::fail(tx, QUEUE, &job, &failed.why, retry_at)?;
                         }
                     }
                 }
@@ -124,20 +124,20 @@ impl Knowledge {
         }
     }
 
-    /// Takes bytes away that are where they belong. A sync that is under way stages some that are not asked for yet, so
-    /// it has to wait; the next time will do.
+    /// Deletes staged bytes of finished uploads. Skipped during a sync, which stages bytes before it enqueues their
+    /// jobs.
     async fn sweep_bodies(&self) -> Result<(), DbError> {
-        let Ok(_turn) = self.syncing.try_acquire() else { return Ok(()) };
+        let Ok(_permit) = self.syncing.try_acquire() else { return Ok(()) };
         self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await.map(drop)
     }
 
-    /// Does claimed jobs, as many at a time as fit into memory.
+    /// Processes claimed jobs, as many at a time as fit into memory.
     async fn upload_batch(&self, claimed: Vec<Job>) -> Result<Vec<JobOutcome>, DbError> {
         let mut done = Vec::with_capacity(claimed.len());
         let mut left = claimed;
         while !left.is_empty() {
-            // By the writer, although nothing is written: what one thread takes from memory again and again is taken from
-            // the same place, and what each of thirty threads takes in turn is not.
+            // On the writer thread, although it only reads: one thread reuses its memory, while thirty reader threads
+            // would each allocate their own.
             let read = self.db.write(move |tx| {
                 let (mut group, mut bytes) = (Vec::new(), 0);
                 let mut jobs = left.into_iter();
@@ -167,17 +167,17 @@ impl Knowledge {
     }
 
     async fn upload_group(&self, group: Vec<(Job, Option<Vec<u8>>)>) -> Vec<JobOutcome> {
-        let limit = ObjectOptions { limit: OBJECT_TIMEOUT, ..ObjectOptions::default() };
+        let limit = ObjectOptions { timeout: OBJECT_TIMEOUT, ..ObjectOptions::default() };
         let objects = self.options.objects.clone().with_options(limit);
         let (mut done, mut deletes, mut puts) = (Vec::new(), Vec::new(), Vec::new());
         for (job, body) in group {
             match (Key::parse(&job.key), body) {
-                (Err(error), _) => done.push((job, Err(UploadFailure::for_good(error.to_string())))),
+                (Err(error), _) => done.push((job, Err(UploadFailure::permanent(error.to_string())))),
                 (Ok(key), None) if job.payload.is_empty() => deletes.push((job, key)),
                 (Ok(_), None) => {
                     done.push((
                         job,
-                        Err(UploadFailure::for_good("its bytes are gone; sync again".to_owned())),
+                        Err(UploadFailure::permanent("its staged bytes are missing; sync again".to_owned())),
                     ));
                 }
                 (Ok(key), Some(body)) => puts.push((job, (key, Bytes::from(body)))),
@@ -197,9 +197,9 @@ impl Knowledge {
         done
     }
 
-    /// The keys of objects that are there before anything is known of them: those that a database knew which is lost.
-    /// Where there is no manifest of ours, they are somebody else's.
-    pub(crate) async fn left_behind(&self) -> Vec<String> {
+    /// Keys of objects that an earlier, lost database published. Without a manifest of ours, the objects belong to
+    /// somebody else.
+    pub(crate) async fn orphans(&self) -> Vec<String> {
         let objects = &self.options.objects;
         let found = async {
             let manifest = objects.get(&Key::manifest()).await?;
@@ -229,12 +229,12 @@ impl UploadFailure {
         Self { why: public_message(error), is_transient: error.is_transient() }
     }
 
-    fn for_good(why: String) -> Self {
+    fn permanent(why: String) -> Self {
         Self { why, is_transient: false }
     }
 
-    /// When to try again after so many tries, if ever.
-    fn again(&self, attempts: i64, now: Timestamp) -> Option<Timestamp> {
+    /// When to retry after that many attempts; `None` to give up.
+    fn retry_at(&self, attempts: i64, now: Timestamp) -> Option<Timestamp> {
         if !self.is_transient {
             return RETRIES.next(attempts, now);
         }
@@ -243,16 +243,16 @@ impl UploadFailure {
     }
 }
 
-/// Whether these bytes are a manifest as a sync writes it.
+/// Whether these bytes are a manifest written by a sync.
 fn is_manifest(bytes: &[u8]) -> bool {
     let parsed = serde_json::from_slice::<serde_json::Value>(bytes);
     parsed.is_ok_and(|manifest| manifest.get("commitSha").is_some() && manifest.get("documents").is_some())
 }
 
-/// How an object fared.
+/// Converts the result of an object operation.
 fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), UploadFailure> {
     match result {
-        // Only copies of files have such names; the document itself is kept.
+        // Only raw copies of files have such long names; the document itself is stored.
         Err(ObjectError::NameTooLong(_)) => {
             tracing::warn!(
                 object.key = key.as_str(),
@@ -264,12 +264,12 @@ fn outcome(key: &Key, result: Result<(), ObjectError>) -> Result<(), UploadFailu
     }
 }
 
-/// What went wrong with an object, for the log and the report.
+/// The error with its causes, for log and report.
 fn public_message(error: &ObjectError) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-fn until(moment: Timestamp) -> Duration {
+fn time_until(moment: Timestamp) -> Duration {
     Duration::try_from(moment.duration_since(Knowledge::now())).unwrap_or_default()
 }

@@ -1,36 +1,36 @@
-//! What a thing asks of whoever wants it.
+//! Access requirements of tools, resources and prompts.
 
 use crate::{Domain, Scope, Tier};
 
-/// The terms on which a tool, a resource or a prompt is seen and used.
+/// Access requirements of a tool, a resource or a prompt: who sees it and who may use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Access {
     /// The service it belongs to.
     pub domain: Domain,
     /// The lowest tier that may use it.
     pub tier: Tier,
-    /// Every scope that is needed.
+    /// The required scopes; the caller needs all of them.
     pub scopes: Vec<Scope>,
 }
 
 impl Access {
-    /// Open to anyone.
+    /// Open to everyone.
     pub fn public(domain: Domain) -> Self {
         Self { domain, tier: Tier::Public, scopes: Vec::new() }
     }
 
-    /// For a tier and those above it, with scopes that the person allowed the program.
+    /// Requires a tier or a higher one, and scopes that the user granted to the client.
     pub fn scoped(domain: Domain, tier: Tier, scopes: impl IntoIterator<Item = Scope>) -> Self {
         Self { domain, tier, scopes: scopes.into_iter().collect() }
     }
 
-    /// Whether it is above `public` and names no scope: then every program of such a person could use it, whatever they
-    /// allowed it.
+    /// Whether it requires a tier above `public` but no scope: then any client of such a user could use it,
+    /// whatever the user granted.
     pub fn lacks_scope(&self) -> bool {
         self.tier > Tier::Public && self.scopes.is_empty()
     }
 
-    /// Whether the answer is the same for every caller.
+    /// Whether it is open to everyone, so that the response is the same for all callers.
     pub fn is_public(&self) -> bool {
         self.tier == Tier::Public && self.scopes.is_empty()
     }

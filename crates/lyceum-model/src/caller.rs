@@ -1,10 +1,10 @@
-//! Who is calling.
+//! The caller of a request.
 
 use std::collections::BTreeSet;
 
 use crate::{Scope, Tier};
 
-/// Who is calling, and what they hold. Made by a door, once per request, from the proof that came with it.
+/// The caller of a request, with tier and scopes. Created once per request, from the presented credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
     subject: Option<String>,
@@ -19,39 +19,39 @@ enum Scopes {
 }
 
 impl Caller {
-    /// The owner of a trusted machine: may do everything. For stdio, and for `auth.mode = "open"`.
+    /// A caller with all permissions, for stdio and for `auth.mode = "open"`.
     pub fn trusted() -> Self {
         Self { subject: None, tier: Tier::Operator, scopes: Scopes::Every }
     }
 
-    /// Someone who did not say who they are.
+    /// A caller without credentials.
     pub fn anonymous() -> Self {
         Self { subject: None, tier: Tier::Public, scopes: Scopes::Listed(BTreeSet::new()) }
     }
 
-    /// Someone known: the tier is the person's, the scopes are those of the grant they came with. What is above `public` asks
-    /// for both.
+    /// An authenticated caller: the tier is the user's, the scopes are those of the grant. Access above `public`
+    /// requires both.
     pub fn known(subject: impl Into<String>, tier: Tier, scopes: impl IntoIterator<Item = Scope>) -> Self {
         let scopes = Scopes::Listed(scopes.into_iter().collect());
         Self { subject: Some(subject.into()), tier, scopes }
     }
 
-    /// A stable name for the caller, where there is one.
+    /// Stable identifier of the caller; `None` if anonymous or trusted.
     pub fn subject(&self) -> Option<&str> {
         self.subject.as_deref()
     }
 
-    /// Whether the caller did not say who they are, where others do.
+    /// Whether the caller presented no credentials where they are expected.
     pub fn is_anonymous(&self) -> bool {
         self.subject.is_none() && self.scopes != Scopes::Every
     }
 
-    /// How far the caller is trusted.
+    /// The caller's tier.
     pub fn tier(&self) -> Tier {
         self.tier
     }
 
-    /// The scopes that were named one by one; none where the caller may do everything.
+    /// The granted scopes; empty for [`Caller::trusted`], which holds all.
     pub fn scopes(&self) -> impl Iterator<Item = &Scope> {
         match &self.scopes {
             Scopes::Every => None,
@@ -61,7 +61,7 @@ impl Caller {
         .flatten()
     }
 
-    /// Whether the caller holds that scope.
+    /// Whether the caller holds `scope`.
     pub fn has(&self, scope: &Scope) -> bool {
         match &self.scopes {
             Scopes::Every => true,

@@ -1,49 +1,49 @@
-//! The closed list of codes that clients see, whatever the door.
+//! The closed list of error codes that clients see, the same for every transport.
 //!
-//! The names are a promise: clients match on them. The doors turn a code into an HTTP status or a
-//! JSON-RPC code by one table each.
+//! The names are stable: clients match on them. Each transport maps a code to an HTTP status or a JSON-RPC code in
+//! one table.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What went wrong, for a program to match on.
+/// Machine-readable error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ErrorCode {
-    /// No tool has that name, or the caller may not know that one has.
+    /// No tool has that name, or the caller may not see it.
     ToolNotFound,
-    /// The caller lacks a scope or a tier that the tool needs.
+    /// The caller lacks a scope or tier that the tool requires.
     ScopeMissing,
-    /// The request is well formed, but its content is not what was asked for.
+    /// The request is well formed, but an argument or field is invalid.
     ValidationError,
-    /// Another server that we depend on failed.
+    /// An upstream server failed.
     UpstreamError,
-    /// The caller, or the page it comes from, may not do this.
+    /// The caller, or the `Origin` of its request, may not do this.
     Forbidden,
-    /// The caller has not said who it is, or the proof is not good.
+    /// No credentials, or invalid ones.
     Unauthorized,
-    /// There is nothing under that name or path.
+    /// Nothing exists under that name or path.
     NotFound,
-    /// The path is not one that stays below its root.
+    /// The path is invalid or leaves its root.
     InvalidPath,
     /// The query is too short, too long or not text.
     InvalidQuery,
-    /// The limit is out of its range.
+    /// The limit is out of range.
     InvalidLimit,
-    /// The search could not be carried out.
+    /// The search failed.
     SearchError,
-    /// The HTTP method is not one that this path takes.
+    /// The path doesn't support the HTTP method.
     MethodNotAllowed,
     /// The request is too large.
     PayloadTooLarge,
-    /// The caller sent more than its share.
+    /// The caller exceeded a rate limit.
     RateLimited,
-    /// The work was not done within its time limit.
+    /// The time limit was exceeded.
     Timeout,
-    /// The server can't take this now; the same request may work later.
+    /// The server is temporarily unable to handle the request; a retry may succeed.
     Unavailable,
-    /// A fault of ours.
+    /// An internal error.
     InternalError,
 }
 

@@ -1,6 +1,6 @@
-//! The nouns of lyceum, and nothing that acts.
+//! Domain types shared by all crates.
 //!
-//! No I/O, no clock, no randomness, no async: every other crate, and a build for the edge, shares these types.
+//! No I/O, no clock, no randomness, no async: every other crate, and builds for the edge, can use these types.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod access;

@@ -1,9 +1,9 @@
-//! Which addresses are of the public Internet.
+//! Which IP addresses are public.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is one of the public Internet. What is not known to be is not: loopback, private, shared and
-/// link-local networks, multicast, metadata services of clouds, and every IPv6 address that stands for one of IPv4.
+/// Whether an IP address is globally routable. An allowlist: loopback, private, shared and link-local networks,
+/// multicast, cloud metadata services, and all IPv6 addresses that embed an IPv4 address are not public.
 pub fn is_public_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -11,7 +11,7 @@ pub fn is_public_address(address: IpAddr) -> bool {
     }
 }
 
-/// The one metadata service that has a public address: Azure's.
+/// Azure's WireServer: the one cloud metadata service at a public address.
 const WIRE_SERVER: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -27,12 +27,12 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !is_special
 }
 
-/// Only what is given out (2000::/3), and of that nothing that stands for an IPv4 address or for examples.
+/// Only global unicast (2000::/3), except ranges that embed IPv4 addresses, are reserved or are for documentation.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, ..] = address.segments();
-    let is_given_out = first & 0xe000 == 0x2000;
+    let is_global_unicast = first & 0xe000 == 0x2000;
     let is_special = matches!((first, second), (0x2001, 0..=0x01ff | 0x0db8) | (0x2002 | 0x3fff, _));
-    is_given_out && !is_special
+    is_global_unicast && !is_special
 }
 
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! A path that stays below its root.
+//! Relative paths that stay below their root.
 //!
-//! Every path that comes from a caller, a file listing or a Git tree is one of these before it goes anywhere;
-//! there is no second check.
+//! Every path from a caller, a file listing or a Git tree is parsed into a `RelPath` before use; nothing checks it
+//! again later.
 
 use std::{borrow::Borrow, fmt};
 
 use serde::Serialize;
 
-/// The longest path that is taken, in bytes.
+/// Maximum length of a path.
 const MAX_PATH_BYTES: usize = 1024;
 
-/// The longest segment: what file systems take.
+/// Maximum length of a segment, as file systems limit it.
 const MAX_SEGMENT_BYTES: usize = 255;
 
 /// Characters that look like `/` or `\`.
@@ -23,12 +23,12 @@ const DOT_LIKE: [char; 5] = ['\u{2024}', '\u{2025}', '\u{2026}', '\u{FE52}', '\u
 /// A `/`-separated path below some root, such as `ui/react/auth.md`.
 ///
 /// Invariant: not empty, not absolute, at most 1024 bytes, no `\`, no control character, no empty, `.` or `..`
-/// segment, also not percent-encoded or in characters that only look like these. Holding one *is* the proof.
+/// segment, not even percent-encoded or in lookalike characters. Holding one *is* the proof.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct RelPath(String);
 
-/// Why a text is not a path below a root.
+/// Why a text is not a valid relative path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a path that stays in its folder: {reason}")]
 pub struct InvalidPath {
@@ -37,7 +37,7 @@ pub struct InvalidPath {
 }
 
 impl RelPath {
-    /// Parses a path that comes from outside; the only way to make one of text.
+    /// Parses untrusted input; the only way to create a `RelPath` from text.
     pub fn parse(text: &str) -> Result<Self, InvalidPath> {
         match fault(text).or_else(|| encoded_fault(text)) {
             None => Ok(Self(text.to_owned())),
@@ -55,30 +55,30 @@ impl RelPath {
         self.0.rsplit_once('/').map_or(&self.0, |(_, name)| name)
     }
 
-    /// The folder it is in, if it is in one.
+    /// The parent folder, if any.
     pub fn parent(&self) -> Option<Self> {
         self.0.rsplit_once('/').map(|(folder, _)| Self(folder.to_owned()))
     }
 
-    /// The extension with its dot, such as `.md`; empty where there is none.
+    /// The extension with its dot, such as `.md`; empty if there is none.
     pub fn extension(&self) -> &str {
         let name = self.name();
         name.rfind('.').filter(|at| *at > 0).and_then(|at| name.get(at..)).unwrap_or_default()
     }
 
-    /// The same path without that ending, if it has it and something is left.
+    /// Removes a suffix; `None` if the path doesn't end with it, or if no name would be left.
     pub fn strip_suffix(&self, suffix: &str) -> Option<Self> {
         let rest = self.0.strip_suffix(suffix)?;
         (!rest.is_empty() && !rest.ends_with('/')).then(|| Self(rest.to_owned()))
     }
 
-    /// What follows that folder, if the path is below it.
+    /// The path relative to `folder`, if it is below it.
     pub fn below(&self, folder: &Self) -> Option<Self> {
         let rest = self.0.strip_prefix(folder.as_str())?.strip_prefix('/')?;
         Some(Self(rest.to_owned()))
     }
 
-    /// A path below this one; nothing if it would be too long.
+    /// Appends a path; `None` if the result would be too long.
     pub fn join(&self, below: &Self) -> Option<Self> {
         let joined = format!("{}/{below}", self.0);
         (joined.len() <= MAX_PATH_BYTES).then_some(Self(joined))
@@ -119,8 +119,8 @@ fn fault(text: &str) -> Option<&'static str> {
     text.split('/').any(only_dots).then_some("it has an empty part, . or ..")
 }
 
-/// The same in percent-encoding, once or twice over: a path is never decoded after this check, but what reads it
-/// next might.
+/// Checks the percent-decoded path, decoded up to twice: nothing decodes a path after this check, but a downstream
+/// consumer might.
 fn encoded_fault(text: &str) -> Option<&'static str> {
     if !text.contains('%') {
         return None;
@@ -140,7 +140,7 @@ fn encoded_fault(text: &str) -> Option<&'static str> {
     None
 }
 
-/// Decodes `%41` and the like; what is not UTF-8 then gets a replacement character.
+/// Percent-decodes; invalid UTF-8 becomes replacement characters.
 fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -9,7 +9,7 @@ use std::{
 
 use serde::Serialize;
 
-/// The text is not a name that can be used.
+/// Why a text is not a valid slug.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a {kind}: write 1 to 64 of a-z, 0-9, '-', '_', '.' or ':', beginning with a letter")]
 pub struct InvalidSlug {
@@ -33,7 +33,7 @@ const fn is_slug(text: &[u8]) -> bool {
     true
 }
 
-/// Defines a newtype over a slug; the types differ so that one can't stand in for another.
+/// Defines a newtype over a slug. Distinct types can't be mixed up.
 macro_rules! slug {
     ($(#[$doc:meta])* $name:ident, $kind:literal) => {
         $(#[$doc])*
@@ -42,13 +42,13 @@ macro_rules! slug {
         pub struct $name(Cow<'static, str>);
 
         impl $name {
-            /// A name written in the code; make it a `const`, so that a bad one does not compile.
+            /// Creates a slug from a literal; use it in a `const`, so that an invalid one doesn't compile.
             pub const fn from_static(text: &'static str) -> Self {
-                assert!(is_slug(text.as_bytes()), "not a name that can be used");
+                assert!(is_slug(text.as_bytes()), "not a valid slug");
                 Self(Cow::Borrowed(text))
             }
 
-            /// Parses a name that comes from outside.
+            /// Parses untrusted input.
             pub fn parse(text: &str) -> Result<Self, InvalidSlug> {
                 if is_slug(text.as_bytes()) {
                     Ok(Self(Cow::Owned(text.to_owned())))
@@ -82,7 +82,7 @@ slug! {
     Domain, "domain"
 }
 slug! {
-    /// A right that a caller may hold, such as `knowledge:read`.
+    /// A permission that a caller may hold, such as `knowledge:read`.
     Scope, "scope"
 }
 slug! {

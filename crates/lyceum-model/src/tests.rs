@@ -1,4 +1,4 @@
-//! The nouns keep their promises.
+//! Invariants of the domain types.
 
 use crate::{Domain, ErrorCode, RelPath, Tier};
 

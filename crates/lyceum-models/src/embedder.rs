@@ -1,4 +1,4 @@
-//! The seam to a model that turns text into vectors: a file on this machine or somebody's endpoint.
+//! The `Embedder` trait: text embeddings by a local model or a remote endpoint.
 
 pub mod local;
 mod ollama;
@@ -26,7 +26,7 @@ pub use settings::{
 pub use tei::TeiEmbedder;
 pub use workers_ai::WorkersAiEmbedder;
 
-/// Sets a model up.
+/// Creates the embedder that the settings describe.
 pub async fn connect(
     settings: &Settings,
     key: Option<Secret>,
@@ -37,8 +37,8 @@ pub async fn connect(
         Settings::Local(settings) => {
             let (settings, models) = (settings.clone(), models.to_owned());
             let loaded = tokio::task::spawn_blocking(move || load(&settings, &models)).await;
-            let died = |_| EmbedError::Model("loading it failed; the log says more".to_owned());
-            Arc::new(loaded.map_err(died)??)
+            let panicked = |_| EmbedError::Model("loading failed; see the log".to_owned());
+            Arc::new(loaded.map_err(panicked)??)
         }
         Settings::OpenAi(settings) => Arc::new(OpenAiEmbedder::connect(settings, key).await?),
         Settings::Ollama(settings) => Arc::new(OllamaEmbedder::connect(settings, key).await?),
@@ -47,146 +47,146 @@ pub async fn connect(
     })
 }
 
-/// Loads a model of this machine. Blocks.
+/// Loads a local model. Blocks.
 fn load(settings: &LocalSettings, models: &Path) -> Result<LocalEmbedder, EmbedError> {
-    let broken = |error: ModelError| EmbedError::Model(error.to_string());
-    let folder = Folder::open(&settings.folder_in(models)).map_err(broken)?;
+    let unusable = |error: ModelError| EmbedError::Model(error.to_string());
+    let folder = Folder::open(&settings.folder_in(models)).map_err(unusable)?;
     let LocalSettings { pooling, query_prefix, passage_prefix, max_tokens, .. } = settings.clone();
     let folder = folder.with_prefixes(query_prefix, passage_prefix).with_reading(pooling, max_tokens);
     LocalEmbedder::load(&folder, std::thread::available_parallelism().map_or(1, Into::into))
 }
 
-/// What a text is, for models that tell questions and passages apart.
+/// The role of a text, for models that embed queries and passages differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// What somebody asks.
+    /// A search query.
     Query,
-    /// What may answer it.
+    /// An indexed passage.
     Passage,
 }
 
-/// Turns text into vectors. A seam: the real ones need a model file or a network.
+/// Embeds texts. A trait because real implementations need a model file or a network.
 #[async_trait]
 pub trait Embedder: Send + Sync + std::fmt::Debug {
-    /// Which model this is. Vectors of two identities are never compared.
+    /// Identity of the model. Vectors of different identities are never compared.
     fn identity(&self) -> &Identity;
 
-    /// One vector for each text, in order, each of length one.
+    /// Returns one unit vector per text, in order.
     async fn embed(&self, purpose: Purpose, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 
-/// Which model made a vector: with another one, nothing can be compared.
+/// Identity of an embedding model: everything that makes vectors incomparable if it differs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
-    /// What runs it: `local`, `openai`, `ollama`, `tei` or `workers-ai`.
+    /// Backend: `local`, `openai`, `ollama`, `tei` or `workers-ai`.
     pub kind: String,
     /// Its name, such as `all-MiniLM-L6-v2`.
     pub name: String,
-    /// The hash of its files, where they are here.
+    /// Hash of the model files, for local models.
     pub sha256: Option<String>,
-    /// How the vectors of words become one.
+    /// Pooling of token vectors.
     pub pooling: Pooling,
-    /// What stands before a question.
+    /// Prefix of queries.
     pub query_prefix: String,
-    /// What stands before a passage.
+    /// Prefix of passages.
     pub passage_prefix: String,
-    /// How long a vector is.
+    /// Dimensions of the vectors.
     pub dimensions: usize,
-    /// How many tokens of a text it sees.
+    /// Context length in tokens; longer texts are truncated.
     pub max_tokens: usize,
 }
 
-/// How the vectors of the tokens become that of the text.
+/// How token vectors are pooled into one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Pooling {
-    /// Their mean.
+    /// Mean pooling.
     Mean,
-    /// That of the first token.
+    /// The vector of the first (`[CLS]`) token.
     Cls,
-    /// The endpoint's own business.
+    /// Decided by the endpoint.
     Remote,
 }
 
-/// Why texts have no vectors. The texts are for whoever runs the server.
+/// Why embedding failed. The messages are for operators; [`EmbedError::reason`] is for callers.
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
-    /// The model's files can't be used.
+    /// The model files can't be used.
     #[error("the model can't be used: {0}")]
     Model(String),
-    /// The endpoint can't be reached, or broke off.
+    /// The endpoint can't be reached, or the connection broke.
     #[error("the embedding endpoint can't be reached: {0}")]
     Unreachable(String),
-    /// The endpoint did not answer in time.
+    /// The endpoint did not answer before the timeout.
     #[error("the embedding endpoint did not answer within {} s", .0.as_secs())]
-    Late(Duration),
-    /// The endpoint has too much to do.
+    Timeout(Duration),
+    /// The endpoint is rate limited or overloaded.
     #[error("the embedding endpoint is busy (status {status})")]
     Busy {
-        /// What it answered.
+        /// HTTP status.
         status: u16,
-        /// How long it wants to be left alone.
+        /// `Retry-After`, if sent.
         retry_after: Option<Duration>,
     },
-    /// The endpoint does not take the request, whoever asks again.
+    /// The endpoint rejected the request.
     #[error("the embedding endpoint refused (status {status}): {message}")]
     Refused {
-        /// What it answered.
+        /// HTTP status.
         status: u16,
-        /// The beginning of what it said.
+        /// Start of the response body.
         message: String,
     },
-    /// The answer is not what was asked for; nothing of it is used.
-    #[error("the embedding endpoint answered something else than vectors: {0}")]
+    /// The response is invalid; nothing of it is used.
+    #[error("the embedding endpoint returned an invalid response: {0}")]
     Malformed(String),
-    /// Not one vector for each text.
-    #[error("{expected} texts were sent and {got} vectors came back")]
+    /// The number of vectors differs from the number of texts.
+    #[error("{expected} texts were sent, but {got} vectors were returned")]
     WrongCount {
-        /// How many texts there were.
+        /// Number of texts.
         expected: usize,
-        /// How many vectors.
+        /// Number of vectors.
         got: usize,
     },
-    /// Vectors of another length than the model's.
-    #[error("vectors of {got} dimensions came back where the model has {expected}")]
+    /// The vectors have other dimensions than the model.
+    #[error("vectors of {got} dimensions were returned, but the model has {expected}")]
     WrongDimensions {
-        /// What the identity says.
+        /// Dimensions of the model.
         expected: usize,
-        /// What came.
+        /// Dimensions returned.
         got: usize,
     },
 }
 
 impl EmbedError {
-    /// Whether the same request may go well later.
-    pub fn is_passing(&self) -> bool {
+    /// Whether a retry of the same request may succeed.
+    pub fn is_transient(&self) -> bool {
         match self {
-            Self::Unreachable(_) | Self::Late(_) | Self::Busy { .. } | Self::Malformed(_) => true,
+            Self::Unreachable(_) | Self::Timeout(_) | Self::Busy { .. } | Self::Malformed(_) => true,
             Self::Refused { status, .. } => *status >= 500,
             Self::Model(_) | Self::WrongCount { .. } | Self::WrongDimensions { .. } => false,
         }
     }
 
-    /// Why there are no vectors, without what only concerns whoever runs the server.
+    /// The reason for callers, without operator-only detail.
     pub fn reason(&self) -> String {
         match self {
             Self::Model(_) => "the model can't be used".to_owned(),
             Self::Unreachable(_) => "the embedding endpoint can't be reached".to_owned(),
             Self::Refused { status, .. } => format!("the embedding endpoint refused (status {status})"),
-            Self::Malformed(_) => "the embedding endpoint answered something else than vectors".to_owned(),
-            Self::Late(_) | Self::Busy { .. } | Self::WrongCount { .. } | Self::WrongDimensions { .. } => {
+            Self::Malformed(_) => "the embedding endpoint returned an invalid response".to_owned(),
+            Self::Timeout(_) | Self::Busy { .. } | Self::WrongCount { .. } | Self::WrongDimensions { .. } => {
                 self.to_string()
             }
         }
     }
 
-    /// Whether another text may have gone well.
-    pub fn may_be_the_text(&self) -> bool {
+    /// Whether the input may be the cause, so that other texts may succeed.
+    pub fn may_be_the_input(&self) -> bool {
         match self {
             Self::Refused { status, .. } => matches!(status, 400 | 413 | 422),
             Self::Model(_) | Self::Malformed(_) => true,
             Self::Unreachable(_)
-            | Self::Late(_)
+            | Self::Timeout(_)
             | Self::Busy { .. }
             | Self::WrongCount { .. }
             | Self::WrongDimensions { .. } => false,
@@ -202,7 +202,7 @@ impl EmbedError {
     }
 }
 
-/// The vectors as they may be stored: as many as asked for, of the right length, finite, each scaled to length one.
+/// Validates vectors (count, dimensions, finite values) and normalizes them to unit length.
 pub fn checked(
     identity: &Identity,
     expected: usize,
@@ -218,12 +218,12 @@ fn unit(expected: usize, mut vector: Vec<f32>) -> Result<Vec<f32>, EmbedError> {
     if vector.len() != expected {
         return Err(EmbedError::WrongDimensions { expected, got: vector.len() });
     }
-    let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-    if !length.is_finite() || length <= f32::EPSILON {
-        return Err(EmbedError::Malformed("a vector without a direction".to_owned()));
+    let norm = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
+    if !norm.is_finite() || norm <= f32::EPSILON {
+        return Err(EmbedError::Malformed("a zero or non-finite vector".to_owned()));
     }
     for x in &mut vector {
-        *x /= length;
+        *x /= norm;
     }
     Ok(vector)
 }

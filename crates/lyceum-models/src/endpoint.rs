@@ -1,8 +1,8 @@
-//! One way to ask models behind HTTP: JSON goes out, JSON comes back, and whatever else comes is a [`Fault`].
+//! HTTP client for model APIs: JSON in, JSON out, everything else is an [`EndpointError`].
 //!
-//! Redirects are not followed, every answer has a limit in time and size, and no key shows in what is said.
+//! Redirects are not followed, every response has a timeout and a size limit, and errors never contain the key.
 
-mod fault;
+mod error;
 mod response;
 mod workers_ai;
 
@@ -15,76 +15,81 @@ use reqwest::{
 };
 use serde::{Serialize, de::DeserializeOwned};
 
-pub(crate) use fault::Fault;
+pub(crate) use error::EndpointError;
 pub(crate) use workers_ai::{Envelope, WORKERS_AI, workers_ai_path};
 
-/// How long a connection may be idle. Whoever searches now and then should not pay for a new one each time.
+/// Idle timeout of a connection: long enough that occasional searches reuse it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(50);
 
-/// What one request may take.
+/// Limits of one request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// From the first byte sent to the last byte read.
+    /// Timeout from the first byte sent to the last byte read.
     pub(crate) time: Duration,
-    /// How large an answer may be.
+    /// Maximum size of the response.
     pub(crate) bytes: usize,
 }
 
-/// Somebody's HTTP endpoint and the key to it.
+/// An HTTP endpoint and its API key.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     client: Client,
     base: Url,
     key: Option<Secret>,
-    /// The key as it is sent.
+    /// The `Authorization` header.
     bearer: Option<HeaderValue>,
 }
 
 impl Endpoint {
-    /// Gets ready to ask; nothing is sent yet.
-    pub(crate) async fn new(url: &str, key: Option<Secret>) -> Result<Self, Fault> {
+    /// Creates a client; sends nothing.
+    pub(crate) async fn new(url: &str, key: Option<Secret>) -> Result<Self, EndpointError> {
         let base = parse(url)?;
         let bearer = key.as_ref().map(Secret::bearer).transpose();
-        let bearer = bearer.map_err(|error| Fault::Unusable(error.to_string()))?;
+        let bearer = bearer.map_err(|error| EndpointError::Unusable(error.to_string()))?;
         let server = base.clone();
         let options = ClientOptions { idle_timeout: Some(IDLE_TIMEOUT), ..ClientOptions::default() };
-        // The certificates that this system trusts are read from the disk.
+        // Reads the system's trusted certificates from disk.
         let client = tokio::task::spawn_blocking(move || client(&server, options)).await;
         let client = client
-            .map_err(|_| Fault::Unusable("the HTTP client could not be set up".to_owned()))?
-            .map_err(|error| Fault::Unusable(error.to_string()))?;
+            .map_err(|_| EndpointError::Unusable("the HTTP client could not be set up".to_owned()))?
+            .map_err(|error| EndpointError::Unusable(error.to_string()))?;
         Ok(Self { client, base, key, bearer })
     }
 
-    /// Where this is, without what a query or a key might give away.
-    pub(crate) fn place(&self) -> String {
+    /// Base URL without its query, which may hold a secret.
+    pub(crate) fn redacted_url(&self) -> String {
         let mut shown = self.base.clone();
         shown.set_query(None);
         shown.to_string().trim_end_matches('/').to_owned()
     }
 
-    /// Asks with a body.
-    pub(crate) async fn post<T>(&self, path: &str, body: &impl Serialize, limits: Limits) -> Result<T, Fault>
+    /// Sends a POST request.
+    pub(crate) async fn post<T>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+        limits: Limits,
+    ) -> Result<T, EndpointError>
     where
         T: DeserializeOwned + Send + 'static,
     {
         self.request(self.client.post(self.url(path)).json(body), limits).await
     }
 
-    /// Asks without one.
-    pub(crate) async fn get<T>(&self, path: &str, limits: Limits) -> Result<T, Fault>
+    /// Sends a GET request.
+    pub(crate) async fn get<T>(&self, path: &str, limits: Limits) -> Result<T, EndpointError>
     where
         T: DeserializeOwned + Send + 'static,
     {
         self.request(self.client.get(self.url(path)), limits).await
     }
 
-    /// What was found wrong with an answer, fit for a log.
+    /// Removes the key from an error message and shortens it.
     pub(crate) fn redact(&self, text: &str) -> String {
         response::redact(text, self.key.as_ref())
     }
 
-    async fn request<T>(&self, request: RequestBuilder, limits: Limits) -> Result<T, Fault>
+    async fn request<T>(&self, request: RequestBuilder, limits: Limits) -> Result<T, EndpointError>
     where
         T: DeserializeOwned + Send + 'static,
     {
@@ -93,9 +98,9 @@ impl Endpoint {
             None => request,
         };
         let sent = request.timeout(limits.time).send().await;
-        let response = sent.map_err(|error| Fault::of(error, limits.time))?;
+        let response = sent.map_err(|error| EndpointError::of(error, limits.time))?;
         if !response.status().is_success() {
-            return Err(response::refusal(response, self.key.as_ref()).await);
+            return Err(response::error_response(response, self.key.as_ref()).await);
         }
         response::read(response, limits, self.key.as_ref()).await
     }
@@ -111,25 +116,27 @@ impl Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Endpoint({})", self.place())
+        write!(f, "Endpoint({})", self.redacted_url())
     }
 }
 
-/// The text as it is sent: its beginning, and never nothing, which some endpoints refuse together with the whole batch.
-pub(crate) fn sendable(text: &str, most: usize) -> &str {
-    let cut = text.char_indices().nth(most).and_then(|(end, _)| text.get(..end)).unwrap_or(text);
+/// Truncates a text, and replaces an empty one: some endpoints reject the whole batch because of it.
+pub(crate) fn sendable(text: &str, max_chars: usize) -> &str {
+    let cut = text.char_indices().nth(max_chars).and_then(|(end, _)| text.get(..end)).unwrap_or(text);
     if cut.trim().is_empty() { "-" } else { cut }
 }
 
-fn parse(text: &str) -> Result<Url, Fault> {
-    let unusable = |why: &str| Fault::Unusable(why.to_owned());
+fn parse(text: &str) -> Result<Url, EndpointError> {
+    let unusable = |why: &str| EndpointError::Unusable(why.to_owned());
     let url = Url::parse(text.trim())
-        .map_err(|_| unusable("its address is not a URL; write it like https://example.com/v1"))?;
+        .map_err(|_| unusable("`url` is not a URL; write it like https://example.com/v1"))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(unusable("its address must start with https:// or http://"));
+        return Err(unusable("`url` must start with https:// or http://"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(unusable("its address must not hold a password; name a variable that holds the key"));
+        return Err(unusable(
+            "`url` must not contain a password; set `key_env` to the variable that holds the key",
+        ));
     }
     Ok(url)
 }

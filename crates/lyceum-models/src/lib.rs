@@ -1,7 +1,7 @@
-//! Machine-learning models: their files, the runtime, and what they do, on this machine or behind an endpoint.
+//! Machine-learning models, local or behind an endpoint: embedding, reranking, model files, inference.
 //!
-//! Search, code search and chat use them alike; nothing here knows what a page or an index is.
-#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
+//! Independent of search: nothing here knows what a page or an index is.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests spawn tasks and wait for them"))]
 
 pub mod embedder;
 mod endpoint;

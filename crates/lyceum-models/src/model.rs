@@ -1,4 +1,4 @@
-//! Model files on this machine: the folder they are in, how they are got, and how they are made ready to run.
+//! Local model files: layout, download, conversion and inference.
 
 mod architecture;
 mod card;
@@ -25,17 +25,17 @@ pub use error::ModelError;
 pub use folder::Folder;
 pub use pull::{Fallback, Progress, PullError, PullOptions, pull};
 
-/// Descriptions have a few kilobytes.
-const MAX_JSON: u64 = 1 << 20;
+/// Maximum size of a JSON file; real ones have a few kilobytes.
+const MAX_JSON_BYTES: u64 = 1 << 20;
 
-/// Reads a small file of JSON.
+/// Reads a small JSON file.
 fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, ModelError> {
     let file = ModelError::name_of(path);
     let unreadable = |source| ModelError::Unreadable { file: file.clone(), source };
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
-    if size > MAX_JSON {
-        return Err(ModelError::malformed(&file, "it is too long"));
+    if size > MAX_JSON_BYTES {
+        return Err(ModelError::malformed(&file, "it is too large"));
     }
     let bytes = std::fs::read(path).map_err(unreadable)?;
-    serde_json::from_slice(&bytes).map_err(|fault| ModelError::malformed(&file, fault.to_string()))
+    serde_json::from_slice(&bytes).map_err(|error| ModelError::malformed(&file, error.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The seam to a model that reads a question and a passage together and says how well they fit.
+//! The `Reranker` trait: relevance of passages to a query, by a cross-encoder.
 
 mod cohere;
 mod deferred;
@@ -18,46 +18,46 @@ pub use settings::{Budget, CohereSettings, LocalSettings, Settings, TeiSettings,
 pub use tei::TeiReranker;
 pub use workers_ai::WorkersAiReranker;
 
-/// Scores passages for a question. A seam: the real ones need a model file or a network.
+/// Scores passages for a query. A trait because real implementations need a model file or a network.
 #[async_trait]
 pub trait Reranker: Send + Sync + std::fmt::Debug {
-    /// What tells its scores from those of another, for the cache: kind, name, hash.
+    /// Identifies the model in cache keys: kind, name, hash.
     fn identity(&self) -> &str;
 
-    /// Gets ready, for one that has to load something first.
+    /// Loads the model, if necessary.
     async fn prepare(&self) -> Result<(), RerankError> {
         Ok(())
     }
 
-    /// One score for each passage, in order; higher fits better. All of them in one request.
+    /// Returns one score per passage, in order; higher is more relevant. One request for all.
     async fn score(&self, query: &str, passages: &[String]) -> Result<Vec<f32>, RerankError>;
 }
 
-/// Why passages have no scores. The texts are for whoever runs the server.
+/// Why reranking failed. The messages are for operators.
 #[derive(Debug, thiserror::Error)]
 pub enum RerankError {
-    /// The model's files can't be used.
+    /// The model files can't be used.
     #[error("the reranker can't be used: {0}")]
     Model(String),
-    /// It is not there yet.
+    /// The model is being loaded.
     #[error("the reranker is still being loaded")]
     Loading,
-    /// The endpoint can't be reached, or broke off.
+    /// The endpoint can't be reached, or the connection broke.
     #[error("the reranker can't be reached: {0}")]
     Unreachable(String),
-    /// It took longer than a search may wait.
+    /// The time budget is exceeded.
     #[error("the reranker did not answer within {} ms", .0.as_millis())]
-    Late(Duration),
-    /// The endpoint has too much to do or refused.
+    Timeout(Duration),
+    /// The endpoint is overloaded or rejected the request.
     #[error("the reranker refused (status {status}): {message}")]
     Refused {
-        /// What it answered.
+        /// HTTP status.
         status: u16,
-        /// The beginning of what it said.
+        /// Start of the response body.
         message: String,
     },
-    /// The answer is not what was asked for; nothing of it is used.
-    #[error("the reranker answered something else than scores: {0}")]
+    /// The response is invalid; nothing of it is used.
+    #[error("the reranker returned an invalid response: {0}")]
     Malformed(String),
 }
 

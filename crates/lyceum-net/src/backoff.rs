@@ -1,31 +1,31 @@
-//! Exponential back-off: how long to wait after each failure in a row.
+//! Exponential backoff: the delay after each consecutive failure.
 //!
-//! A pure function of the number of failures, so that it also serves those who keep that number in a database, or wait
-//! for something else at the same time.
+//! A pure function of the failure count, so callers can keep the count in a database, or wait for something else
+//! at the same time.
 
 use std::time::Duration;
 
-/// Waits that double from the first to the longest.
+/// A delay that doubles with each failure, up to a maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
-    /// The wait after the first failure.
+    /// Delay after the first failure.
     pub first: Duration,
-    /// The longest wait.
+    /// Maximum delay.
     pub max: Duration,
 }
 
 impl Backoff {
-    /// The wait after so many failures in a row; none after no failure.
+    /// Returns the delay after `failures` consecutive failures; zero if there is none.
     pub fn after(self, failures: u32) -> Duration {
         let Some(doublings) = failures.checked_sub(1) else { return Duration::ZERO };
         self.first.saturating_mul(2_u32.saturating_pow(doublings)).min(self.max)
     }
 }
 
-/// A wait made up to a quarter longer by chance, from 0 to 255, so that many clients of a server that was away don't come
-/// back all at once.
-pub fn with_jitter(wait: Duration, chance: u8) -> Duration {
-    wait + wait / 4 * u32::from(chance) / 255
+/// Adds up to 25% jitter, so that clients of a server that recovers don't all reconnect at once. `random` is a
+/// random byte.
+pub fn with_jitter(wait: Duration, random: u8) -> Duration {
+    wait + wait / 4 * u32::from(random) / 255
 }
 
 #[cfg(test)]

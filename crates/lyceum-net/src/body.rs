@@ -1,24 +1,24 @@
-//! Bodies of answers, read within a limit: no server decides how much memory we use.
+//! Response bodies, read with a size limit: no server decides how much memory we use.
 
 use reqwest::Response;
 
 use crate::category;
 
-/// Why a body was not read.
+/// Why a body could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BodyError {
-    /// It is larger than it may be.
-    #[error("the answer is larger than {limit} bytes")]
+    /// The body exceeds the limit.
+    #[error("the response is larger than {limit} bytes")]
     TooLarge {
-        /// How large it may be.
+        /// Maximum size in bytes.
         limit: usize,
     },
-    /// It ended early, or too late.
+    /// The connection failed or timed out while reading.
     #[error("{}", category(.0))]
     Broken(#[source] reqwest::Error),
 }
 
-/// Reads a whole body of at most so many bytes.
+/// Reads a whole body of at most `limit` bytes.
 pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, BodyError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(BodyError::Broken)? {
@@ -30,7 +30,8 @@ pub async fn read_body(mut response: Response, limit: usize) -> Result<Vec<u8>, 
     Ok(body)
 }
 
-/// Reads the first bytes of a body, as many as there are up to the limit: enough to say what a refusal said.
+/// Reads at most `limit` bytes from the start of a body, for example to quote an error response. Read errors end
+/// it early.
 pub async fn read_start(mut response: Response, limit: usize) -> Vec<u8> {
     let mut start = Vec::new();
     while start.len() < limit

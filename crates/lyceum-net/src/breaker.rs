@@ -1,47 +1,46 @@
-//! A circuit breaker: a server that keeps failing is left alone for a while, so that it does not cost each caller its
-//! whole time-out.
+//! A circuit breaker: skips a server that keeps failing, so that not every caller has to wait for its timeout.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// When a server is left alone.
+/// A circuit breaker for one server.
 #[derive(Debug, Clone)]
 pub struct CircuitBreaker {
-    /// How many failures in a row open the circuit.
+    /// Number of consecutive failures that open the circuit.
     threshold: u32,
-    /// How long it stays open before one caller tries again.
+    /// How long the circuit stays open before one trial call is allowed.
     pause: Duration,
     state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Callers pass; so many calls failed in a row.
+    /// Calls are allowed; `failures` is the number of consecutive failures.
     Closed { failures: u32 },
-    /// Nobody passes until then.
+    /// No call is allowed before `until`.
     Open { until: Instant },
 }
 
-/// A change that is worth a line in the log.
+/// A state change worth logging.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transition {
-    /// The first call failed after one that did not.
+    /// A call failed after a successful one.
     FirstFailure,
-    /// The circuit is open from now on.
+    /// The circuit opened.
     Opened,
     /// Calls succeed again.
     Recovered,
 }
 
 impl CircuitBreaker {
-    /// A closed circuit that so many failures in a row open, for so long.
+    /// Creates a closed circuit that opens for `pause` after `threshold` consecutive failures.
     pub fn new(threshold: u32, pause: Duration) -> Self {
         Self { threshold, pause, state: State::Closed { failures: 0 } }
     }
 
-    /// Whether a call may be made now. When the pause is over, one caller tries, and the others are refused until that
-    /// one knows.
+    /// Whether a call may be made now. After the pause, one trial call is allowed; other calls are rejected until
+    /// it completes.
     pub fn allows(&mut self, now: Instant) -> bool {
         match &mut self.state {
             State::Closed { .. } => true,
@@ -53,13 +52,13 @@ impl CircuitBreaker {
         }
     }
 
-    /// Takes note of a call that succeeded.
+    /// Records a successful call.
     pub fn succeeded(&mut self) -> Option<Transition> {
         let before = std::mem::replace(&mut self.state, State::Closed { failures: 0 });
         (before != self.state).then_some(Transition::Recovered)
     }
 
-    /// Takes note of a call that failed.
+    /// Records a failed call.
     pub fn failed(&mut self, now: Instant) -> Option<Transition> {
         let open = State::Open { until: now + self.pause };
         let State::Closed { failures } = self.state else {
@@ -90,13 +89,13 @@ mod tests {
         assert_eq!(breaker.failed(start), Some(Transition::FirstFailure));
         assert_eq!(breaker.failed(start), None);
         assert_eq!(breaker.failed(start), Some(Transition::Opened));
-        // Calls that were under way already fail too.
+        // Calls already in flight fail too.
         assert_eq!(breaker.failed(start), None);
         assert!(!breaker.allows(start + PAUSE - Duration::from_millis(1)));
 
         let after = start + PAUSE;
         assert!(breaker.allows(after));
-        assert!(!breaker.allows(after), "the second does not try at the same time");
+        assert!(!breaker.allows(after), "only one trial call at a time");
         assert_eq!(breaker.failed(after), None);
         assert!(!breaker.allows(after + Duration::from_secs(29)));
 

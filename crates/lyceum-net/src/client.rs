@@ -1,4 +1,5 @@
-//! The HTTP client: rustls with the roots that this system trusts, the proxy of the environment, our user agent.
+//! The HTTP client: rustls with the system's trusted root certificates, the proxy from the environment, our user
+//! agent.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,54 +9,52 @@ use rustls_platform_verifier::BuilderVerifierExt;
 
 use crate::is_loopback_url;
 
-/// What a caller chooses. The default follows no redirect and sets no time-out of its own.
+/// Options of a client. The default follows no redirects and sets no timeouts.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ClientOptions {
-    /// Whether redirects are followed.
+    /// Redirect policy.
     pub redirects: Redirects,
-    /// The limit for connecting.
+    /// Timeout for connecting.
     pub connect_timeout: Option<Duration>,
-    /// The limit from one byte of an answer to the next.
+    /// Maximum time between two reads of a response.
     pub read_timeout: Option<Duration>,
-    /// The limit for a whole request, from connecting to the last byte of the answer.
+    /// Timeout for a whole request, from connecting to the last byte of the response.
     pub timeout: Option<Duration>,
-    /// How long an idle connection is kept for the next request.
+    /// How long an idle connection stays in the pool.
     pub idle_timeout: Option<Duration>,
-    /// Whether HTTP/1.1 is spoken even to servers that offer HTTP/2.
+    /// Whether to use HTTP/1.1 even if the server offers HTTP/2.
     pub http1_only: bool,
 }
 
-/// Whether redirects are followed.
+/// Redirect policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Redirects {
-    /// They are not: the answer is the redirect itself.
+    /// Doesn't follow redirects: the response is the redirect itself.
     #[default]
     Refuse,
-    /// So many in a row, and never from https to plain http.
+    /// Follows at most this many redirects, and never from https to plain http.
     Follow(usize),
 }
 
-/// Why there is no client.
+/// Why a client could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The roots of this system can't be read.
-    #[error(
-        "the certificates that this system trusts could not be read; install them (often: ca-certificates)"
-    )]
+    /// The system's root certificates can't be read.
+    #[error("can't read the system's root certificates; install them (often the package ca-certificates)")]
     Trust(#[from] rustls::Error),
-    /// The client itself can't be built.
-    #[error("the HTTP client could not be set up")]
+    /// reqwest could not build the client.
+    #[error("could not build the HTTP client")]
     Setup(#[from] reqwest::Error),
 }
 
-/// Builds a client for the server of this URL. Reads the roots that this system trusts, so it blocks on the disk.
+/// Builds a client for the server of `url`. Reads the system's root certificates, so it blocks on disk I/O.
 ///
-/// A proxy that the environment names is used, as by any HTTP client, but not to reach this very machine.
+/// Uses the proxy from the environment, except for loopback URLs.
 pub fn client(url: &Url, options: ClientOptions) -> Result<Client, ClientError> {
     Ok(builder(url, options)?.build()?)
 }
 
-/// The same, for callers in this crate that complete it.
+/// Like [`client`], for callers in this crate that set further options.
 pub(crate) fn builder(url: &Url, options: ClientOptions) -> Result<ClientBuilder, ClientError> {
     let is_https = url.scheme() == "https";
     let mut builder = Client::builder()
@@ -63,7 +62,7 @@ pub(crate) fn builder(url: &Url, options: ClientOptions) -> Result<ClientBuilder
         .user_agent(concat!("lyceum/", env!("CARGO_PKG_VERSION")));
     builder = match options.redirects {
         Redirects::Refuse => builder.redirect(Policy::none()),
-        Redirects::Follow(most) => builder.redirect(Policy::limited(most)).https_only(is_https),
+        Redirects::Follow(max) => builder.redirect(Policy::limited(max)).https_only(is_https),
     };
     if let Some(limit) = options.connect_timeout {
         builder = builder.connect_timeout(limit);
@@ -83,7 +82,7 @@ pub(crate) fn builder(url: &Url, options: ClientOptions) -> Result<ClientBuilder
     Ok(if is_loopback_url(url) { builder.no_proxy() } else { builder })
 }
 
-/// Plain http needs no roots, and does not wait for the disk.
+/// TLS configuration. Plain http needs no root certificates, so none are read from disk.
 fn tls(is_https: bool) -> Result<ClientConfig, rustls::Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()?;

@@ -1,18 +1,18 @@
-//! What a failed request is called. URLs may hold secrets, so no text names one.
+//! Error messages for failed requests. URLs may contain secrets, so no message includes one.
 
 use std::error::Error as _;
 
-/// The kind of a failure, in a few words that anybody may read.
+/// Short category of a failure, safe to show to anyone.
 pub fn category(error: &reqwest::Error) -> &'static str {
     match error {
-        error if error.is_timeout() => "it took too long",
-        error if error.is_connect() => "no connection",
-        error if error.is_body() || error.is_decode() => "the answer ended early",
+        error if error.is_timeout() => "timed out",
+        error if error.is_connect() => "could not connect",
+        error if error.is_body() || error.is_decode() => "the response ended early",
         _ => "the request failed",
     }
 }
 
-/// The failure with all its causes on one line, for the log.
+/// The error with its causes on one line, for the log.
 pub fn causes(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut text = error.to_string();

@@ -1,7 +1,7 @@
-//! The SSRF guard: fetching from a URL that somebody else chose, without being led to a machine that only we can reach.
+//! The SSRF guard: fetches URLs chosen by others without reaching internal hosts.
 //!
-//! The name is looked up once; every address that it has must be one of the public Internet, and the connection goes to
-//! exactly those. Redirects are not followed and no proxy is used, for both would look the name up again.
+//! The host name is resolved once; all of its addresses must be public, and the connection goes to exactly those.
+//! Redirects and proxies are disabled, because both would resolve the name again.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -13,47 +13,47 @@ use reqwest::{Response, StatusCode, Url, header::ACCEPT};
 
 use crate::{ClientOptions, category, client::builder};
 
-/// How long a name may take to be looked up.
+/// Timeout of the DNS lookup.
 const DNS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where names of hosts lead, and which of them may lead to this network.
+/// An SSRF guard: which hosts may be fetched from.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
-    /// Hosts, with their port, that the operator trusts wherever they are.
+    /// Hosts, as `host:port`, that the operator trusts even at a private address or over plain http.
     pub trusted: Vec<String>,
 }
 
-/// How something is asked for.
+/// Method of a request, with its body.
 #[derive(Debug, Clone, Copy)]
 pub enum Fetch<'a> {
-    /// By its URL alone.
+    /// A `GET` request.
     Get,
-    /// With a body.
+    /// A `POST` request with a JSON body.
     Post(&'a serde_json::Value),
 }
 
-/// Why nothing was fetched.
+/// Why a fetch failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FetchError {
-    /// It is not an address that is asked.
-    #[error("it must be an https address on the public Internet")]
+    /// The URL is not https, or its host has no public address.
+    #[error("it must be an https URL of a host on the public Internet")]
     NotPublic,
-    /// There is no answer, or none at this moment.
+    /// A network error, or a status that may be temporary (5xx, 429).
     #[error("it can't be fetched: {0}")]
     Failed(String),
-    /// It is not there.
-    #[error("it can't be fetched: it answered with status {0}")]
-    NotThere(u16),
+    /// Any other status that is not a success, such as 404.
+    #[error("it can't be fetched: HTTP status {0}")]
+    Rejected(u16),
 }
 
 impl Guard {
-    /// Fetches what is at that URL; the answer may take so long.
+    /// Fetches `url`, with `timeout` for the whole request.
     pub async fn fetch(
         &self,
         url: &Url,
         fetch: Fetch<'_>,
         accept: &str,
-        time: Duration,
+        timeout: Duration,
     ) -> Result<Response, FetchError> {
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
             return Err(FetchError::NotPublic);
@@ -62,15 +62,17 @@ impl Guard {
         if url.scheme() != "https" && !is_trusted {
             return Err(FetchError::NotPublic);
         }
-        let found = tokio::time::timeout(DNS_TIMEOUT, resolve_host(host, port)).await;
-        let found =
-            found.map_err(|_| FetchError::Failed("its name took too long to look up".to_owned()))??;
-        if found.is_empty() || !(is_trusted || found.iter().all(|address| is_public_address(address.ip()))) {
+        let addresses = tokio::time::timeout(DNS_TIMEOUT, resolve_host(host, port)).await;
+        let addresses =
+            addresses.map_err(|_| FetchError::Failed("the DNS lookup timed out".to_owned()))??;
+        if addresses.is_empty()
+            || !(is_trusted || addresses.iter().all(|address| is_public_address(address.ip())))
+        {
             return Err(FetchError::NotPublic);
         }
-        let options = ClientOptions { timeout: Some(time), ..ClientOptions::default() };
+        let options = ClientOptions { timeout: Some(timeout), ..ClientOptions::default() };
         let client = builder(url, options)
-            .and_then(|builder| Ok(builder.no_proxy().resolve_to_addrs(host, &found).build()?))
+            .and_then(|builder| Ok(builder.no_proxy().resolve_to_addrs(host, &addresses).build()?))
             .map_err(|error| FetchError::Failed(error.to_string()))?;
         let request = match fetch {
             Fetch::Get => client.get(url.clone()),
@@ -81,9 +83,9 @@ impl Guard {
         match response.status() {
             status if status.is_success() => Ok(response),
             status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
-                Err(FetchError::Failed(format!("it answered with status {}", status.as_u16())))
+                Err(FetchError::Failed(format!("HTTP status {}", status.as_u16())))
             }
-            status => Err(FetchError::NotThere(status.as_u16())),
+            status => Err(FetchError::Rejected(status.as_u16())),
         }
     }
 }
@@ -92,8 +94,8 @@ async fn resolve_host(host: &str, port: u16) -> Result<Vec<SocketAddr>, FetchErr
     if let Ok(address) = host.trim_matches(['[', ']']).parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(address, port)]);
     }
-    let found = tokio::net::lookup_host((host, port)).await;
-    Ok(found.map_err(|_| FetchError::Failed("its name leads nowhere".to_owned()))?.collect())
+    let addresses = tokio::net::lookup_host((host, port)).await;
+    Ok(addresses.map_err(|_| FetchError::Failed("the DNS lookup failed".to_owned()))?.collect())
 }
 
 #[cfg(test)]

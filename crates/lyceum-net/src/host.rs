@@ -1,16 +1,16 @@
-//! Which hosts are this very machine: no proxy leads there, and plain http to it can't be read on the way.
+//! Loopback hosts: never reached through a proxy, and plain http to them can't be intercepted on the network.
 
 use std::net::IpAddr;
 
 use reqwest::Url;
 
-/// Whether a host, as it stands in a URL, is this very machine: `localhost` or a loopback address.
+/// Whether a URL's host is `localhost` or a loopback address.
 pub fn is_loopback_host(host: &str) -> bool {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     bare == "localhost" || bare.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether a URL leads to this very machine.
+/// Whether a URL's host is a loopback host.
 pub fn is_loopback_url(url: &Url) -> bool {
     url.host_str().is_some_and(is_loopback_host)
 }

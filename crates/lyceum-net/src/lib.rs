@@ -1,5 +1,5 @@
-//! What every outgoing connection shares: one HTTP client, bodies read within a limit, secrets,
-//! when to try again, and a guard for URLs that strangers choose.
+//! What all outgoing connections share: the HTTP client, size-limited response bodies, secrets, retries, and the
+//! SSRF guard.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod backoff;

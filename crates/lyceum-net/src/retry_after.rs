@@ -1,18 +1,18 @@
-//! The header `Retry-After`: how long a server wants to be left alone.
+//! The `Retry-After` header.
 
 use std::time::Duration;
 
 use jiff::{Timestamp, fmt::rfc2822};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// The wait that an answer asks for, in seconds or until a date.
+/// Returns the requested delay, given in seconds or as a date.
 pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
     let then = rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
-    // A time that has passed means now.
+    // A date in the past means no delay.
     Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
 }
 

@@ -1,35 +1,35 @@
-//! Why no script can run here, and why one run failed.
+//! Errors of the sandbox: unavailable, or a failed run.
 
 use std::io;
 
 use lyceum_model::ErrorCode;
 
-/// Why no script can run here. For the operator.
+/// Why scripts can't run on this machine. For the operator.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Unavailable {
     pub(crate) text: String,
 }
 
-/// Why a run failed. A script that ends with an exit code of its own, or is stopped, is no error.
+/// Why a run failed. A script that exits with an error, or is stopped, is not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The caller's input can't be handed to a script.
+    /// The input can't be passed to a script.
     #[error("{0}")]
     Invalid(String),
-    /// A layer of the sandbox could not be put on, so nothing was run.
+    /// A layer of the sandbox could not be applied, so nothing was run.
     #[error("could not create the sandbox: {0}")]
     Refused(String),
     /// The script's network could not be limited to public addresses, so nothing was run.
     #[error("the script's network can't be limited to public addresses here: {0}")]
     NoNetwork(String),
-    /// The sandbox stands, but the runner could not be started in it.
+    /// The sandbox is set up, but the runner could not be started in it.
     #[error("the script could not be started: {0}")]
     NotStarted(String),
-    /// The helper process could not be started or spoken to.
+    /// The helper process could not be started or communicated with.
     #[error("could not run the sandbox helper")]
     Helper(#[from] io::Error),
-    /// The helper process ended without a report, or gave none in time.
+    /// The helper process exited or timed out without a report.
     #[error("the sandbox helper returned no report")]
     Lost,
 }

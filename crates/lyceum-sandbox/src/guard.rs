@@ -1,8 +1,9 @@
-//! The helper processes: the supervisor of a run, the process that confines itself and starts the script, and the connector
-//! of a script with a public network.
+//! The helper processes: the supervisor of a run, the child that confines itself and starts the script, and the
+//! connector of a script with public network access.
 //!
-//! Each is this program started again, with one thread, no environment and a socket as standard input, on which the
-//! first message says which of them it is. Standard output and error are the script's: nothing here writes to them.
+//! Each is this program, executed again, with one thread, an empty environment and a socket as standard input. The
+//! first message on the socket selects the role. Standard output and error belong to the script: nothing here
+//! writes to them.
 
 mod broker;
 mod bubblewrap;
@@ -31,27 +32,28 @@ use std::{
 
 use crate::wire::{Message, read_frame};
 
-/// How long a helper waits for its orders.
+/// Timeout for the first message.
 const ORDER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a layer could not be put on, in words for the operator.
+/// Why a layer could not be applied. For the operator.
 type Fault = String;
 
-/// Runs as a helper. The program must call it before it starts a thread or reads anything, and end with its code.
+/// Runs as a helper. The program must call it before it starts a thread or reads anything, and exit with its code.
 pub fn helper_main() -> ExitCode {
     match first_message() {
         Ok((control, Message::Supervise(order))) => supervise::main(control, *order),
         Ok((control, Message::Confine(confinement))) => confine::main(control, &confinement),
         Ok((_, Message::Connect)) => broker::connector_main(),
         Err(error) => {
-            let _nobody_reads = writeln!(io::stderr(), "this is started by the server for a script: {error}");
+            let _nobody_reads =
+                writeln!(io::stderr(), "this command is for internal use by the server: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
 fn first_message() -> io::Result<(UnixStream, Message)> {
-    // What the server had open before it became careful must not reach the script.
+    // Descriptors that the server leaked must not reach the script.
     raw::close_others_on_exec()?;
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     control.set_read_timeout(Some(ORDER_TIMEOUT))?;
@@ -60,7 +62,7 @@ fn first_message() -> io::Result<(UnixStream, Message)> {
     Ok((control, message))
 }
 
-/// Says what was being done when an error came.
-fn doing<E: fmt::Display>(what: &str) -> impl Fn(E) -> Fault {
+/// Adds context to an error.
+fn context<E: fmt::Display>(what: &str) -> impl Fn(E) -> Fault {
     move |error| format!("{what}: {error}")
 }

@@ -1,39 +1,39 @@
-//! How much a script is held back: what the operator wrote, and what is used.
+//! Sandbox levels: configured and actual.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What the operator wrote for `scripts.sandbox`.
+/// Value of `scripts.sandbox`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LevelChoice {
-    /// The best that works here; never none.
+    /// The best level that works on this machine; never `none`.
     #[default]
     Auto,
-    /// Bubblewrap and a filter of system calls, or no scripts.
+    /// Bubblewrap and seccomp, or no scripts.
     Strict,
-    /// What the kernel itself offers, or no scripts.
+    /// Kernel mechanisms without bubblewrap, or no scripts.
     Standard,
-    /// The server's own rights. Time-outs and the end of every process still hold.
+    /// The server's own permissions. Timeouts and killing of all processes still apply.
     None,
 }
 
-/// What is used.
+/// The actual sandbox level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A file system of its own by bubblewrap, and a filter of system calls.
+    /// Its own file system by bubblewrap, and seccomp.
     Strict,
-    /// Landlock, a filter of system calls and another user; namespaces where they work.
+    /// Landlock, seccomp and another user; namespaces if available.
     Standard,
     /// No restriction.
     None,
 }
 
-/// The text is not one of the levels.
+/// Unknown value of `scripts.sandbox`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a sandbox: write auto, strict, standard or none")]
+#[error("unknown sandbox level {text:?}: use auto, strict, standard or none")]
 pub struct UnknownLevel {
     text: String,
 }
@@ -53,7 +53,7 @@ impl FromStr for LevelChoice {
 }
 
 impl Level {
-    /// The word for logs, answers and pages.
+    /// Name for logs, responses and pages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Strict => "strict",

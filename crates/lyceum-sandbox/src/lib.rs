@@ -1,10 +1,10 @@
-//! Runs a script that is not trusted, with nothing but its own folder to read and a scratch folder to write.
+//! Runs untrusted scripts, with nothing but their own folder to read and a scratch folder to write.
 //!
-//! The server never restricts itself. It starts its own program again as a helper, which must call [`helper_main`]
-//! before anything else. The helper supervises the run (time-out, memory, the end of every process, also when the
-//! server dies) and starts one more helper, which confines itself and then starts the script.
+//! The server never restricts itself. It executes its own program again as a helper, which must call
+//! [`helper_main`] before anything else. The helper supervises the run (timeout, memory, killing all processes,
+//! also when the server dies) and starts another helper, which confines itself and then starts the script.
 //!
-//! What always holds: a script runs with every layer of its [`Level`] or not at all.
+//! Invariant: a script runs with every layer of its [`Level`] or not at all.
 #![expect(clippy::disallowed_methods, reason = "starting processes is what this crate is for")]
 
 mod error;

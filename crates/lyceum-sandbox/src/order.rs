@@ -1,7 +1,7 @@
-//! A script becomes an order, or the caller hears what can't be handed to a script.
+//! Validates a script and turns it into an order for the supervisor.
 //!
-//! This is the only place where names of environment variables are made: whatever a caller calls an argument,
-//! it begins with `SKILL_ARG_`.
+//! The only place where names of environment variables come from input: whatever the name of an argument, the
+//! variable starts with `SKILL_ARG_`.
 
 use std::{
     collections::BTreeMap,
@@ -13,36 +13,37 @@ use crate::{
     wire::{Mechanism, Order, Start},
 };
 
-/// What every argument's variable begins with.
+/// Prefix of the variables of arguments.
 const PREFIX: &str = "SKILL_ARG_";
 
-/// The longest `NAME=value` that Linux takes is 131,072 bytes with its end; all of them fit into a quarter of the stack.
+/// Maximum size of an argument: Linux limits a `NAME=value` string to 131,072 bytes with its NUL, and all of them
+/// to a quarter of the stack.
 const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 256;
 
-/// All arguments together.
+/// Maximum total size of all arguments.
 const MAX_ARGUMENTS_BYTES: usize = 1024 * 1024;
 
-/// Checks the script and writes the order.
-pub(crate) fn order(script: &Script, means: &Mechanism, base: &Path) -> Result<Order, Error> {
+/// Validates the script and creates the order.
+pub(crate) fn order(script: &Script, mechanism: &Mechanism, base: &Path) -> Result<Order, Error> {
     if !script.files.iter().any(|(path, _)| *path == script.file) {
         return Err(invalid(format!("{} is not among the files of the skill", script.file)));
     }
     if !script.runner.first().is_some_and(|program| Path::new(program).is_absolute()) {
-        return Err(invalid("the runner must be named by its absolute path"));
+        return Err(invalid("the runner must be an absolute path"));
     }
     if script.runner.iter().any(|word| word.contains('\0')) || script.path.contains('\0') {
-        return Err(invalid("the runner or its PATH has a NUL character"));
+        return Err(invalid("the runner or its PATH contains a NUL character"));
     }
-    script.readable.iter().try_for_each(|path| readable(path))?;
-    script.workspace.iter().try_for_each(|workspace| usable(&workspace.path, base))?;
+    script.readable.iter().try_for_each(|path| check_readable(path))?;
+    script.workspace.iter().try_for_each(|workspace| check_workspace(&workspace.path, base))?;
     let length = |bytes: &Vec<u8>| u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     Ok(Order {
-        means: means.clone(),
+        mechanism: mechanism.clone(),
         base: base.to_owned(),
         files: script.files.iter().map(|(path, bytes)| (path.to_string(), length(bytes))).collect(),
         file: script.file.to_string(),
         runner: script.runner.clone(),
-        start: start(script, means)?,
+        start: start(script, mechanism)?,
         args: variables(&script.args)?,
         path: script.path.clone(),
         network: script.network,
@@ -52,7 +53,7 @@ pub(crate) fn order(script: &Script, means: &Mechanism, base: &Path) -> Result<O
     })
 }
 
-/// The variables that the arguments become.
+/// Environment variables of the arguments.
 fn variables(args: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, Error> {
     let mut variables = BTreeMap::new();
     let mut total = 0;
@@ -85,14 +86,14 @@ fn variables(args: &BTreeMap<String, String>) -> Result<Vec<(String, String)>, E
     Ok(variables.into_iter().collect())
 }
 
-/// The name of an argument's variable: what a shell can't have in a name becomes `_`.
+/// Variable name of an argument: characters that a shell doesn't allow in names become `_`.
 fn variable(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     PREFIX.chars().chain(name.chars().map(letter)).collect()
 }
 
-fn start(script: &Script, means: &Mechanism) -> Result<Start, Error> {
-    match (&script.cwd, means) {
+fn start(script: &Script, mechanism: &Mechanism) -> Result<Start, Error> {
+    match (&script.cwd, mechanism) {
         (Cwd::Skill, _) => Ok(Start::Skill),
         (Cwd::Below(folder), _) => {
             let exists = script.files.iter().any(|(path, _)| path.below(folder).is_some());
@@ -102,7 +103,7 @@ fn start(script: &Script, means: &Mechanism) -> Result<Start, Error> {
         (Cwd::Absolute(folder), Mechanism::None) => Ok(Start::Absolute(folder.clone())),
         (Cwd::Absolute(folder), _) if is_in_workspace(script, folder) => Ok(Start::Absolute(folder.clone())),
         (Cwd::Absolute(_), Mechanism::Standard { .. } | Mechanism::Strict { .. }) => Err(invalid(
-            "a script starts in its skill's folder, below it, or in the workspace; write cwd from the skill's folder on",
+            "a script starts in its skill's folder, below it, or in the workspace; make cwd relative to the skill's folder",
         )),
     }
 }
@@ -112,27 +113,27 @@ fn is_in_workspace(script: &Script, folder: &Path) -> bool {
     is_plain && script.workspace.as_ref().is_some_and(|workspace| folder.starts_with(&workspace.path))
 }
 
-/// A workspace must not have the folders of runs in it: a script could write to those of others.
-fn usable(workspace: &Path, base: &Path) -> Result<(), Error> {
+/// Rejects a workspace that contains the folders of runs: a script could write to those of others.
+fn check_workspace(workspace: &Path, base: &Path) -> Result<(), Error> {
     let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
     if base.starts_with(workspace) {
         let text = workspace.display();
         return Err(invalid(format!(
-            "{text} can't be the workspace of scripts: it has the folder for temporary files in it; name a folder below it"
+            "{text} can't be the workspace of scripts: it contains the folder for temporary files; use a folder below it"
         )));
     }
-    readable(workspace)
+    check_readable(workspace)
 }
 
-/// Keeps out what would undo the sandbox.
-fn readable(path: &Path) -> Result<(), Error> {
+/// Rejects paths that would undermine the sandbox.
+fn check_readable(path: &Path) -> Result<(), Error> {
     let plain = path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir));
     let whole =
         path.parent().is_none() || ["/proc", "/sys", "/dev"].iter().any(|root| path.starts_with(root));
     if !plain || whole {
         let text = path.display();
         return Err(invalid(format!(
-            "{text} can't be readable for scripts: name a folder below /, not / or /proc"
+            "{text} can't be readable for scripts: use an absolute path, but not /, /proc, /sys or /dev"
         )));
     }
     Ok(())

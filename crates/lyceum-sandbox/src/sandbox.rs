@@ -1,4 +1,4 @@
-//! A level that was found to work here, and runs by it.
+//! Picks a sandbox level that works on this machine, and runs scripts in it.
 
 mod bwrap;
 mod run;
@@ -13,33 +13,33 @@ use crate::{
     wire::{Mechanism, Rights},
 };
 
-/// A level that was found to work here.
+/// A sandbox that was tested on this machine.
 #[derive(Debug, Clone)]
 pub struct Sandbox {
     helper: Helper,
     base: PathBuf,
-    means: Mechanism,
+    mechanism: Mechanism,
     memory: MemoryLimit,
 }
 
-/// One way to reach a level. For tests, which go through all of them; operators write [`LevelChoice`].
+/// A way to implement a level. For tests, which go through all of them; operators use [`LevelChoice`].
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     /// Bubblewrap.
     Strict,
-    /// The kernel's own means, with namespaces.
+    /// Kernel mechanisms, with namespaces.
     Namespaces,
-    /// The same without, as in most containers.
+    /// Kernel mechanisms without namespaces, as in most containers.
     Plain,
-    /// The same, by what the first kernel with Landlock can do.
+    /// Kernel mechanisms of the first Linux with Landlock, without namespaces.
     Oldest,
-    /// Nothing.
+    /// No sandbox.
     None,
 }
 
 impl Sandbox {
-    /// Finds the best level that works here, by trying what is forbidden inside of it.
+    /// Finds the best level that works here, by running a self-test in it.
     pub async fn find(wanted: LevelChoice, setup: Setup) -> Result<Self, Unavailable> {
         let variants: &[Variant] = match wanted {
             LevelChoice::Auto => &[Variant::Strict, Variant::Namespaces, Variant::Plain],
@@ -51,7 +51,7 @@ impl Sandbox {
         for variant in variants {
             match Self::try_variant(*variant, &setup).await {
                 Ok(sandbox) => {
-                    tracing::info!(level = %sandbox.level(), means = ?sandbox.means, memory = %sandbox.memory, "scripts run in a sandbox");
+                    tracing::info!(level = %sandbox.level(), mechanism = ?sandbox.mechanism, memory = %sandbox.memory, "found a sandbox for scripts");
                     return Ok(sandbox);
                 }
                 Err(reason) => {
@@ -65,16 +65,16 @@ impl Sandbox {
         Err(unavailable(wanted, &reasons.join("; ")))
     }
 
-    /// Takes one variant, if it works here.
+    /// Uses one variant, if it works here.
     #[doc(hidden)]
     pub async fn find_variant(variant: Variant, setup: Setup) -> Result<Self, Unavailable> {
         let unavailable = |reason: String| unavailable(LevelChoice::Auto, &reason);
         Self::try_variant(variant, &setup).await.map_err(unavailable)
     }
 
-    /// The level.
+    /// The sandbox level.
     pub fn level(&self) -> Level {
-        self.means.level()
+        self.mechanism.level()
     }
 
     /// How the memory of a run is limited here.
@@ -82,24 +82,24 @@ impl Sandbox {
         self.memory
     }
 
-    /// Runs a script and every process that it starts, to their end. Dropping the future ends them too: the supervisor does, and
-    /// is killed with the script if it has not done so in time.
+    /// Runs a script, and waits until all of its processes have ended. Dropping the future kills them: the
+    /// supervisor does, and is itself killed with the script after a timeout.
     pub async fn run(&self, script: Script) -> Result<ScriptOutcome, Error> {
-        let order = order(&script, &self.means, &self.base)?;
+        let order = order(&script, &self.mechanism, &self.base)?;
         run::run(&self.helper, order, script.files).await
     }
 
     async fn try_variant(variant: Variant, setup: &Setup) -> Result<Self, String> {
-        let means = match variant {
+        let mechanism = match variant {
             Variant::Strict => Mechanism::Strict { bwrap: bwrap::find(&setup.search)? },
             Variant::Namespaces => Mechanism::Standard { namespaces: true, rights: Rights::Best },
             Variant::Plain => Mechanism::Standard { namespaces: false, rights: Rights::Best },
             Variant::Oldest => Mechanism::Standard { namespaces: false, rights: Rights::First },
             Variant::None => Mechanism::None,
         };
-        // The test run says how memory is really limited.
+        // The self-test tells how memory is actually limited.
         let memory = MemoryLimit::None;
-        let mut sandbox = Self { helper: setup.helper.clone(), base: setup.base.clone(), means, memory };
+        let mut sandbox = Self { helper: setup.helper.clone(), base: setup.base.clone(), mechanism, memory };
         sandbox.memory = self_test::pass(&sandbox).await?;
         Ok(sandbox)
     }
@@ -110,7 +110,7 @@ fn unavailable(wanted: LevelChoice, reason: &str) -> Unavailable {
         LevelChoice::Auto | LevelChoice::Standard => {
             "; set scripts.sandbox = \"none\" to run scripts with the server's own rights (not advised)"
         }
-        LevelChoice::Strict => "; set scripts.sandbox = \"auto\" to take the best that works here",
+        LevelChoice::Strict => "; set scripts.sandbox = \"auto\" to use the best level that works here",
         LevelChoice::None => "",
     };
     Unavailable { text: format!("scripts can't run: {reason}{advice}") }

@@ -1,4 +1,4 @@
-//! A script to run, its limits, and how it ended.
+//! Scripts, their limits and outcomes.
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
@@ -7,65 +7,65 @@ use serde::{Deserialize, Serialize};
 
 use crate::Level;
 
-/// One run of one script.
+/// A script to run.
 #[derive(Debug, Clone)]
 pub struct Script {
-    /// The skill's folder; the script finds it as `SKILL_DIR` and can't change it.
+    /// Files of the skill's folder; available read-only as `SKILL_DIR`.
     pub files: Vec<(RelPath, Vec<u8>)>,
-    /// The script among the files.
+    /// Path of the script among the files.
     pub file: RelPath,
-    /// The program that runs it, by its absolute path, and the arguments before the script's name.
+    /// Absolute path of the program that runs it, and the arguments before the script's name.
     pub runner: Vec<String>,
-    /// Where it starts.
+    /// Working directory.
     pub cwd: Cwd,
-    /// What the caller says, by name. The script reads `dry-run` as `SKILL_ARG_DRY_RUN`.
+    /// Arguments by name. The script reads `dry-run` as `SKILL_ARG_DRY_RUN`.
     pub args: BTreeMap<String, String>,
     /// The script's `PATH`.
     pub path: String,
-    /// What it may reach by IP. Never a UNIX socket.
+    /// Network access by IP. UNIX sockets are never allowed.
     pub network: Network,
-    /// What it may use up.
+    /// Resource limits.
     pub limits: Limits,
     /// Files and folders outside of the skill that it may read and execute, besides the system's programs.
     pub readable: Vec<PathBuf>,
-    /// A folder of the person's that it may work in; it finds it as `SKILL_WORKSPACE`.
+    /// A folder of the user that it may work in; available as `SKILL_WORKSPACE`.
     pub workspace: Option<Workspace>,
 }
 
 /// A folder outside of the skill that a script may work in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Workspace {
-    /// The folder, by its absolute path without links.
+    /// Absolute path of the folder, without symlinks.
     pub path: PathBuf,
-    /// What may be done in it.
+    /// Allowed access.
     pub access: WorkspaceAccess,
 }
 
-/// What may be done in a workspace.
+/// Access to a workspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkspaceAccess {
-    /// Files are read.
+    /// Read only.
     #[default]
     Read,
-    /// Files are read, written, made and removed.
+    /// Read, write, create and delete.
     Write,
 }
 
-/// What a script may reach by IP.
+/// Network access of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Network {
-    /// Nothing.
+    /// No network.
     #[default]
     None,
-    /// Addresses of the public Internet by TCP and UDP, and the machine's name servers. No port is offered.
+    /// Public addresses by TCP and UDP, and the machine's DNS servers. No listening.
     Public,
-    /// Every address, also of this machine and its network.
+    /// Every address, including this machine and its network.
     Any,
 }
 
-/// Where a script starts.
+/// Working directory of a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Cwd {
     /// The skill's folder.
@@ -73,31 +73,31 @@ pub enum Cwd {
     Skill,
     /// A folder of the skill.
     Below(RelPath),
-    /// A folder of the workspace; anywhere only where nothing is held back.
+    /// A folder of the workspace; any folder if there is no sandbox.
     Absolute(PathBuf),
 }
 
-/// What a script may use up.
+/// Resource limits of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// How long it may take before it is asked to end.
+    /// Time until SIGTERM.
     pub timeout: Duration,
-    /// How long it may take to end after that, before it is killed.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// How much of each stream is kept. What comes after is read and forgotten.
+    /// Maximum bytes captured of each stream. The rest is read and discarded.
     pub output_bytes: usize,
-    /// Memory that all of its processes really use together. It is looked at many times a second.
+    /// Total memory of all its processes. Enforced by a cgroup or polled many times a second.
     pub memory_bytes: u64,
-    /// Memory that one process may ask for, whether it uses it or not. Some runners ask for far more than they use:
-    /// node with worker threads or WebAssembly, and so with `fetch`, needs 16 GiB here.
+    /// Address space of one process. Some runners reserve far more than they use: node with worker threads or
+    /// WebAssembly, and so with `fetch`, needs 16 GiB here.
     pub address_bytes: u64,
-    /// The size of one file.
+    /// Maximum file size.
     pub file_bytes: u64,
-    /// All that is in the scratch folder.
+    /// Total size of the scratch folder.
     pub scratch_bytes: u64,
-    /// Processes and threads.
+    /// Number of processes and threads.
     pub processes: u64,
-    /// Open files of one process.
+    /// Open files per process.
     pub open_files: u64,
 }
 
@@ -118,43 +118,43 @@ impl Default for Limits {
     }
 }
 
-/// How a script ended.
+/// Outcome of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScriptOutcome {
-    /// Its exit code; 128 and the signal's number if it was killed; 137 if it was stopped.
+    /// Exit code; 128 plus the signal number if it was killed by a signal; 137 if it was stopped.
     pub exit_code: i32,
-    /// What it wrote to standard output.
+    /// Captured standard output.
     pub stdout: Output,
-    /// What it wrote to standard error.
+    /// Captured standard error.
     pub stderr: Output,
-    /// From its start to the end of its last process.
+    /// Time from its start to the end of its last process.
     pub duration: Duration,
-    /// Why it did not end by itself.
+    /// Why it was stopped, if it was.
     pub stopped: Option<StopReason>,
-    /// What held it back.
+    /// Sandbox level that was applied.
     pub level: Level,
     /// How its memory was limited.
     pub memory: MemoryLimit,
 }
 
-/// How the memory of all processes of a run together is limited.
+/// How the total memory of a run is limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MemoryLimit {
-    /// By the kernel, in a control group of the run's own.
+    /// By the kernel, in a cgroup per run.
     Cgroup,
-    /// By the supervisor, which adds up what they use some 20 times a second.
+    /// By the supervisor, which polls it about 20 times a second.
     Polling,
-    /// Not at all: nothing holds the script back.
+    /// Not at all: there is no sandbox.
     None,
 }
 
-/// What was kept of a stream.
+/// Captured output of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Output {
-    /// The text; bytes that are not UTF-8 are replaced.
+    /// Text; invalid UTF-8 is replaced.
     pub text: String,
-    /// Whether there was more.
+    /// Whether the output was truncated.
     pub truncated: bool,
 }
 
@@ -162,11 +162,11 @@ pub struct Output {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// It took too long.
+    /// Timeout exceeded.
     Timeout,
-    /// Its processes used too much memory together.
+    /// Memory limit exceeded.
     Memory,
-    /// It filled its scratch folder.
+    /// Scratch folder full.
     Scratch,
 }
 

@@ -1,8 +1,8 @@
-//! What the sandbox is told of the machine and of the program it is part of.
+//! Setup of the sandbox: the helper program and paths.
 
 use std::path::PathBuf;
 
-/// How the server's own program is started again.
+/// How to execute the server's own program again.
 #[derive(Debug, Clone)]
 pub struct Helper {
     /// The program.
@@ -12,20 +12,20 @@ pub struct Helper {
 }
 
 impl Helper {
-    /// The program that is running, also if its file was replaced since.
+    /// The running program, even if its file was replaced since.
     pub fn this_program(args: Vec<String>) -> Self {
         Self { program: PathBuf::from("/proc/self/exe"), args }
     }
 }
 
-/// What the sandbox needs of this machine.
+/// What the sandbox needs to know about this machine.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// The server's own program.
     pub helper: Helper,
-    /// Where the folder of each run is made: the folder for temporary files, if there is no better one. Where the
-    /// server is root, other users must be able to pass through it.
+    /// Base folder of the folders of runs: usually the folder for temporary files. If the server is root, other
+    /// users must be able to traverse it.
     pub base: PathBuf,
-    /// The folders where `bwrap` is looked for.
+    /// Folders to search for `bwrap`.
     pub search: Vec<PathBuf>,
 }

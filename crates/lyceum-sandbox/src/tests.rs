@@ -1,4 +1,4 @@
-//! What is decided before any process is started.
+//! Parsing, output capture and the wire format.
 
 use std::{collections::BTreeMap, io};
 
@@ -9,26 +9,26 @@ use crate::{
 };
 
 #[track_caller]
-fn check_wanted(text: &str, wanted: Option<LevelChoice>) {
-    assert_eq!(text.parse().ok(), wanted, "{text:?}");
-    assert_eq!(serde_json::from_value(text.into()).ok(), wanted, "{text:?}");
+fn check_choice(text: &str, expected: Option<LevelChoice>) {
+    assert_eq!(text.parse().ok(), expected, "{text:?}");
+    assert_eq!(serde_json::from_value(text.into()).ok(), expected, "{text:?}");
 }
 
 #[test]
 fn the_operator_writes_a_level_in_small_letters() {
-    check_wanted("auto", Some(LevelChoice::Auto));
-    check_wanted("strict", Some(LevelChoice::Strict));
-    check_wanted("standard", Some(LevelChoice::Standard));
-    check_wanted("none", Some(LevelChoice::None));
-    check_wanted("None", None);
-    check_wanted("", None);
+    check_choice("auto", Some(LevelChoice::Auto));
+    check_choice("strict", Some(LevelChoice::Strict));
+    check_choice("standard", Some(LevelChoice::Standard));
+    check_choice("none", Some(LevelChoice::None));
+    check_choice("None", None);
+    check_choice("", None);
     let error = "off".parse::<LevelChoice>().unwrap_err().to_string();
-    assert_eq!(error, r#""off" is not a sandbox: write auto, strict, standard or none"#);
+    assert_eq!(error, r#"unknown sandbox level "off": use auto, strict, standard or none"#);
     assert_eq!(Level::Strict.to_string(), "strict");
 }
 
-async fn check_capture(bytes: &[u8], most: usize, text: &str, truncated: bool) {
-    let mut capture = Capture::new(most);
+async fn check_capture(bytes: &[u8], max: usize, text: &str, truncated: bool) {
+    let mut capture = Capture::new(max);
     capture.drain(bytes).await;
     let output = capture.into_output();
     assert_eq!((output.text.as_str(), output.truncated), (text, truncated), "{bytes:?}");
@@ -43,7 +43,7 @@ async fn the_beginning_of_a_stream_is_kept_and_no_character_is_cut() {
     check_capture("größe".as_bytes(), 3, "gr", true).await;
     check_capture("größe".as_bytes(), 4, "grö", true).await;
     check_capture("g\u{1F30D}".as_bytes(), 4, "g", true).await;
-    // What is not UTF-8 anyway is replaced, also at the end.
+    // Invalid UTF-8 is replaced, also at the end.
     check_capture(b"a\xFFb\xC3", 10, "a\u{FFFD}b\u{FFFD}", false).await;
     check_capture(b"a\xFFbc", 3, "a\u{FFFD}b", true).await;
 }

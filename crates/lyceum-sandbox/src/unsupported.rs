@@ -1,10 +1,10 @@
-//! Where there is no Linux there is no sandbox, and so no script.
+//! Without Linux there is no sandbox, so scripts can't run.
 
 use std::process::ExitCode;
 
 use crate::{Error, Level, LevelChoice, MemoryLimit, Script, ScriptOutcome, Setup, Unavailable};
 
-/// A level that was found to work here: elsewhere there is none.
+/// A sandbox; never constructed on this platform.
 #[derive(Debug, Clone)]
 pub enum Sandbox {}
 
@@ -13,13 +13,13 @@ pub enum Sandbox {}
 pub enum Variant {}
 
 impl Sandbox {
-    /// Refuses.
+    /// Always fails.
     #[expect(clippy::unused_async, reason = "the same signature as on Linux")]
     pub async fn find(_: LevelChoice, _: Setup) -> Result<Self, Unavailable> {
         Err(Unavailable { text: "scripts need Linux".to_owned() })
     }
 
-    /// The level.
+    /// The sandbox level.
     pub fn level(&self) -> Level {
         match *self {}
     }
@@ -36,7 +36,7 @@ impl Sandbox {
     }
 }
 
-/// There is nothing to help with.
+/// Does nothing on this platform.
 pub fn helper_main() -> ExitCode {
     ExitCode::FAILURE
 }

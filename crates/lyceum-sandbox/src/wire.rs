@@ -1,6 +1,6 @@
-//! What the server, the supervisor and the confined process say to each other.
+//! Wire format between the server, the supervisor and the confined child.
 //!
-//! A message is its length as four bytes, little end first, and JSON. After an [`Order`] come the bytes of its files.
+//! A frame is a 4-byte little-endian length and JSON. The bytes of the files follow an [`Order`].
 
 use std::{
     io::{self, Read},
@@ -12,27 +12,27 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{Level, Limits, MemoryLimit, Network, StopReason, Workspace};
 
-/// The longest message, in bytes.
+/// Maximum size of a message.
 const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
-/// What a helper process is asked to be; the first message that it gets.
+/// The first message to a helper process: its role.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
     /// The supervisor of a run.
     Supervise(Box<Order>),
-    /// The process that confines itself and then starts the script.
+    /// The child that confines itself and starts the script.
     Confine(Box<Confinement>),
-    /// The process that connects for the script.
+    /// The connector of a script.
     Connect,
 }
 
-/// One run, as the server wants it.
+/// A run, as ordered by the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
-    pub means: Mechanism,
-    /// Where the folder of the run is made.
+    pub mechanism: Mechanism,
+    /// Base folder of the folder of the run.
     pub base: PathBuf,
-    /// The path of each file and its length.
+    /// Path and length of each file.
     pub files: Vec<(String, u64)>,
     pub file: String,
     pub runner: Vec<String>,
@@ -45,7 +45,7 @@ pub(crate) struct Order {
     pub workspace: Option<Workspace>,
 }
 
-/// Where the script starts; `Below` and `Skill` are in its folder.
+/// Working directory; `Below` and `Skill` are in the skill's folder.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Start {
     Skill,
@@ -53,30 +53,30 @@ pub(crate) enum Start {
     Absolute(PathBuf),
 }
 
-/// By what a script is held back.
+/// How a script is confined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Mechanism {
-    /// By nothing.
+    /// Not at all.
     None,
-    /// By the kernel's own means.
+    /// By kernel mechanisms.
     Standard { namespaces: bool, rights: Rights },
-    /// By that bubblewrap.
+    /// By bubblewrap at this path.
     Strict { bwrap: PathBuf },
 }
 
-/// Which rights of Landlock are asked for.
+/// Landlock rights to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Rights {
-    /// All that the kernel knows.
+    /// All that the kernel supports.
     Best,
-    /// Those of the first kernel that had Landlock: for tests of what holds there.
+    /// Those of the first kernel with Landlock, for tests.
     First,
 }
 
-/// One run, as the confined process needs it.
+/// A run, as needed by the confined child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Confinement {
-    pub means: Mechanism,
+    pub mechanism: Mechanism,
     pub user: User,
     pub skill: PathBuf,
     pub scratch: PathBuf,
@@ -90,28 +90,28 @@ pub(crate) struct Confinement {
     pub workspace: Option<Workspace>,
 }
 
-/// As whom the script runs.
+/// User of the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum User {
-    /// As the server itself.
+    /// The server's user.
     Same,
-    /// As this user and this group, which nothing else runs as if they are of one run only.
+    /// This uid and gid; exclusive to the run, unless it is `nobody`.
     Other(u32),
 }
 
-/// What the confined process tells its supervisor, a line of JSON each.
+/// Messages from the confined child to the supervisor, one JSON line each.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum ChildMessage {
-    /// Its descriptor of this number is for the supervisor to take, which answers with one byte.
+    /// The seccomp listener has this descriptor number; the supervisor takes it and responds with one byte.
     Listening(i32),
     Started,
-    /// The network can't be limited as it has to be.
+    /// The network can't be restricted as required.
     NoNetwork(String),
     Refused(String),
     NotStarted(String),
 }
 
-/// What the supervisor tells the server at the end.
+/// Final report of the supervisor to the server.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     Finished { exit_code: i32, stopped: Option<StopReason>, duration: Duration, memory: MemoryLimit },
@@ -130,18 +130,18 @@ impl Mechanism {
     }
 }
 
-/// A message as bytes.
+/// Serializes a message to a frame.
 pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; 4];
     serde_json::to_writer(&mut bytes, message)?;
     let length = length(bytes.len() - 4)?;
-    for (place, byte) in bytes.iter_mut().zip(length.to_le_bytes()) {
-        *place = byte;
+    for (target, byte) in bytes.iter_mut().zip(length.to_le_bytes()) {
+        *target = byte;
     }
     Ok(bytes)
 }
 
-/// Reads one message.
+/// Reads a frame.
 pub(crate) fn read_frame<T: DeserializeOwned>(reader: &mut impl Read) -> io::Result<T> {
     let mut head = [0; 4];
     reader.read_exact(&mut head)?;
@@ -150,7 +150,7 @@ pub(crate) fn read_frame<T: DeserializeOwned>(reader: &mut impl Read) -> io::Res
     Ok(serde_json::from_slice(&body)?)
 }
 
-/// The length that the head of a message says.
+/// Parses the length of a frame.
 pub(crate) fn body_length(head: [u8; 4]) -> io::Result<usize> {
     let length = usize::try_from(u32::from_le_bytes(head)).map_err(io::Error::other)?;
     self::length(length)?;

@@ -1,14 +1,11 @@
-//! How long questions take on 2,000 pages of ten chunks, alone and while everything is changed beneath them. With a number,
-//! on so many pages.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "it ends with its measurements, and nobody waits for its tasks"
-)]
+//! Measures query latency on 2,000 pages of ten chunks, idle and during concurrent writes. An optional argument sets
+//! the number of pages.
+#![expect(clippy::disallowed_methods, reason = "tasks end with the process; nothing waits for them")]
 #![allow(
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::print_stdout,
-    reason = "a measurement, not a product"
+    reason = "a benchmark, not shipped code"
 )]
 
 use std::{
@@ -22,12 +19,12 @@ use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
 use lyceum_search::{Facts, Filter, Kind, Mode, Options, Page, Query, Search, State};
 use tokio_util::sync::CancellationToken;
 
-/// A model that takes no time: what is measured is everything around it.
+/// An embedder with no latency, so that only the search code is measured.
 #[derive(Debug)]
-struct Quick(Identity);
+struct InstantEmbedder(Identity);
 
 #[async_trait]
-impl Embedder for Quick {
+impl Embedder for InstantEmbedder {
     fn identity(&self) -> &Identity {
         &self.0
     }
@@ -49,7 +46,7 @@ impl Embedder for Quick {
 }
 
 fn connect(settings: String) -> Result<Arc<dyn Embedder>, EmbedError> {
-    Ok(Arc::new(Quick(Identity {
+    Ok(Arc::new(InstantEmbedder(Identity {
         kind: "local".to_owned(),
         name: settings,
         sha256: None,
@@ -104,7 +101,7 @@ fn open(folder: &std::path::Path, model: &str, stop: &CancellationToken) -> Arc<
     search
 }
 
-async fn filled(search: &Search, model: &str) {
+async fn wait_until_embedded(search: &Search, model: &str) {
     loop {
         let status = search.status().await.unwrap();
         if status.state == State::Ready && status.pending == 0 && status.model.as_deref() == Some(model) {
@@ -114,31 +111,31 @@ async fn filled(search: &Search, model: &str) {
     }
 }
 
-/// Asks so many questions, or until somebody is done, and says how long they took.
+/// Runs `count` queries, or until `stop` is cancelled, and prints latency quantiles.
 async fn measure(
     label: &str,
     search: &Search,
     mode: Mode,
     filter: Filter,
     count: usize,
-    until: &CancellationToken,
+    stop: &CancellationToken,
 ) {
     let mut times = Vec::new();
     for number in 0..count {
-        if until.is_cancelled() {
+        if stop.is_cancelled() {
             break;
         }
         let text = format!("word{} word{} part {}", number * 7 % 8_000, number * 11 % 8_000, number % 10);
         let query = Query { text, filter: filter.clone(), limit: 10, mode, facets: false };
-        let begun = Instant::now();
+        let started = Instant::now();
         let answer = search.find(query).await.unwrap();
-        times.push(begun.elapsed());
+        times.push(started.elapsed());
         assert!(!answer.hits.is_empty());
     }
     times.sort();
     let at = |part: usize| times[(times.len() - 1) * part / 1_000];
     println!(
-        "{label}: {} questions, p50 {:.2?}, p99 {:.2?}, longest {:.2?}",
+        "{label}: {} queries, p50 {:.2?}, p99 {:.2?}, max {:.2?}",
         times.len(),
         at(500),
         at(990),
@@ -149,31 +146,27 @@ async fn measure(
 #[tokio::main]
 async fn main() {
     let folder = std::env::temp_dir().join(format!("search-speed-{}", std::process::id()));
-    let (stop, never) = (CancellationToken::new(), CancellationToken::new());
+    let (stop, no_stop) = (CancellationToken::new(), CancellationToken::new());
     let search = open(&folder, "one", &stop);
     let count: usize = std::env::args().nth(1).map_or(2_000, |count| count.parse().unwrap());
-    let begun = Instant::now();
+    let started = Instant::now();
     search.apply("docs", (0..count).map(|number| page(number, 0)).collect(), Vec::new()).await.unwrap();
-    println!("{count} pages were searchable by words after {:.2?}", begun.elapsed());
-    let begun = Instant::now();
-    filled(&search, "one").await;
-    println!(
-        "{} chunks had their vectors after {:.2?}",
-        search.status().await.unwrap().chunks,
-        begun.elapsed()
-    );
+    println!("{count} pages in the lexical index after {:.2?}", started.elapsed());
+    let started = Instant::now();
+    wait_until_embedded(&search, "one").await;
+    println!("{} chunks embedded after {:.2?}", search.status().await.unwrap().chunks, started.elapsed());
     let rare = Filter { content_types: vec!["rare".to_owned()], ..Filter::default() };
-    measure("lexical", &search, Mode::Lexical, Filter::default(), 1_000, &never).await;
-    measure("lexical, 99 % filtered out", &search, Mode::Lexical, rare.clone(), 1_000, &never).await;
-    measure("hybrid", &search, Mode::Hybrid, Filter::default(), 1_000, &never).await;
-    measure("hybrid, 99 % filtered out", &search, Mode::Hybrid, rare, 1_000, &never).await;
+    measure("lexical", &search, Mode::Lexical, Filter::default(), 1_000, &no_stop).await;
+    measure("lexical, 99 % filtered out", &search, Mode::Lexical, rare.clone(), 1_000, &no_stop).await;
+    measure("hybrid", &search, Mode::Hybrid, Filter::default(), 1_000, &no_stop).await;
+    measure("hybrid, 99 % filtered out", &search, Mode::Hybrid, rare, 1_000, &no_stop).await;
 
     let done = CancellationToken::new();
-    let asking = {
+    let queries = {
         let (search, done) = (search.clone(), done.clone());
         tokio::spawn(async move {
             measure(
-                "hybrid, while all is changed",
+                "hybrid, while all pages are rewritten",
                 &search,
                 Mode::Hybrid,
                 Filter::default(),
@@ -183,7 +176,8 @@ async fn main() {
             .await;
         })
     };
-    // More at once than is taken in one by one, so that memory is made anew; then vector by vector.
+    // More changes than one incremental update takes: forces a full reload of the in-memory cache, then updates per
+    // vector.
     for round in 1..3 {
         let pages = (0..count).map(|number| page(number, round)).collect();
         search
@@ -191,24 +185,24 @@ async fn main() {
             .await
             .unwrap();
     }
-    filled(&search, "one").await;
+    wait_until_embedded(&search, "one").await;
     done.cancel();
-    asking.await.unwrap();
+    queries.await.unwrap();
     stop.cancel();
     drop(search);
     tokio::time::sleep(Duration::from_secs(1)).await;
 
     let stop = CancellationToken::new();
-    let begun = Instant::now();
+    let started = Instant::now();
     let search = open(&folder, "two", &stop);
     search.find(Query { text: "word1".to_owned(), limit: 1, ..Query::default() }).await.unwrap();
-    println!("opened again after {:.2?}", begun.elapsed());
+    println!("reopened after {:.2?}", started.elapsed());
     let done = CancellationToken::new();
-    let asking = {
+    let queries = {
         let (search, done) = (search.clone(), done.clone());
         tokio::spawn(async move {
             measure(
-                "both, while the model is exchanged",
+                "hybrid, while the model is replaced",
                 &search,
                 Mode::Hybrid,
                 Filter::default(),
@@ -218,9 +212,9 @@ async fn main() {
             .await;
         })
     };
-    filled(&search, "two").await;
+    wait_until_embedded(&search, "two").await;
     done.cancel();
-    asking.await.unwrap();
+    queries.await.unwrap();
     stop.cancel();
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -1,35 +1,35 @@
-//! When a model is left alone: one that does not answer must not cost each search all the time it may take.
+//! Circuit breaker for models, so that a failing model does not cost every search its full timeout.
 
 use std::time::Duration;
 
 use lyceum_net::{CircuitBreaker, Transition};
 
-/// So many failures in a row, and it is left alone.
+/// Consecutive failures that open the breaker.
 const MAX_FAILURES: u32 = 3;
 
-/// For so long.
+/// How long the breaker stays open before the next attempt.
 pub(crate) const OPEN_TIME: Duration = Duration::from_secs(30);
 
-/// The circuit breaker of one model.
+/// Builds the circuit breaker of one model.
 pub(crate) fn breaker() -> CircuitBreaker {
     CircuitBreaker::new(MAX_FAILURES, OPEN_TIME)
 }
 
-/// Tells the log what is new of such a model.
-pub(crate) fn report(news: Option<Transition>, what: &str, error: Option<&dyn std::error::Error>) {
+/// Logs a state transition of a model's breaker.
+pub(crate) fn report(transition: Option<Transition>, label: &str, error: Option<&dyn std::error::Error>) {
     let cause = error.map(ToString::to_string).unwrap_or_default();
-    match news {
+    match transition {
         Some(Transition::FirstFailure) => {
-            tracing::warn!(error.cause = %cause, "{what} failed; answers do without it");
+            tracing::warn!(error.cause = %cause, "{label} failed; results are returned without it");
         }
         Some(Transition::Opened) => {
             tracing::warn!(
                 error.cause = %cause,
                 pause_s = OPEN_TIME.as_secs(),
-                "{what} keeps failing and is left alone for a while, again and again until it answers"
+                "{label} keeps failing; circuit breaker open, retrying after a pause"
             );
         }
-        Some(Transition::Recovered) => tracing::info!("{what} answers again"),
+        Some(Transition::Recovered) => tracing::info!("{label} recovered"),
         None => {}
     }
 }

@@ -1,33 +1,32 @@
-//! Chunks: the passages of a page that are found one by one. Pure.
+//! Splits a page into chunks, the unit of embedding and retrieval. Pure.
 //!
-//! Every line of a page that says something is in exactly one chunk, in order, and none is much longer than what a model
-//! reads at once.
+//! Every non-empty line of a page is in exactly one chunk, in order. No chunk is much longer than a model's context.
 
 mod code;
 mod markdown;
 
 use crate::page::Kind;
 
-/// How long a chunk is at most, in bytes: about 200 tokens, and small models read 256.
+/// Maximum length of a chunk, in bytes: about 200 tokens; small models read 256.
 const MAX_CHUNK_BYTES: usize = 900;
 
-/// A section that is shorter goes together with the next.
+/// Minimum length of a chunk, in bytes. A shorter section is merged with the next.
 const MIN_CHUNK_BYTES: usize = 250;
 
-/// A passage of a page.
+/// A chunk of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chunk {
-    /// The headings or definitions around it, from the outside in.
+    /// Enclosing headings or definitions, outermost first.
     pub heading: String,
-    /// Its first line, from 1 on.
+    /// First line, 1-based.
     pub first_line: usize,
-    /// Its last line.
+    /// Last line, inclusive.
     pub last_line: usize,
-    /// Its text, as it was written.
+    /// Verbatim text.
     pub text: String,
 }
 
-/// Cuts a text into chunks.
+/// Splits a text into chunks.
 pub(crate) fn chunks(kind: Kind, body: &str) -> Vec<Chunk> {
     match kind {
         Kind::Prose => markdown::chunks(body),
@@ -35,13 +34,13 @@ pub(crate) fn chunks(kind: Kind, body: &str) -> Vec<Chunk> {
     }
 }
 
-/// How long the name of one heading is at most, in characters: each chunk below it carries it along.
+/// Maximum length of one heading, in characters: every chunk below repeats it.
 const MAX_HEADING_CHARS: usize = 120;
 
-/// What separates the headings around a chunk.
+/// Separator between nested headings.
 const HEADING_SEPARATOR: &str = " › ";
 
-/// Lines that are being put together.
+/// A chunk under construction.
 #[derive(Debug, Default)]
 struct Draft {
     heading: String,
@@ -62,7 +61,7 @@ impl Draft {
         self.text.push_str(line);
     }
 
-    /// Ends the chunk, if it says anything.
+    /// Finishes the chunk; drops it if it has no letters or digits.
     fn close(&mut self, into: &mut Vec<Chunk>) {
         let Self { heading, first_line, last_line, text } = std::mem::take(self);
         if text.chars().any(char::is_alphanumeric) {
@@ -70,14 +69,14 @@ impl Draft {
         }
     }
 
-    /// Whether so many bytes more may go in. What is too short to stand alone takes them in any case.
+    /// Whether `more` bytes fit. A draft below the minimum length always accepts more.
     fn fits(&self, more: usize) -> bool {
         self.text.len() < MIN_CHUNK_BYTES || self.text.len() + more <= MAX_CHUNK_BYTES
     }
 }
 
-/// Puts a block of lines that belong together into the draft, or into as many chunks as it takes.
-fn place(draft: &mut Draft, block: &[(usize, &str)], heading: &str, into: &mut Vec<Chunk>) {
+/// Appends a block of lines, split over several chunks if necessary.
+fn append(draft: &mut Draft, block: &[(usize, &str)], heading: &str, into: &mut Vec<Chunk>) {
     let length: usize = block.iter().map(|(_, line)| line.len() + 1).sum();
     if !draft.fits(length) {
         draft.close(into);
@@ -92,7 +91,7 @@ fn place(draft: &mut Draft, block: &[(usize, &str)], heading: &str, into: &mut V
     }
 }
 
-/// A line that is longer than a chunk, cut between sentences, else words, else letters.
+/// Splits an overlong line at a sentence, else at a word, else at a character.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(line);
     std::iter::from_fn(move || {

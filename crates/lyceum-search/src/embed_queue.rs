@@ -1,8 +1,8 @@
-//! The embedding queue: vectors computed in the background, never of two models mixed.
+//! The embedding queue: computes missing vectors in the background and never mixes two models.
 //!
-//! Each is kept under its model and the hash of what the model was given, so that a kill loses one batch at most and a
-//! changed page costs what changed in it. With another model, its vectors are made beside those in use, which are used
-//! until the last is there.
+//! A vector is stored under its model and the hash of the embedded text. A crash loses at most one batch, and a changed
+//! page only re-embeds the chunks that changed. After a model change the old vectors serve queries until the new ones
+//! are complete.
 
 mod embedding;
 
@@ -28,9 +28,9 @@ use crate::{
     search::{OpenIndex, Search, passage},
 };
 
-use embedding::embedded;
+use embedding::embed_batch;
 
-/// What sets a model up, by its settings as they are kept.
+/// Creates an embedder from its serialized settings.
 pub type Connect =
     Arc<dyn Fn(String) -> BoxFuture<'static, Result<Arc<dyn Embedder>, EmbedError>> + Send + Sync>;
 
@@ -40,48 +40,48 @@ const BATCH_CHUNKS: usize = 64;
 /// Chunks queued per scan: finding those without a vector scans all chunks.
 const SCAN_CHUNKS: usize = 1_024;
 
-/// How long after a failure it is tried again.
+/// Delay before a retry.
 const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), max: Duration::from_secs(60) };
 
-/// How long it is waited for news of chunks without being told.
+/// How often to look for new chunks without a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long no page may have come before the model takes the machine, and how long that is waited for at most: words are
-/// what a page is found by first.
+/// Embedding starts once no page was ingested for this long, because lexical indexing comes first; and at the latest
+/// after the timeout.
 const INGEST_QUIET_TIME: Duration = Duration::from_millis(300);
 const INGEST_QUIET_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often vectors that no chunk has any more are let go: what comes back soon is not made again.
+/// How often orphaned vectors are deleted. Rarely, so that content that returns soon is not embedded again.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// How the model is.
+/// The status of the embedding model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelStatus {
-    /// None is wanted.
+    /// No model is configured.
     Off,
-    /// It is being fetched or loaded.
+    /// The model is being downloaded or loaded.
     Preparing,
-    /// It works.
+    /// The model works.
     Ready,
-    /// It does not work; it is tried again.
+    /// The model failed and is being retried.
     Failed(Failure),
 }
 
 impl Search {
-    /// Sets the model up and turns chunks into vectors as they come, until it is told to stop.
+    /// Loads the model and embeds new chunks until cancelled.
     pub async fn keep_embedded(self: Arc<Self>, stop: CancellationToken) {
         let Some(settings) = self.options.embedder.clone() else { return };
         let work = async {
             let mut failures = 0;
             loop {
-                match self.fill(&settings, &mut failures).await {
+                match self.run_queue(&settings, &mut failures).await {
                     Ok(()) => {}
                     Err(failure) => {
-                        let is_news = self.model.send_if_modified(|status| {
+                        let is_new = self.model.send_if_modified(|status| {
                             let failed = ModelStatus::Failed(failure.clone());
                             std::mem::replace(status, failed.clone()) != failed
                         });
-                        if is_news {
+                        if is_new {
                             tracing::warn!(
                                 error.cause = failure.detail,
                                 "embedding failed; search is lexical until it works again"
@@ -99,55 +99,55 @@ impl Search {
         }
     }
 
-    /// Sets the model up, and works for as long as it goes well; what goes well sets the failures back to none.
-    async fn fill(&self, settings: &str, failures: &mut u32) -> Result<(), Failure> {
+    /// Loads the model and runs the queue until the first error. A successful batch resets `failures`.
+    async fn run_queue(&self, settings: &str, failures: &mut u32) -> Result<(), Failure> {
         let opened = self.opened().await?;
         let embedder = (self.options.connect)(settings.to_owned()).await?;
-        // Setting it up showed that it answers.
+        // Loading included a successful call.
         self.breaker().succeeded();
-        let (mut enrolled, mut gone, mut swept) = (None, None, None);
+        let (mut registered, mut unavailable, mut last_sweep) = (None, None, None);
         let mut queue = Queue::default();
         loop {
-            if !self.leads() {
-                self.choose(&opened, &embedder, &mut gone).await?;
+            if !self.is_leader() {
+                self.select_model(&opened, &embedder, &mut unavailable).await?;
                 self.model.send_replace(ModelStatus::Ready);
-                self.rest().await;
+                self.wait_for_chunks().await;
                 continue;
             }
-            let model = match enrolled {
+            let model = match registered {
                 Some(model) => model,
                 None => {
-                    let row = self.enrol(&opened, settings, embedder.identity()).await?;
-                    self.choose(&opened, &embedder, &mut gone).await?;
-                    *enrolled.insert(row.id)
+                    let row = self.register_model(&opened, settings, embedder.identity()).await?;
+                    self.select_model(&opened, &embedder, &mut unavailable).await?;
+                    *registered.insert(row.id)
                 }
             };
-            if queue.waiting.is_empty() {
-                let _out_of_patience =
-                    tokio::time::timeout(INGEST_QUIET_TIMEOUT, self.quiet()).await.is_err();
+            if queue.pending.is_empty() {
+                let _timed_out =
+                    tokio::time::timeout(INGEST_QUIET_TIMEOUT, self.ingest_pause()).await.is_err();
             }
-            let done = self.fill_some(&opened, model, &embedder, &mut queue).await?;
+            let processed = self.embed_next_batch(&opened, model, &embedder, &mut queue).await?;
             *failures = 0;
             self.model.send_replace(ModelStatus::Ready);
-            if done == 0 {
-                self.swap(&opened, model, &embedder).await?;
-                sweep(&opened, &mut swept).await?;
-                self.rest().await;
+            if processed == 0 {
+                self.activate(&opened, model, &embedder).await?;
+                sweep(&opened, &mut last_sweep).await?;
+                self.wait_for_chunks().await;
             }
         }
     }
 
-    /// Waits until no page has come for a moment.
-    async fn quiet(&self) {
+    /// Waits for a pause in ingest.
+    async fn ingest_pause(&self) {
         while tokio::time::timeout(INGEST_QUIET_TIME, self.unembedded_chunks.notified()).await.is_ok() {}
     }
 
-    async fn rest(&self) {
-        let _told = tokio::time::timeout(POLL_INTERVAL, self.unembedded_chunks.notified()).await;
+    async fn wait_for_chunks(&self) {
+        let _notified = tokio::time::timeout(POLL_INTERVAL, self.unembedded_chunks.notified()).await;
     }
 
-    /// The number of the model in the database. What it did not take before is tried again.
-    async fn enrol(
+    /// Registers the model in the database, and clears the chunks it rejected before, so that they are retried.
+    async fn register_model(
         &self,
         opened: &OpenIndex,
         settings: &str,
@@ -155,49 +155,50 @@ impl Search {
     ) -> Result<ModelRow, DbError> {
         let identity = serde_json::to_string(identity).unwrap_or_default();
         let settings = settings.to_owned();
-        let enrol = move |tx: &lyceum_store::Tx<'_>| {
+        let register_model = move |tx: &lyceum_store::Tx<'_>| {
             let row = vectors::model(tx, &identity, &settings)?;
-            vectors::forgive(tx, row.id)?;
+            vectors::retry_rejected(tx, row.id)?;
             Ok(row)
         };
-        opened.db.write(enrol).await
+        opened.db.write(register_model).await
     }
 
-    /// Which model is used until all vectors of the wanted one are there: another that is complete, else the wanted one
-    /// with as many as it has. One that can't be set up any more is remembered as gone.
-    async fn choose(
+    /// Selects the model that serves queries until the target model has all vectors: another complete model, else the
+    /// target model with the vectors it has. Remembers an old model that can't be loaded in `unavailable`.
+    async fn select_model(
         &self,
         opened: &Arc<OpenIndex>,
         embedder: &Arc<dyn Embedder>,
-        gone: &mut Option<i64>,
+        unavailable: &mut Option<i64>,
     ) -> Result<(), DbError> {
         let models = opened.db.read(vectors::models).await?;
         let identity = serde_json::to_string(embedder.identity()).unwrap_or_default();
-        let wanted = models.iter().find(|one| one.identity == identity).map(|one| one.id);
-        self.wanted.store(wanted.unwrap_or_default(), Ordering::Relaxed);
+        let target_model = models.iter().find(|one| one.identity == identity).map(|one| one.id);
+        self.target_model.store(target_model.unwrap_or_default(), Ordering::Relaxed);
         let used = opened.active().map(|active| active.model);
-        let complete = models.iter().find(|one| one.state == ModelState::Active && Some(one.id) != wanted);
-        if let Some(old) = complete.filter(|old| *gone != Some(old.id)) {
+        let complete =
+            models.iter().find(|one| one.state == ModelState::Active && Some(one.id) != target_model);
+        if let Some(old) = complete.filter(|old| *unavailable != Some(old.id)) {
             if used == Some(old.id) {
                 return Ok(());
             }
-            if let Some(before) = self.connect_again(old).await {
+            if let Some(before) = self.reconnect(old).await {
                 return use_model(opened, old.id, &before).await;
             }
-            *gone = Some(old.id);
+            *unavailable = Some(old.id);
         }
-        match wanted {
-            Some(wanted) if used == Some(wanted) => {
-                opened.memory_mut().use_embedder(wanted, embedder);
+        match target_model {
+            Some(target_model) if used == Some(target_model) => {
+                opened.memory_mut().use_embedder(target_model, embedder);
                 Ok(())
             }
-            Some(wanted) => use_model(opened, wanted, embedder).await,
+            Some(target_model) => use_model(opened, target_model, embedder).await,
             None => Ok(()),
         }
     }
 
-    /// Sets a model up that vectors were made with before.
-    async fn connect_again(&self, old: &ModelRow) -> Option<Arc<dyn Embedder>> {
+    /// Loads a model that the index was embedded with before.
+    async fn reconnect(&self, old: &ModelRow) -> Option<Arc<dyn Embedder>> {
         match (self.options.connect)(old.settings.clone()).await {
             Ok(before) if serde_json::to_string(before.identity()).ok().as_deref() == Some(&old.identity) => {
                 let name = &before.identity().name;
@@ -218,49 +219,49 @@ impl Search {
         }
     }
 
-    /// Turns some chunks into vectors, and says how many were dealt with.
-    async fn fill_some(
+    /// Embeds one batch and returns the number of chunks processed.
+    async fn embed_next_batch(
         &self,
         opened: &Arc<OpenIndex>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
         queue: &mut Queue,
     ) -> Result<usize, Failure> {
-        if queue.waiting.is_empty() {
-            let done = queue.done;
-            let read = opened.db.read(move |tx| pending_chunks(tx, model, done)).await?;
+        if queue.pending.is_empty() {
+            let drained_at = queue.drained_at;
+            let read = opened.db.read(move |tx| pending_chunks(tx, model, drained_at)).await?;
             let Some(pending) = read else { return Ok(0) };
             self.unembedded.store(pending.count, Ordering::Relaxed);
             *queue = pending.queue;
         }
-        let batch: Vec<PendingText> = queue.waiting.drain(..queue.waiting.len().min(BATCH_CHUNKS)).collect();
+        let batch: Vec<PendingText> = queue.pending.drain(..queue.pending.len().min(BATCH_CHUNKS)).collect();
         if batch.is_empty() {
             return Ok(0);
         }
         let span = tracing::error_span!("embed", chunks = batch.len());
-        let stored = embedded(embedder, &batch).instrument(span).await?;
-        // Where it broke off, what is left comes again with the next look.
-        let dealt_with = stored.len();
-        let chunks: i64 = batch.iter().take(dealt_with).map(|waiting| waiting.count).sum();
+        let stored = embed_batch(embedder, &batch).instrument(span).await?;
+        // If the model failed midway, the rest of the batch is found again by the next scan.
+        let processed = stored.len();
+        let chunks: i64 = batch.iter().take(processed).map(|pending| pending.count).sum();
         opened.db.write(move |tx| vectors::put(tx, model, &stored)).await?;
         self.unembedded.fetch_sub(chunks, Ordering::Relaxed);
         let opened = opened.clone();
         let followed = tokio::task::spawn_blocking(move || opened.follow()).await;
-        followed.map_err(|error| Failure::of_work(&error))??;
-        Ok(dealt_with)
+        followed.map_err(|error| Failure::of_task(&error))??;
+        Ok(processed)
     }
 
-    /// Once every chunk has its vector, the model is the one that is used, and what others made is let go.
-    async fn swap(
+    /// Activates the model once every chunk has a vector, and deletes the vectors of other models.
+    async fn activate(
         &self,
         opened: &Arc<OpenIndex>,
         model: i64,
         embedder: &Arc<dyn Embedder>,
     ) -> Result<(), DbError> {
         let models = opened.db.read(vectors::models).await?;
-        let is_alone =
+        let is_only_model =
             matches!(models.as_slice(), [one] if one.id == model && one.state == ModelState::Active);
-        if !is_alone {
+        if !is_only_model {
             let empty = opened.db.read(move |tx| Ok(pages::count(tx)?.1 == 0)).await?;
             if empty {
                 return Ok(());
@@ -273,51 +274,51 @@ impl Search {
         Ok(())
     }
 
-    /// Sees whether another process has exchanged the model. Blocks.
+    /// Notices that another process has switched models. Blocks.
     pub(crate) fn follow_model(&self, opened: &OpenIndex) -> Result<(), DbError> {
         let active = opened.db.read_here(vectors::active)?;
         let used = opened.active().map(|active| active.model);
-        // The vectors in use answer until this process has set the other model up, too.
-        if active.is_some() && active != used && !self.leads() {
+        // The current vectors serve queries until this process has loaded the other model.
+        if active.is_some() && active != used && !self.is_leader() {
             self.unembedded_chunks.notify_one();
         }
         Ok(())
     }
 }
 
-/// Chunks that wait for their vectors.
+/// Texts waiting to be embedded.
 #[derive(Default)]
 struct Queue {
-    waiting: Vec<PendingText>,
-    /// The number of the last event when nothing waited: until there is another, nothing does.
-    done: Option<i64>,
+    pending: Vec<PendingText>,
+    /// The last event at which no chunk was pending: no need to scan until there is a newer one.
+    drained_at: Option<i64>,
 }
 
-/// What a model is to be given for one chunk, or for several that say the same.
+/// A text to embed, for one chunk or for several with the same content.
 struct PendingText {
     hash: Vec<u8>,
     text: String,
-    /// How many chunks that is for.
+    /// Number of chunks with this text.
     count: i64,
 }
 
-/// Chunks without a vector.
+/// Result of a scan for chunks without a vector.
 struct PendingChunks {
     queue: Queue,
-    /// How many chunks have none.
+    /// Number of chunks without a vector.
     count: i64,
 }
 
-/// Lets go of vectors that no chunk has any more, every now and then.
-async fn sweep(opened: &OpenIndex, swept: &mut Option<Instant>) -> Result<(), DbError> {
-    if swept.is_none_or(|before| before.elapsed() > SWEEP_INTERVAL) {
+/// Deletes orphaned vectors, at most once per [`SWEEP_INTERVAL`].
+async fn sweep(opened: &OpenIndex, last_sweep: &mut Option<Instant>) -> Result<(), DbError> {
+    if last_sweep.is_none_or(|before| before.elapsed() > SWEEP_INTERVAL) {
         opened.db.write(vectors::sweep).await?;
-        *swept = Some(Instant::now());
+        *last_sweep = Some(Instant::now());
     }
     Ok(())
 }
 
-/// Answers are found with this model from now on.
+/// Switches queries to this model.
 async fn use_model(opened: &Arc<OpenIndex>, model: i64, embedder: &Arc<dyn Embedder>) -> Result<(), DbError> {
     let opened = opened.clone();
     let active = ActiveModel { model, embedder: embedder.clone() };
@@ -325,31 +326,31 @@ async fn use_model(opened: &Arc<OpenIndex>, model: i64, embedder: &Arc<dyn Embed
     used.await.unwrap_or(Err(DbError::Closed))
 }
 
-/// Looks for chunks without vectors, unless nothing was written since there were none.
+/// Scans for chunks without a vector, unless nothing was written since the last scan found none.
 fn pending_chunks(
     tx: &lyceum_store::Tx<'_>,
     model: i64,
-    done: Option<i64>,
+    drained_at: Option<i64>,
 ) -> Result<Option<PendingChunks>, DbError> {
     let last = events::last(tx)?;
-    if done == Some(last) {
+    if drained_at == Some(last) {
         return Ok(None);
     }
     let count = vectors::count_pending(tx, model)?;
     let queue = match count {
-        0 => Queue { waiting: Vec::new(), done: Some(last) },
-        _ => Queue { waiting: pending(tx, model)?, done: None },
+        0 => Queue { pending: Vec::new(), drained_at: Some(last) },
+        _ => Queue { pending: pending(tx, model)?, drained_at: None },
     };
     Ok(Some(PendingChunks { queue, count }))
 }
 
-/// Chunks without vectors, and what the model is to be given for each.
+/// Loads the texts of chunks without a vector.
 fn pending(tx: &lyceum_store::Tx<'_>, model: i64) -> Result<Vec<PendingText>, DbError> {
-    let waiting = vectors::pending(tx, model, SCAN_CHUNKS)?;
-    let chunks: Vec<i64> = waiting.iter().map(|one| one.chunk).collect();
+    let pending = vectors::pending(tx, model, SCAN_CHUNKS)?;
+    let chunks: Vec<i64> = pending.iter().map(|one| one.chunk).collect();
     let texts = vectors::texts(tx, &chunks)?;
     let mut all = Vec::with_capacity(texts.len());
-    for (one, (_, page, heading, text)) in waiting.into_iter().zip(texts) {
+    for (one, (_, page, heading, text)) in pending.into_iter().zip(texts) {
         let Some(stored) = pages::page(tx, page)? else { continue };
         let facts: Facts =
             serde_json::from_str(&stored.facts).map_err(|error| DbError::Content(error.to_string()))?;

@@ -3,19 +3,19 @@
 use lyceum_model::ErrorCode;
 use lyceum_store::DbError;
 
-/// Why a search failed. What only makes an answer poorer is no error; see `QueryResult::degraded`.
+/// Why a search failed. A degraded result is not an error; see `QueryResult::degraded`.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The question can't be one.
+    /// The query is invalid.
     #[error("{0}")]
     Query(String),
-    /// What is kept can't be read.
+    /// The database can't be read.
     #[error("the index can't be read")]
     Database(#[from] DbError),
-    /// It is still being opened.
+    /// The index is still being opened.
     #[error("the index is still being opened; try again in a moment")]
     NotReady,
-    /// It could not be opened, or work on it broke off.
+    /// The index could not be opened, or a task failed.
     #[error("{0}")]
     Closed(String),
 }

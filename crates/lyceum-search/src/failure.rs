@@ -1,4 +1,4 @@
-//! Why something does not work, told twice: to whoever asks, and to whoever runs the server.
+//! Failures in two versions: one for callers, one for operators.
 
 use std::error::Error as _;
 
@@ -7,32 +7,32 @@ use lyceum_store::DbError;
 
 use crate::error::Error;
 
-/// Why something does not work.
+/// Why something failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// In words for everybody: nothing that an endpoint or the system said, no path.
+    /// For callers: no messages of endpoints or of the system, no paths.
     pub reason: String,
-    /// All that is known, for the log and for commands.
+    /// Full detail, for the log and for CLI commands.
     pub detail: String,
 }
 
 impl Failure {
-    /// What went wrong with the files of the index.
+    /// A failure of the index's database.
     pub(crate) fn of_index(error: &DbError) -> Self {
         let reason = match error {
             DbError::Full(_) => "the disk is full",
             DbError::Busy(_) => "another process is writing to it",
-            DbError::Damaged(_) | DbError::Suspected | DbError::Content(_) => "it is damaged",
+            DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_) => "it is damaged",
             DbError::TooNew { .. } => "it was written by a newer version",
-            DbError::Sql(_) | DbError::Folder(_) | DbError::Closed => "the log says more",
+            DbError::Sql(_) | DbError::Folder(_) | DbError::Closed => "see the log",
         };
         let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         Self { reason: format!("the index can't be used: {reason}"), detail: format!("{error}{cause}") }
     }
 
-    /// Work that broke off.
-    pub(crate) fn of_work(error: &tokio::task::JoinError) -> Self {
-        Self { reason: "it failed; the log says more".to_owned(), detail: error.to_string() }
+    /// A background task that panicked or was cancelled.
+    pub(crate) fn of_task(error: &tokio::task::JoinError) -> Self {
+        Self { reason: "it failed; see the log".to_owned(), detail: error.to_string() }
     }
 }
 

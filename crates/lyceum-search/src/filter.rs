@@ -1,13 +1,13 @@
-//! What may be found: the same conditions for words and for vectors, applied inside each search.
+//! Filters, applied inside lexical and vector search alike (pre-filtering).
 
 use jiff::Timestamp;
 
 use crate::page::Facts;
 
-/// Conditions. What is not given is not asked for.
+/// Filters of a query; an unset field admits everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Any of these types; who asks has already put children in the place of a parent.
+    /// Any of these types; the caller has expanded parent types to their subtypes.
     pub content_types: Vec<String>,
     /// A group.
     pub group: Option<String>,
@@ -17,23 +17,23 @@ pub struct Filter {
     pub release: Option<String>,
     /// A status.
     pub status: Option<String>,
-    /// Not before this day.
+    /// Earliest date.
     pub since: Option<Timestamp>,
-    /// Not after this moment.
+    /// Latest date.
     pub until: Option<Timestamp>,
     /// A source.
     pub source: Option<String>,
-    /// What the path begins with.
+    /// Path prefix.
     pub path: Option<String>,
 }
 
 impl Filter {
-    /// Whether nothing is asked for.
+    /// Whether no filter is set.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether a page may be found.
+    /// Whether a page passes the filter.
     pub fn admits(&self, source: &str, facts: &Facts) -> bool {
         let same = |wanted: &Option<String>, is: Option<&str>| {
             wanted.as_deref().is_none_or(|wanted| is == Some(wanted))
@@ -47,7 +47,7 @@ impl Filter {
             && same(&self.status, facts.status.as_deref())
             && same(&self.source, Some(source))
             && any(&self.tags, &mut |wanted| facts.tags.contains(wanted))
-            && self.path.as_ref().is_none_or(|begin| facts.path.starts_with(begin.as_str()))
+            && self.path.as_ref().is_none_or(|prefix| facts.path.starts_with(prefix.as_str()))
             && self.since.is_none_or(|since| facts.date.is_some_and(|date| date >= since))
             && self.until.is_none_or(|until| facts.date.is_some_and(|date| date <= until))
     }

@@ -39,7 +39,7 @@ const MAX_CANDIDATES: usize = 100;
 /// Deadline for embedding a query.
 const EMBED_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(3);
 
-/// What the log calls the model.
+/// Name of the model in log messages.
 const MODEL_LABEL: &str = "the model";
 
 /// The search mode.
@@ -70,14 +70,14 @@ pub struct Query {
     pub facets: bool,
 }
 
-/// A page in the order of a question, before any reranking.
+/// A page in rank order, before reranking.
 #[derive(Debug, Clone)]
 pub struct RankedPage {
     /// The source it comes from.
     pub source: Arc<str>,
-    /// What is known of it.
+    /// Its metadata.
     pub facts: Arc<Facts>,
-    /// The score that it is ordered by.
+    /// The fused score.
     pub score: f32,
 }
 
@@ -87,68 +87,68 @@ impl Search {
         let started = Instant::now();
         let text = checked(&query.text)?.to_owned();
         let opened = self.opened().await?;
-        let words = ParsedQuery::of(&text);
-        let mut candidates = self.candidates(&opened, &text, &query, &words).await?;
-        if candidates.is_exchanged {
-            // The model was exchanged between the two halves: once more, with the new one.
-            candidates = self.candidates(&opened, &text, &query, &words).await?;
+        let parsed = ParsedQuery::of(&text);
+        let mut candidates = self.candidates(&opened, &text, &query, &parsed).await?;
+        if candidates.model_changed {
+            // The model was switched after the query was embedded: retry once with the new model.
+            candidates = self.candidates(&opened, &text, &query, &parsed).await?;
         }
         result::rerank(&opened, &text, &mut candidates).await;
         Ok(result::query_result(&opened, &query, candidates, started.elapsed()))
     }
 
-    /// The first so many candidates in their order, without anything to show and before any reranking; for evaluation,
-    /// which looks further than callers do.
+    /// Ranks the first `depth` candidates without snippets or reranking. For evaluation, which looks further than
+    /// callers do.
     pub async fn rank(&self, query: Query, depth: usize) -> Result<Vec<RankedPage>, Error> {
         let text = checked(&query.text)?.to_owned();
         let opened = self.opened().await?;
         let (query_vector, _) = self.vector(&opened, &text, query.mode).await;
         let work =
             move || candidates::rank(&opened, &query, &ParsedQuery::of(&text), query_vector.as_ref(), depth);
-        self.at_its_turn(work).await
+        self.run_limited(work).await
     }
 
-    /// Runs what computes or reads on a thread where that is allowed, a few at once: with more of them nobody has an
-    /// answer sooner.
-    async fn at_its_turn<T: Send + 'static>(
+    /// Runs CPU-bound or blocking work on a blocking thread, with limited concurrency: more threads would not return any
+    /// result sooner.
+    async fn run_limited<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
         let failed = || Error::Closed("the search failed; see the log".to_owned());
-        let place = self.looking.clone().acquire_owned().await.map_err(|_| failed())?;
+        let permit = self.query_permits.clone().acquire_owned().await.map_err(|_| failed())?;
         let span = Span::current();
         let done = tokio::task::spawn_blocking(move || {
             let done = span.in_scope(work);
-            drop(place);
+            drop(permit);
             done
         });
         done.await.map_err(|_| failed())
     }
 
-    /// Looks for candidates with both stages.
+    /// Embeds the query and retrieves the candidates of both stages.
     async fn candidates(
         &self,
         opened: &Arc<OpenIndex>,
         text: &str,
         query: &Query,
-        words: &ParsedQuery,
+        parsed: &ParsedQuery,
     ) -> Result<Candidates, Error> {
         let (query_vector, degraded) = self.vector(opened, text, query.mode).await;
-        let (opened, query, words) = (opened.clone(), query.clone(), words.clone());
-        let work = move || candidates::retrieve(&opened, &query, &words, query_vector.as_ref());
-        let mut candidates = self.at_its_turn(work).await??;
+        let (opened, query, parsed) = (opened.clone(), query.clone(), parsed.clone());
+        let work = move || candidates::retrieve(&opened, &query, &parsed, query_vector.as_ref());
+        let mut candidates = self.run_limited(work).await??;
         candidates.degraded.splice(0..0, degraded);
         Ok(candidates)
     }
 
-    /// The vector of a question, and why there is none or a poor one.
+    /// Embeds a query. Also returns the reason if there is no vector or coverage is incomplete.
     async fn vector(
         &self,
         opened: &OpenIndex,
         text: &str,
         mode: Mode,
     ) -> (Option<QueryVector>, Option<String>) {
-        let without = match mode {
+        let fallback = match mode {
             Mode::Lexical => return (None, None),
             Mode::Hybrid => "lexical results only",
             Mode::Vector => "vector search is not available",
@@ -160,7 +160,7 @@ impl Search {
                 ModelStatus::Preparing | ModelStatus::Ready => "the model is still being loaded".to_owned(),
                 ModelStatus::Failed(failure) => failure.reason,
             };
-            return (None, Some(format!("{without}: {reason}")));
+            return (None, Some(format!("{fallback}: {reason}")));
         };
         let model = active.model;
         let key = (model, text.to_owned());
@@ -170,58 +170,58 @@ impl Search {
         if !self.breaker().allows(tokio::time::Instant::now()) {
             let pause = OPEN_TIME.as_secs();
             let reason = format!("the model keeps failing; the next attempt is in {pause} s");
-            return (None, Some(format!("{without}: {reason}")));
+            return (None, Some(format!("{fallback}: {reason}")));
         }
         let texts = [text.to_owned()];
         let embedding = active.embedder.embed(Purpose::Query, &texts);
         let embedded = tokio::time::timeout(EMBED_TIMEOUT, embedding).await;
-        let embedded = embedded.unwrap_or(Err(EmbedError::Late(EMBED_TIMEOUT)));
-        match embedded.and_then(|made| vector_of(active.embedder.identity(), made)) {
+        let embedded = embedded.unwrap_or(Err(EmbedError::Timeout(EMBED_TIMEOUT)));
+        match embedded.and_then(|vectors| vector_of(active.embedder.identity(), vectors)) {
             Ok(vector) => {
-                let news = self.breaker().succeeded();
-                breaker::report(news, MODEL_LABEL, None);
+                let transition = self.breaker().succeeded();
+                breaker::report(transition, MODEL_LABEL, None);
                 self.query_vectors.insert(key, vector.clone());
                 (Some(QueryVector { model, vector }), self.unembedded(model))
             }
             Err(error) => {
-                self.note(&error);
-                (None, Some(format!("{without}: {}", error.reason())))
+                self.record_failure(&error);
+                (None, Some(format!("{fallback}: {}", error.reason())))
             }
         }
     }
 
-    /// Takes note of a failure. One that may be the fault of the question says nothing about the next.
-    fn note(&self, error: &EmbedError) {
-        if error.may_be_the_text() {
+    /// Records a failure in the breaker, unless the query text may be the cause.
+    fn record_failure(&self, error: &EmbedError) {
+        if error.may_be_the_input() {
             tracing::debug!(error.cause = %error, "could not embed a query");
         } else {
-            let news = self.breaker().failed(tokio::time::Instant::now());
-            breaker::report(news, MODEL_LABEL, Some(error));
+            let transition = self.breaker().failed(tokio::time::Instant::now());
+            breaker::report(transition, MODEL_LABEL, Some(error));
         }
     }
 }
 
 impl Search {
-    /// What an answer has to say of passages that have no vector yet. While vectors of another model are made beside those
-    /// in use, nothing is wanting.
+    /// A note for the result if chunks have no vector yet. None during a model switch: then the vectors in use are
+    /// complete.
     fn unembedded(&self, used: i64) -> Option<String> {
         let count = self.unembedded.load(Ordering::Relaxed);
-        (count > 0 && self.wanted.load(Ordering::Relaxed) == used)
+        (count > 0 && self.target_model.load(Ordering::Relaxed) == used)
             .then(|| format!("{count} chunks have no embedding yet; they are found by lexical search only"))
     }
 }
 
-/// The one vector that was asked for.
-fn vector_of(identity: &Identity, made: Vec<Vec<f32>>) -> Result<Arc<[f32]>, EmbedError> {
-    let vector = embedder::checked(identity, 1, made)?.into_iter().next();
+/// Validates the embedder's response and extracts the one vector.
+fn vector_of(identity: &Identity, vectors: Vec<Vec<f32>>) -> Result<Arc<[f32]>, EmbedError> {
+    let vector = embedder::checked(identity, 1, vectors)?.into_iter().next();
     vector.map(Arc::from).ok_or(EmbedError::WrongCount { expected: 1, got: 0 })
 }
 
-/// A question as it can be asked.
+/// Validates the text of a query.
 fn checked(text: &str) -> Result<&str, Error> {
     let text = text.trim();
     if !text.chars().any(|c| !c.is_whitespace() && !c.is_control()) {
-        return Err(Error::Query("the query is empty; say what to retrieve for".to_owned()));
+        return Err(Error::Query("the query is empty; give some text to search for".to_owned()));
     }
     if text.len() > 4 * MAX_QUERY_CHARS || text.chars().count() > MAX_QUERY_CHARS {
         let message = format!("the query is longer than {MAX_QUERY_CHARS} characters; shorten it");

@@ -18,7 +18,7 @@ fn weight(kind: Kind) -> f32 {
 /// Minimum cosine of a page that shares no word with the query.
 const MIN_COSINE: f32 = 0.15;
 
-/// How many of the best pages are smoothed, and by how many neighbours each.
+/// Number of top pages that are smoothed, and of neighbours used for each.
 pub(crate) const SMOOTHED_PAGES: usize = 50;
 const NEIGHBOURS: usize = 5;
 
@@ -35,32 +35,32 @@ fn share(kind: Kind) -> f32 {
 pub(crate) struct Candidate {
     pub page: i64,
     pub kind: Kind,
-    /// What its words are worth; nothing where it has none of them.
+    /// BM25 score; `None` if no query term matches.
     pub bm25: Option<f32>,
-    /// How near its nearest chunk is, and which that is; nothing where it has no vectors.
+    /// Cosine and id of the nearest chunk; `None` if the page has no vectors.
     pub cosine: Option<(f32, i64)>,
 }
 
-/// A candidate with its one score.
+/// A candidate with its fused score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct FusedCandidate {
     pub candidate: Candidate,
     pub score: f32,
 }
 
-/// The candidates, the best first.
+/// Fuses the scores of candidates; best first.
 pub(crate) fn fuse(candidates: impl IntoIterator<Item = Candidate>) -> Vec<FusedCandidate> {
     let candidates: Vec<Candidate> = candidates.into_iter().collect();
     let best = candidates.iter().filter_map(|one| one.bm25).fold(0.0_f32, f32::max);
     let has_vectors = candidates.iter().any(|one| one.cosine.is_some());
-    // A page whose vectors are still to come is taken for as near as the middle of those that share its words.
-    let middle = middle(&candidates);
+    // A page that is not embedded yet gets the median cosine of the other lexical matches.
+    let median_cosine = median_cosine(&candidates);
     let mut fused: Vec<FusedCandidate> = (candidates.into_iter())
         .filter(|one| one.bm25.is_some() || one.cosine.is_some_and(|(cosine, _)| cosine >= MIN_COSINE))
         .map(|candidate| {
             let bm25 = candidate.bm25.filter(|_| best > 0.0).map_or(0.0, |bm25| bm25 / best);
             let score = if has_vectors {
-                let cosine = candidate.cosine.map_or(middle, |(cosine, _)| cosine);
+                let cosine = candidate.cosine.map_or(median_cosine, |(cosine, _)| cosine);
                 let weight = weight(candidate.kind);
                 weight * cosine + (1.0 - weight) * bm25
             } else {
@@ -79,15 +79,15 @@ pub(crate) fn smooth(fused: &mut [FusedCandidate], centroids: &HashMap<i64, Vec<
     let best = fused.len().min(SMOOTHED_PAGES);
     let Some(best) = fused.get_mut(..best) else { return };
     let similarities = Similarities::of(best, centroids);
-    let lent: Vec<f32> = (0..)
+    let neighbour_scores: Vec<f32> = (0..)
         .zip(best.iter())
         .map(|(at, one)| neighbour_mean(at, best, &similarities).unwrap_or(one.score))
         .collect();
-    for (one, lent) in best.iter_mut().zip(lent) {
+    for (one, neighbour_scores) in best.iter_mut().zip(neighbour_scores) {
         let share = share(one.candidate.kind);
-        one.score = (1.0 - share) * one.score + share * lent;
+        one.score = (1.0 - share) * one.score + share * neighbour_scores;
     }
-    // The others were behind all of these, and stay there.
+    // The remaining candidates ranked below these and stay there.
     best.sort_by(by_score);
 }
 
@@ -107,8 +107,8 @@ impl Similarities {
             for (column, other) in centroids.iter().enumerate().take(row) {
                 let cosine = one.zip(*other).map(|(one, other)| dot(one, other).max(0.0));
                 for at in [row * count + column, column * count + row] {
-                    if let Some(place) = cosines.get_mut(at) {
-                        *place = cosine;
+                    if let Some(slot) = cosines.get_mut(at) {
+                        *slot = cosine;
                     }
                 }
             }
@@ -132,7 +132,7 @@ fn neighbour_mean(at: usize, best: &[FusedCandidate], similarities: &Similaritie
     (sum > 0.0).then(|| near.iter().map(|(cosine, score)| cosine * score).sum::<f32>() / sum)
 }
 
-/// The product of two vectors, as several sums side by side: one alone waits for each addition before the next.
+/// Dot product with 16 independent accumulators: a single one would serialize the additions.
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let (a, b) = (a.as_chunks::<16>(), b.as_chunks::<16>());
     let mut sums = [0.0_f32; 16];
@@ -150,20 +150,20 @@ fn by_score(a: &FusedCandidate, b: &FusedCandidate) -> std::cmp::Ordering {
     b.score.total_cmp(&a.score).then(a.candidate.page.cmp(&b.candidate.page))
 }
 
-fn middle(candidates: &[Candidate]) -> f32 {
+fn median_cosine(candidates: &[Candidate]) -> f32 {
     let lexical = candidates.iter().filter(|one| one.bm25.is_some());
     let mut near: Vec<f32> = lexical.filter_map(|one| one.cosine.map(|(cosine, _)| cosine)).collect();
     near.sort_by(f32::total_cmp);
     near.get(near.len() / 2).copied().unwrap_or_default()
 }
 
-/// The nearest chunk of each page.
+/// Keeps the nearest chunk of each page.
 pub(crate) fn nearest_chunks(near: impl IntoIterator<Item = (i64, f32, i64)>) -> HashMap<i64, (f32, i64)> {
     let mut best: HashMap<i64, (f32, i64)> = HashMap::new();
     for (page, cosine, chunk) in near {
-        let place = best.entry(page).or_insert((cosine, chunk));
-        if cosine > place.0 {
-            *place = (cosine, chunk);
+        let slot = best.entry(page).or_insert((cosine, chunk));
+        if cosine > slot.0 {
+            *slot = (cosine, chunk);
         }
     }
     best

@@ -1,6 +1,6 @@
-//! Words: an index by terms, on disk, that follows the pages in the database.
+//! The lexical index (tantivy), on disk, derived from the pages in the database.
 //!
-//! It can always be made again: what it is made of is in the database, and how far it came is part of each commit.
+//! It can always be rebuilt from the database. Each commit records the last event it includes.
 
 pub(crate) mod analyzer;
 mod query;
@@ -22,18 +22,18 @@ use tantivy::{
 
 pub(crate) use query::ParsedQuery;
 
-/// With another number the index is made again: fields or analysis changed.
+/// Version of schema and analysis; a change rebuilds the index.
 const INDEX_VERSION: u32 = 2;
 
-/// The analysis of what is searched, and of what suggestions come from.
+/// Analyzers of the searched fields and of the vocabulary for suggestions.
 const STEMMED_ANALYZER: &str = "lyceum";
 const PLAIN_ANALYZER: &str = "lyceum-plain";
 
-/// How many threads make terms of texts, and what they may hold in memory before they write a segment.
+/// Indexing threads, and their memory budget before a segment is flushed.
 const WRITER_THREADS: usize = 2;
 const WRITER_BYTES: usize = WRITER_THREADS * 20 * 1024 * 1024;
 
-/// The fields of a page.
+/// Fields of the schema.
 #[derive(Debug, Clone, Copy)]
 struct Fields {
     page: Field,
@@ -42,20 +42,20 @@ struct Fields {
     tags: Field,
     path: Field,
     body: Field,
-    /// Words as they are written, for suggestions.
+    /// Unstemmed words, for suggestions and prefix queries.
     vocabulary: Field,
 }
 
 impl Fields {
-    /// The fields that are searched, and what a match in each is worth (ADR 12).
+    /// The searched fields and their boosts (ADR 12).
     fn weighted(&self) -> [(Field, f32); 5] {
         [(self.title, 1.0), (self.headings, 0.3), (self.tags, 0.5), (self.path, 0.3), (self.body, 1.0)]
     }
 }
 
-/// A page as it is put into the index.
+/// A page to index.
 #[derive(Debug)]
-pub(crate) struct Text<'a> {
+pub(crate) struct IndexedPage<'a> {
     pub page: i64,
     pub title: &'a str,
     pub headings: String,
@@ -64,7 +64,7 @@ pub(crate) struct Text<'a> {
     pub body: String,
 }
 
-/// Why the index can't be used. It can be made again in each case.
+/// Why the index can't be used. It can be rebuilt in each case.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexError {
     #[error("the lexical index is corrupt")]
@@ -76,8 +76,8 @@ pub(crate) enum IndexError {
 }
 
 impl IndexError {
-    /// Whether what is on the disk is not what was written, beyond doubt.
-    pub(crate) fn is_damage(&self) -> bool {
+    /// Whether the files are certainly corrupt.
+    pub(crate) fn is_corruption(&self) -> bool {
         match self {
             Self::Damaged
             | Self::Engine(TantivyError::DataCorruption(_) | TantivyError::DeserializeError(_)) => true,
@@ -89,14 +89,14 @@ impl IndexError {
     }
 }
 
-/// The index by words.
+/// The lexical index.
 pub(crate) struct Lexical {
     index: Index,
     reader: IndexReader,
     fields: Fields,
-    /// Opened by the first change: only the process that leads makes any.
+    /// Opened lazily by the first write: only the leader writes.
     writer: Mutex<Option<IndexWriter>>,
-    /// The number of the last event that searches see.
+    /// The last event visible to searches.
     seen: AtomicI64,
 }
 
@@ -107,21 +107,21 @@ impl std::fmt::Debug for Lexical {
 }
 
 impl Lexical {
-    /// Opens the index in a folder and checks every byte of it; makes an empty one where there is none. Blocks.
+    /// Opens the index in a folder, or creates an empty one, and verifies all checksums. Blocks.
     pub(crate) fn open(folder: &Path) -> Result<Self, IndexError> {
-        // What is read before its checksum is may be anything, and the engine is not proof against that.
-        catch_unwind(AssertUnwindSafe(|| Self::open_here(folder))).unwrap_or(Err(IndexError::Damaged))
+        // Some files are read before their checksum is verified, and tantivy can panic on corrupt data.
+        catch_unwind(AssertUnwindSafe(|| Self::open_unguarded(folder))).unwrap_or(Err(IndexError::Damaged))
     }
 
-    /// Takes everything away and begins anew. Only for the process that leads.
-    pub(crate) fn renew(folder: &Path) -> Result<Self, IndexError> {
+    /// Deletes the index and creates an empty one. Leader only.
+    pub(crate) fn recreate(folder: &Path) -> Result<Self, IndexError> {
         match std::fs::remove_dir_all(folder) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
             _ => Self::open(folder),
         }
     }
 
-    fn open_here(folder: &Path) -> Result<Self, IndexError> {
+    fn open_unguarded(folder: &Path) -> Result<Self, IndexError> {
         let folder = folder.join(INDEX_VERSION.to_string());
         std::fs::create_dir_all(&folder)?;
         let (schema, fields) = schema();
@@ -139,8 +139,8 @@ impl Lexical {
         Ok(lexical)
     }
 
-    /// Takes away what other versions of this program kept beside it. Only for the process that leads.
-    pub(crate) fn tidy(folder: &Path) -> std::io::Result<()> {
+    /// Deletes indexes of other versions in the same folder. Leader only.
+    pub(crate) fn remove_other_versions(folder: &Path) -> std::io::Result<()> {
         let own = INDEX_VERSION.to_string();
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
@@ -151,33 +151,38 @@ impl Lexical {
         Ok(())
     }
 
-    /// Whether what is on the disk is not what was written. Reads all of it.
-    pub(crate) fn is_damaged(&self) -> bool {
+    /// Whether the files are corrupt. Verifies all checksums.
+    pub(crate) fn is_corrupt(&self) -> bool {
         let check = || {
             self.position()?;
             if self.index.validate_checksum()?.is_empty() { Ok(()) } else { Err(IndexError::Damaged) }
         };
         let checked = catch_unwind(AssertUnwindSafe(check)).unwrap_or(Err(IndexError::Damaged));
-        checked.is_err_and(|error| error.is_damage())
+        checked.is_err_and(|error| error.is_corruption())
     }
 
-    /// The number of the last event that is part of it; 0 for an empty one.
+    /// The last event included; 0 for an empty index.
     pub(crate) fn position(&self) -> Result<i64, IndexError> {
         let payload = self.index.load_metas()?.payload;
         Ok(payload.and_then(|text| text.parse().ok()).unwrap_or_default())
     }
 
-    /// How many pages it has.
+    /// Number of pages.
     pub(crate) fn count(&self) -> u64 {
         self.reader.searcher().num_docs()
     }
 
-    /// Puts pages in, takes others out, and has it on disk when this returns.
-    pub(crate) fn update(&self, texts: &[Text<'_>], gone: &[i64], position: i64) -> Result<(), IndexError> {
-        self.write(position, |writer| self.change(writer, texts, gone))
+    /// Adds and deletes pages and commits.
+    pub(crate) fn update(
+        &self,
+        pages: &[IndexedPage<'_>],
+        deleted: &[i64],
+        position: i64,
+    ) -> Result<(), IndexError> {
+        self.write(position, |writer| self.change(writer, pages, deleted))
     }
 
-    /// Takes every page out.
+    /// Deletes all pages and commits.
     pub(crate) fn clear(&self) -> Result<(), IndexError> {
         self.write(0, |writer| writer.delete_all_documents().map(drop))
     }
@@ -187,8 +192,8 @@ impl Lexical {
         position: i64,
         change: impl FnOnce(&IndexWriter) -> Result<(), TantivyError>,
     ) -> Result<(), IndexError> {
-        let mut held = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut writer = match held.take() {
+        let mut slot = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut writer = match slot.take() {
             Some(writer) => writer,
             None => self.index.writer_with_num_threads(WRITER_THREADS, WRITER_BYTES)?,
         };
@@ -196,24 +201,29 @@ impl Lexical {
         let mut commit = writer.prepare_commit()?;
         commit.set_payload(&position.to_string());
         commit.commit()?;
-        // One that failed is not used again.
-        *held = Some(writer);
+        // A writer that failed is dropped and reopened.
+        *slot = Some(writer);
         self.reader.reload()?;
         self.seen.store(position, Ordering::Relaxed);
         Ok(())
     }
 
-    fn change(&self, writer: &IndexWriter, texts: &[Text<'_>], gone: &[i64]) -> Result<(), TantivyError> {
-        for page in gone.iter().chain(texts.iter().map(|text| &text.page)) {
+    fn change(
+        &self,
+        writer: &IndexWriter,
+        pages: &[IndexedPage<'_>],
+        deleted: &[i64],
+    ) -> Result<(), TantivyError> {
+        for page in deleted.iter().chain(pages.iter().map(|page| &page.page)) {
             writer.delete_term(Term::from_field_i64(self.fields.page, *page));
         }
-        for text in texts {
+        for text in pages {
             writer.add_document(self.document(text))?;
         }
         Ok(())
     }
 
-    /// Sees what another process wrote.
+    /// Reloads the index if another process has written to it.
     pub(crate) fn refresh(&self) -> Result<(), IndexError> {
         let position = self.position()?;
         if position != self.seen.load(Ordering::Relaxed) {
@@ -223,12 +233,12 @@ impl Lexical {
         Ok(())
     }
 
-    /// The number of the last event that searches see; 0 while it is being made.
+    /// The last event visible to searches; 0 during a rebuild.
     pub(crate) fn seen(&self) -> i64 {
         self.seen.load(Ordering::Relaxed)
     }
 
-    fn document(&self, text: &Text<'_>) -> TantivyDocument {
+    fn document(&self, text: &IndexedPage<'_>) -> TantivyDocument {
         let Fields { page, title, headings, tags, path, body, vocabulary } = self.fields;
         let mut document = TantivyDocument::default();
         document.add_i64(page, text.page);

@@ -1,8 +1,8 @@
 //! Hybrid search: lexical and vector index, filters, fusion, reranking, evaluation.
 //!
-//! Pages go in ([`Search::apply`]), results come out ([`Search::find`]). Words are searched at once; vectors are made behind
-//! them ([`Search::keep_embedded`]) and join in as they come.
-#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
+//! Pages go in ([`Search::apply`]), results come out ([`Search::find`]). Lexical search finds a page at once; vectors
+//! are computed in the background ([`Search::keep_embedded`]).
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests spawn tasks and wait for them"))]
 
 mod breaker;
 mod chunk;

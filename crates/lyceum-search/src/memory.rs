@@ -1,7 +1,7 @@
-//! What is held in memory of the pages: what is known of each, and the vectors of the model in use.
+//! In-memory cache of page metadata and of the active model's vectors.
 //!
-//! It follows the database by the numbers of events and vectors, in every process alike: what is new is read first, and
-//! only then is it held, so that no question waits for the database.
+//! Every process keeps its own cache and follows the database by the sequence numbers of events and vectors. Changes
+//! are read before the lock is taken, so that no query waits for the database.
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -17,231 +17,230 @@ use lyceum_store::{
 use crate::{
     filter::Filter,
     page::Facts,
-    vectors::{Flat, Owner, VectorHit},
+    vectors::{FlatIndex, Owner, VectorHit},
 };
 
-/// How many events are taken one by one; with more of them everything is read.
+/// Maximum number of events applied incrementally; with more, the cache is reloaded.
 const MAX_INCREMENTAL_EVENTS: usize = 2_000;
 
-/// A page in memory.
+/// A cached page, without its text.
 #[derive(Debug, Clone)]
-pub(crate) struct Card {
+pub(crate) struct Entry {
     pub id: i64,
     pub source: Arc<str>,
     pub facts: Arc<Facts>,
 }
 
-/// The model that searches use, and what questions to it are embedded with.
+/// The model that queries use, and its embedder.
 #[derive(Debug, Clone)]
 pub(crate) struct ActiveModel {
     pub model: i64,
     pub embedder: Arc<dyn Embedder>,
 }
 
-/// A model and its vectors. They are exchanged together, so that a question never meets the vectors of another model.
+/// A model and its vectors. They are replaced together, so that a query never meets the vectors of another model.
 #[derive(Debug)]
 pub(crate) struct ModelVectors {
     active: ActiveModel,
-    flat: Flat,
-    /// The number of the last vector that is in it.
+    flat: FlatIndex,
+    /// Sequence number of the last vector included.
     seq: i64,
 }
 
-/// How far a memory is.
+/// How far a cache has followed the database.
 #[derive(Debug)]
 pub(crate) struct MemoryPosition {
     seq: i64,
     model: Option<(ActiveModel, i64)>,
 }
 
-/// What a memory does not know yet.
+/// An update of the cache.
 #[derive(Debug)]
 pub(crate) enum MemoryUpdate {
-    /// Pages and vectors, one by one.
-    Some(Changes),
-    /// So much that it is another memory.
-    All(Box<Memory>),
+    /// Changed pages and vectors.
+    Incremental(Changes),
+    /// A reloaded cache that replaces the old one.
+    Full(Box<Memory>),
 }
 
-/// The source of a page and what is known of it.
-type KnownPage = (String, Arc<Facts>);
+/// Source and metadata of a page.
+type PageMetadata = (String, Arc<Facts>);
 
-/// Pages that changed, each as it is known now or gone, and vectors.
+/// Changed pages, `None` if deleted, and new vectors.
 #[derive(Debug)]
 pub(crate) struct Changes {
     seq: i64,
-    touched: Vec<(i64, Option<KnownPage>)>,
+    touched: Vec<(i64, Option<PageMetadata>)>,
     vectors: Vec<ChunkVector>,
     vectors_seq: i64,
 }
 
-/// What is held in memory.
+/// The cache.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
-    cards: Vec<Option<Card>>,
+    entries: Vec<Option<Entry>>,
     slots: HashMap<i64, u32>,
     names: HashSet<Arc<str>>,
-    meaning: Option<ModelVectors>,
-    /// The number of the last event that is in it.
+    vectors: Option<ModelVectors>,
+    /// Sequence number of the last event included.
     pub seq: i64,
 }
 
-/// Which pages may be found.
+/// The pages that pass a filter.
 #[derive(Debug, Clone)]
 pub(crate) enum AllowedPages {
-    /// All of them.
+    /// No filter.
     All,
-    /// Those whose number is marked.
+    /// One flag per page id.
     Only(Arc<[bool]>),
 }
 
 impl AllowedPages {
-    /// Whether the page of that number may be found.
+    /// Whether a page passes.
     pub(crate) fn admits(&self, page: i64) -> bool {
         match self {
             Self::All => true,
-            Self::Only(marked) => {
-                usize::try_from(page).ok().and_then(|page| marked.get(page)).copied().unwrap_or_default()
+            Self::Only(flags) => {
+                usize::try_from(page).ok().and_then(|page| flags.get(page)).copied().unwrap_or_default()
             }
         }
     }
 }
 
 impl Memory {
-    /// Reads every page, and the vectors of a model.
+    /// Loads all pages and the vectors of a model.
     pub(crate) fn load(tx: &Tx<'_>, active: Option<ActiveModel>) -> Result<Self, DbError> {
         let mut memory = Self { seq: events::last(tx)?, ..Self::default() };
         for stored in pages::all(tx)? {
             memory.put(stored.id, &stored.source, facts(&stored)?);
         }
         if let Some(active) = active {
-            memory.meaning = Some(memory.meaning(tx, active)?);
+            memory.vectors = Some(memory.load_vectors(tx, active)?);
         }
         Ok(memory)
     }
 
-    /// How far it is.
-    pub(crate) fn reached(&self) -> MemoryPosition {
-        let model = self.meaning.as_ref().map(|meaning| (meaning.active.clone(), meaning.seq));
+    /// How far the cache has followed the database.
+    pub(crate) fn position(&self) -> MemoryPosition {
+        let model = self.vectors.as_ref().map(|vectors| (vectors.active.clone(), vectors.seq));
         MemoryPosition { seq: self.seq, model }
     }
 
-    /// Takes in what it did not know. Gives back what it was before, where it is another altogether: to let go of that
-    /// takes its time.
-    pub(crate) fn take_in(&mut self, news: MemoryUpdate) -> Option<Self> {
-        let Changes { seq, touched, vectors, vectors_seq } = match news {
-            MemoryUpdate::Some(news) => news,
-            MemoryUpdate::All(memory) => return Some(std::mem::replace(self, *memory)),
+    /// Applies an update. Returns the replaced cache after a reload, so that the caller can drop it outside the lock.
+    pub(crate) fn apply(&mut self, update: MemoryUpdate) -> Option<Self> {
+        let Changes { seq, touched, vectors: new_vectors, vectors_seq } = match update {
+            MemoryUpdate::Incremental(changes) => changes,
+            MemoryUpdate::Full(memory) => return Some(std::mem::replace(self, *memory)),
         };
         let slots = touched.iter().filter_map(|(id, _)| self.slots.get(id).copied()).collect();
-        if let Some(meaning) = &mut self.meaning {
-            meaning.flat.remove(&slots);
+        if let Some(vectors) = &mut self.vectors {
+            vectors.flat.remove(&slots);
         }
         for (id, page) in touched {
             match page {
                 Some((source, facts)) => self.put(id, &source, facts),
-                None => self.take(id),
+                None => self.remove(id),
             }
         }
-        if let Some(meaning) = &mut self.meaning {
-            for placed in vectors {
-                meaning.place(&self.slots, &placed);
+        if let Some(vectors) = &mut self.vectors {
+            for vector in new_vectors {
+                vectors.insert(&self.slots, &vector);
             }
-            meaning.seq = meaning.seq.max(vectors_seq);
+            vectors.seq = vectors.seq.max(vectors_seq);
         }
         self.seq = seq;
         None
     }
 
-    /// The vectors of a model for these pages, not in use yet.
-    pub(crate) fn meaning(&self, tx: &Tx<'_>, active: ActiveModel) -> Result<ModelVectors, DbError> {
-        let flat = Flat::new(active.embedder.identity().dimensions);
+    /// Loads the vectors of a model for the cached pages, without using them yet.
+    pub(crate) fn load_vectors(&self, tx: &Tx<'_>, active: ActiveModel) -> Result<ModelVectors, DbError> {
+        let flat = FlatIndex::new(active.embedder.identity().dimensions);
         let seq = vectors::last(tx)?;
-        let placed = vectors::after(tx, active.model, 0)?;
-        let mut meaning = ModelVectors { active, flat, seq };
-        for one in placed {
-            meaning.place(&self.slots, &one);
+        let new_vectors = vectors::after(tx, active.model, 0)?;
+        let mut vectors = ModelVectors { active, flat, seq };
+        for one in new_vectors {
+            vectors.insert(&self.slots, &one);
         }
-        Ok(meaning)
+        Ok(vectors)
     }
 
-    /// Uses these vectors from now on, and gives back those that were used before.
-    pub(crate) fn use_meaning(&mut self, meaning: ModelVectors) -> Option<ModelVectors> {
-        self.meaning.replace(meaning)
+    /// Switches to these vectors and returns the old ones.
+    pub(crate) fn use_vectors(&mut self, vectors: ModelVectors) -> Option<ModelVectors> {
+        self.vectors.replace(vectors)
     }
 
-    /// Has the questions to a model embedded by this from now on.
+    /// Replaces the embedder of a model, if it is the active one.
     pub(crate) fn use_embedder(&mut self, model: i64, embedder: &Arc<dyn Embedder>) {
-        if let Some(meaning) = self.meaning.as_mut().filter(|meaning| meaning.active.model == model) {
-            meaning.active.embedder = embedder.clone();
+        if let Some(vectors) = self.vectors.as_mut().filter(|vectors| vectors.active.model == model) {
+            vectors.active.embedder = embedder.clone();
         }
     }
 
-    /// The model whose vectors are used.
+    /// The active model.
     pub(crate) fn active(&self) -> Option<&ActiveModel> {
-        self.meaning.as_ref().map(|meaning| &meaning.active)
+        self.vectors.as_ref().map(|vectors| &vectors.active)
     }
 
-    /// How many vectors it holds.
+    /// Number of vectors.
     #[cfg(test)]
     pub(crate) fn count_vectors(&self) -> usize {
-        self.meaning.as_ref().map_or(0, |meaning| meaning.flat.count())
+        self.vectors.as_ref().map_or(0, |vectors| vectors.flat.count())
     }
 
-    /// Every page.
-    pub(crate) fn cards(&self) -> impl Iterator<Item = &Card> {
-        self.cards.iter().flatten()
+    /// All cached pages.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().flatten()
     }
 
-    /// The page of that number.
-    pub(crate) fn card(&self, id: i64) -> Option<&Card> {
-        self.card_in(*self.slots.get(&id)?)
+    /// The page with this id.
+    pub(crate) fn entry(&self, id: i64) -> Option<&Entry> {
+        self.entry_at(*self.slots.get(&id)?)
     }
 
-    /// The page in that slot.
-    pub(crate) fn card_in(&self, slot: u32) -> Option<&Card> {
-        self.cards.get(slot as usize)?.as_ref()
+    /// The page in this slot.
+    pub(crate) fn entry_at(&self, slot: u32) -> Option<&Entry> {
+        self.entries.get(slot as usize)?.as_ref()
     }
 
-    /// Which pages a filter admits.
+    /// Evaluates a filter for all pages.
     pub(crate) fn allowed(&self, filter: &Filter) -> AllowedPages {
         if filter.is_empty() {
             return AllowedPages::All;
         }
-        let last = self.cards().map(|card| card.id).max().unwrap_or_default();
-        let mut marked = vec![false; usize::try_from(last).unwrap_or_default() + 1];
-        for card in self.cards().filter(|card| filter.admits(&card.source, &card.facts)) {
-            if let Some(mark) = usize::try_from(card.id).ok().and_then(|id| marked.get_mut(id)) {
-                *mark = true;
+        let last = self.entries().map(|entry| entry.id).max().unwrap_or_default();
+        let mut flags = vec![false; usize::try_from(last).unwrap_or_default() + 1];
+        for entry in self.entries().filter(|entry| filter.admits(&entry.source, &entry.facts)) {
+            if let Some(flag) = usize::try_from(entry.id).ok().and_then(|id| flags.get_mut(id)) {
+                *flag = true;
             }
         }
-        AllowedPages::Only(marked.into())
+        AllowedPages::Only(flags.into())
     }
 
-    /// The chunks nearest to a vector.
-    pub(crate) fn nearest(&self, vector: &[f32], most: usize, allowed: &AllowedPages) -> Vec<VectorHit> {
-        let Some(meaning) = &self.meaning else { return Vec::new() };
+    /// Finds the chunks nearest to a vector.
+    pub(crate) fn nearest(&self, vector: &[f32], limit: usize, allowed: &AllowedPages) -> Vec<VectorHit> {
+        let Some(vectors) = &self.vectors else { return Vec::new() };
         match allowed {
-            AllowedPages::All => meaning.flat.nearest(vector, most, |_| true),
-            AllowedPages::Only(_) => meaning
-                .flat
-                .nearest(vector, most, |slot| self.card_in(slot).is_some_and(|card| allowed.admits(card.id))),
+            AllowedPages::All => vectors.flat.nearest(vector, limit, |_| true),
+            AllowedPages::Only(_) => vectors.flat.nearest(vector, limit, |slot| {
+                self.entry_at(slot).is_some_and(|entry| allowed.admits(entry.id))
+            }),
         }
     }
 
-    /// How near every chunk of these pages is.
-    pub(crate) fn near(&self, vector: &[f32], pages: &[i64]) -> Vec<VectorHit> {
-        let Some(meaning) = &self.meaning else { return Vec::new() };
+    /// Scores every chunk of these pages.
+    pub(crate) fn cosines(&self, vector: &[f32], pages: &[i64]) -> Vec<VectorHit> {
+        let Some(vectors) = &self.vectors else { return Vec::new() };
         let slots: Vec<u32> = pages.iter().filter_map(|page| self.slots.get(page).copied()).collect();
-        meaning.flat.of_slots(vector, &slots)
+        vectors.flat.score_slots(vector, &slots)
     }
 
-    /// What each of these pages is about on the whole, as a vector of length one; those without vectors are left out.
+    /// Centroids of the chunk vectors of these pages, as unit vectors. Pages without vectors are left out.
     pub(crate) fn centroids(&self, pages: &[i64]) -> HashMap<i64, Vec<f32>> {
-        let Some(meaning) = &self.meaning else { return HashMap::new() };
+        let Some(vectors) = &self.vectors else { return HashMap::new() };
         let slots: Vec<u32> = pages.iter().filter_map(|page| self.slots.get(page).copied()).collect();
-        let centroids = meaning.flat.centroids(&slots).into_iter();
-        centroids.filter_map(|(slot, centre)| Some((self.card_in(slot)?.id, centre))).collect()
+        let centroids = vectors.flat.centroids(&slots).into_iter();
+        centroids.filter_map(|(slot, centre)| Some((self.entry_at(slot)?.id, centre))).collect()
     }
 
     fn put(&mut self, id: i64, source: &str, facts: Arc<Facts>) {
@@ -250,59 +249,59 @@ impl Memory {
             None => Arc::from(source),
         };
         self.names.insert(source.clone());
-        let card = Card { id, source, facts };
-        match self.slots.get(&id).and_then(|slot| self.cards.get_mut(*slot as usize)) {
-            Some(place) => *place = Some(card),
+        let entry = Entry { id, source, facts };
+        match self.slots.get(&id).and_then(|slot| self.entries.get_mut(*slot as usize)) {
+            Some(existing) => *existing = Some(entry),
             None => {
-                let slot = u32::try_from(self.cards.len()).unwrap_or(u32::MAX);
+                let slot = u32::try_from(self.entries.len()).unwrap_or(u32::MAX);
                 self.slots.insert(id, slot);
-                self.cards.push(Some(card));
+                self.entries.push(Some(entry));
             }
         }
     }
 
-    fn take(&mut self, id: i64) {
-        if let Some(place) = self.slots.remove(&id).and_then(|slot| self.cards.get_mut(slot as usize)) {
-            *place = None;
+    fn remove(&mut self, id: i64) {
+        if let Some(entry) = self.slots.remove(&id).and_then(|slot| self.entries.get_mut(slot as usize)) {
+            *entry = None;
         }
     }
 }
 
 impl ModelVectors {
-    fn place(&mut self, slots: &HashMap<i64, u32>, placed: &ChunkVector) {
-        // A page that is not here yet brings its vectors along when it comes.
-        if let Some(slot) = slots.get(&placed.page) {
-            self.flat.insert(Owner { slot: *slot, chunk: placed.chunk }, &placed.vector);
+    fn insert(&mut self, slots: &HashMap<i64, u32>, vector: &ChunkVector) {
+        // A page that is not cached yet brings its vectors along later.
+        if let Some(slot) = slots.get(&vector.page) {
+            self.flat.insert(Owner { slot: *slot, chunk: vector.chunk }, &vector.vector);
         }
     }
 }
 
 impl MemoryPosition {
-    /// What happened since, of one state of the database. Reads only, so that nobody waits for it.
-    pub(crate) fn news(&self, tx: &Tx<'_>) -> Result<Option<MemoryUpdate>, DbError> {
+    /// Reads the changes since this position from one database snapshot. Takes no lock.
+    pub(crate) fn read_update(&self, tx: &Tx<'_>) -> Result<Option<MemoryUpdate>, DbError> {
         let seq = events::last(tx)?;
         let vectors_seq = vectors::last(tx)?;
         let is_known = self.model.as_ref().is_none_or(|(_, known)| *known == vectors_seq);
         if seq == self.seq && is_known {
             return Ok(None);
         }
-        let happened = events::after(tx, pages::STREAM, self.seq, MAX_INCREMENTAL_EVENTS)?;
-        if i64::try_from(happened.len()).ok() != Some(seq - self.seq) {
+        let events = events::after(tx, pages::STREAM, self.seq, MAX_INCREMENTAL_EVENTS)?;
+        if i64::try_from(events.len()).ok() != Some(seq - self.seq) {
             let active = self.model.as_ref().map(|(active, _)| active.clone());
-            return Ok(Some(MemoryUpdate::All(Box::new(Memory::load(tx, active)?))));
+            return Ok(Some(MemoryUpdate::Full(Box::new(Memory::load(tx, active)?))));
         }
-        let ids: BTreeSet<i64> = happened.iter().filter_map(|event| event.key.parse().ok()).collect();
-        let mut placed = Vec::new();
+        let ids: BTreeSet<i64> = events.iter().filter_map(|event| event.key.parse().ok()).collect();
+        let mut new_vectors = Vec::new();
         if let Some((active, known)) = &self.model {
-            placed = vectors::after(tx, active.model, *known)?;
-            // Those of pages that changed come all together.
-            placed.retain(|one| !ids.contains(&one.page));
+            new_vectors = vectors::after(tx, active.model, *known)?;
+            // Changed pages are loaded with all their vectors below.
+            new_vectors.retain(|one| !ids.contains(&one.page));
         }
         let mut touched = Vec::with_capacity(ids.len());
         for id in ids {
             let stored = pages::page(tx, id)?;
             if let (Some(_), Some((active, _))) = (&stored, &self.model) {
-                placed.extend(vectors::of_page(tx, active.model, id)?);
+                new_vectors.extend(vectors::of_page(tx, active.model, id)?);
             }
             let page = match stored {
                 Some(stored) => Some((facts(&stored)?, stored.source)),
@@ -310,7 +309,7 @@ impl MemoryPosition {
             };
             touched.push((id, page.map(|(facts, source)| (source, facts))));
         }
-        Ok(Some(MemoryUpdate::Some(Changes { seq, touched, vectors: placed, vectors_seq })))
+        Ok(Some(MemoryUpdate::Incremental(Changes { seq, touched, vectors: new_vectors, vectors_seq })))
     }
 }
 

@@ -1,6 +1,6 @@
-//! The stage that puts the best hits into a better order, as long as its model answers in time.
+//! The reranking stage: rescores the top hits with a cross-encoder, within a time budget.
 //!
-//! A search never fails because of it: [`RerankOutcome::Unavailable`] means the order that is there already.
+//! A search never fails because of it: with [`RerankOutcome::Unavailable`] the hits keep their order.
 
 mod cache;
 
@@ -19,25 +19,25 @@ use tokio::time::{Instant, timeout_at};
 use crate::breaker::{self, OPEN_TIME};
 use cache::Cache;
 
-/// How many hits are put in order.
+/// Maximum number of passages to rerank.
 pub const MAX_PASSAGES: usize = 20;
 
-/// How many characters of a passage a reranker reads.
+/// Maximum length of a passage, in characters; longer ones are truncated.
 const MAX_PASSAGE_CHARS: usize = 8_000;
 
-/// What the log calls it.
+/// Name of the reranker in log messages.
 const RERANKER_LABEL: &str = "the reranker";
 
-/// What came of it.
+/// The outcome of reranking.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RerankOutcome {
-    /// A score for each of the first [`MAX_PASSAGES`] passages, in their order; higher fits better.
+    /// A score for each of the first [`MAX_PASSAGES`] passages, in their order; higher is more relevant.
     Scored(Vec<f32>),
-    /// There are none, and why, for whoever asked.
+    /// No scores, with the reason for the caller.
     Unavailable(String),
 }
 
-/// A reranker with its cache and its limits.
+/// A reranker with its cache, time budget and circuit breaker.
 #[derive(Debug)]
 pub struct Rerank {
     reranker: Arc<dyn Reranker>,
@@ -47,13 +47,13 @@ pub struct Rerank {
 }
 
 impl Rerank {
-    /// A stage that waits so long for its reranker, at most, and keeps scores in that database.
+    /// Creates the stage; `budget` limits each call, `db` holds the cache.
     pub fn new(reranker: Arc<dyn Reranker>, db: Db, budget: Duration) -> Self {
         Self { reranker, cache: Cache::new(db), budget, breaker: Mutex::new(breaker::breaker()) }
     }
 
-    /// Scores the first [`MAX_PASSAGES`] passages, the first 8,000 characters of each: from the cache, or with one request within
-    /// the budget.
+    /// Scores the first [`MAX_PASSAGES`] passages, truncated to 8,000 characters each: from the cache, or with one
+    /// request within the budget.
     pub async fn order(&self, query: &str, passages: &[String]) -> RerankOutcome {
         let passages: Vec<String> =
             passages.iter().take(MAX_PASSAGES).map(|passage| truncate(passage, MAX_PASSAGE_CHARS)).collect();
@@ -74,26 +74,26 @@ impl Rerank {
         }
         match self.score(query, &passages, deadline).await {
             Ok(scores) => {
-                let news = self.breaker().succeeded();
-                breaker::report(news, RERANKER_LABEL, None);
-                // It may have been made ready in between, and is known by another name then.
+                let transition = self.breaker().succeeded();
+                breaker::report(transition, RERANKER_LABEL, None);
+                // The reranker's identity changes once it is loaded, so compute the key again.
                 let key = cache::key(self.reranker.identity(), query, &passages);
                 self.cache.put(key, &scores, now);
                 RerankOutcome::Scored(scores)
             }
-            // Nothing has failed yet.
+            // Loading is not a failure.
             Err(error @ RerankError::Loading) => RerankOutcome::Unavailable(reason(&error)),
             Err(error) => {
-                let news = self.breaker().failed(Instant::now());
-                breaker::report(news, RERANKER_LABEL, Some(&error));
+                let transition = self.breaker().failed(Instant::now());
+                breaker::report(transition, RERANKER_LABEL, Some(&error));
                 RerankOutcome::Unavailable(reason(&error))
             }
         }
     }
 
-    /// Waits, for a few seconds at most, until all scores are kept. For the end, so that none is lost.
-    pub async fn settle(&self) {
-        self.cache.settle().await;
+    /// Flushes cache writes, for a few seconds at most. For shutdown.
+    pub async fn flush(&self) {
+        self.cache.flush().await;
     }
 
     async fn score(
@@ -103,9 +103,9 @@ impl Rerank {
         deadline: Instant,
     ) -> Result<Vec<f32>, RerankError> {
         let score = self.reranker.score(query, passages);
-        let scores = timeout_at(deadline, score).await.unwrap_or(Err(RerankError::Late(self.budget)))?;
+        let scores = timeout_at(deadline, score).await.unwrap_or(Err(RerankError::Timeout(self.budget)))?;
         if scores.len() != passages.len() || scores.iter().any(|score| !score.is_finite()) {
-            return Err(RerankError::Malformed("not one number for each passage".to_owned()));
+            return Err(RerankError::Malformed("not one finite score per passage".to_owned()));
         }
         Ok(scores)
     }
@@ -115,14 +115,14 @@ impl Rerank {
     }
 }
 
-/// Why there are no scores, without what only concerns whoever runs the server.
+/// The reason for the caller, without operator-only detail.
 fn reason(error: &RerankError) -> String {
     match error {
         RerankError::Model(_) => "the reranker can't be used".to_owned(),
         RerankError::Unreachable(_) => "the reranker can't be reached".to_owned(),
-        RerankError::Loading | RerankError::Late(_) => error.to_string(),
+        RerankError::Loading | RerankError::Timeout(_) => error.to_string(),
         RerankError::Refused { status, .. } => format!("the reranker refused (status {status})"),
-        RerankError::Malformed(_) => "the reranker answered something else than scores".to_owned(),
+        RerankError::Malformed(_) => "the reranker returned an invalid response".to_owned(),
     }
 }
 

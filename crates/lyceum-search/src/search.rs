@@ -1,8 +1,8 @@
-//! Search, as other services use it: pages go in, answers come out.
+//! The search service: pages go in, results come out.
 //!
-//! Three things are kept below one folder: a database of pages, chunks and vectors, an index by words, and a lock. The
-//! database is what counts; the index by words and what is in memory follow it, and can be made again of it. One process
-//! at a time writes, the one that holds the lock; every process answers.
+//! A folder holds three things: a database of pages, chunks and vectors, a lexical index, and a lock file. The database
+//! is canonical; the lexical index and the in-memory cache are derived from it and can be rebuilt. Only the process
+//! that holds the lock (the leader) writes; every process serves queries.
 
 mod ingest;
 mod opening;
@@ -39,58 +39,58 @@ pub(crate) use ingest::passage;
 pub use opening::discard;
 pub use status::{State, Status};
 
-/// How long a question waits for the index to be opened.
+/// How long a query waits for the index to open.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How many questions are remembered with their vectors.
+/// Capacity of the query embedding cache.
 const QUERY_CACHE_CAPACITY: usize = 2_000;
 
-/// What a search is made of.
+/// Options of a search index.
 pub struct Options {
-    /// Where its files are.
+    /// Folder of the index.
     pub folder: PathBuf,
-    /// How the model is had, as it is kept in the index; nothing for words only.
+    /// Serialized settings of the embedding model; `None` for lexical search only.
     pub embedder: Option<String>,
-    /// What sets a model up.
+    /// Creates an embedder from its settings.
     pub connect: Connect,
-    /// What orders the best candidates once more.
+    /// The reranker, if any.
     pub reranker: Option<Ranking>,
 }
 
-/// A reranker and how long it may take.
+/// A reranker and its time budget.
 pub struct Ranking {
     /// The reranker.
     pub reranker: Arc<dyn lyceum_models::reranker::Reranker>,
-    /// How long a search waits for it.
+    /// Maximum time per search.
     pub budget: Duration,
 }
 
-/// Search.
+/// A search index.
 pub struct Search {
     pub(crate) options: Options,
     opening: watch::Sender<Opening>,
-    /// Held while this process is the one that writes.
+    /// The leader lock, while this process holds it.
     leader: Mutex<Option<Leader>>,
-    /// Why the lock can't even be asked for.
-    unlockable: Mutex<Option<String>>,
-    /// How the model that questions are asked with has been doing.
+    /// Why the leader lock could not be requested.
+    lock_error: Mutex<Option<String>>,
+    /// Circuit breaker for query embedding.
     breaker: Mutex<CircuitBreaker>,
-    /// So many questions are looked at, at once.
-    pub(crate) looking: Arc<Semaphore>,
-    /// One change at a time.
-    pub(crate) changing: Semaphore,
-    /// Chunks wait for their vectors.
+    /// Limits concurrent queries.
+    pub(crate) query_permits: Arc<Semaphore>,
+    /// Serializes ingest.
+    pub(crate) ingest_lock: Semaphore,
+    /// Signals new chunks to the embedding queue.
     pub(crate) unembedded_chunks: Notify,
     pub(crate) model: watch::Sender<ModelStatus>,
-    /// How many chunks have no vector yet, as far as this process makes them.
+    /// Number of chunks without a vector, if this process embeds.
     pub(crate) unembedded: AtomicI64,
-    /// The number of the model that is wanted; 0 before it is known.
-    pub(crate) wanted: AtomicI64,
-    /// The vectors of questions that were asked before, by the model and the question.
+    /// Id of the configured model; 0 before it is known.
+    pub(crate) target_model: AtomicI64,
+    /// Cache of query embeddings, by model and text.
     pub(crate) query_vectors: Cache<(i64, String), Arc<[f32]>>,
 }
 
-/// Whether there is anything to search in.
+/// State of opening the index.
 #[derive(Clone, Default)]
 enum Opening {
     #[default]
@@ -99,18 +99,18 @@ enum Opening {
     Failed(Arc<Failure>),
 }
 
-/// What is open once it is.
+/// An open index.
 pub(crate) struct OpenIndex {
     pub db: Db,
     memory: RwLock<Memory>,
-    /// Nothing while it is damaged and somebody else has to make it again.
+    /// `None` while it is corrupt and the leader has to rebuild it.
     lexical: RwLock<Option<Arc<Lexical>>>,
-    /// Held by who brings memory up to the database.
-    following: Mutex<()>,
-    /// Held by who brings the index by words up to the database.
-    catching_up: Mutex<()>,
-    /// When the index by words is opened or written again, where that failed.
-    words_again: Mutex<RetryState>,
+    /// Serializes updates of the in-memory cache.
+    memory_lock: Mutex<()>,
+    /// Serializes updates of the lexical index.
+    lexical_lock: Mutex<()>,
+    /// Back-off after a failure to open or write the lexical index.
+    lexical_retry: Mutex<RetryState>,
     pub rerank: Option<Rerank>,
 }
 
@@ -121,7 +121,7 @@ impl std::fmt::Debug for Search {
 }
 
 impl Search {
-    /// A search that is not open yet: [`Search::keep_open`] opens it, and questions wait for that.
+    /// Creates an index that is not open yet: [`Search::keep_open`] opens it, and queries wait for that.
     pub fn new(options: Options) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, Into::into);
         let status = if options.embedder.is_some() { ModelStatus::Preparing } else { ModelStatus::Off };
@@ -129,19 +129,19 @@ impl Search {
             options,
             opening: watch::Sender::default(),
             leader: Mutex::default(),
-            unlockable: Mutex::default(),
+            lock_error: Mutex::default(),
             breaker: Mutex::new(breaker()),
-            looking: Arc::new(Semaphore::new(2 * cores)),
-            changing: Semaphore::new(1),
+            query_permits: Arc::new(Semaphore::new(2 * cores)),
+            ingest_lock: Semaphore::new(1),
             unembedded_chunks: Notify::new(),
             model: watch::Sender::new(status),
             unembedded: AtomicI64::default(),
-            wanted: AtomicI64::default(),
+            target_model: AtomicI64::default(),
             query_vectors: Cache::new(QUERY_CACHE_CAPACITY),
         }
     }
 
-    /// What is open, once it is.
+    /// Waits for the index to open.
     pub(crate) async fn opened(&self) -> Result<Arc<OpenIndex>, Error> {
         let mut opening = self.opening.subscribe();
         let settled = opening.wait_for(|opening| !matches!(opening, Opening::Pending));
@@ -153,7 +153,7 @@ impl Search {
         }
     }
 
-    /// What is open at this moment.
+    /// The index, if it is open now.
     pub(crate) fn opened_now(&self) -> Option<Arc<OpenIndex>> {
         match &*self.opening.borrow() {
             Opening::Done(opened) => Some(opened.clone()),
@@ -161,28 +161,28 @@ impl Search {
         }
     }
 
-    /// Whether this process is the one that writes; takes the place if it is free.
-    pub(crate) fn leads(&self) -> bool {
+    /// Whether this process is the leader; takes the lock if it is free.
+    pub(crate) fn is_leader(&self) -> bool {
         let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
         if leader.is_none() {
-            let taken = Leader::try_take(&self.options.folder);
+            let taken = Leader::try_acquire(&self.options.folder);
             let fault = taken.as_ref().err().map(ToString::to_string);
             *leader = taken.unwrap_or_default();
-            self.note_lock(fault);
+            self.record_lock_error(fault);
         }
         leader.is_some()
     }
 
-    /// Remembers whether the lock could be asked for, and logs what is new of that.
-    fn note_lock(&self, fault: Option<String>) {
-        let mut known = self.unlockable.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Remembers whether the lock could be requested, and logs a new error.
+    fn record_lock_error(&self, fault: Option<String>) {
+        let mut known = self.lock_error.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fault) = fault.as_ref().filter(|fault| known.as_ref() != Some(fault)) {
             tracing::error!(error.cause = %fault, "could not lock the search index; it is not updated");
         }
         *known = fault;
     }
 
-    /// How the model that questions are asked with has been doing.
+    /// Circuit breaker for query embedding.
     pub(crate) fn breaker(&self) -> MutexGuard<'_, CircuitBreaker> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -205,32 +205,32 @@ impl OpenIndex {
         *self.lexical.write().unwrap_or_else(PoisonError::into_inner) = lexical;
     }
 
-    fn words_again(&self) -> MutexGuard<'_, RetryState> {
-        self.words_again.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lexical_retry(&self) -> MutexGuard<'_, RetryState> {
+        self.lexical_retry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The model that searches use.
+    /// The model that queries use.
     pub(crate) fn active(&self) -> Option<ActiveModel> {
         self.memory().active().cloned()
     }
 
-    /// Brings memory up to the database. Blocks, but no question waits for it.
+    /// Updates the in-memory cache from the database. Blocks the caller, not queries.
     pub(crate) fn follow(&self) -> Result<(), DbError> {
-        let _turn = self.following.lock().unwrap_or_else(PoisonError::into_inner);
-        let reached = self.memory().reached();
-        if let Some(news) = self.db.read_here(|tx| reached.news(tx))? {
-            let before = self.memory_mut().take_in(news);
-            drop(before);
+        let _turn = self.memory_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = self.memory().position();
+        if let Some(update) = self.db.read_here(|tx| position.read_update(tx))? {
+            let old = self.memory_mut().apply(update);
+            drop(old);
         }
         Ok(())
     }
 
-    /// Answers are found with this model from now on. Blocks, but no question waits for it.
+    /// Switches queries to a model. Blocks the caller, not queries.
     pub(crate) fn use_model(&self, active: ActiveModel) -> Result<(), DbError> {
-        let _turn = self.following.lock().unwrap_or_else(PoisonError::into_inner);
-        let meaning = self.db.read_here(|tx| self.memory().meaning(tx, active))?;
-        let before = self.memory_mut().use_meaning(meaning);
-        drop(before);
+        let _turn = self.memory_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let vectors = self.db.read_here(|tx| self.memory().load_vectors(tx, active))?;
+        let old = self.memory_mut().use_vectors(vectors);
+        drop(old);
         Ok(())
     }
 }

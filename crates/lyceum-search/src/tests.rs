@@ -1,16 +1,16 @@
-//! Search, through its front door.
+//! Tests of search through its public API.
 
-mod damage;
-mod directions;
+mod corruption;
+mod crashes;
+mod failure_reports;
 mod fake;
 mod filters;
-mod finding;
-mod keeping;
-mod kills;
 mod models;
+mod persistence;
 mod processes;
-mod refused;
-mod telling;
+mod queries;
+mod rejected_chunks;
+mod unit_vectors;
 
 use std::{collections::HashMap, path::Path, sync::Arc, time::Duration};
 
@@ -18,15 +18,15 @@ use jiff::Timestamp;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use directions::{direction, unit};
 use fake::Control;
+pub(crate) use unit_vectors::{direction, unit};
 
 use crate::{Facts, Kind, Mode, Options, Page, Query, QueryResult, Search, Status};
 
-/// The source that pages are of where it does not matter.
+/// Default source of test pages.
 const SOURCE: &str = "docs";
 
-/// A search that is kept open and filled, as a server does it.
+/// A running index with its background tasks, as in a server.
 struct Scene {
     search: Arc<Search>,
     stop: CancellationToken,
@@ -34,7 +34,7 @@ struct Scene {
 }
 
 impl Scene {
-    /// Opens a folder with a model, `name:dimensions`, or with words only.
+    /// Opens a folder with a model, `name:dimensions`, or without one.
     fn open(folder: &Path, model: Option<&str>, control: &Arc<Control>) -> Self {
         let search = Arc::new(Search::new(Options {
             folder: folder.to_owned(),
@@ -50,13 +50,13 @@ impl Scene {
         Self { search, stop, tasks }
     }
 
-    /// Ends it as the end of its process would.
+    /// Shuts down as at the end of a process.
     async fn close(self) {
         self.stop.cancel();
         for task in self.tasks {
             tokio::time::timeout(Duration::from_secs(20), task).await.unwrap().unwrap();
         }
-        let Ok(search) = Arc::try_unwrap(self.search) else { panic!("somebody still holds it") };
+        let Ok(search) = Arc::try_unwrap(self.search) else { panic!("the index is still in use") };
         drop(search);
     }
 
@@ -69,7 +69,7 @@ impl Scene {
         self.search.find(query).await.unwrap()
     }
 
-    /// The ids of what is found, the best first.
+    /// The ids of the hits, best first.
     async fn ids(&self, mode: Mode, text: &str) -> Vec<String> {
         self.ask(mode, text).await.hits.iter().map(|hit| hit.facts.id.clone()).collect()
     }
@@ -88,7 +88,7 @@ impl Scene {
         self.search.status().await.unwrap()
     }
 
-    /// Waits until every chunk has its vector and a model answers.
+    /// Waits until every chunk is embedded and the model is active.
     async fn filled(&self) {
         until("vectors are complete", async || {
             let status = self.status().await;
@@ -97,17 +97,17 @@ impl Scene {
         })
         .await;
         let opened = self.search.opened().await.unwrap();
-        until("the model is written down as the one in use", async || {
+        until("the model is active in the database", async || {
             let active = opened.db.read(lyceum_store::vectors::active).await.unwrap();
             active.is_some() && active == opened.active().map(|active| active.model)
         })
         .await;
-        // Only then has memory followed.
+        // The cache follows the database.
         tokio::task::spawn_blocking(move || opened.follow()).await.unwrap().unwrap();
     }
 }
 
-/// Waits, but not for ever.
+/// Polls a condition, with a timeout.
 async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
     for _ in 0..1_000 {
         if is_so().await {
@@ -115,7 +115,7 @@ async fn until(what: &str, mut is_so: impl AsyncFnMut() -> bool) {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    panic!("waited in vain until {what}");
+    panic!("timed out waiting until {what}");
 }
 
 pub(crate) fn page(id: &str, title: &str, body: &str) -> Page {
@@ -148,7 +148,7 @@ fn library() -> Vec<Page> {
     ]
 }
 
-/// A page with so many sections, each a chunk of its own that begins with its own word.
+/// A page with one section and chunk per word.
 fn sections(id: &str, words: &[&str]) -> Page {
     let filler = "and then some more of the usual words about nothing in particular here ".repeat(5);
     let body = words.iter().map(|word| format!("## About {word}\n\n{word} {filler}\n\n")).collect::<String>();

@@ -1,6 +1,6 @@
-//! Vectors in memory, scanned (ADR 11): the signs of each first, then the best of them by their bytes.
+//! In-memory flat vector index (ADR 11): a scan over binary codes, then rescoring with int8 vectors.
 //!
-//! What is kept on disk is in the database; this is made of it at the start and follows it.
+//! Loaded from the database at start and kept up to date with it.
 
 mod bytes;
 mod kernel;
@@ -10,27 +10,26 @@ use std::collections::HashMap;
 use fearless_simd::Level;
 
 pub(crate) use bytes::{decode, encode};
-use kernel::Question;
+use kernel::QuantizedQuery;
 
-/// Up to so many rows are compared by their bytes, all of them: that is exact, and as fast.
+/// Up to this many rows, all are scored with int8 vectors: exact, and as fast.
 const MAX_EXACT_ROWS: usize = 10_000;
 
-/// How many rows are compared by their bytes after those nearest by their signs were found: at least so many, and where there
-/// are very many one of so many.
+/// Number of rows rescored after the binary scan: at least this many, or this fraction (one in 200) of all rows.
 const MIN_RESCORED_ROWS: usize = 1_000;
 const RESCORED_FRACTION: usize = 200;
 
-/// Rows that are gone are only taken out when there are so many, and a quarter of all.
-const MIN_SWEPT_ROWS: usize = 1_000;
+/// Removed rows are compacted once there are more than this many, and more than a quarter of all rows.
+const MIN_COMPACTED_ROWS: usize = 1_000;
 
-/// Whom a row belongs to.
+/// The page slot and chunk of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Owner {
     pub slot: u32,
     pub chunk: i64,
 }
 
-/// A row that was found: how near it is, as a cosine.
+/// A row and its cosine to the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct VectorHit {
     pub owner: Owner,
@@ -39,38 +38,38 @@ pub(crate) struct VectorHit {
 
 /// The vectors of one model.
 #[derive(Debug)]
-pub(crate) struct Flat {
+pub(crate) struct FlatIndex {
     dimensions: usize,
-    words: usize,
+    words_per_row: usize,
     codes: Vec<u64>,
     bytes: Vec<i8>,
     scales: Vec<f32>,
     owners: Vec<Option<Owner>>,
-    gone: usize,
+    removed: usize,
     level: Level,
 }
 
-impl Flat {
+impl FlatIndex {
     pub(crate) fn new(dimensions: usize) -> Self {
         Self {
             dimensions,
-            words: dimensions.div_ceil(64),
+            words_per_row: dimensions.div_ceil(64),
             codes: Vec::new(),
             bytes: Vec::new(),
             scales: Vec::new(),
             owners: Vec::new(),
-            gone: 0,
+            removed: 0,
             level: Level::new(),
         }
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     #[cfg(test)]
     pub(crate) fn count(&self) -> usize {
         self.owners.iter().flatten().count()
     }
 
-    /// Puts a vector in, as it is kept. One of another length is not taken.
+    /// Inserts an encoded vector; `false` if it is invalid or has other dimensions.
     pub(crate) fn insert(&mut self, owner: Owner, stored: &[u8]) -> bool {
         let Some((scale, bytes)) = decode(stored).filter(|(_, bytes)| bytes.len() == self.dimensions) else {
             return false;
@@ -84,7 +83,7 @@ impl Flat {
         true
     }
 
-    /// Takes every row of these slots out.
+    /// Removes all rows of these slots.
     pub(crate) fn remove(&mut self, slots: &std::collections::HashSet<u32>) {
         if slots.is_empty() {
             return;
@@ -92,51 +91,56 @@ impl Flat {
         for owner in &mut self.owners {
             if owner.is_some_and(|owner| slots.contains(&owner.slot)) {
                 *owner = None;
-                self.gone += 1;
+                self.removed += 1;
             }
         }
-        if self.gone > MIN_SWEPT_ROWS && self.gone * 4 > self.owners.len() {
-            self.sweep();
+        if self.removed > MIN_COMPACTED_ROWS && self.removed * 4 > self.owners.len() {
+            self.compact();
         }
     }
 
-    /// The rows nearest to a vector, the nearest first, those only whose slot may be found.
-    pub(crate) fn nearest(&self, vector: &[f32], most: usize, may: impl Fn(u32) -> bool) -> Vec<VectorHit> {
+    /// Finds the rows nearest to a vector among the allowed slots, nearest first.
+    pub(crate) fn nearest(
+        &self,
+        vector: &[f32],
+        limit: usize,
+        is_allowed: impl Fn(u32) -> bool,
+    ) -> Vec<VectorHit> {
         if vector.len() != self.dimensions {
             return Vec::new();
         }
-        let question = Question::of(vector);
+        let query = QuantizedQuery::of(vector);
         let alive = self.owners.iter().enumerate().filter_map(|(row, owner)| owner.map(|owner| (row, owner)));
         let rows: Vec<u32> = alive
-            .filter(|(_, owner)| may(owner.slot))
+            .filter(|(_, owner)| is_allowed(owner.slot))
             .filter_map(|(row, _)| u32::try_from(row).ok())
             .collect();
         let rows = if rows.len() <= MAX_EXACT_ROWS {
             rows
         } else {
-            let room = MIN_RESCORED_ROWS.max(rows.len() / RESCORED_FRACTION);
-            kernel::nearest(self.level, &question, &self.codes, self.words, &rows, room)
+            let count = MIN_RESCORED_ROWS.max(rows.len() / RESCORED_FRACTION);
+            kernel::nearest(self.level, &query, &self.codes, self.words_per_row, &rows, count)
         };
-        let mut found = self.cosines(&question, &rows);
+        let mut found = self.cosines(&query, &rows);
         let best_first = |a: &VectorHit, b: &VectorHit| b.cosine.total_cmp(&a.cosine);
-        if found.len() > most && most > 0 {
-            found.select_nth_unstable_by(most - 1, best_first);
+        if found.len() > limit && limit > 0 {
+            found.select_nth_unstable_by(limit - 1, best_first);
         }
-        found.truncate(most);
+        found.truncate(limit);
         found.sort_unstable_by(best_first);
         found
     }
 
-    /// How near every row of these slots is.
-    pub(crate) fn of_slots(&self, vector: &[f32], slots: &[u32]) -> Vec<VectorHit> {
+    /// Scores every row of these slots.
+    pub(crate) fn score_slots(&self, vector: &[f32], slots: &[u32]) -> Vec<VectorHit> {
         if vector.len() != self.dimensions || slots.is_empty() {
             return Vec::new();
         }
         let rows: Vec<u32> = self.rows_of(slots).map(|(row, _)| row).collect();
-        self.cosines(&Question::of(vector), &rows)
+        self.cosines(&QuantizedQuery::of(vector), &rows)
     }
 
-    /// The middle of the rows of each of these slots, of length one.
+    /// Centroid of the rows of each of these slots, normalized.
     pub(crate) fn centroids(&self, slots: &[u32]) -> HashMap<u32, Vec<f32>> {
         let mut centroids: HashMap<u32, Vec<f32>> = HashMap::with_capacity(slots.len());
         for (row, slot) in self.rows_of(slots) {
@@ -167,8 +171,8 @@ impl Flat {
         owned.filter(move |(_, slot)| wanted.get(*slot as usize).copied().unwrap_or_default())
     }
 
-    fn cosines(&self, question: &Question, rows: &[u32]) -> Vec<VectorHit> {
-        let dots = kernel::dots(self.level, question, &self.bytes, self.dimensions, rows);
+    fn cosines(&self, query: &QuantizedQuery, rows: &[u32]) -> Vec<VectorHit> {
+        let dots = kernel::dots(self.level, query, &self.bytes, self.dimensions, rows);
         let near = rows.iter().zip(dots).filter_map(|(row, dot)| {
             let row = *row as usize;
             let owner = (*self.owners.get(row)?)?;
@@ -177,19 +181,19 @@ impl Flat {
         near.collect()
     }
 
-    /// Takes the rows that are gone out for good.
-    fn sweep(&mut self) {
+    /// Drops removed rows.
+    fn compact(&mut self) {
         let stored: Vec<usize> =
             self.owners.iter().enumerate().filter(|(_, owner)| owner.is_some()).map(|(row, _)| row).collect();
-        self.codes = pick(&self.codes, self.words, &stored);
+        self.codes = pick(&self.codes, self.words_per_row, &stored);
         self.bytes = pick(&self.bytes, self.dimensions, &stored);
         self.scales = pick(&self.scales, 1, &stored);
         self.owners = pick(&self.owners, 1, &stored);
-        self.gone = 0;
+        self.removed = 0;
     }
 }
 
-/// The rows of that width.
+/// Copies rows of the given width.
 fn pick<T: Copy>(from: &[T], width: usize, rows: &[usize]) -> Vec<T> {
     let chosen = rows.iter().filter_map(|row| from.get(row * width..(row + 1) * width));
     chosen.flatten().copied().collect()

@@ -1,4 +1,4 @@
-//! The skills service: the six tools, the Agent Skills extension, and the events that tell how skills are used.
+//! The skills service: the six tools, the Agent Skills extension, and usage events.
 //!
 //! The tools work on a [`SkillSet`], one immutable snapshot; [`Skills::keep_fresh`] builds the next when the source
 //! changes.
@@ -24,7 +24,7 @@ pub use script::{Scripts, Setup};
 pub use service::{Options, Skills, State};
 pub use skill_set::{Audience, Rules, SkillSet};
 
-/// Adds everything that the service offers of the skill set of this moment.
+/// Registers the tools and the resources of the current skill set.
 pub fn register(
     builder: RegistryBuilder,
     domain: &Domain,

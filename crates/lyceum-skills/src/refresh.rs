@@ -1,4 +1,4 @@
-//! Refreshing: at the start, when a folder changes, every so often, and when a caller asks. One at a time.
+//! Refreshes the skill set: at start, on file changes, by polling, and on request. One at a time.
 
 use std::{
     collections::HashSet,
@@ -16,99 +16,100 @@ use tracing::{Instrument, Span};
 
 use crate::{SkillSet, Skills, State};
 
-/// How often is looked at what no watch of a folder tells: where a link to it leads, and the settings beside it.
+/// How often to poll what a file watch can't see: the target of a symlink to the folder, and the `config.yaml` next to
+/// it.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long a folder that is gone is given to come back.
+/// How long to wait for a deleted folder to come back.
 const MISSING_FOLDER_GRACE: Duration = Duration::from_secs(1);
 
-/// What a refresh came to.
+/// Outcome of a refresh.
 #[derive(Debug)]
 pub enum RefreshOutcome {
-    /// The skill set of the newest snapshot, and how many files differ from the one before.
+    /// The new skill set, and the number of changed files.
     Done {
         /// The skill set.
         skill_set: Arc<SkillSet>,
-        /// How many files were added, removed or changed.
+        /// Number of files added, removed or changed.
         files_changed: usize,
     },
-    /// Another one is under way.
+    /// Another refresh is running.
     Busy,
-    /// The source could not be reached; what was there before is served on.
+    /// The source could not be read; the previous skill set is still served.
     Failed(String),
 }
 
 impl Skills {
-    /// Serves what is here already, without asking the network. Blocks while it reads.
+    /// Serves the local snapshot, without network access. Blocks.
     pub fn load_local(&self) {
         match self.store.source.local() {
-            Ok(Some(snapshot)) => log_library(&self.store.serve(snapshot), None, &self.name),
+            Ok(Some(snapshot)) => log_skill_set(&self.store.serve(snapshot), None, &self.name),
             Ok(None) => {}
-            Err(error) => self.note_failure(&error),
+            Err(error) => self.record_failure(&error),
         }
     }
 
-    /// Keeps the skill set fresh until it is told to stop.
+    /// Keeps the skill set up to date, until stopped.
     pub async fn keep_fresh(self: Arc<Self>, stop: CancellationToken) {
         let work = async {
             match &self.store.source {
-                Source::Folder(folder) => self.follow(&folder.root).await,
+                Source::Folder(folder) => self.watch_folder(&folder.root).await,
                 Source::Repository(_) => self.poll().await,
-                // It never changes, so once is enough.
+                // Bundled files never change.
                 Source::Bundled(_) => drop(self.refresh_in_turn().await),
             }
         };
         stop.run_until_cancelled(work).await;
     }
 
-    /// Refreshes when it is its turn.
+    /// Refreshes, after waiting for a running refresh.
     pub async fn refresh_in_turn(&self) -> RefreshOutcome {
         match self.refreshing.clone().acquire_owned().await {
-            Ok(turn) => self.fetch(turn, None).await,
+            Ok(permit) => self.fetch(permit, None).await,
             // The semaphore is never closed.
             Err(_) => RefreshOutcome::Busy,
         }
     }
 
-    /// Refreshes when it is its turn, after a watch told where something changed, if it could.
-    async fn refresh_places_in_turn(&self, places: Option<Vec<PathBuf>>) {
-        if let Ok(turn) = self.refreshing.clone().acquire_owned().await {
-            self.fetch(turn, places).await;
+    /// Refreshes after a file watch reported changes; `None` if the paths are unknown.
+    async fn refresh_paths_in_turn(&self, paths: Option<Vec<PathBuf>>) {
+        if let Ok(permit) = self.refreshing.clone().acquire_owned().await {
+            self.fetch(permit, paths).await;
         }
     }
 
-    /// Refreshes, unless another refresh is under way.
+    /// Refreshes, unless another refresh is running.
     pub(crate) async fn refresh(&self) -> RefreshOutcome {
         match self.refreshing.clone().try_acquire_owned() {
-            Ok(turn) => self.fetch(turn, None).await,
+            Ok(permit) => self.fetch(permit, None).await,
             Err(_) => RefreshOutcome::Busy,
         }
     }
 
-    /// Asks the source for its newest snapshot and serves it. What did not change is not read again, so this is cheap
-    /// when there is no news; and where the places are known that may have changed, only those are looked at.
-    async fn fetch(&self, turn: OwnedSemaphorePermit, places: Option<Vec<PathBuf>>) -> RefreshOutcome {
+    /// Fetches the newest snapshot and serves it. Unchanged files are not read again, so this is cheap if nothing
+    /// changed; with `paths`, only those are scanned.
+    async fn fetch(&self, permit: OwnedSemaphorePermit, paths: Option<Vec<PathBuf>>) -> RefreshOutcome {
         let span = tracing::error_span!("refresh_skills", source.name = %self.name);
-        self.fetch_and_serve(turn, places).instrument(span).await
+        self.fetch_and_serve(permit, paths).instrument(span).await
     }
 
     async fn fetch_and_serve(
         &self,
-        turn: OwnedSemaphorePermit,
-        places: Option<Vec<PathBuf>>,
+        permit: OwnedSemaphorePermit,
+        paths: Option<Vec<PathBuf>>,
     ) -> RefreshOutcome {
         let State { skill_set, error } = self.state().borrow().clone();
-        // After a failure, the places that were told before it are not known any more.
-        let known = skill_set.filter(|_| error.is_none()).zip(places);
+        // After a failure, changed paths reported before it are lost: scan everything.
+        let known = skill_set.filter(|_| error.is_none()).zip(paths);
         let source = &self.store.source;
         let refreshed = match known {
-            Some((before, places)) => source.refresh_places(before.snapshot.clone(), places).await,
+            Some((before, paths)) => source.refresh_paths(before.snapshot.clone(), paths).await,
             None => source.refresh().await,
         };
         let snapshot = match refreshed {
             Ok(snapshot) => snapshot,
             Err(error) => {
-                self.note_failure(&error);
+                self.record_failure(&error);
                 return RefreshOutcome::Failed(error.to_string());
             }
         };
@@ -116,30 +117,30 @@ impl Skills {
         let span = Span::current();
         let built = tokio::task::spawn_blocking(move || {
             let _entered = span.enter();
-            // Held until the skill set is served, also when nobody waits for it any more: a later one must not be
-            // overtaken.
-            let _turn = turn;
+            // Held until the skill set is served, even if the caller is gone: an older skill set must not replace a
+            // newer one.
+            let _permit = permit;
             let before = store.state().borrow().skill_set.clone();
             let files_changed = (before.as_ref())
                 .map_or(snapshot.files().len(), |before| snapshot.changed_since(&before.snapshot));
             let skill_set = store.serve(snapshot);
-            log_library(&skill_set, before.as_deref(), &name);
+            log_skill_set(&skill_set, before.as_deref(), &name);
             RefreshOutcome::Done { skill_set, files_changed }
         });
         built.await.unwrap_or_else(|panicked| {
             tracing::error!(error.cause = %panicked, source.name = %self.name, "building the skill set failed");
             let error = "could not read the skills; see the log".to_owned();
-            self.store.failed(error.clone());
+            self.store.set_error(error.clone());
             RefreshOutcome::Failed(error)
         })
     }
 
-    /// Refreshes a folder whenever something in it changes.
-    async fn follow(&self, root: &Path) {
+    /// Refreshes a folder on every change.
+    async fn watch_folder(&self, root: &Path) {
         loop {
-            let place = root.to_owned();
-            match tokio::task::spawn_blocking(move || lyceum_source::watch(&place)).await {
-                Ok(Ok(watch)) => self.follow_watch(root, watch).await,
+            let folder = root.to_owned();
+            match tokio::task::spawn_blocking(move || lyceum_source::watch(&folder)).await {
+                Ok(Ok(watch)) => self.run_watch(root, watch).await,
                 Ok(Err(error)) => {
                     tracing::warn!(error.cause = %error, source.name = %self.name, "could not watch the folder; polling instead");
                     self.refresh_in_turn().await;
@@ -153,12 +154,12 @@ impl Skills {
         }
     }
 
-    /// Follows one watch until it has nothing more to tell: the folder is gone, or a link to it leads elsewhere now.
-    /// What a watch of the folder can't see is looked at every so often.
-    async fn follow_watch(&self, root: &Path, mut watch: Watch) {
-        // Something may have changed before the watch began.
+    /// Runs one file watch until it is dead: the folder was deleted, or a symlink to it has another target. Polls what
+    /// the watch can't see.
+    async fn run_watch(&self, root: &Path, mut watch: Watch) {
+        // Something may have changed before the watch started.
         self.refresh_in_turn().await;
-        let mut seen = self.store.surroundings(root);
+        let mut seen = self.store.outside_state(root);
         loop {
             match tokio::time::timeout(POLL_INTERVAL, watch.changed()).await {
                 Ok(Change::Gone) => {
@@ -166,11 +167,11 @@ impl Skills {
                     // It may come back.
                     return tokio::time::sleep(MISSING_FOLDER_GRACE).await;
                 }
-                Ok(Change::Files | Change::Lost) => self.refresh_places_in_turn(watch.places()).await,
-                Err(_nothing_heard) => {}
+                Ok(Change::Files | Change::Lost) => self.refresh_paths_in_turn(watch.changed_paths()).await,
+                Err(_timeout) => {}
             }
-            let now = self.store.surroundings(root);
-            if now.place != seen.place {
+            let now = self.store.outside_state(root);
+            if now.real_path != seen.real_path {
                 return;
             }
             if now != seen {
@@ -180,14 +181,14 @@ impl Skills {
         }
     }
 
-    /// Refreshes a repository at once and then every so often, if the settings say so.
+    /// Refreshes a repository at once, and then periodically if the settings say so.
     async fn poll(&self) {
         self.refresh_in_turn().await;
         let mut state = self.state();
         let mut last = Instant::now();
         loop {
             let refresh = self.store.refresh_settings();
-            // Without any skill set there is nothing to lose by asking again soon.
+            // Without a skill set, retry every minute.
             let minutes =
                 if state.borrow_and_update().skill_set.is_none() { 1 } else { refresh.interval_minutes };
             let next = last + Duration::from_secs(minutes * 60);
@@ -202,7 +203,7 @@ impl Skills {
         }
     }
 
-    fn note_failure(&self, error: &lyceum_source::Error) {
+    fn record_failure(&self, error: &lyceum_source::Error) {
         let cause = std::iter::successors(std::error::Error::source(error), |error| error.source());
         let cause: Vec<String> = cause.map(ToString::to_string).collect();
         let served = if self.state().borrow().skill_set.is_some() {
@@ -211,22 +212,22 @@ impl Skills {
             "nothing is served yet"
         };
         tracing::warn!(source.name = %self.name, error.message = %error, error.cause = cause.join(": "), "refresh failed; {served}");
-        self.store.failed(error.to_string());
+        self.store.set_error(error.to_string());
     }
 }
 
-/// How many findings are logged one by one; `lyceum doctor` names them all.
+/// Maximum number of findings to log; `lyceum doctor` lists them all.
 const MAX_LOGGED_FINDINGS: usize = 20;
 
-/// Logs what is served, and what authors would want to know that was not so before.
-fn log_library(skill_set: &SkillSet, before: Option<&SkillSet>, name: &SourceName) {
+/// Logs the served version, and findings that are new.
+fn log_skill_set(skill_set: &SkillSet, before: Option<&SkillSet>, name: &SourceName) {
     let known: HashSet<&Finding> = before.map(SkillSet::findings).unwrap_or_default().iter().collect();
-    let is_news = |finding: &&Finding| finding.severity > Severity::Ignored && !known.contains(finding);
-    let mut news = skill_set.findings().iter().filter(is_news);
-    for finding in news.by_ref().take(MAX_LOGGED_FINDINGS) {
+    let is_new = |finding: &&Finding| finding.severity > Severity::Ignored && !known.contains(finding);
+    let mut new_findings = skill_set.findings().iter().filter(is_new);
+    for finding in new_findings.by_ref().take(MAX_LOGGED_FINDINGS) {
         tracing::warn!(source.name = %name, file = finding.file, severity = ?finding.severity, "{}", finding.message);
     }
-    if let more @ 1.. = news.count() {
+    if let more @ 1.. = new_findings.count() {
         tracing::warn!(source.name = %name, more, "further findings are not logged; run lyceum doctor to see them all");
     }
     let (skills, commit) = (skill_set.index.skills().len(), skill_set.commit());

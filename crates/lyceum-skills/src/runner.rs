@@ -1,4 +1,4 @@
-//! The runner of a script: the program that is started, found before anything runs.
+//! Resolves the runner of a script to a program.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use lyceum_tools::Error;
 
 use crate::script::Request;
 
-/// `npx tsx` → the program by its absolute path, and its arguments.
+/// Resolves a runner such as `npx tsx` to the program's absolute path and its arguments.
 pub(crate) fn command(request: &Request, search_path: &[PathBuf]) -> Result<Vec<String>, Error> {
     let words: Vec<&str> = request.runner.split_whitespace().collect();
     let (name, rest) = match words.split_first() {
@@ -25,8 +25,8 @@ pub(crate) fn command(request: &Request, search_path: &[PathBuf]) -> Result<Vec<
         .collect())
 }
 
-/// `npx` fetches a package that is not installed, which a script without a network waits for in vain. So a package must
-/// be a program on the `PATH`, which needs no `npx`.
+/// `npx` downloads missing packages, which hangs in a script without network. So the package must be a program on the
+/// `PATH`, which makes `npx` unnecessary.
 fn of_npx<'a>(words: &'a [&'a str], search_path: &[PathBuf]) -> Result<(&'a str, &'a [&'a str]), Error> {
     let Some((package, rest)) = words.split_first().filter(|(word, _)| is_plain(word)) else {
         return Ok(("npx", words));
@@ -40,7 +40,7 @@ fn of_npx<'a>(words: &'a [&'a str], search_path: &[PathBuf]) -> Result<(&'a str,
     )))
 }
 
-/// Whether a word is the name of a program, and no option, version or scope of npm's.
+/// Whether a word is a plain program name, without npm options, version or scope.
 fn is_plain(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphanumeric()) && !word.contains(['@', '/'])
 }
@@ -49,7 +49,7 @@ fn unavailable(message: String) -> Error {
     Error::Failed { code: ErrorCode::Unavailable, message }
 }
 
-/// Looks a program up as a shell would.
+/// Finds a program like a shell does.
 fn find_program(name: &str, search_path: &[PathBuf]) -> Option<PathBuf> {
     if Path::new(name).is_absolute() {
         return Some(PathBuf::from(name)).filter(|program| is_program(program));
@@ -72,8 +72,8 @@ fn is_program(file: &Path) -> bool {
     file.is_file()
 }
 
-/// The skill sets of a program that is not one of the system's: `~/.nvm/…/v24/bin/node` needs `~/.nvm/…/v24/lib`. Never
-/// more of where it is installed, for a repository may name the program.
+/// Library folders of a program outside the system paths: `~/.nvm/…/v24/bin/node` needs `~/.nvm/…/v24/lib`. Never more
+/// of its installation, since a repository may name the program.
 pub(crate) fn libraries_of(program: &Path) -> Vec<PathBuf> {
     let installed = program.canonicalize().ok();
     let home = installed

@@ -1,4 +1,4 @@
-//! Running a script of a skill: finding its runner, handing it its files and arguments, a few at a time.
+//! Runs scripts of skills: runner, files, arguments and concurrency limit.
 
 use std::{
     collections::BTreeMap,
@@ -19,28 +19,28 @@ use tokio::sync::{Mutex, Semaphore};
 
 use crate::{SkillSet, runner, service::invalid_path};
 
-/// How many scripts run at once.
+/// Maximum number of concurrent scripts.
 const MAX_RUNNING: usize = 4;
 
-/// How many may wait for their turn.
+/// Maximum number of queued scripts.
 const MAX_QUEUED: usize = 16;
 
-/// How long one waits for its turn.
+/// How long a script may wait in the queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a call may take beside its script: until its turn, for the first test of the sandbox, and for its end.
+/// Time of a call besides the script itself: queueing, the sandbox self-test, and clean-up.
 const OVERHEAD_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The largest folder that is handed to a script, in bytes.
+/// Maximum size of the skill's folder, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How many files it may have.
+/// Maximum number of files in it.
 const MAX_SCRIPT_FILES: usize = 2_000;
 
-/// Where a script finds programs, beside the folder of its runner.
+/// The `PATH` of a script, after the folder of its runner.
 const SYSTEM_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// How long after it was found that scripts can't be kept here that is tried again.
+/// How long a failed sandbox self-test is cached.
 const SELF_TEST_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Runs scripts.
@@ -48,34 +48,34 @@ const SELF_TEST_INTERVAL: Duration = Duration::from_secs(60);
 pub struct Scripts {
     setup: Setup,
     sandbox: Mutex<Option<SandboxProbe>>,
-    turns: Semaphore,
-    places: Semaphore,
+    running: Semaphore,
+    admitted: Semaphore,
 }
 
-/// What running scripts needs to know of the machine.
+/// Machine-specific setup for running scripts.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The level that was asked for.
+    /// The configured sandbox level.
     pub wanted: LevelChoice,
-    /// The program that sets the sandbox up: this one, under another name.
+    /// The helper that sets up the sandbox: this program, in another mode.
     pub helper: Helper,
-    /// Where programs are looked for: the folders of `PATH`.
+    /// The folders of `PATH`.
     pub search_path: Vec<PathBuf>,
-    /// The folder for scratch folders.
+    /// Parent of the scratch folders.
     pub temporary: PathBuf,
 }
 
-/// What came of looking for a sandbox.
+/// Cached result of the sandbox self-test.
 #[derive(Debug)]
 struct SandboxProbe {
-    found: Result<Sandbox, String>,
+    result: Result<Sandbox, String>,
     at: Instant,
 }
 
 /// One script to run.
 pub(crate) struct Request {
     pub file: RelPath,
-    /// The folder of the skill that the script is of.
+    /// The folder of the skill that declares the script.
     pub folder: Option<RelPath>,
     pub args: BTreeMap<String, String>,
     pub runner: String,
@@ -84,27 +84,27 @@ pub(crate) struct Request {
 }
 
 impl Scripts {
-    /// Makes ready; nothing is tried before the first script, or before the level is asked for.
+    /// Creates the runner; the sandbox self-test runs on first use.
     pub fn new(setup: Setup) -> Self {
         Self {
             setup,
             sandbox: Mutex::new(None),
-            turns: Semaphore::new(MAX_RUNNING),
-            places: Semaphore::new(MAX_RUNNING + MAX_QUEUED),
+            running: Semaphore::new(MAX_RUNNING),
+            admitted: Semaphore::new(MAX_RUNNING + MAX_QUEUED),
         }
     }
 
-    /// What scripts are kept in here, or why they can't be run.
+    /// The sandbox level in use, or why scripts can't run.
     pub async fn level(&self) -> Result<Level, String> {
         self.sandbox().await.map(|sandbox| sandbox.level())
     }
 
-    /// How the memory of a script is limited here, or why none can be run.
+    /// How memory is limited, or why scripts can't run.
     pub async fn memory_limit(&self) -> Result<MemoryLimit, String> {
         self.sandbox().await.map(|sandbox| sandbox.memory_limit())
     }
 
-    /// Runs a script and waits for its end. Dropping the future ends the script.
+    /// Runs a script to completion. Dropping the future kills it.
     pub(crate) async fn run(
         &self,
         skill_set: &Arc<SkillSet>,
@@ -112,28 +112,27 @@ impl Scripts {
     ) -> Result<ScriptOutcome, Error> {
         let unavailable = |message: String| Error::Failed { code: ErrorCode::Unavailable, message };
         let busy = || unavailable("too many scripts are running; try again in a moment".to_owned());
-        let _place = self.places.try_acquire().map_err(|_| busy())?;
-        let turn = tokio::time::timeout(QUEUE_TIMEOUT, self.turns.acquire()).await;
-        let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
+        let _admitted = self.admitted.try_acquire().map_err(|_| busy())?;
+        let permit = tokio::time::timeout(QUEUE_TIMEOUT, self.running.acquire()).await;
+        let _running = permit.ok().and_then(Result::ok).ok_or_else(busy)?;
         let sandbox = self.sandbox().await.map_err(unavailable)?;
         let script = self.script(skill_set, request, sandbox.level()).await?;
         sandbox.run(script).await.map_err(public_error)
     }
 
-    /// The sandbox of this machine. What works is kept; what does not is tried again after a while, for it may have
-    /// been a bad moment.
+    /// The sandbox of this machine. Success is cached; a failure is retried after a while, since it may be transient.
     async fn sandbox(&self) -> Result<Sandbox, String> {
-        let mut tried = self.sandbox.lock().await;
-        if let Some(SandboxProbe { found, at }) = &*tried
-            && (found.is_ok() || at.elapsed() < SELF_TEST_INTERVAL)
+        let mut probe = self.sandbox.lock().await;
+        if let Some(SandboxProbe { result, at }) = &*probe
+            && (result.is_ok() || at.elapsed() < SELF_TEST_INTERVAL)
         {
-            return found.clone();
+            return result.clone();
         }
         let Setup { wanted, helper, search_path, temporary } = self.setup.clone();
         let setup = lyceum_sandbox::Setup { helper, base: temporary, search: search_path };
-        let found = Sandbox::find(wanted, setup).await.map_err(|unavailable| unavailable.to_string());
-        *tried = Some(SandboxProbe { found: found.clone(), at: Instant::now() });
-        found
+        let result = Sandbox::find(wanted, setup).await.map_err(|unavailable| unavailable.to_string());
+        *probe = Some(SandboxProbe { result: result.clone(), at: Instant::now() });
+        result
     }
 
     async fn script(
@@ -174,16 +173,20 @@ impl Scripts {
     }
 }
 
-/// How much address space each process of a runner may reserve. Node reserves far more than it uses, and can't start a
-/// thread otherwise; what is really used has a limit of its own.
+/// Address space limit of a runner's processes. Node reserves far more than it uses, and can't start threads otherwise;
+/// actual memory use has its own limit.
 fn address_bytes(runner: &[String]) -> u64 {
-    const RESERVING: [&str; 5] = ["node", "npx", "tsx", "deno", "bun"];
+    const LARGE_RESERVATIONS: [&str; 5] = ["node", "npx", "tsx", "deno", "bun"];
     let program =
         runner.first().map(Path::new).and_then(Path::file_name).and_then(OsStr::to_str).unwrap_or_default();
-    if RESERVING.contains(&program) { 16 * 1024 * 1024 * 1024 } else { Limits::default().address_bytes }
+    if LARGE_RESERVATIONS.contains(&program) {
+        16 * 1024 * 1024 * 1024
+    } else {
+        Limits::default().address_bytes
+    }
 }
 
-/// What a caller is told of a run that failed; what names files of ours stays in the log.
+/// Converts a sandbox error for the caller; details that name server paths go to the log.
 fn public_error(error: lyceum_sandbox::Error) -> Error {
     use lyceum_sandbox::Error as Fault;
     let unavailable =
@@ -211,22 +214,22 @@ fn public_error(error: lyceum_sandbox::Error) -> Error {
     }
 }
 
-/// How long a call may take whose script may take so long.
+/// Deadline of a call, from the timeout of its script.
 pub(crate) fn deadline(timeout_seconds: u64) -> Duration {
     Duration::from_secs(timeout_seconds).saturating_add(OVERHEAD_TIMEOUT)
 }
 
-/// The required arguments that are not given.
+/// Required arguments that are missing.
 pub(crate) fn missing<'a>(script: &'a Script, given: &BTreeMap<String, String>) -> Vec<&'a str> {
     let required = script.args.iter().filter(|arg| arg.required).map(|arg| arg.name.as_str());
     required.filter(|name| !given.contains_key(*name)).collect()
 }
 
-/// The workspace as the sandbox takes it: without links, so that none can lead it elsewhere.
+/// Converts the workspace for the sandbox, with its real path, so that no symlink can redirect it.
 fn workspace(chosen: &skill::Workspace) -> Result<Workspace, Error> {
     let path = chosen.path.canonicalize().ok().filter(|path| path.is_dir()).ok_or_else(|| Error::Failed {
         code: ErrorCode::Unavailable,
-        message: format!("scripts.workspace: there is no folder {}", chosen.path.display()),
+        message: format!("scripts.workspace: no such folder: {}", chosen.path.display()),
     })?;
     let access = match chosen.access {
         skill::WorkspaceAccess::Read => WorkspaceAccess::Read,
@@ -235,7 +238,7 @@ fn workspace(chosen: &skill::Workspace) -> Result<Workspace, Error> {
     Ok(Workspace { path, access })
 }
 
-/// A folder of the skill or of the workspace; anywhere only where nothing is held back anyway.
+/// The working directory: in the skill or the workspace; any folder only without a sandbox.
 fn cwd(requested: Option<String>, level: Level, workspace: Option<&Workspace>) -> Result<Cwd, Error> {
     let Some(requested) = requested.filter(|requested| requested != ".") else { return Ok(Cwd::Skill) };
     if level == Level::None && Path::new(&requested).is_absolute() {
@@ -247,26 +250,26 @@ fn cwd(requested: Option<String>, level: Level, workspace: Option<&Workspace>) -
     RelPath::parse(&requested).map(Cwd::Below).map_err(|error| invalid_path("cwd", &error))
 }
 
-/// An absolute path that leads to a folder of the workspace, wherever its links lead.
+/// The real path of a folder, if it is absolute and inside the workspace.
 fn in_workspace(folder: &str, workspace: Option<&Workspace>) -> Option<PathBuf> {
     let folder = Path::new(folder).is_absolute().then(|| Path::new(folder).canonicalize().ok()).flatten()?;
     (folder.starts_with(&workspace?.path) && folder.is_dir()).then_some(folder)
 }
 
-/// All files of a skill's folder.
+/// Reads all files of a skill's folder.
 fn files(skill_set: &SkillSet, folder: Option<&RelPath>) -> Result<Vec<(RelPath, Vec<u8>)>, Error> {
     let listed = skill_set.files_below(folder);
     let size: u64 = listed.iter().map(|(_, size)| size).sum();
     if listed.len() > MAX_SCRIPT_FILES || size > MAX_SCRIPT_BYTES {
         let message = format!(
-            "the skill's folder has more than {MAX_SCRIPT_FILES} files or 64 MiB; scripts of it can't be run"
+            "the skill's folder has more than {MAX_SCRIPT_FILES} files or 64 MiB; its scripts can't be run"
         );
         return Err(Error::Failed { code: ErrorCode::PayloadTooLarge, message });
     }
-    let place = |file: &RelPath| folder.map_or_else(|| Some(file.clone()), |folder| folder.join(file));
-    // A file that went away since is not there for the script either.
+    let in_skill_set = |file: &RelPath| folder.map_or_else(|| Some(file.clone()), |folder| folder.join(file));
+    // Skip files that vanished meanwhile.
     let read = listed.into_iter().filter_map(|(file, _)| {
-        let bytes = skill_set.read(&place(&file)?, MAX_SCRIPT_BYTES).ok()?;
+        let bytes = skill_set.read(&in_skill_set(&file)?, MAX_SCRIPT_BYTES).ok()?;
         Some((file, bytes))
     });
     Ok(read.collect())

@@ -1,4 +1,4 @@
-//! The skills service: what its tools work on, and how it comes by a new skill set.
+//! The skills service: the current skill set, and building the next.
 
 use std::{
     path::{Path, PathBuf},
@@ -17,24 +17,24 @@ use crate::{
     Rules, SkillSet,
     analytics::Tracker,
     script::Scripts,
-    skill_set::{MAX_CONFIG_BYTES, SiblingConfig, SkillSetBuilder},
+    skill_set::{ConfigYaml, MAX_CONFIG_BYTES, SkillSetBuilder},
 };
 
-/// How long a call waits for the first skill set, such as for the first clone of a repository.
+/// How long a call waits for the first skill set, such as during the first clone.
 const FIRST_SKILL_SET_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What the service is made of.
+/// Options of the service.
 #[derive(Debug)]
 pub struct Options {
     /// The name of the source in the configuration.
     pub name: SourceName,
-    /// Where the skills come from.
+    /// The source of the skills.
     pub source: Source,
-    /// Where the skills are in it, and how they are served.
+    /// Where the skills are in the source, and how they are served.
     pub rules: Rules,
-    /// Where usage is told.
+    /// Records usage events.
     pub tracker: Tracker,
-    /// How scripts are run.
+    /// Runs scripts.
     pub scripts: Scripts,
 }
 
@@ -49,7 +49,7 @@ pub struct Skills {
     pub(crate) scripts: Scripts,
 }
 
-/// Where skill sets are built and handed out; apart from the service, so that building can go to another thread.
+/// Builds and publishes skill sets; separate from the service, so that building can move to another thread.
 #[derive(Debug)]
 pub(crate) struct SkillSetStore {
     pub source: Source,
@@ -58,17 +58,17 @@ pub(crate) struct SkillSetStore {
     state: watch::Sender<State>,
 }
 
-/// What there is to serve, and what went wrong last.
+/// The current skill set, and the last error.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// The skill set, once there is one.
+    /// The skill set; `None` before the first refresh.
     pub skill_set: Option<Arc<SkillSet>>,
     /// Why the last refresh failed, if it did.
     pub error: Option<String>,
 }
 
 impl Skills {
-    /// A service that has nothing to serve yet.
+    /// Creates the service, without a skill set.
     pub fn new(options: Options) -> Self {
         let Options { name, source, rules, tracker, scripts } = options;
         let store =
@@ -76,7 +76,7 @@ impl Skills {
         Self { name, store: Arc::new(store), refreshing: Arc::new(Semaphore::new(1)), tracker, scripts }
     }
 
-    /// Tells what there is to serve, now and whenever it changes.
+    /// Subscribes to the state.
     pub fn state(&self) -> watch::Receiver<State> {
         self.store.state.subscribe()
     }
@@ -86,12 +86,12 @@ impl Skills {
         &self.name
     }
 
-    /// Where the skills come from.
+    /// The source of the skills.
     pub fn source(&self) -> &Source {
         &self.store.source
     }
 
-    /// What the addresses of its Agent Skills begin with: `skill://`, and the name of one set of several.
+    /// URI prefix of its Agent Skills: `skill://`, and the name of the set if there are several.
     pub(crate) fn address(&self) -> String {
         self.store
             .rules
@@ -100,16 +100,16 @@ impl Skills {
             .map_or_else(|| "skill://".to_owned(), |folder| format!("skill://{folder}/"))
     }
 
-    /// How scripts are run.
+    /// The script runner.
     pub fn scripts(&self) -> &Scripts {
         &self.scripts
     }
 
-    /// The skill set of this moment; waits for the first one.
+    /// The current skill set; waits for the first one.
     pub(crate) async fn skill_set(&self) -> Result<Arc<SkillSet>, Error> {
         let mut state = self.state();
         let settled = state.wait_for(|state| state.skill_set.is_some() || state.error.is_some());
-        // What comes back holds the lock of the state, so it is let go before the state is looked at.
+        // The result holds a lock on the state; drop it before borrowing the state.
         let _settled = tokio::time::timeout(FIRST_SKILL_SET_TIMEOUT, settled).await.is_ok();
         let State { skill_set, error } = self.store.state.borrow().clone();
         skill_set.ok_or_else(|| {
@@ -123,26 +123,26 @@ impl Skills {
 }
 
 impl SkillSetStore {
-    /// Builds the skill set of a snapshot and serves it from now on. Blocks while it reads.
+    /// Builds the skill set of a snapshot and publishes it. Blocks.
     pub(crate) fn serve(&self, snapshot: Snapshot) -> Arc<SkillSet> {
-        let beside = self.config_beside();
+        let sibling = self.sibling_config();
         let mut builder = self.builder.lock().unwrap_or_else(PoisonError::into_inner);
-        let skill_set = Arc::new(builder.build(snapshot, beside, &self.rules, Timestamp::now()));
+        let skill_set = Arc::new(builder.build(snapshot, sibling, &self.rules, Timestamp::now()));
         self.state.send_replace(State { skill_set: Some(skill_set.clone()), error: None });
         skill_set
     }
 
-    /// Remembers why a refresh failed; what was served before is served on.
-    pub(crate) fn failed(&self, error: String) {
+    /// Records why a refresh failed; the previous skill set is still served.
+    pub(crate) fn set_error(&self, error: String) {
         self.state.send_modify(|state| state.error = Some(error));
     }
 
-    /// What there is to serve.
+    /// Subscribes to the state.
     pub(crate) fn state(&self) -> watch::Receiver<State> {
         self.state.subscribe()
     }
 
-    /// How often to ask for news: as the skill set says, or as far as is known without one.
+    /// Polling settings: of the skill set, or the configured ones before the first.
     pub(crate) fn refresh_settings(&self) -> RefreshSettings {
         match &self.state.borrow().skill_set {
             Some(skill_set) => skill_set.settings.refresh.clone(),
@@ -150,26 +150,26 @@ impl SkillSetStore {
         }
     }
 
-    /// What lies outside of a watched folder and still counts.
-    pub(crate) fn surroundings(&self, root: &Path) -> FolderSurroundings {
-        let beside = self.beside().and_then(|file| file.metadata().ok());
-        let stamp = beside.map(|meta| (meta.len(), meta.modified().ok()));
-        FolderSurroundings { place: root.canonicalize().ok(), beside: stamp }
+    /// State outside of a watched folder that matters.
+    pub(crate) fn outside_state(&self, root: &Path) -> OutsideState {
+        let sibling = self.sibling_path().and_then(|file| file.metadata().ok());
+        let stamp = sibling.map(|meta| (meta.len(), meta.modified().ok()));
+        OutsideState { real_path: root.canonicalize().ok(), sibling: stamp }
     }
 
-    /// The `config.yaml` next to a folder of skills: the content root of a checkout.
-    fn config_beside(&self) -> Option<SiblingConfig> {
-        let file = self.beside()?;
+    /// Reads the `config.yaml` next to a folder of skills, in the content root of a checkout.
+    fn sibling_config(&self) -> Option<ConfigYaml> {
+        let file = self.sibling_path()?;
         match file.metadata() {
             Ok(meta) if meta.len() <= MAX_CONFIG_BYTES => {
-                Some(std::fs::read_to_string(&file).map_or(SiblingConfig::Unreadable, SiblingConfig::Text))
+                Some(std::fs::read_to_string(&file).map_or(ConfigYaml::Unreadable, ConfigYaml::Text))
             }
-            Ok(_) => Some(SiblingConfig::Unreadable),
+            Ok(_) => Some(ConfigYaml::Unreadable),
             Err(_) => None,
         }
     }
 
-    fn beside(&self) -> Option<PathBuf> {
+    fn sibling_path(&self) -> Option<PathBuf> {
         let folder = match &self.source {
             Source::Folder(folder) => folder,
             Source::Repository(_) | Source::Bundled(_) => return None,
@@ -179,28 +179,25 @@ impl SkillSetStore {
     }
 }
 
-/// What lies outside of a watched folder and still counts.
+/// State outside of a watched folder that matters.
 #[derive(Debug, PartialEq)]
-pub(crate) struct FolderSurroundings {
-    /// Where the folder really is.
-    pub place: Option<PathBuf>,
-    /// Size and time of the `config.yaml` beside it.
-    beside: Option<(u64, Option<SystemTime>)>,
+pub(crate) struct OutsideState {
+    /// Real path of the folder.
+    pub real_path: Option<PathBuf>,
+    /// Size and modification time of the `config.yaml` next to it.
+    sibling: Option<(u64, Option<SystemTime>)>,
 }
 
-/// The skill of that path, or an error that says what to do.
+/// Finds a skill by path, or returns an error with advice.
 pub(crate) fn find<'a>(skill_set: &'a SkillSet, path: &str) -> Result<&'a Skill, Error> {
     let known = RelPath::parse(path).map_err(|error| invalid_path("skill_path", &error))?;
     skill_set.index.get(known.as_str()).ok_or_else(|| Error::Failed {
         code: ErrorCode::NotFound,
-        message: format!(
-            "skill not found: {known:?}; list_skills names those there are",
-            known = known.as_str()
-        ),
+        message: format!("skill not found: {known:?}; list_skills lists all skills", known = known.as_str()),
     })
 }
 
-/// A path of the caller that leaves its folder.
+/// The error for an invalid path of the caller.
 pub(crate) fn invalid_path(field: &str, error: &lyceum_model::InvalidPath) -> Error {
     Error::Failed {
         code: ErrorCode::InvalidPath,

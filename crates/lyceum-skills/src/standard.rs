@@ -1,6 +1,6 @@
-//! Skills of the Agent Skills standard over MCP: `skill://` resources, and the extension `io.modelcontextprotocol/skills`.
+//! Agent Skills over MCP: `skill://` resources and the extension `io.modelcontextprotocol/skills`.
 //!
-//! Served are the skills that follow the standard, with a digest of every file.
+//! Only skills that follow the standard are served this way, with a digest of every file.
 
 pub(crate) mod address;
 pub(crate) mod directory;
@@ -11,7 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use lyceum_model::{Access, ErrorCode};
 use lyceum_tools::{
-    Call, Error, ExtensionEntry, MethodEntry, Page, RegistryBuilder, RegistryError,
+    Call, Error, ExtensionEntry, Merge, MethodEntry, Page, RegistryBuilder, RegistryError,
     mcp::{JsonObject, printable},
 };
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ use crate::{SkillSet, Skills};
 /// The extension's name.
 const EXTENSION: &str = "io.modelcontextprotocol/skills";
 
-/// How long clients may keep a listing. Digests tell them what changed.
+/// How long clients may cache a listing; digests show what changed.
 const LIST_TTL: Duration = Duration::from_secs(60);
 
 /// Adds the resources of this skill set and the extension.
@@ -38,17 +38,18 @@ pub(crate) fn register(
             MethodEntry::of(access.clone(), "skills/list", move |_, params| {
                 list_skills(list.clone(), params)
             })
-            .kept_for(LIST_TTL),
+            .merged_by(Merge::Pages)
+            .cached_for(LIST_TTL),
         )
         .method(
             MethodEntry::of(access.clone(), "skills/get", move |_, params| get_skill(get.clone(), params))
-                .kept_for(LIST_TTL),
+                .cached_for(LIST_TTL),
         )
         .method(
             MethodEntry::of(access.clone(), "resources/directory/read", move |_: Call, params| {
                 read_directory(read.clone(), params)
             })
-            .kept_for(LIST_TTL),
+            .cached_for(LIST_TTL),
         );
     resource::register(builder.extension(extension)?, access, skills, skill_set)
 }

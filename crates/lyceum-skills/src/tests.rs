@@ -1,4 +1,4 @@
-//! The skill set of a snapshot, and what of it clients of the standard see.
+//! Skill sets, and the Agent Skills that clients see.
 
 mod addresses;
 mod agent_skills;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::{Audience, Rules, SkillSet, skill_set::SkillSetBuilder};
 
-/// A folder with those files.
+/// A folder with these files.
 fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     files.iter().for_each(|(name, text)| write(folder.path(), name, text));
@@ -35,19 +35,19 @@ fn rules(audience: Audience) -> Rules {
     Rules { path: None, overlay: Overlay::default(), audience, address: None }
 }
 
-/// The skill set of those files, as one person's server builds it.
+/// Builds the skill set of these files, for a single user.
 fn skill_set(files: &[(&str, &str)]) -> Arc<SkillSet> {
     let folder = folder(files);
     let rules = rules(Audience::OnePerson);
     Arc::new(SkillSetBuilder::default().build(snapshot(folder.path()), None, &rules, Timestamp::UNIX_EPOCH))
 }
 
-/// A skill of the standard.
+/// An Agent Skill.
 fn standard(name: &str) -> String {
     format!("---\nname: {name}\ndescription: about {name}\n---\n# {name}\n")
 }
 
-/// A document with that keyword.
+/// A skill document with that keyword.
 fn document(keyword: &str) -> String {
     format!("---\nkeywords: [{keyword}]\ndescription: about {keyword}\n---\nRules.\n")
 }

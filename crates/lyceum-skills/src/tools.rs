@@ -1,4 +1,4 @@
-//! The six tools. Names, arguments and answers are those of the document that they come from.
+//! The six tools. Their names, arguments and results are specified.
 
 mod get_asset;
 mod get_skill;

@@ -1,4 +1,4 @@
-//! Telling how skills are used: what the tools track, and the task that sends it.
+//! Usage events: tracking by tools, and the publishing task.
 
 use lyceum_content::skill::AnalyticsSettings;
 use tokio_util::sync::CancellationToken;
@@ -9,14 +9,14 @@ use crate::{
 };
 
 impl Skills {
-    /// Writes an event down, if the settings of this skill set want it.
+    /// Records an event, if analytics is enabled for this skill set.
     pub(crate) fn track(&self, skill_set: &SkillSet, event: &Event) {
         if skill_set.settings.analytics.enabled {
             self.tracker.track(event);
         }
     }
 
-    /// Sends what is tracked to the endpoint of the settings, also when they change, until it is told to stop.
+    /// Publishes events to the configured endpoint, following changes of the settings, until stopped.
     pub async fn publish_usage(&self, stop: CancellationToken) {
         let mut state = self.state();
         loop {
@@ -30,7 +30,7 @@ impl Skills {
                              skill_set: &Option<std::sync::Arc<SkillSet>>| {
                     *settings != skill_set.as_ref().map(|skill_set| skill_set.settings.analytics.clone())
                 };
-                // The sender lives as long as the service, so this only ends with a change.
+                // The sender lives as long as the service, so this ends only with a change.
                 let _state = state.wait_for(|state| other(&settings, &state.skill_set)).await;
             };
             match settings.as_ref().and_then(endpoint) {
@@ -51,7 +51,7 @@ impl Skills {
     }
 }
 
-/// Where to send to, if anywhere.
+/// The endpoint, if analytics is enabled and configured.
 fn endpoint(settings: &AnalyticsSettings) -> Option<Endpoint> {
     if !settings.enabled || settings.endpoint.is_empty() {
         return None;

@@ -1,8 +1,8 @@
-//! How `git` gets a token: it starts our own program again and asks.
+//! Hands a token to `git` by askpass: `git` starts this program again and prompts it.
 //!
-//! The token is in a file that exists in memory only and that `git` and its children inherit as an open descriptor.
-//! The environment names the descriptor and the server that the token is for; the token itself stands neither in
-//! the environment nor in an argument, a URL, a file on disk or the configuration.
+//! The token is in a memfd that `git` and its children inherit as an open file descriptor. The environment names the
+//! descriptor and the server that the token is for. The token itself is never in the environment, an argument, a URL, a
+//! file on disk or the Git configuration.
 
 use std::{
     fs::{self, File},
@@ -16,34 +16,34 @@ use crate::{
     repository::{Login, Origin},
 };
 
-/// The variable that makes our program answer `git` and do nothing else.
+/// The environment variable that switches this program to askpass mode.
 ///
 /// Its value is the first argument of [`askpass`].
 pub const ASKPASS_VARIABLE: &str = "LYCEUM_ASKPASS";
 
-/// Answers one question of `git`, which is the only argument that it starts the program with.
+/// Answers one prompt of `git`, which passes the prompt as the only argument.
 ///
-/// `errand` is the value of [`ASKPASS_VARIABLE`].
-pub fn askpass(errand: &str, question: &str) -> ExitCode {
-    let answer = respond(errand, question);
+/// `token_ref` is the value of [`ASKPASS_VARIABLE`].
+pub fn askpass(token_ref: &str, prompt: &str) -> ExitCode {
+    let answer = answer(token_ref, prompt);
     match answer.and_then(|answer| io::stdout().write_all(format!("{answer}\n").as_bytes())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // The text becomes a part of what git writes.
-            let _nobody_listens = writeln!(io::stderr(), "lyceum: {error}");
+            // Becomes part of git's stderr.
+            let _closed = writeln!(io::stderr(), "lyceum: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Puts what `git` will ask for where its children can read it; returns the errand too.
+/// Writes user and token to a memfd that `git`'s children inherit; returns it with the value of [`ASKPASS_VARIABLE`].
 pub(crate) fn prepare(login: &Login) -> io::Result<(OwnedFd, String)> {
     let file = memory_file()?;
     let mut file = File::from(file);
     write!(file, "{}\n{}", login.user, login.token.reveal())?;
     let file = OwnedFd::from(file);
-    let errand = format!("{} {}", file.as_raw_fd(), login.origin);
-    Ok((file, errand))
+    let token_ref = format!("{} {}", file.as_raw_fd(), login.origin);
+    Ok((file, token_ref))
 }
 
 #[cfg(any(target_os = "linux", target_os = "freebsd"))]
@@ -52,25 +52,25 @@ fn memory_file() -> io::Result<OwnedFd> {
     Ok(memfd_create("lyceum-token", MemfdFlags::CLOEXEC)?)
 }
 
-/// Elsewhere the nearest thing is a file without a name.
+/// Not supported on other systems.
 #[cfg(not(any(target_os = "linux", target_os = "freebsd")))]
 fn memory_file() -> io::Result<OwnedFd> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "tokens need Linux; use a credential helper of git"))
 }
 
-fn respond(errand: &str, question: &str) -> io::Result<String> {
-    let (descriptor, origin) =
-        errand.split_once(' ').ok_or_else(|| invalid("the errand is not one of ours"))?;
-    let descriptor: u32 = descriptor.parse().map_err(|_| invalid("the errand names no descriptor"))?;
-    let origin = Origin::parse(origin).ok_or_else(|| invalid("the errand names no server"))?;
-    let (what, asking) = read(question).ok_or_else(|| invalid("the question is not one of git"))?;
-    if !origin.may_be_told_to(&asking) {
-        return Err(invalid(&format!("{NOT_FOR_THIS_SERVER} {asking}")));
+fn answer(token_ref: &str, prompt: &str) -> io::Result<String> {
+    let (descriptor, origin) = token_ref.split_once(' ').ok_or_else(|| invalid("invalid token reference"))?;
+    let descriptor: u32 =
+        descriptor.parse().map_err(|_| invalid("the token reference has no file descriptor"))?;
+    let origin = Origin::parse(origin).ok_or_else(|| invalid("the token reference has no server"))?;
+    let (kind, requester) = parse_prompt(prompt).ok_or_else(|| invalid("unknown prompt"))?;
+    if !origin.may_share_token_with(&requester) {
+        return Err(invalid(&format!("{NOT_FOR_THIS_SERVER} {requester}")));
     }
-    // Opened by its name the file is read from its start each time; a number can't be turned into a file safely.
-    let held = fs::read_to_string(format!("/proc/self/fd/{descriptor}"))?;
-    let (user, token) = held.split_once('\n').ok_or_else(|| invalid("the token is not there"))?;
-    Ok(match what {
+    // Opening it by path reads from the start each time; turning a raw descriptor into a `File` needs `unsafe`.
+    let content = fs::read_to_string(format!("/proc/self/fd/{descriptor}"))?;
+    let (user, token) = content.split_once('\n').ok_or_else(|| invalid("the token is missing"))?;
+    Ok(match kind {
         PromptKind::User => user.to_owned(),
         PromptKind::Password => token.to_owned(),
     })
@@ -81,15 +81,15 @@ enum PromptKind {
     Password,
 }
 
-/// Reads `Username for 'https://example.org': ` and `Password for 'https://user@example.org': `.
-fn read(question: &str) -> Option<(PromptKind, Origin)> {
-    let (what, rest) = if let Some(rest) = question.strip_prefix("Username for '") {
+/// Parses `Username for 'https://example.org': ` and `Password for 'https://user@example.org': `.
+fn parse_prompt(prompt: &str) -> Option<(PromptKind, Origin)> {
+    let (kind, rest) = if let Some(rest) = prompt.strip_prefix("Username for '") {
         (PromptKind::User, rest)
     } else {
-        (PromptKind::Password, question.strip_prefix("Password for '")?)
+        (PromptKind::Password, prompt.strip_prefix("Password for '")?)
     };
     let (url, _) = rest.rsplit_once('\'')?;
-    Some((what, Origin::parse(url)?))
+    Some((kind, Origin::parse(url)?))
 }
 
 fn invalid(message: &str) -> io::Error {

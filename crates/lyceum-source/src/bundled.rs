@@ -1,4 +1,4 @@
-//! Files that are part of the program as a source: always here, always the same.
+//! A source of files compiled into the program. It never changes.
 
 use std::{
     borrow::Cow,
@@ -10,21 +10,21 @@ use sha2::{Digest, Sha256};
 
 use crate::{FileMeta, Problem, ReadError, Reason, Snapshot, Stamp, stamp::Mark};
 
-/// Files that are part of the program. Cheap to clone.
+/// Files compiled into the program. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Bundled {
     snapshot: Snapshot,
 }
 
-/// What a snapshot needs to read files of the program.
+/// Contents of the bundled files, for reading through a snapshot.
 pub(crate) struct BundledFiles {
     bytes: HashMap<RelPath, Cow<'static, [u8]>>,
 }
 
 impl Bundled {
-    /// A source of these files, each with its path; the last of a path counts.
+    /// Creates a source of files given as path and content; the last of duplicate paths wins.
     ///
-    /// What has no path that stays in its folder is left out, and told as a problem of the snapshot.
+    /// A file with an invalid path is excluded and listed in the snapshot's problems.
     pub fn new<P: AsRef<str>, B: Into<Cow<'static, [u8]>>>(files: impl IntoIterator<Item = (P, B)>) -> Self {
         let (mut listed, mut bytes, mut problems) = (BTreeMap::new(), HashMap::new(), Vec::new());
         for (path, content) in files {

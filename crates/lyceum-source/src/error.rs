@@ -1,6 +1,6 @@
-//! Why a source could not be read.
+//! Errors of sources.
 //!
-//! The texts are for whoever keeps the source: they say what to do and never hold a secret or a path of ours.
+//! Messages are for the source's maintainer: they say what to do and contain no secrets and no server paths.
 
 use std::{io, time::Duration};
 
@@ -8,68 +8,68 @@ use lyceum_model::ErrorCode;
 
 use crate::git::{Fault, GitMessage};
 
-/// Why a source could not be read or brought up to date.
+/// Why a source could not be read or synced.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The address or the branch can't be used.
+    /// The URL or the branch is invalid.
     #[error("{0}")]
     Settings(String),
-    /// There is no folder there.
+    /// The folder does not exist.
     #[error("no such folder; check its path")]
     NoFolder(#[source] io::Error),
-    /// There are more files than a source may have.
-    #[error("the source has more than {most} files or folders; choose a folder further down, or split it")]
+    /// The source has too many files.
+    #[error("the source has more than {limit} files or folders; choose a folder further down, or split it")]
     TooManyFiles {
-        /// How many a source may have.
-        most: usize,
+        /// Maximum number of files.
+        limit: usize,
     },
-    /// The `git` program is not there.
+    /// The `git` program could not be started.
     #[error("could not start git; install it, and check that it is in PATH")]
     NoGit(#[source] io::Error),
     /// `git` failed.
     #[error("{}", fault.advice(branch))]
     Git {
-        /// What is known of the failure.
+        /// The kind of failure.
         fault: Fault,
-        /// The branch that was asked for.
+        /// The requested branch.
         branch: String,
-        /// What git wrote, without secrets.
+        /// Git's output, without secrets.
         #[source]
         message: GitMessage,
     },
-    /// `git` took too long and was ended.
+    /// `git` timed out and was killed.
     #[error(
         "git did not finish within {} seconds and was killed; retry, or check whether the server is slow or waits for input",
         limit.as_secs_f32()
     )]
     TooSlow {
-        /// The limit.
+        /// The timeout.
         limit: Duration,
     },
-    /// Another process works on the same clone.
+    /// Another process holds the lock of the clone.
     #[error("another process is syncing this source; retry later")]
     Busy,
-    /// The place of the clone holds something else.
-    #[error("the folder for the clone holds something else; empty it, or choose another data folder")]
+    /// The clone folder contains something else.
+    #[error("the clone folder contains other files; empty it, or choose another data folder")]
     Occupied,
-    /// The clone can't be read.
+    /// The clone is corrupt.
     #[error("the local clone is corrupt; the next refresh clones again")]
     Damaged(#[source] Box<dyn std::error::Error + Send + Sync>),
     /// The folder can't be watched.
-    #[error("the folder can't be watched for changes{}", if *.limit { "; raise fs.inotify.max_user_watches, or refresh it from time to time" } else { "" })]
+    #[error("can't watch the folder for changes{}", if *.limit { "; raise fs.inotify.max_user_watches, or refresh it periodically" } else { "" })]
     Watch {
-        /// Whether the system's limit of watched folders is reached.
+        /// Whether the system's inotify limit is reached.
         limit: bool,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The disk failed us.
+    /// A file system operation failed.
     #[error("could not {doing}: {}", source.kind())]
     Io {
-        /// What was being done, such as "lock the clone".
+        /// The operation, such as "lock the clone".
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -89,7 +89,7 @@ impl Error {
         }
     }
 
-    /// Makes a fault of the disk out of what was being done.
+    /// Wraps an I/O error with the operation that failed.
     pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { doing, source }
     }
@@ -98,22 +98,22 @@ impl Error {
 /// Why a file of a snapshot could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The snapshot has no such file, or it is gone from the folder by now.
-    #[error("there is no such file")]
+    /// The snapshot has no such file, or it was deleted from the folder since.
+    #[error("no such file")]
     Missing,
-    /// The file is larger than the reader wants.
+    /// The file exceeds the reader's limit.
     #[error("the file is larger than {most} bytes")]
     TooLarge {
-        /// How large it is, as far as that is known.
+        /// Its size, as far as known.
         size: u64,
-        /// The limit of the reader.
+        /// The reader's limit, in bytes.
         most: u64,
     },
-    /// A link has taken the place of the file since the snapshot.
-    #[error("the file has become a link since it was listed")]
+    /// The file was replaced by a symlink since the snapshot.
+    #[error("the file was replaced by a symbolic link since it was listed")]
     Leaves,
-    /// The disk failed us.
-    #[error("the file could not be read")]
+    /// Reading failed.
+    #[error("could not read the file")]
     Io(#[from] io::Error),
 }
 

@@ -1,4 +1,4 @@
-//! A folder of this machine as a source.
+//! A local folder as a source.
 
 mod beneath;
 mod chain;
@@ -22,36 +22,36 @@ use rustix::{
 };
 
 use crate::{Error, ReadError, Snapshot};
-pub(crate) use exclusion::{is_closed, is_passed_over};
+pub(crate) use exclusion::{is_always_excluded, is_excluded_folder};
 pub(crate) use mark::FileMark;
 
-/// How much room is made for a file before any of it was read.
+/// Maximum buffer size allocated before reading a file.
 const MAX_PREALLOCATED_BYTES: u64 = 8 * 1024 * 1024;
 
-/// A folder of this machine.
+/// A local folder.
 ///
-/// Links that stay inside it are followed; `.git` and `node_modules` are passed over. Hidden names, editors' back-ups
-/// and what `.gitignore` files name are left out: a folder holds what nobody would commit.
+/// Symlinks that stay inside it are followed. `.git`, `node_modules`, hidden files, editor backups and files matched by
+/// `.gitignore` are excluded, since a working folder holds files that nobody would commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// Where it is.
+    /// Path of the folder.
     pub root: PathBuf,
 }
 
-/// What a snapshot needs to read files of a folder.
+/// Opens files of a folder, for reading through a snapshot.
 pub(crate) struct FolderFiles {
     root: OwnedFd,
-    /// Files that were found through a link, and where they really are, from the root on.
+    /// Files reached through a symlink, with their real path relative to the root.
     found_through_links: HashMap<RelPath, String>,
 }
 
 impl Folder {
-    /// A folder at that path.
+    /// Creates a source for the folder at `root`.
     pub fn new(root: impl AsRef<Path>) -> Self {
         Self { root: root.as_ref().to_owned() }
     }
 
-    /// The files that are there now. Blocks.
+    /// Lists the current files. Blocks.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
         let root = beneath::open_root(&self.root).map_err(|errno| Error::NoFolder(errno.into()))?;
         let found = walk::walk(&root, &self.root)?;
@@ -59,13 +59,13 @@ impl Folder {
         Ok(Snapshot::of_folder(found.files, found.problems, files))
     }
 
-    /// The files that are there now, where only those at or below some places may differ from a snapshot before.
-    /// Blocks, far shorter than looking at everything.
-    pub fn snapshot_after(&self, before: &Snapshot, places: &[PathBuf]) -> Result<Snapshot, Error> {
+    /// Lists the current files incrementally: rescans only `paths` and reuses `before` for the rest. Blocks, but far
+    /// shorter than a full scan.
+    pub fn snapshot_after(&self, before: &Snapshot, paths: &[PathBuf]) -> Result<Snapshot, Error> {
         let root = beneath::open_root(&self.root).map_err(|errno| Error::NoFolder(errno.into()))?;
-        // With links, one place can show in another.
+        // With symlinks, a change at one path can show up at another.
         let found =
-            if before.has_links() { None } else { walk::walk_again(&root, &self.root, before, places)? };
+            if before.has_links() { None } else { walk::walk_paths(&root, &self.root, before, paths)? };
         let Some(found) = found.filter(|found| found.through_links.is_empty()) else {
             return self.snapshot();
         };
@@ -75,18 +75,18 @@ impl Folder {
 }
 
 impl FolderFiles {
-    /// Whether some file is listed elsewhere than it is.
+    /// Whether some file was reached through a symlink.
     pub(crate) fn has_links(&self) -> bool {
         !self.found_through_links.is_empty()
     }
 
-    /// Reads a file. No link is followed on the way, so that one which took a file's or a folder's place since the
-    /// walk leads nowhere; the bytes are counted while reading, for a file can grow.
+    /// Reads a file. Follows no symlinks, so one that replaced a file or folder since the walk can't escape. Enforces
+    /// the limit while reading, since a file can grow.
     pub(crate) fn read(&self, path: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
         let real = self.found_through_links.get(path).map_or(path.as_str(), String::as_str);
-        // A pipe that took the file's place must not hold up the reader.
+        // Don't block on a pipe that replaced the file.
         let file = beneath::open(&self.root, real, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)
-            .map_err(refusal)?;
+            .map_err(open_error)?;
         let stat = fstat(&file).map_err(std::io::Error::from)?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(ReadError::Missing);
@@ -95,17 +95,17 @@ impl FolderFiles {
         if size > most {
             return Err(ReadError::TooLarge { size, most });
         }
-        // The size is a claim: a file with holes may have any.
-        let room = usize::try_from(size.min(MAX_PREALLOCATED_BYTES)).unwrap_or_default();
-        let mut bytes = Vec::with_capacity(room.saturating_add(1));
+        // Don't trust the size: a sparse file can claim any.
+        let capacity = usize::try_from(size.min(MAX_PREALLOCATED_BYTES)).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(capacity.saturating_add(1));
         File::from(file).take(most.saturating_add(1)).read_to_end(&mut bytes)?;
         let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         if size > most { Err(ReadError::TooLarge { size, most }) } else { Ok(bytes) }
     }
 }
 
-/// What it means that a listed file can't be opened.
-fn refusal(errno: Errno) -> ReadError {
+/// Maps an error of opening a listed file.
+fn open_error(errno: Errno) -> ReadError {
     match errno {
         Errno::NOENT | Errno::NOTDIR | Errno::NXIO => ReadError::Missing,
         Errno::LOOP | Errno::XDEV => ReadError::Leaves,

@@ -1,7 +1,7 @@
-//! Starting the `git` program: the only place of this crate where a process starts.
+//! Runs the `git` program: the only place of this crate that starts a process.
 //!
-//! It runs in a process group of its own, sees only the variables that it needs, asks nobody, runs no hook, ends in
-//! time, and what it writes comes back without secrets. Dropping the future ends the whole group.
+//! It runs in its own process group, with an allowlisted environment, without prompts and hooks, and with a timeout.
+//! Secrets are removed from its output. Dropping the future kills the whole group.
 
 mod environment;
 mod group;
@@ -25,68 +25,68 @@ use tokio::{
 
 use crate::{ASKPASS_VARIABLE, Error, askpass, repository::Login};
 use group::Group;
-pub(crate) use group::is_at_work;
+pub(crate) use group::is_running;
 pub(crate) use message::NOT_FOR_THIS_SERVER;
 pub use message::{Fault, GitMessage};
 
-/// How much of what git writes is kept, from its end.
+/// How much of git's stderr to keep, from the end.
 const MAX_STDERR_BYTES: usize = 8 * 1024;
 
-/// How long to wait for the rest of what was written once git has ended: a child that stays, such as an ssh master
-/// connection, can hold the pipe open for hours.
+/// How long to drain stderr after git has exited: a surviving child, such as an ssh master connection, can hold the
+/// pipe open for hours.
 const STDERR_DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// How long an ended process may take to be gone.
+/// How long to wait for a killed process to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What holds for every call, whatever stands in the configuration of the machine.
+/// Settings of every invocation; they override the machine's Git configuration.
 const CONFIG_ARGUMENTS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsync=all",
     "credential.useHttpPath=false",
     "fetch.fsckObjects=false",
-    // A pack each time: loose objects would be synced to disk one by one.
+    // Always store packs: loose objects would be fsynced one by one.
     "fetch.unpackLimit=1",
     "fetch.writeCommitGraph=false",
     "gc.auto=6700",
     "gc.autoDetach=false",
     "gc.autoPackLimit=50",
-    // For as long as somebody may read an earlier commit.
+    // Readers may still hold an earlier commit.
     "gc.pruneExpire=2.weeks.ago",
     "http.followRedirects=initial",
-    // A server that packs a large repository sends one byte every five seconds.
+    // A server packing a large repository sends one keep-alive byte every five seconds.
     "http.lowSpeedLimit=1",
     "http.lowSpeedTime=60",
     "init.defaultBranch=main",
-    // The format that objects are read from in process.
+    // The ref format that `gix` reads.
     "init.defaultRefFormat=files",
     "maintenance.autoDetach=false",
     "protocol.ext.allow=never",
     "submodule.recurse=false",
 ];
 
-/// The protocols that a repository may be fetched with.
+/// Allowed transport protocols.
 const PROTOCOLS: &str = "https:http:ssh:git:file";
 
-/// One call of git.
-pub(crate) struct Order<'a> {
+/// One invocation of git.
+pub(crate) struct Invocation<'a> {
     /// The program.
     pub(crate) git: &'a Path,
-    /// What to do.
+    /// The arguments.
     pub(crate) arguments: &'a [&'a OsStr],
-    /// What to answer if the server asks; without it the machine's own helpers are asked.
+    /// Credentials for the server; without them, git uses the machine's credential helpers.
     pub(crate) login: Option<&'a Login>,
-    /// How long it may take.
+    /// The timeout.
     pub(crate) limit: Duration,
-    /// The branch, for what is said of a failure.
+    /// The branch, for error messages.
     pub(crate) branch: &'a str,
 }
 
-/// Runs git; `started` is told its process group. Returns what it wrote.
-pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<GitMessage, Error> {
-    let mut command = command(order).map_err(Error::io("hand the token to git"))?;
+/// Runs git and calls `started` with its process group. Returns its stderr.
+pub(crate) async fn run(invocation: &Invocation<'_>, started: impl FnOnce(Pid)) -> Result<GitMessage, Error> {
+    let mut command = command(invocation).map_err(Error::io("pass the token to git"))?;
     let mut child = command.spawn().map_err(Error::NoGit)?;
-    // It holds the token's descriptor.
+    // Close the token's file descriptor.
     drop(command);
     let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
     let mut group = Group::new(pid);
@@ -94,30 +94,30 @@ pub(crate) async fn run(order: &Order<'_>, started: impl FnOnce(Pid)) -> Result<
         started(pid);
     }
     let mut written = Vec::new();
-    let waited = timeout(order.limit, wait(&mut child, &mut written)).await;
+    let waited = timeout(invocation.limit, wait(&mut child, &mut written)).await;
     let status = match waited {
         Ok(status) => status.map_err(Error::io("wait for git"))?,
         Err(_elapsed) => {
-            group.end();
+            group.kill();
             let _reaped = timeout(EXIT_TIMEOUT, child.wait()).await;
-            return Err(Error::TooSlow { limit: order.limit });
+            return Err(Error::TooSlow { limit: invocation.limit });
         }
     };
-    let message = GitMessage::new(&written, order.login.map(|login| &login.token));
+    let message = GitMessage::new(&written, invocation.login.map(|login| &login.token));
     if status.code().is_some() {
-        // It came to its own end, and so do its children.
-        group.leave();
+        // It exited by itself, and so will its children.
+        group.disarm();
     }
     if status.success() {
         return Ok(message);
     }
     let fault = message.fault();
-    Err(Error::Git { fault, branch: order.branch.to_owned(), message })
+    Err(Error::Git { fault, branch: invocation.branch.to_owned(), message })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the one place that starts git")]
-fn command(order: &Order<'_>) -> io::Result<Command> {
-    let mut command = Command::new(order.git);
+fn command(invocation: &Invocation<'_>) -> io::Result<Command> {
+    let mut command = Command::new(invocation.git);
     for setting in CONFIG_ARGUMENTS {
         command.args(["-c", setting]);
     }
@@ -132,18 +132,18 @@ fn command(order: &Order<'_>) -> io::Result<Command> {
         .stderr(Stdio::piped())
         .process_group(0)
         .kill_on_drop(true);
-    if let Some(login) = order.login {
-        let (token, errand) = askpass::prepare(login)?;
+    if let Some(login) = invocation.login {
+        let (token, token_ref) = askpass::prepare(login)?;
         command.args(["-c", "credential.helper="]);
-        command.env("GIT_ASKPASS", &login.askpass).env(ASKPASS_VARIABLE, errand);
-        // Inherited by this child alone: no other process that starts meanwhile gets the descriptor.
+        command.env("GIT_ASKPASS", &login.askpass).env(ASKPASS_VARIABLE, token_ref);
+        // Inherited by this child only, not by processes started concurrently.
         command.preserved_fds(vec![token]);
     }
-    command.args(order.arguments);
+    command.args(invocation.arguments);
     Ok(command)
 }
 
-/// Waits for the end, and keeps the end of what was written.
+/// Waits for git to exit, collecting the end of its stderr.
 async fn wait(child: &mut Child, written: &mut Vec<u8>) -> io::Result<ExitStatus> {
     let Some(mut stderr) = child.stderr.take() else { return child.wait().await };
     let reading = read(&mut stderr, written);

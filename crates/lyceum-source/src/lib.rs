@@ -1,8 +1,8 @@
-//! Where knowledge comes from: folders, Git repositories and files of the program, each read as an immutable snapshot of files.
+//! Sources: folders, Git repositories and bundled files, each read as an immutable snapshot of files.
 //!
-//! A [`Source`] is brought up to date and gives a [`Snapshot`]; readers keep that one for as long as they like.
-//! The network side of Git is the `git` program, so that credential helpers, ssh, proxies and certificates work as
-//! on the command line; objects are read in process.
+//! Refreshing a [`Source`] yields a [`Snapshot`], which readers can hold as long as they like.
+//! The `git` program does the network part, so that credential helpers, ssh, proxies and certificates work as on the
+//! command line; objects are read in process.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 mod askpass;
@@ -30,13 +30,14 @@ pub use snapshot::{FileMeta, Snapshot};
 pub use source::{Kind, Source};
 pub use stamp::Stamp;
 pub use watch::{Change, Watch, watch};
-pub use web::{file_links, in_address};
+pub use web::{encode_path, file_links};
 pub use webhook::{Excerpt, Push, SignatureCheck};
 
-/// The most files that a source may have.
+/// Maximum number of files of a source.
 const MAX_FILES: usize = 200_000;
 
-/// The longest path of a folder that is looked into, in bytes. What is longer than a path of ours is told file by file.
+/// Maximum length of a folder's path to descend into, in bytes. It exceeds the limit of `RelPath`, so that files with
+/// overlong paths are reported individually.
 const MAX_WALK_PATH_BYTES: usize = 4096;
 
 #[cfg(test)]

@@ -1,42 +1,42 @@
-//! What a source holds and a snapshot could not take.
+//! Files and folders excluded from a snapshot.
 
 use std::fmt;
 
 use lyceum_model::InvalidPath;
 
-/// Something that was left out of a snapshot, and why.
+/// A file or folder excluded from a snapshot, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is, from the source on, with what can't be printed escaped.
+    /// Its path in the source, with control characters escaped.
     pub path: String,
-    /// How much was left out.
+    /// File or folder.
     pub extent: Extent,
-    /// Why it was left out.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// How much was left out of a snapshot.
+/// Extent of an exclusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// One file, or a link.
+    /// One file or symlink.
     File,
-    /// A folder, with all that may be in it.
+    /// A folder with all its content.
     Folder,
 }
 
-/// Why something was left out of a snapshot.
+/// Why a file or folder is excluded from a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// A link that leads out of the source, round in a circle, or to nothing.
+    /// A symlink that leaves the source, is circular or broken.
     #[error("the symbolic link leaves the folder, is broken or is circular")]
     Leaves,
-    /// A link of a Git repository that leads to a folder.
+    /// A symlink to a folder in a Git repository.
     #[error("the symbolic link points to a folder; in a Git repository only links to files are followed")]
     LinkToFolder,
     /// A name that is not UTF-8.
     #[error("the name is not UTF-8")]
     NotText,
-    /// A name that is no path of ours.
+    /// A name that `RelPath` rejects.
     #[error(transparent)]
     NotAPath(InvalidPath),
     /// A pipe, a socket or a device.
@@ -48,25 +48,25 @@ pub enum Reason {
     /// A Git submodule: its files are in another repository.
     #[error("it is a Git submodule; add that repository as a source of its own")]
     Submodule,
-    /// A pointer to content that is kept with Git LFS.
+    /// A Git LFS pointer.
     #[error("it is a Git LFS pointer; LFS content is not fetched")]
     LargeFileStorage,
-    /// A hidden name in a folder of this machine.
+    /// A hidden name in a local folder.
     #[error("it is hidden: its name begins with a dot")]
     Hidden,
-    /// A file right in a folder of an agent, such as `.claude/settings.local.json`.
+    /// A file directly in an agent's folder, such as `.claude/settings.local.json`.
     #[error("it is directly in a hidden folder, of which only subfolders are served")]
     AgentSettings,
-    /// What a `.gitignore` names in a folder of this machine; the line and its file.
+    /// Ignored by a `.gitignore` of a local folder; the pattern and its file.
     #[error("it is ignored: {0}")]
     Ignored(String),
-    /// What an editor left.
+    /// An editor backup.
     #[error("it is an editor backup file")]
     Backup,
 }
 
 impl Reason {
-    /// Whether it was left out because of a rule, so that nothing is wrong with it.
+    /// Whether a rule excludes it; otherwise something is wrong with it.
     pub fn is_deliberate(&self) -> bool {
         match self {
             Self::Hidden | Self::AgentSettings | Self::Ignored(_) | Self::Backup => true,
@@ -83,12 +83,12 @@ impl Reason {
 }
 
 impl Problem {
-    /// A file that was left out.
+    /// An excluded file.
     pub(crate) fn of_file(path: &[u8], reason: Reason) -> Self {
         Self::new(path, Extent::File, reason)
     }
 
-    /// A folder that was left out.
+    /// An excluded folder.
     pub(crate) fn of_folder(path: &[u8], reason: Reason) -> Self {
         Self::new(path, Extent::Folder, reason)
     }

@@ -1,7 +1,7 @@
-//! A branch of a Git repository as a source: a bare clone of its newest commit, brought up to date by `git`.
+//! A branch of a Git repository as a source: a shallow bare clone of its newest commit, updated by `git fetch`.
 //!
-//! Invariants: the clone's folder is whole or not there; the address and what is handed to `git` hold no secret;
-//! and only who holds the lock beside the folder changes it.
+//! Invariants: the clone folder is complete or absent; the URL and git's arguments contain no secret; only the holder
+//! of the lock file next to the clone changes it.
 
 mod address;
 mod clone_dir;
@@ -21,7 +21,7 @@ use lyceum_net::Secret;
 
 use crate::{
     Error, Fault, ReadError, Snapshot,
-    git::{self, Order},
+    git::{self, Invocation},
     source::blocking,
 };
 use address::Address;
@@ -32,58 +32,58 @@ pub(crate) use origin::Origin;
 use tree::Head;
 pub(crate) use tree::TreeFiles;
 
-/// The largest file that is read into memory to find out whether a clone is damaged.
+/// Maximum size of a file to read into memory when checking a clone for corruption.
 const MAX_CHECKED_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A branch of a Git repository. Cheap to clone.
 #[derive(Clone)]
 pub struct Repository(Arc<Inner>);
 
-/// What a repository is made of.
+/// Settings of a [`Repository`].
 ///
-/// It has no `Debug`: the address may hold a password.
+/// No `Debug`: the URL may contain a password.
 pub struct Settings {
-    /// The address: https, http, ssh, git or file, or a path. Credentials in it are taken out.
+    /// The URL: https, http, ssh, git or file, or a path. Credentials are removed from it.
     pub url: String,
     /// The branch.
     pub branch: String,
-    /// What opens the repository over https; without it the credential helpers of the machine are asked.
+    /// Token for https; without it, git uses the machine's credential helpers.
     pub token: Option<Secret>,
-    /// Where the clone is kept. The names that begin with its name and a dot beside it are ours too.
+    /// The clone folder. Sibling names that start with its name and a dot are reserved too.
     pub folder: PathBuf,
-    /// Our own program, which `git` asks for the token; it calls [`askpass`](crate::askpass()).
+    /// This program, which `git` runs to get the token; it calls [`askpass`](crate::askpass()).
     pub askpass: PathBuf,
     /// The `git` program.
     pub git: PathBuf,
-    /// How long things may take.
+    /// Timeouts.
     pub limits: Limits,
 }
 
-/// How long things may take.
+/// Timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// The first time.
+    /// Timeout of a clone.
     pub clone: Duration,
-    /// Every other time.
+    /// Timeout of a fetch.
     pub fetch: Duration,
-    /// Waiting for another process that works on the same clone.
+    /// How long to wait for another process that holds the lock of the clone.
     pub turn: Duration,
 }
 
 struct Inner {
     url: String,
     branch: String,
-    /// The full name of the branch.
+    /// The full ref name of the branch.
     reference: String,
     login: Option<Login>,
-    place: CloneDir,
+    clone_dir: CloneDir,
     git: PathBuf,
     limits: Limits,
-    /// The last snapshot: the same commit is not listed twice.
+    /// The last snapshot, so that the same commit is not listed twice.
     last: Mutex<Option<Snapshot>>,
 }
 
-/// What of a clone was read and is not damaged.
+/// Which files of a clone were read successfully.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CheckedFiles {
     Everything,
@@ -91,7 +91,7 @@ enum CheckedFiles {
 }
 
 impl Settings {
-    /// The branch `main` of a repository, with the usual limits and without a token.
+    /// Settings for the branch `main`, with default timeouts and no token.
     pub fn new(url: impl Into<String>, folder: impl Into<PathBuf>, askpass: impl Into<PathBuf>) -> Self {
         Self {
             url: url.into(),
@@ -116,22 +116,21 @@ impl Default for Limits {
 }
 
 impl Repository {
-    /// Checks the address and the branch; nothing is fetched yet.
+    /// Validates the URL and the branch; fetches nothing yet.
     pub fn new(settings: Settings) -> Result<Self, Error> {
         let address = Address::parse(&settings.url)?;
         let reference = format!("refs/heads/{}", settings.branch);
         if gix::refs::FullName::try_from(reference.as_str()).is_err() || settings.branch.starts_with('-') {
-            return Err(Error::Settings(format!("{:?} can't be the name of a branch", settings.branch)));
+            return Err(Error::Settings(format!("{:?} is not a valid branch name", settings.branch)));
         }
         let url = address.url.clone();
         if address.had_secret() {
             tracing::warn!(source.url = url, "the repository URL contains a password; use token_env instead");
         }
         let login = address.login(settings.token, settings.askpass);
-        if login.as_ref().is_some_and(|login| login.origin.is_open()) {
+        if login.as_ref().is_some_and(|login| login.origin.is_unencrypted()) {
             return Err(Error::Settings(
-                "a token is not sent over plain http, where it can be read on the way; write the address with https"
-                    .to_owned(),
+                "refusing to send a token over plain http; use an https URL".to_owned(),
             ));
         }
         Ok(Self(Arc::new(Inner {
@@ -139,14 +138,14 @@ impl Repository {
             branch: settings.branch,
             reference,
             login,
-            place: CloneDir::new(settings.folder),
+            clone_dir: CloneDir::new(settings.folder),
             git: settings.git,
             limits: settings.limits,
             last: Mutex::new(None),
         })))
     }
 
-    /// The address, without credentials.
+    /// The URL, without credentials.
     pub fn url(&self) -> &str {
         &self.0.url
     }
@@ -156,21 +155,21 @@ impl Repository {
         &self.0.branch
     }
 
-    /// The last fetched commit, if there is one of this address and branch. Blocks.
+    /// The last fetched commit of this URL and branch, if any. Blocks.
     pub fn local(&self) -> Result<Option<Snapshot>, Error> {
-        match self.0.place.state()? {
+        match self.0.clone_dir.state()? {
             State::Empty => Ok(None),
             State::Clone => self.0.snapshot(),
         }
     }
 
-    /// Brings the newest commit in.
+    /// Fetches the newest commit.
     pub async fn refresh(&self) -> Result<Snapshot, Error> {
         let inner = self.0.clone();
-        let lock = Lock::take(inner.place.lock(), inner.limits.turn).await?;
-        let (lock, state) = blocking("look at the clone", move || {
-            inner.place.sweep(&lock, inner.limits.fetch)?;
-            let state = inner.place.state()?;
+        let lock = Lock::take(inner.clone_dir.lock(), inner.limits.turn).await?;
+        let (lock, state) = blocking("inspect the clone", move || {
+            inner.clone_dir.clean_up(&lock, inner.limits.fetch)?;
+            let state = inner.clone_dir.state()?;
             Ok((lock, state))
         })
         .await?;
@@ -186,60 +185,60 @@ impl Repository {
         }
     }
 
-    /// Brings the newest commit in with a new clone, where the one that is here turned out to be damaged.
+    /// Fetches the newest commit with a new clone, for when the existing clone turns out to be corrupt.
     pub async fn renew(&self) -> Result<Snapshot, Error> {
         let inner = self.0.clone();
-        let lock = Lock::take(inner.place.lock(), inner.limits.turn).await?;
-        let lock = blocking("look at the clone", move || {
-            inner.place.sweep(&lock, inner.limits.fetch)?;
+        let lock = Lock::take(inner.clone_dir.lock(), inner.limits.turn).await?;
+        let lock = blocking("inspect the clone", move || {
+            inner.clone_dir.clean_up(&lock, inner.limits.fetch)?;
             Ok(lock)
         })
         .await?;
         self.reclone(&lock).await
     }
 
-    /// Clones beside the folder and puts the whole clone in its place.
+    /// Clones into a temporary sibling and moves the complete clone into place.
     async fn reclone(&self, lock: &Lock) -> Result<Snapshot, Error> {
-        let unfinished = self.0.place.unfinished();
+        let temp_clone = self.0.clone_dir.temp_clone();
         let from = format!("{}={}", tree::ORIGIN_CONFIG_KEY, self.url());
         let options =
             ["clone", "--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local"];
         let mut arguments = options.map(OsStr::new).to_vec();
         arguments.extend(["--template=", "--config", &from, "--branch", self.branch()].map(OsStr::new));
         arguments.extend(["--", self.url()].map(OsStr::new));
-        arguments.push(unfinished.path().as_os_str());
+        arguments.push(temp_clone.path().as_os_str());
         self.git(lock, &arguments, self.0.limits.clone).await?;
         let inner = self.0.clone();
-        blocking("put the clone in its place", move || {
-            inner.place.put(&unfinished)?;
-            // What it read from is gone.
+        blocking("move the clone into place", move || {
+            inner.clone_dir.install(&temp_clone)?;
+            // Its clone is gone.
             inner.remember(None);
             inner.snapshot()?.ok_or_else(|| Error::Damaged("the branch is not in the new clone".into()))
         })
         .await
     }
 
-    /// Fetches the newest commit of the branch into the clone, wherever the clone came from.
+    /// Fetches the newest commit of the branch into the clone, even if the clone is of another URL.
     async fn fetch(&self, lock: &Lock) -> Result<Snapshot, Error> {
         let inner = self.0.clone();
-        let before = blocking("look at the clone", move || inner.head()).await?;
-        let is_ours = before.as_ref().is_some_and(|head| head.came_from() == Some(self.url()));
+        let before = blocking("inspect the clone", move || inner.head()).await?;
+        let is_ours = before.as_ref().is_some_and(|head| head.origin_url() == Some(self.url()));
 
-        // Not quiet: then it does not say that the repository moved.
+        // Without `--quiet`, which suppresses the redirect warning.
         let options =
             ["fetch", "--no-progress", "--depth=1", "--force", "--no-tags", "--no-prune", "--no-auto-gc"];
         let refspec = format!("+{0}:{0}", self.0.reference);
         let mut arguments = self.in_clone(&options);
         arguments.extend(["--no-recurse-submodules", "--", self.url(), &refspec].map(OsStr::new));
         match self.git(lock, &arguments, self.0.limits.fetch).await {
-            // Objects of another repository can stand in the way, down to another kind of hash.
+            // Objects of another repository can conflict, such as another hash format.
             Err(Error::Git { fault: Fault::Other, message, .. }) if !is_ours => {
                 return Err(Error::Damaged(message.into()));
             }
             Err(error @ Error::Git { fault: Fault::Other, .. }) => {
-                // Either git says why, or the clone can't be read at all.
+                // Return git's error unless the clone turns out to be corrupt.
                 let inner = self.0.clone();
-                let checked = blocking("look at the clone", move || inner.check()).await?;
+                let checked = blocking("inspect the clone", move || inner.check()).await?;
                 if checked == CheckedFiles::SmallFiles {
                     self.verify_packs(lock).await?;
                 }
@@ -257,28 +256,28 @@ impl Repository {
         let after =
             after.ok_or_else(|| Error::Damaged("the branch is not in the clone after a fetch".into()))?;
         if before.is_none_or(|before| Some(before.commit().as_str()) != after.commit()) {
-            self.tidy(lock).await;
+            self.gc(lock).await;
         }
         Ok(after)
     }
 
-    /// Has git read the packs, large files piece by piece.
+    /// Runs `git verify-pack`, which streams large files.
     async fn verify_packs(&self, lock: &Lock) -> Result<(), Error> {
         let inner = self.0.clone();
-        let packs = blocking("look at the packs", move || inner.place.packs()).await?;
+        let packs = blocking("list the packs", move || inner.clone_dir.packs()).await?;
         let options = ["-c", "core.bigFileThreshold=16m", "verify-pack", "--"];
         let mut arguments = self.in_clone(&options);
         arguments.extend(packs.iter().map(|pack| pack.as_os_str()));
         match self.git(lock, &arguments, self.0.limits.fetch).await {
             Err(Error::Git { message, .. }) => Err(Error::Damaged(message.into())),
-            // What took too long is not known to be damaged.
+            // A timeout doesn't prove corruption.
             _ => Ok(()),
         }
     }
 
-    /// Packs what many fetches left, where there is much of it. A snapshot of an earlier commit stays readable for
-    /// the two weeks that git keeps what nothing points at.
-    async fn tidy(&self, lock: &Lock) {
+    /// Runs `git gc --auto`. Snapshots of earlier commits stay readable for two weeks, until unreachable objects are
+    /// pruned.
+    async fn gc(&self, lock: &Lock) {
         let arguments = self.in_clone(&["gc", "--auto", "--quiet"]);
         if let Err(error) = self.git(lock, &arguments, self.0.limits.fetch).await {
             tracing::warn!(%error, source.url = self.url(), "could not repack a clone");
@@ -286,14 +285,14 @@ impl Repository {
     }
 
     fn in_clone<'a>(&'a self, arguments: &[&'a str]) -> Vec<&'a OsStr> {
-        let place = [OsStr::new("--git-dir"), self.0.place.folder().as_os_str()];
-        place.into_iter().chain(arguments.iter().map(|text| OsStr::new(*text))).collect()
+        let git_dir = [OsStr::new("--git-dir"), self.0.clone_dir.folder().as_os_str()];
+        git_dir.into_iter().chain(arguments.iter().map(|text| OsStr::new(*text))).collect()
     }
 
     async fn git(&self, lock: &Lock, arguments: &[&OsStr], limit: Duration) -> Result<(), Error> {
         let Inner { git, branch, login, .. } = &*self.0;
-        let order = Order { git, arguments, login: login.as_ref(), limit, branch };
-        let message = git::run(&order, |group| lock.note(group)).await?;
+        let invocation = Invocation { git, arguments, login: login.as_ref(), limit, branch };
+        let message = git::run(&invocation, |group| lock.record_group(group)).await?;
         if let Some(address) = message.moved_to() {
             tracing::warn!(source.url = self.url(), address, "the repository has moved; update its URL");
         }
@@ -303,12 +302,12 @@ impl Repository {
 
 impl Inner {
     fn head(&self) -> Result<Option<Head>, Error> {
-        Head::find(self.place.folder(), &self.reference)
+        Head::find(self.clone_dir.folder(), &self.reference)
     }
 
-    /// The files of the commit that is here, if it came from this address.
+    /// A snapshot of the local commit, if it came from this URL.
     fn snapshot(&self) -> Result<Option<Snapshot>, Error> {
-        let Some(head) = self.head()?.filter(|head| head.came_from() == Some(&self.url)) else {
+        let Some(head) = self.head()?.filter(|head| head.origin_url() == Some(&self.url)) else {
             return Ok(None);
         };
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -320,7 +319,7 @@ impl Inner {
         Ok(Some(snapshot))
     }
 
-    /// Reads all of the commit that is here, whatever is known of it, but for files that are too large for memory.
+    /// Reads all files of the local commit, bypassing the cache, except files too large for memory.
     fn check(&self) -> Result<CheckedFiles, Error> {
         let Some(head) = self.head()? else { return Ok(CheckedFiles::Everything) };
         let snapshot = head.list(None)?;

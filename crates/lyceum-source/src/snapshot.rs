@@ -1,4 +1,4 @@
-//! The files of a source at one moment.
+//! An immutable listing of a source's files.
 //!
 //! Invariant: every path of `files` can be read through the snapshot, and nothing else can.
 
@@ -11,29 +11,29 @@ use crate::{
     Problem, ReadError, Stamp, bundled::BundledFiles, folder::FolderFiles, repository::TreeFiles, stamp::Mark,
 };
 
-/// The files of a source at one moment; cheap to clone.
+/// A snapshot of a source's files. Cheap to clone.
 #[derive(Clone)]
 pub struct Snapshot(Arc<Inner>);
 
 struct Inner {
     files: BTreeMap<RelPath, FileMeta>,
     problems: Vec<Problem>,
-    place: FileStore,
+    store: FileStore,
 }
 
-/// Where the bytes are.
+/// Where the contents are read from.
 enum FileStore {
     Folder(FolderFiles),
     Tree(Box<TreeFiles>),
     Bundle(BundledFiles),
 }
 
-/// What is known of a file without reading it.
+/// Metadata of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMeta {
     /// Its size in bytes.
     pub size: u64,
-    /// Stands for its content.
+    /// Content fingerprint.
     pub stamp: Stamp,
 }
 
@@ -41,77 +41,77 @@ impl Snapshot {
     pub(crate) fn of_folder(
         files: BTreeMap<RelPath, FileMeta>,
         problems: Vec<Problem>,
-        place: FolderFiles,
+        store: FolderFiles,
     ) -> Self {
-        Self(Arc::new(Inner { files, problems, place: FileStore::Folder(place) }))
+        Self(Arc::new(Inner { files, problems, store: FileStore::Folder(store) }))
     }
 
     pub(crate) fn of_tree(
         files: BTreeMap<RelPath, FileMeta>,
         problems: Vec<Problem>,
-        place: TreeFiles,
+        store: TreeFiles,
     ) -> Self {
-        Self(Arc::new(Inner { files, problems, place: FileStore::Tree(Box::new(place)) }))
+        Self(Arc::new(Inner { files, problems, store: FileStore::Tree(Box::new(store)) }))
     }
 
     pub(crate) fn of_bundle(
         files: BTreeMap<RelPath, FileMeta>,
         problems: Vec<Problem>,
-        place: BundledFiles,
+        store: BundledFiles,
     ) -> Self {
-        Self(Arc::new(Inner { files, problems, place: FileStore::Bundle(place) }))
+        Self(Arc::new(Inner { files, problems, store: FileStore::Bundle(store) }))
     }
 
-    /// The commit, where the source is a Git repository.
+    /// The commit, if the source is a Git repository.
     pub fn commit(&self) -> Option<&str> {
-        match &self.0.place {
+        match &self.0.store {
             FileStore::Tree(tree) => Some(tree.commit()),
             FileStore::Folder(_) | FileStore::Bundle(_) => None,
         }
     }
 
-    /// A name for just these files: the commit; elsewhere `tree-` and 16 hex digits that stand for every path and its
-    /// content, which in a folder means its size and the time it was changed. Looks at every file.
+    /// Version of the files: the commit; for other sources `tree-` and 16 hex digits of a hash over all paths and
+    /// contents (for a folder: sizes and modification times). Hashes over every file.
     pub fn version(&self) -> String {
         if let Some(commit) = self.commit() {
             return commit.to_owned();
         }
         let mut all = Sha256::new();
         for (path, file) in &self.0.files {
-            // No path has a control character, so that nothing of one file can pass for something of another.
-            all.update(format!("{path}\0{}\n", file.stamp.seen_by_version()));
+            // Paths contain no control characters, so the encoding is unambiguous.
+            all.update(format!("{path}\0{}\n", file.stamp.version_key()));
         }
         let digits = const_hex::encode(all.finalize());
         format!("tree-{}", digits.get(..16).unwrap_or(&digits))
     }
 
-    /// Whether some file is listed elsewhere than it is, or may be.
+    /// Whether some file was, or may have been, reached through a symlink.
     pub(crate) fn has_links(&self) -> bool {
-        match &self.0.place {
+        match &self.0.store {
             FileStore::Folder(folder) => folder.has_links(),
             FileStore::Tree(_) | FileStore::Bundle(_) => true,
         }
     }
 
-    /// Every file that can be read.
+    /// All readable files.
     pub fn files(&self) -> &BTreeMap<RelPath, FileMeta> {
         &self.0.files
     }
 
-    /// What the source holds and the snapshot could not take.
+    /// Files and folders excluded from the snapshot.
     pub fn problems(&self) -> &[Problem] {
         &self.0.problems
     }
 
-    /// Reads a file of at most so many bytes. Blocks.
+    /// Reads a file of at most `max_bytes` bytes. Blocks.
     ///
-    /// A Git repository gives the bytes of the commit, the program its own; a folder gives what the file holds by now.
-    pub fn read(&self, path: &RelPath, most: u64) -> Result<Vec<u8>, ReadError> {
+    /// For Git repositories and bundled files, the content is that of the snapshot; for folders, the current one.
+    pub fn read(&self, path: &RelPath, max_bytes: u64) -> Result<Vec<u8>, ReadError> {
         let file = self.0.files.get(path).ok_or(ReadError::Missing)?;
-        match (&self.0.place, &file.stamp.0) {
-            (FileStore::Folder(folder), _) => folder.read(path, most),
-            (FileStore::Tree(_) | FileStore::Bundle(_), _) if file.size > most => {
-                Err(ReadError::TooLarge { size: file.size, most })
+        match (&self.0.store, &file.stamp.0) {
+            (FileStore::Folder(folder), _) => folder.read(path, max_bytes),
+            (FileStore::Tree(_) | FileStore::Bundle(_), _) if file.size > max_bytes => {
+                Err(ReadError::TooLarge { size: file.size, most: max_bytes })
             }
             (FileStore::Bundle(bundle), _) => bundle.read(path),
             (FileStore::Tree(tree), Mark::Blob(id)) => tree.read(*id),
@@ -119,7 +119,7 @@ impl Snapshot {
         }
     }
 
-    /// How many files were added, removed or changed since another snapshot.
+    /// Number of files added, removed or changed since another snapshot.
     pub fn changed_since(&self, before: &Self) -> usize {
         if Arc::ptr_eq(&self.0, &before.0) {
             return 0;

@@ -1,33 +1,33 @@
-//! A source: a folder, a Git repository, or files that are part of the program.
+//! A source: a folder, a Git repository, or bundled files.
 
 use std::path::PathBuf;
 
 use crate::{Bundled, Error, Folder, Repository, Snapshot};
 
-/// Where knowledge comes from. Cheap to clone.
+/// A source of files. Cheap to clone.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// A folder of this machine.
+    /// A local folder.
     Folder(Folder),
     /// A branch of a Git repository.
     Repository(Repository),
-    /// Files that are part of the program.
+    /// Files compiled into the program.
     Bundled(Bundled),
 }
 
-/// Which kind of source it is.
+/// Kind of source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A folder of this machine.
+    /// A local folder.
     Folder,
     /// A branch of a Git repository.
     Repository,
-    /// Files that are part of the program.
+    /// Files compiled into the program.
     Bundled,
 }
 
 impl Source {
-    /// Which kind it is.
+    /// The kind of source.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Folder(_) => Kind::Folder,
@@ -46,7 +46,7 @@ impl Source {
         }
     }
 
-    /// Brings the source up to date. Dropping the future ends what was started.
+    /// Syncs the source. Dropping the future kills running processes.
     pub async fn refresh(&self) -> Result<Snapshot, Error> {
         match self {
             Self::Folder(folder) => {
@@ -58,7 +58,7 @@ impl Source {
         }
     }
 
-    /// Brings the source in anew, where what is here of it turned out to be damaged.
+    /// Syncs the source from scratch, for when the local clone turns out to be corrupt.
     pub async fn renew(&self) -> Result<Snapshot, Error> {
         match self {
             Self::Folder(_) | Self::Bundled(_) => self.refresh().await,
@@ -68,12 +68,12 @@ impl Source {
 }
 
 impl Source {
-    /// Brings the source up to date after a watch told where something changed since that snapshot.
-    pub async fn refresh_places(&self, before: Snapshot, places: Vec<PathBuf>) -> Result<Snapshot, Error> {
+    /// Syncs the source incrementally, after a [`Watch`](crate::Watch) reported which paths changed since a snapshot.
+    pub async fn refresh_paths(&self, before: Snapshot, paths: Vec<PathBuf>) -> Result<Snapshot, Error> {
         match self {
             Self::Folder(folder) => {
                 let folder = folder.clone();
-                blocking("read the folder", move || folder.snapshot_after(&before, &places)).await
+                blocking("read the folder", move || folder.snapshot_after(&before, &paths)).await
             }
             Self::Repository(repository) => repository.refresh().await,
             Self::Bundled(bundled) => Ok(bundled.snapshot()),
@@ -81,7 +81,7 @@ impl Source {
     }
 }
 
-/// Runs work that blocks where it holds up nobody.
+/// Runs blocking work on the blocking thread pool.
 pub(crate) async fn blocking<T: Send + 'static>(
     doing: &'static str,
     work: impl FnOnce() -> Result<T, Error> + Send + 'static,

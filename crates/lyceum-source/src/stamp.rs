@@ -1,24 +1,24 @@
-//! What stands for the content of a file.
+//! Content fingerprints.
 
 use crate::folder::FileMark;
 
-/// Stands for the content of a file: the same stamp means the same bytes.
+/// Content fingerprint of a file: equal stamps mean equal bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Stamp(pub(crate) Mark);
 
-/// What a stamp is made of.
+/// Data of a stamp.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Mark {
     Blob(gix::ObjectId),
     File(FileMark),
-    /// The SHA-256 of bytes that are part of the program.
+    /// SHA-256 of the content.
     Bundled([u8; 32]),
 }
 
 impl Stamp {
-    /// The stamp as a text that stands for the content in other processes too, so that it can be kept.
+    /// A form that is valid across processes, so that it can be stored.
     ///
-    /// Nothing where a file changed just now: another change could leave the same text.
+    /// `None` if the file changed just now: another change could get the same timestamp.
     pub fn durable(&self) -> Option<String> {
         match &self.0 {
             Mark::Blob(id) => Some(id.to_string()),
@@ -27,9 +27,9 @@ impl Stamp {
         }
     }
 
-    /// What the version of a snapshot sees of the file: the same wherever the same files are, also in a copy of a
-    /// folder that keeps their times.
-    pub(crate) fn seen_by_version(&self) -> String {
+    /// The part that goes into the version of a snapshot: equal for equal files, also in a copy of a folder that
+    /// preserves modification times.
+    pub(crate) fn version_key(&self) -> String {
         match &self.0 {
             Mark::Blob(id) => id.to_string(),
             Mark::File(mark) => mark.size_and_time(),

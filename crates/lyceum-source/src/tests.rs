@@ -1,4 +1,4 @@
-//! Folders and repositories as their readers see them, with the real `git` and a real server.
+//! Folders and repositories, with the real `git` and a real server.
 
 mod bundles;
 mod damage;
@@ -23,10 +23,10 @@ use tempfile::TempDir;
 
 use crate::{Error, Limits, Repository, Settings, Snapshot};
 
-/// More than any file of a test.
+/// Larger than any file of a test.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// A machine with a place for clones.
+/// A machine with a folder for clones.
 struct Machine {
     folder: TempDir,
 }
@@ -36,8 +36,8 @@ impl Machine {
         Self { folder: TempDir::new().unwrap() }
     }
 
-    /// Where the one clone of a test is kept.
-    fn place(&self) -> PathBuf {
+    /// The clone folder of a test.
+    fn clone_dir(&self) -> PathBuf {
         self.folder.path().join("clones/kb.git")
     }
 
@@ -47,15 +47,15 @@ impl Machine {
             fetch: Duration::from_secs(60),
             turn: Duration::from_secs(60),
         };
-        Settings { limits, ..Settings::new(url, self.place(), peer()) }
+        Settings { limits, ..Settings::new(url, self.clone_dir(), peer()) }
     }
 
     fn repository(&self, url: &str) -> Repository {
         Repository::new(self.settings(url)).unwrap()
     }
 
-    /// What is beside the clone.
-    fn beside(&self) -> Vec<String> {
+    /// The clone folder and its siblings.
+    fn siblings(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path().join("clones")).unwrap();
         let mut names: Vec<_> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -64,7 +64,7 @@ impl Machine {
     }
 }
 
-/// The program that git asks for a token.
+/// The askpass program.
 fn peer() -> PathBuf {
     let this = std::env::current_exe().unwrap();
     let peer = this.parent().and_then(Path::parent).unwrap().join("examples/source-peer");
@@ -89,12 +89,12 @@ fn names(snapshot: &Snapshot) -> Vec<&str> {
     snapshot.files().keys().map(RelPath::as_str).collect()
 }
 
-/// What was left out of a snapshot.
+/// The problems of a snapshot.
 fn left_out(snapshot: &Snapshot) -> Vec<String> {
     snapshot.problems().iter().map(|problem| format!("{}: {:?}", problem.path, problem.reason)).collect()
 }
 
-/// An error as it is shown, and as the log shows it with all that is behind it.
+/// An error as shown to users, and as logged with its source chain.
 fn texts(error: &Error) -> (String, String) {
     let mut all = error.to_string();
     let mut behind = std::error::Error::source(error);

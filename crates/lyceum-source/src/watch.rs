@@ -1,7 +1,7 @@
-//! News that something below a folder changed.
+//! Watches a folder for changes.
 //!
-//! What changed is not told: whoever hears it takes a new snapshot. So nothing has to be queued, and losing news is
-//! no harm as long as it is known.
+//! Only the paths of changes are reported: the consumer takes a new snapshot. So nothing has to be queued, and lost
+//! events do no harm as long as the loss is reported.
 
 use std::{
     fs,
@@ -21,104 +21,105 @@ use tokio::{
 
 use crate::{
     Error,
-    folder::{is_closed, is_passed_over},
+    folder::{is_always_excluded, is_excluded_folder},
     source::blocking,
 };
 
-/// Changes come in bursts: this long without one ends a burst.
+/// Changes come in bursts; a burst ends after this long without a change.
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
 /// A burst is reported after this long even if it goes on.
 const MAX_DEBOUNCE: Duration = Duration::from_millis(500);
 
-/// How many new folders are remembered; with more of them the whole tree is looked through.
+/// Maximum number of tracked new folders; with more, the whole tree is rescanned.
 const MAX_NEW_FOLDERS: usize = 1024;
 
-/// Linux watches folders one by one, so that those which are passed over need not be watched.
+/// On Linux each folder is watched separately, so excluded folders need no watch.
 const WATCHES_EACH_FOLDER: bool = cfg!(target_os = "linux");
 
-/// What happened below a folder.
+/// A change reported by a [`Watch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Change {
     /// Files or folders changed.
     Files,
-    /// News was lost, so something may have changed.
+    /// Events were lost, so anything may have changed.
     Lost,
-    /// The folder itself is gone or moved; nothing more will be heard of it. Watch it again once it is back.
+    /// The folder itself was deleted or moved; the watch is dead. Watch it again once the folder is back.
     Gone,
 }
 
-/// How many places are remembered; with more of them the whole folder is looked through.
+/// Maximum number of tracked paths; with more, the whole folder is rescanned.
 const MAX_PATHS: usize = 256;
 
-/// A folder that is being watched. Dropping it ends that.
+/// A watched folder. Dropping it ends the watch.
 pub struct Watch {
     root: PathBuf,
-    /// Where something was reported and not asked for yet; nothing where not all of it is known.
+    /// Changed paths not fetched by the caller yet; `None` if not all are known.
     reported: Option<Vec<PathBuf>>,
-    news: Arc<Events>,
+    events: Arc<Events>,
     watcher: Arc<Mutex<RecommendedWatcher>>,
 }
 
 #[derive(Default)]
 struct Events {
     pending: Mutex<PendingChanges>,
-    bell: Notify,
+    notify: Notify,
 }
 
-/// What was heard since the last report.
+/// Changes since the last report.
 #[derive(Default)]
 struct PendingChanges {
-    something: bool,
+    changed: bool,
     lost: bool,
     gone: bool,
     new_folders: Vec<PathBuf>,
-    /// Where, from the root on.
-    places: Vec<PathBuf>,
-    /// Whether there were too many places to remember.
-    everywhere: bool,
+    /// Changed paths, relative to the root.
+    paths: Vec<PathBuf>,
+    /// Whether there were too many paths to track.
+    overflow: bool,
 }
 
-/// Watches a folder and all below it. Blocks for as long as it takes to look through the folders.
+/// Watches a folder recursively. Blocks while it lists the folders.
 pub fn watch(root: &Path) -> Result<Watch, Error> {
     let root = fs::canonicalize(root).map_err(Error::NoFolder)?;
-    let news = Arc::new(Events::default());
-    let (sink, place) = (news.clone(), root.clone());
-    // Not what is only read: a snapshot opens every folder, and would hear of each one.
+    let events = Arc::new(Events::default());
+    let (sink, folder) = (events.clone(), root.clone());
+    // Without read events: a snapshot opens every folder and would trigger one for each.
     let config = Config::default().with_follow_symlinks(false).with_event_kinds(EventKindMask::CORE);
-    let watcher = RecommendedWatcher::new(move |event| sink.hear(&place, event), config).map_err(failed)?;
-    let watch = Watch { root, reported: Some(Vec::new()), news, watcher: Arc::new(Mutex::new(watcher)) };
-    add_below(&watch.watcher, &watch.root)?;
+    let watcher =
+        RecommendedWatcher::new(move |event| sink.handle(&folder, event), config).map_err(failed)?;
+    let watch = Watch { root, reported: Some(Vec::new()), events, watcher: Arc::new(Mutex::new(watcher)) };
+    watch_recursively(&watch.watcher, &watch.root)?;
     Ok(watch)
 }
 
 impl Watch {
-    /// Waits until something changed and then was quiet for a moment.
+    /// Waits until something changed and then nothing for a moment.
     ///
-    /// Nothing is missed by a caller that drops the future and calls again.
+    /// Cancel-safe: a caller that drops the future and calls again misses nothing.
     pub async fn changed(&mut self) -> Change {
-        while !self.news.pending().is_news() {
-            self.news.bell.notified().await;
+        while !self.events.pending().has_changes() {
+            self.events.notify.notified().await;
         }
         let until = Instant::now() + MAX_DEBOUNCE;
-        while Instant::now() < until && timeout(DEBOUNCE, self.news.bell.notified()).await.is_ok() {}
+        while Instant::now() < until && timeout(DEBOUNCE, self.events.notify.notified()).await.is_ok() {}
 
-        let (new_folders, count) = self.news.pending().new_folders(&self.root);
+        let (new_folders, count) = self.events.pending().new_folders(&self.root);
         let added = self.add(new_folders).await;
-        // From here on nothing waits: what was heard is forgotten only when it is reported.
-        let mut pending = self.news.pending();
+        // No await from here on: pending changes are cleared only when they are reported.
+        let mut pending = self.events.pending();
         let later = pending.new_folders.drain(..).skip(count).collect::<Vec<_>>();
         let next = PendingChanges {
-            something: !later.is_empty(),
-            everywhere: !later.is_empty(),
+            changed: !later.is_empty(),
+            overflow: !later.is_empty(),
             new_folders: later,
             ..PendingChanges::default()
         };
         let pending = std::mem::replace(&mut *pending, next);
-        if pending.gone || pending.lost || pending.everywhere || added.is_err() {
+        if pending.gone || pending.lost || pending.overflow || added.is_err() {
             self.reported = None;
         } else if let Some(reported) = &mut self.reported {
-            reported.extend(pending.places);
+            reported.extend(pending.paths);
             self.reported.take_if(|reported| reported.len() > MAX_PATHS);
         }
         match (pending.gone, pending.lost || added.is_err()) {
@@ -128,13 +129,13 @@ impl Watch {
         }
     }
 
-    /// Where something changed, from the folder on, of all that was reported since this was last asked; nothing where
-    /// that is not known, and everything has to be looked at.
-    pub fn places(&mut self) -> Option<Vec<PathBuf>> {
+    /// Takes the paths changed since the last call, relative to the folder; `None` if unknown and a full rescan is
+    /// needed.
+    pub fn changed_paths(&mut self) -> Option<Vec<PathBuf>> {
         self.reported.replace(Vec::new())
     }
 
-    /// Watches new folders, before their content is looked at.
+    /// Watches new folders, before their content is listed.
     async fn add(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
         if folders.is_empty() || !WATCHES_EACH_FOLDER {
             return Ok(());
@@ -142,9 +143,9 @@ impl Watch {
         let root = self.root.clone();
         let watcher = self.watcher.clone();
         blocking("watch new folders", move || {
-            // Whatever the root is called, somebody chose it.
-            let mut open = folders.iter().filter(|folder| **folder == root || !is_closed_folder(folder));
-            open.try_for_each(|folder| add_below(&watcher, folder))
+            // The root is never excluded by name: the operator chose it.
+            let mut open = folders.iter().filter(|folder| **folder == root || !is_excluded_path(folder));
+            open.try_for_each(|folder| watch_recursively(&watcher, folder))
         })
         .await
     }
@@ -155,34 +156,34 @@ impl Events {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn hear(&self, root: &Path, event: notify::Result<Event>) {
+    fn handle(&self, root: &Path, event: notify::Result<Event>) {
         {
             let mut pending = self.pending();
             match event {
                 Ok(event) if event.need_rescan() => pending.lost = true,
-                Ok(event) if !matters(root, &event) => return,
-                Ok(event) => pending.take(root, event),
+                Ok(event) if !is_relevant(root, &event) => return,
+                Ok(event) => pending.record(root, event),
                 Err(_) => pending.lost = true,
             }
         }
-        self.bell.notify_one();
+        self.notify.notify_one();
     }
 }
 
 impl PendingChanges {
-    fn is_news(&self) -> bool {
-        self.something || self.lost || self.gone
+    fn has_changes(&self) -> bool {
+        self.changed || self.lost || self.gone
     }
 
-    /// Where to look for folders that are not watched yet, and how many of those that were heard of that covers.
+    /// Folders to watch, and how many of the pending new folders they cover.
     fn new_folders(&self, root: &Path) -> (Vec<PathBuf>, usize) {
         let count = self.new_folders.len();
         let all = self.lost || count >= MAX_NEW_FOLDERS;
         (if all { vec![root.to_owned()] } else { self.new_folders.clone() }, count)
     }
 
-    fn take(&mut self, root: &Path, event: Event) {
-        self.something = true;
+    fn record(&mut self, root: &Path, event: Event) {
+        self.changed = true;
         let is_away = matches!(
             event.kind,
             EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(RenameMode::From))
@@ -192,11 +193,11 @@ impl PendingChanges {
         }
         for path in &event.paths {
             match path.strip_prefix(root) {
-                Ok(place) if self.places.last().is_some_and(|last| last == place) => {}
-                Ok(place) if !place.as_os_str().is_empty() && self.places.len() < MAX_PATHS => {
-                    self.places.push(place.to_owned());
+                Ok(path) if self.paths.last().is_some_and(|last| last == path) => {}
+                Ok(path) if !path.as_os_str().is_empty() && self.paths.len() < MAX_PATHS => {
+                    self.paths.push(path.to_owned());
                 }
-                _ => self.everywhere = true,
+                _ => self.overflow = true,
             }
         }
         let may_be_folder = matches!(
@@ -210,8 +211,8 @@ impl PendingChanges {
     }
 }
 
-/// Reading changes nothing, and what is passed over by a snapshot is no news.
-fn matters(root: &Path, event: &Event) -> bool {
+/// Whether an event is relevant: not a read, and not below an excluded folder.
+fn is_relevant(root: &Path, event: &Event) -> bool {
     let is_read = match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write)) => false,
         EventKind::Access(_) => true,
@@ -221,20 +222,20 @@ fn matters(root: &Path, event: &Event) -> bool {
         let below = path.strip_prefix(root).unwrap_or(path);
         let mut folders = below.components().map(|part| part.as_os_str().as_encoded_bytes());
         let name = folders.next_back();
-        folders.any(is_closed) || name.is_some_and(is_passed_over)
+        folders.any(is_excluded_folder) || name.is_some_and(is_always_excluded)
     };
     let is_inside = event.paths.is_empty() || !event.paths.iter().all(is_outside);
     is_inside && !is_read
 }
 
-/// Watches a folder and those below it. One that vanishes meanwhile is no matter.
-fn add_below(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Result<(), Error> {
+/// Watches a folder and its subfolders. Ignores those that vanish meanwhile.
+fn watch_recursively(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Result<(), Error> {
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
     if !WATCHES_EACH_FOLDER {
         return watcher.watch(folder, RecursiveMode::Recursive).map_err(failed);
     }
-    let mut ahead = vec![folder.to_owned()];
-    while let Some(folder) = ahead.pop() {
+    let mut stack = vec![folder.to_owned()];
+    while let Some(folder) = stack.pop() {
         let is_real = fs::symlink_metadata(&folder).is_ok_and(|folder| folder.is_dir());
         if !is_real {
             continue;
@@ -245,14 +246,14 @@ fn add_below(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Result<(), E
         }
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
         let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-        ahead.extend(folders.map(|entry| entry.path()).filter(|folder| !is_closed_folder(folder)));
+        stack.extend(folders.map(|entry| entry.path()).filter(|folder| !is_excluded_path(folder)));
     }
     Ok(())
 }
 
-/// Whether nothing below a folder is a part of a source, by its name.
-fn is_closed_folder(folder: &Path) -> bool {
-    folder.file_name().is_some_and(|name| is_closed(name.as_encoded_bytes()))
+/// Whether a folder is excluded by its name.
+fn is_excluded_path(folder: &Path) -> bool {
+    folder.file_name().is_some_and(|name| is_excluded_folder(name.as_encoded_bytes()))
 }
 
 fn failed(error: notify::Error) -> Error {

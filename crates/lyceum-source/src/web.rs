@@ -1,8 +1,8 @@
-//! Where the web shows a file of a repository, for the servers that are known.
+//! Web links to files of a repository, for well-known Git hosts.
 
 use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 
-/// What can't stand in the path of an address as it is; `/` can.
+/// Characters to percent-encode in the path of a URL; `/` stays.
 const IN_PATH: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -19,8 +19,8 @@ const IN_PATH: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// How well-known servers show a file at a commit.
-const SHAPES: [(&str, &str); 5] = [
+/// URL templates of well-known hosts for a file at a commit.
+const URL_TEMPLATES: [(&str, &str); 5] = [
     ("github.com", "/blob/{commit}/{path}"),
     ("gitlab.com", "/-/blob/{commit}/{path}"),
     ("bitbucket.org", "/src/{commit}/{path}"),
@@ -28,7 +28,7 @@ const SHAPES: [(&str, &str); 5] = [
     ("gitea.com", "/src/commit/{commit}/{path}"),
 ];
 
-/// The address of a file as a text with `{commit}` and `{path}` in it, if the server of the repository is known.
+/// URL template of a repository's files, with `{commit}` and `{path}`; `None` if the host is unknown.
 pub fn file_links(repository: &str) -> Option<String> {
     let rest = match repository.split_once("://") {
         Some(("https" | "http" | "ssh" | "git", rest)) => rest.to_owned(),
@@ -39,13 +39,13 @@ pub fn file_links(repository: &str) -> Option<String> {
     let rest = rest.split_once('@').map_or(rest.as_str(), |(_, rest)| rest);
     let (host, path) = rest.split_once('/')?;
     let host = host.split(':').next().unwrap_or(host).to_ascii_lowercase();
-    let (_, shape) = SHAPES.iter().find(|(known, _)| *known == host)?;
+    let (_, template) = URL_TEMPLATES.iter().find(|(known, _)| *known == host)?;
     let path = path.trim_matches('/').strip_suffix(".git").unwrap_or(path.trim_matches('/'));
-    (path.contains('/')).then(|| format!("https://{host}/{path}{shape}"))
+    (path.contains('/')).then(|| format!("https://{host}/{path}{template}"))
 }
 
-/// A path as it stands in an address.
-pub fn in_address(path: &str) -> String {
+/// Percent-encodes a path for a URL.
+pub fn encode_path(path: &str) -> String {
     utf8_percent_encode(path, IN_PATH).to_string()
 }
 

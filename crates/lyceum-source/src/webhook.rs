@@ -1,6 +1,6 @@
-//! What a Git server says after a push: whether it is really from there, and which branch of what moved.
+//! Webhook deliveries: signature check and parsing of a push.
 //!
-//! What it says is only taken as "this may have moved"; what changed is found in the repository itself.
+//! A push is only a hint to sync; what changed is read from the repository itself.
 
 mod excerpt;
 
@@ -11,36 +11,36 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::Sha256;
 
-/// Checks a signature while the body arrives: `X-Hub-Signature-256`, HMAC-SHA256 in hex after `sha256=`.
+/// Streaming check of `X-Hub-Signature-256`: HMAC-SHA256 in hex after `sha256=`.
 pub struct SignatureCheck {
     mac: Hmac<Sha256>,
-    sent: [u8; 32],
+    expected: [u8; 32],
 }
 
 impl SignatureCheck {
-    /// A check of what the header says, by what both sides know; nothing where it can't be a signature.
+    /// Starts a check with the shared secret and the header; `None` if the header is malformed.
     pub fn new(secret: &Secret, signature: &str) -> Option<Self> {
         let digits = signature.trim().strip_prefix("sha256=").filter(|digits| digits.len() == 64)?;
-        let sent = const_hex::decode_to_array(digits).ok()?;
+        let expected = const_hex::decode_to_array(digits).ok()?;
         let mac = Hmac::<Sha256>::new_from_slice(secret.reveal().as_bytes()).ok()?;
-        Some(Self { mac, sent })
+        Some(Self { mac, expected })
     }
 
-    /// Takes the next part of the body.
+    /// Adds the next part of the body.
     pub fn update(&mut self, part: &[u8]) {
         self.mac.update(part);
     }
 
-    /// Whether the body was signed with the secret. Takes the same time wherever the first wrong digit is.
+    /// Whether the signature is valid. Compares in constant time.
     pub fn is_signed(self) -> bool {
-        self.mac.verify_slice(&self.sent).is_ok()
+        self.mac.verify_slice(&self.expected).is_ok()
     }
 }
 
-/// A push, as far as it matters.
+/// The relevant fields of a push.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Push {
-    /// The full name of what moved, such as `refs/heads/main`.
+    /// The full ref name, such as `refs/heads/main`.
     #[serde(rename = "ref")]
     pub reference: String,
     /// The repository.
@@ -52,14 +52,14 @@ pub struct Push {
 pub struct PushedRepository {
     /// Owner and name, such as `team/kb`.
     pub full_name: String,
-    /// Its address.
+    /// The https URL.
     pub clone_url: Option<String>,
-    /// Its address over ssh.
+    /// The ssh URL.
     pub ssh_url: Option<String>,
 }
 
 impl Push {
-    /// Reads a push.
+    /// Parses a push.
     pub fn parse(body: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(body).map_err(|_| "it is not JSON".to_owned())?;
         let is_text = |at: &str| value.pointer(at).is_some_and(Value::is_string);
@@ -71,22 +71,22 @@ impl Push {
         Self::deserialize(value).map_err(|_| "repository.clone_url and ssh_url must be strings".to_owned())
     }
 
-    /// The branch that moved, if it is one.
+    /// The pushed branch; `None` if the ref is not a branch.
     pub fn branch(&self) -> Option<&str> {
         self.reference.strip_prefix("refs/heads/")
     }
 
-    /// Whether it is about the repository at that address: the same address, or one that ends in its owner and name.
+    /// Whether it concerns the repository at a URL: the same URL, or one that ends with its owner and name.
     pub fn is_about(&self, url: &str) -> bool {
         let PushedRepository { full_name, clone_url, ssh_url } = &self.repository;
-        let known = place(url);
-        let same = [clone_url, ssh_url].into_iter().flatten().any(|sent| place(sent) == known);
+        let known = normalize(url);
+        let same = [clone_url, ssh_url].into_iter().flatten().any(|expected| normalize(expected) == known);
         same || (!full_name.is_empty() && known.ends_with(&format!("/{}", full_name.to_ascii_lowercase())))
     }
 }
 
-/// An address as it is compared: host and path, without scheme, user, case and `.git`.
-fn place(url: &str) -> String {
+/// Normalizes a URL for comparison: lower-case host and path, without scheme, user and `.git`.
+fn normalize(url: &str) -> String {
     let rest = match url.split_once("://") {
         Some((_, rest)) => rest.to_owned(),
         None => url.replacen(':', "/", 1),

@@ -1,43 +1,42 @@
-//! What happened that somebody may have to answer for, in order. Lines are added and, past their time, taken away; none
-//! is ever changed.
+//! The append-only audit log. Rows are added and, past their retention, deleted; none is ever changed.
 
 use jiff::Timestamp;
 
 use crate::{DbError, Tx, counters};
 
-/// One line of the record.
+/// A row of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
-    /// Its number; they rise.
+pub struct AuditRow {
+    /// Sequence number, increasing.
     pub seq: i64,
     /// When it happened.
     pub at: Timestamp,
-    /// What happened, such as `sign_in`.
+    /// Kind of event, such as `sign_in`.
     pub kind: String,
-    /// Who did it, where that is known.
+    /// Subject who did it, if known.
     pub subject: Option<String>,
-    /// The program that was used, where that is known.
+    /// Client that was used, if known.
     pub client: Option<String>,
-    /// What else is to be known, as JSON. Never a secret.
+    /// Details as JSON. Never a secret.
     pub detail: String,
 }
 
-/// A line to be added.
+/// A row to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAuditRow {
     /// When it happened.
     pub at: Timestamp,
-    /// What happened.
+    /// Kind of event.
     pub kind: &'static str,
-    /// Who did it.
+    /// Subject who did it.
     pub subject: Option<String>,
-    /// The program that was used.
+    /// Client that was used.
     pub client: Option<String>,
-    /// What else is to be known, as JSON.
+    /// Details as JSON.
     pub detail: String,
 }
 
-/// Adds a line.
+/// Adds a row.
 pub fn add(tx: &Tx<'_>, line: &NewAuditRow) -> Result<(), DbError> {
     let seq = counters::reserve(tx, "audit", 1)?;
     tx.execute(
@@ -54,15 +53,15 @@ pub fn add(tx: &Tx<'_>, line: &NewAuditRow) -> Result<(), DbError> {
     Ok(())
 }
 
-/// So many lines after that number, in order.
-pub fn after(tx: &Tx<'_>, seq: i64, count: i64) -> Result<Vec<Line>, DbError> {
+/// Returns up to `count` rows after sequence number `seq`, in order.
+pub fn after(tx: &Tx<'_>, seq: i64, count: i64) -> Result<Vec<AuditRow>, DbError> {
     tx.rows(
         "SELECT seq, at, kind, subject, client, detail FROM audit WHERE seq > $1 ORDER BY seq LIMIT $2",
         [seq.into(), count.into()],
         |row| {
-            let at = Timestamp::from_millisecond(row.whole(1)?);
-            Ok(Line {
-                seq: row.whole(0)?,
+            let at = Timestamp::from_millisecond(row.integer(1)?);
+            Ok(AuditRow {
+                seq: row.integer(0)?,
                 at: at.map_err(|error| DbError::Content(error.to_string()))?,
                 kind: row.text(2)?,
                 subject: row.maybe_text(3)?,
@@ -73,11 +72,11 @@ pub fn after(tx: &Tx<'_>, seq: i64, count: i64) -> Result<Vec<Line>, DbError> {
     )
 }
 
-/// Deletes rows from before that moment, and the oldest beyond so many: first of what was refused, which strangers can cause,
-/// then of all. Says how many were deleted.
+/// Deletes rows older than `before`, then the oldest rows beyond `max_rows`: refusals first, because strangers can
+/// cause them, then all kinds. Returns the number of deleted rows.
 pub fn trim(tx: &Tx<'_>, before: Timestamp, max_rows: i64) -> Result<usize, DbError> {
     let expired = tx.execute("DELETE FROM audit WHERE at < $1", [before.as_millisecond().into()])?;
-    let count = tx.rows("SELECT count(*) FROM audit", [], |row| row.whole(0))?;
+    let count = tx.rows("SELECT count(*) FROM audit", [], |row| row.integer(0))?;
     let excess = count.first().copied().unwrap_or(0) - max_rows;
     if excess <= 0 {
         return Ok(expired);

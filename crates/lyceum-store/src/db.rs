@@ -1,7 +1,6 @@
-//! The database: one writer that commits what waits together, and readers beside it.
+//! The database: one writer thread with group commit, and concurrent readers.
 //!
-//! A commit costs a wait for the disk, so whatever waits at that moment shares one. A piece of work that fails is taken
-//! back alone.
+//! A commit waits for fsync, so queued writes share one. A write that fails is rolled back alone, by a savepoint.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,20 +14,21 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::{DbError, Tx, migrations, sql};
 
-/// How much work may wait for the writer.
+/// Maximum number of queued writes.
 const QUEUE_CAPACITY: usize = 1024;
 
-/// How much work may share a commit.
+/// Maximum number of writes in one commit.
 const MAX_GROUP_COMMIT: usize = 128;
 
-/// How many connections of readers are kept open.
+/// Maximum number of idle reader connections.
 const MAX_IDLE_READERS: usize = 4;
 
-/// What tells the caller how the commit went.
-type Finish = Box<dyn FnOnce(Result<(), DbError>) + Send>;
+/// Reports the outcome of the commit to the caller.
+type Reply = Box<dyn FnOnce(Result<(), DbError>) + Send>;
 
-/// Work that was asked for, given a transaction or why there is none: says whether it went well, and how to tell.
-type Work = Box<dyn FnOnce(Result<&Tx<'_>, DbError>) -> (bool, Finish) + Send>;
+/// A queued write: runs in the transaction, or gets the error why there is none; returns whether it succeeded, and
+/// its reply.
+type Work = Box<dyn FnOnce(Result<&Tx<'_>, DbError>) -> (bool, Reply) + Send>;
 
 /// The database. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -37,22 +37,22 @@ pub struct Db(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     file: PathBuf,
-    /// Nothing once the writer is told to end.
+    /// `None` once the writer is told to stop.
     work: Option<mpsc::Sender<Work>>,
     writer: Option<JoinHandle<()>>,
     readers: Mutex<Vec<Connection>>,
 }
 
 impl Db {
-    /// Opens the database in that file, makes it if it is not there, and brings it to the newest schema. Blocks.
+    /// Opens the database file, creates it if it doesn't exist, and runs migrations. Blocks.
     ///
-    /// A file that can't be read any more, now or when it was in use, is an error; see [`Db::renew`].
+    /// A corrupt file is an error, also if the corruption was detected during earlier use; see [`Db::recreate`].
     pub fn open(file: &Path) -> Result<Self, DbError> {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
         }
-        if suspicion(file).exists() {
-            return Err(DbError::Suspected);
+        if corruption_marker(file).exists() {
+            return Err(DbError::MarkedCorrupt);
         }
         let connection = open(file)?;
         let (work, waiting) = mpsc::channel(QUEUE_CAPACITY);
@@ -68,40 +68,41 @@ impl Db {
         })))
     }
 
-    /// Puts a damaged database aside and opens a new one: all of it can be made again from the sources. Only for who is
-    /// alone on it, for whoever has it open goes on with the old one.
-    pub fn renew(file: &Path) -> Result<Self, DbError> {
-        put_aside(file).map_err(DbError::Folder)?;
+    /// Moves a corrupt database aside and opens a new one: all of its content can be rebuilt from the sources. The
+    /// caller must hold the leader lock, because processes that have the old file open continue to use it.
+    pub fn recreate(file: &Path) -> Result<Self, DbError> {
+        move_aside(file).map_err(DbError::Folder)?;
         Self::open(file)
     }
 
-    /// Does work in a transaction of its own; when this returns, it is on disk. Work that fails changes nothing.
+    /// Runs `work` in its own transaction; when this returns, the changes are durable. Failed work changes
+    /// nothing.
     ///
-    /// Once begun it is not called off: dropping the future only means that nobody hears how it went.
+    /// Not cancelled by dropping the future.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
-        let (tell, outcome) = oneshot::channel();
+        let (sender, outcome) = oneshot::channel();
         let work: Work = Box::new(move |tx| {
-            let done = tx.and_then(work);
-            let went_well = done.is_ok();
-            let finish = move |committed: Result<(), DbError>| {
-                // What the work itself says is more than how the commit went. Nobody may be waiting any more.
-                let _heard = tell.send(done.and_then(|done| committed.map(|()| done)));
+            let result = tx.and_then(work);
+            let succeeded = result.is_ok();
+            let reply = move |committed: Result<(), DbError>| {
+                // An error of the work takes precedence over one of the commit. The receiver may be gone.
+                let _receiver_gone = sender.send(result.and_then(|value| committed.map(|()| value)));
             };
-            (went_well, Box::new(finish))
+            (succeeded, Box::new(reply))
         });
-        let sender = self.0.work.as_ref().ok_or(DbError::Closed)?;
-        sender.send(work).await.map_err(|_| DbError::Closed)?;
+        let queue = self.0.work.as_ref().ok_or(DbError::Closed)?;
+        queue.send(work).await.map_err(|_| DbError::Closed)?;
         let outcome = outcome.await.unwrap_or(Err(DbError::Closed));
-        if let Err(DbError::Damaged(_)) = outcome {
-            self.suspect();
+        if let Err(DbError::Corrupt(_)) = outcome {
+            self.mark_corrupt();
         }
         outcome
     }
 
-    /// Reads one consistent state.
+    /// Runs `work` on a consistent snapshot.
     pub async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, DbError> + Send + 'static,
@@ -110,11 +111,11 @@ impl Db {
         tokio::task::spawn_blocking(move || db.read_here(work)).await.unwrap_or(Err(DbError::Closed))
     }
 
-    /// Reads one consistent state on this thread. Blocks.
+    /// Runs `work` on a consistent snapshot, on this thread. Blocks.
     pub fn read_here<T>(&self, work: impl FnOnce(&Tx<'_>) -> Result<T, DbError>) -> Result<T, DbError> {
         let answer = self.read_once(work);
-        if let Err(DbError::Damaged(_) | DbError::Content(_)) = answer {
-            self.suspect();
+        if let Err(DbError::Corrupt(_) | DbError::Content(_)) = answer {
+            self.mark_corrupt();
         }
         answer
     }
@@ -132,9 +133,9 @@ impl Db {
         answer
     }
 
-    /// Remembers that the file is not what it should be, for whoever opens it next.
-    fn suspect(&self) {
-        if let Err(error) = std::fs::write(suspicion(&self.0.file), "") {
+    /// Leaves a marker file, so that the next [`Db::open`] reports the corruption.
+    fn mark_corrupt(&self) {
+        if let Err(error) = std::fs::write(corruption_marker(&self.0.file), "") {
             tracing::warn!(error.cause = %error, "could not mark the database as corrupt");
         }
     }
@@ -148,7 +149,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         self.work = None;
         if let Some(writer) = self.writer.take() {
-            // A writer that panicked has told nobody that its work was done.
+            // If the writer panicked, its callers got `DbError::Closed`.
             let _ended = writer.join();
         }
     }
@@ -160,15 +161,15 @@ fn open(file: &Path) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// Renames a damaged database, and removes what belongs to it.
-fn put_aside(file: &Path) -> std::io::Result<()> {
+/// Renames a corrupt database, and removes its WAL, shared-memory and marker files.
+fn move_aside(file: &Path) -> std::io::Result<()> {
     let free =
-        (1_u32..).map(|number| beside(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
-    let aside = free.unwrap_or_else(|| beside(file, ".damaged-0"));
+        (1_u32..).map(|number| sibling(file, &format!(".damaged-{number}"))).find(|path| !path.exists());
+    let aside = free.unwrap_or_else(|| sibling(file, ".damaged-0"));
     if file.exists() {
         std::fs::rename(file, &aside)?;
     }
-    for path in [beside(file, "-wal"), beside(file, "-shm"), suspicion(file)] {
+    for path in [sibling(file, "-wal"), sibling(file, "-shm"), corruption_marker(file)] {
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -178,18 +179,18 @@ fn put_aside(file: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What lies beside a database that turned out to be damaged.
-fn suspicion(file: &Path) -> PathBuf {
-    beside(file, ".damaged")
+/// Marker file next to a database that was found corrupt.
+fn corruption_marker(file: &Path) -> PathBuf {
+    sibling(file, ".damaged")
 }
 
-fn beside(file: &Path, suffix: &str) -> PathBuf {
+fn sibling(file: &Path, suffix: &str) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
 }
 
-/// Commits work as it comes, until nobody can send any more.
+/// The writer thread: commits queued writes until all senders are dropped.
 fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
     let mut batch = Vec::with_capacity(MAX_GROUP_COMMIT);
     while let Some(first) = waiting.blocking_recv() {
@@ -203,49 +204,49 @@ fn write_all(connection: &Connection, mut waiting: mpsc::Receiver<Work>) {
     }
 }
 
-/// Commits all of it together. Where one piece of work ended the transaction, those after it share another.
+/// Commits a batch. If a write ends the transaction, the remaining ones share another.
 fn write_batch(connection: &Connection, batch: impl Iterator<Item = Work>) {
     let mut batch = batch.peekable();
     while batch.peek().is_some() {
         if let Err(error) = connection.execute_batch(sql::BEGIN_WRITE) {
             tracing::warn!(error.cause = %error, "could not begin a transaction");
-            return batch.for_each(|work| work(Err(again(&error))).1(Ok(())));
+            return batch.for_each(|work| work(Err(clone_error(&error))).1(Ok(())));
         }
-        let mut finishes: Vec<Finish> = Vec::new();
-        // A full disk can end the whole transaction in the middle.
+        let mut replies: Vec<Reply> = Vec::new();
+        // A full disk can roll back the whole transaction halfway.
         while let Some(work) = batch.next_if(|_| !connection.is_autocommit()) {
-            finishes.extend(attempt(connection, work));
+            replies.extend(attempt(connection, work));
         }
         let committed = connection.execute_batch("COMMIT");
         if let Err(error) = &committed {
             tracing::warn!(error.cause = %error, "a commit failed");
-            // SQLite may have ended the transaction by itself.
+            // SQLite may have rolled back by itself.
             let _ended = connection.execute_batch("ROLLBACK");
         }
-        for finish in finishes {
-            finish(match &committed {
+        for reply in replies {
+            reply(match &committed {
                 Ok(()) => Ok(()),
-                Err(error) => Err(again(error)),
+                Err(error) => Err(clone_error(error)),
             });
         }
     }
 }
 
-/// Does one piece of work inside the transaction; what fails is taken back alone.
-fn attempt(connection: &Connection, work: Work) -> Option<Finish> {
+/// Runs one write in a savepoint; a failed one is rolled back alone.
+fn attempt(connection: &Connection, work: Work) -> Option<Reply> {
     if let Err(error) = connection.execute_batch("SAVEPOINT work") {
-        return Some(work(Err(again(&error))).1);
+        return Some(work(Err(clone_error(&error))).1);
     }
     let done = catch_unwind(AssertUnwindSafe(|| work(Ok(&Tx::on(connection)))));
-    let went_well = matches!(done, Ok((true, _)));
-    let end = if went_well { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
-    // Where the work ended the whole transaction, the commit fails too, and everyone hears of it.
+    let succeeded = matches!(done, Ok((true, _)));
+    let end = if succeeded { "RELEASE work" } else { "ROLLBACK TO work; RELEASE work" };
+    // If the work ended the whole transaction, the commit fails too and reports it.
     let _ended = connection.execute_batch(end);
-    done.ok().map(|(_, finish)| finish)
+    done.ok().map(|(_, reply)| reply)
 }
 
-/// The same error once more, for each who waits.
-fn again(error: &rusqlite::Error) -> DbError {
+/// Copies an error, one for each waiting caller.
+fn clone_error(error: &rusqlite::Error) -> DbError {
     DbError::from(match error {
         rusqlite::Error::SqliteFailure(failure, text) => {
             rusqlite::Error::SqliteFailure(*failure, text.clone())

@@ -1,36 +1,36 @@
-//! What is known of the sources of a knowledge base: each file, and each document that is served.
+//! Sources, their files and the served documents of a knowledge base.
 
 use jiff::Timestamp;
 
 use crate::{DbError, Row, Tx};
 
-/// A source and how far it is synced.
+/// Sync state of a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceRow {
-    /// The commit that is served, or what stands for one.
+    /// The served commit; for a folder, a hash of its files.
     pub version: Option<String>,
-    /// When it was synced.
+    /// Time of the last sync.
     pub synced_at: Option<Timestamp>,
-    /// Stands for the rules that its files were read by.
+    /// Fingerprint of the rules its files were parsed with.
     pub rules: String,
-    /// How often someone asked for news.
+    /// Number of requested syncs.
     pub wanted: i64,
-    /// How many of these times are answered.
+    /// Number of completed sync requests.
     pub done: i64,
 }
 
-/// What became of a file.
+/// Outcome of processing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileState {
     /// It is served.
     Published,
     /// It is a draft.
     Draft,
-    /// It is not meant to be served.
+    /// It is marked as not to be served.
     Unpublished,
-    /// It can't be served as it is; `reason` says why.
+    /// It is invalid; `reason` says why.
     Skipped,
-    /// It could not be read; `reason` says why, and it is tried again while `due` says when.
+    /// It could not be read; `reason` says why. It is retried at `due`, if set.
     Failed,
 }
 
@@ -39,25 +39,25 @@ pub enum FileState {
 pub struct FileRow {
     /// Its path.
     pub path: String,
-    /// Stands for its content without reading it; nothing where it has to be read again.
+    /// Fingerprint that identifies its content without reading it; `None` if the file must be read again.
     pub stamp: Option<String>,
-    /// The hash of its content.
+    /// Hash of its content.
     pub digest: Option<String>,
     /// Its type.
     pub content_type: String,
-    /// What became of it.
+    /// Outcome of processing it.
     pub state: FileState,
-    /// Why, where it is not served and did not ask for that.
+    /// Why it is skipped or failed.
     pub reason: Option<String>,
-    /// What is not as its type has it, as JSON.
+    /// Violations of its content type, as JSON.
     pub faults: Option<String>,
-    /// How often reading it failed.
+    /// Number of failed reads.
     pub attempts: i64,
-    /// When it is tried again.
+    /// Time of the next retry.
     pub due: Option<Timestamp>,
 }
 
-/// A document that is served.
+/// A served document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentRow {
     /// Its file.
@@ -66,11 +66,11 @@ pub struct DocumentRow {
     pub content_type: String,
     /// Its id.
     pub id: String,
-    /// The hash of the object that holds it.
+    /// Hash of its object.
     pub hash: String,
     /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub version: String,
-    /// When that was.
+    /// Time of that sync.
     pub synced_at: Timestamp,
     /// Its title.
     pub title: String,
@@ -78,7 +78,7 @@ pub struct DocumentRow {
     pub metadata: String,
     /// Its first paragraph.
     pub excerpt: String,
-    /// The line of the file that its text begins on, from 1 on.
+    /// First line of its body in the file, starting at 1.
     pub first_line: i64,
 }
 
@@ -99,11 +99,11 @@ impl FileState {
 
     fn parse(text: &str) -> Result<Self, DbError> {
         let found = Self::ALL.into_iter().find(|state| state.as_str() == text);
-        found.ok_or_else(|| DbError::Content(format!("a file in the state {text:?}")))
+        found.ok_or_else(|| DbError::Content(format!("unknown file state {text:?}")))
     }
 }
 
-/// What is known of a source; nothing but defaults where it was never synced.
+/// Returns the state of a source; default values if it was never synced.
 pub fn source(tx: &Tx<'_>, name: &str) -> Result<SourceRow, DbError> {
     let found = tx.row(
         "SELECT version, synced_at, rules, wanted, done FROM sources WHERE name = $1",
@@ -111,18 +111,18 @@ pub fn source(tx: &Tx<'_>, name: &str) -> Result<SourceRow, DbError> {
         |row| {
             Ok(SourceRow {
                 version: row.maybe_text(0)?,
-                synced_at: row.maybe_whole(1)?.map(moment),
+                synced_at: row.maybe_integer(1)?.map(timestamp),
                 rules: row.text(2)?,
-                wanted: row.whole(3)?,
-                done: row.whole(4)?,
+                wanted: row.integer(3)?,
+                done: row.integer(4)?,
             })
         },
     )?;
     Ok(found.unwrap_or_default())
 }
 
-/// Asks for news of a source.
-pub fn want(tx: &Tx<'_>, name: &str) -> Result<(), DbError> {
+/// Requests a sync of a source.
+pub fn request_sync(tx: &Tx<'_>, name: &str) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO sources (name, rules, wanted, done) VALUES ($1, '', 1, 0)
          ON CONFLICT (name) DO UPDATE SET wanted = sources.wanted + 1",
@@ -131,7 +131,7 @@ pub fn want(tx: &Tx<'_>, name: &str) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Writes down how far a source is synced. What was asked for meanwhile stays asked for.
+/// Saves the state of a source. Sync requests made meanwhile are kept.
 pub fn put_source(tx: &Tx<'_>, name: &str, row: &SourceRow) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO sources (name, version, synced_at, rules, wanted, done) VALUES ($1, $2, $3, $4, $5, $6)
@@ -164,32 +164,32 @@ pub fn files(tx: &Tx<'_>, source: &str) -> Result<Vec<FileRow>, DbError> {
                 state: FileState::parse(&row.text(4)?)?,
                 reason: row.maybe_text(5)?,
                 faults: row.maybe_text(6)?,
-                attempts: row.whole(7)?,
-                due: row.maybe_whole(8)?.map(moment),
+                attempts: row.integer(7)?,
+                due: row.maybe_integer(8)?.map(timestamp),
             })
         },
     )
 }
 
-/// How many files of a source are in each state.
+/// Counts the files of a source by state.
 pub fn count_files(tx: &Tx<'_>, source: &str) -> Result<Vec<(FileState, i64)>, DbError> {
     tx.rows(
         "SELECT state, count(*) FROM files WHERE source = $1 GROUP BY state ORDER BY state",
         [source.into()],
-        |row| Ok((FileState::parse(&row.text(0)?)?, row.whole(1)?)),
+        |row| Ok((FileState::parse(&row.text(0)?)?, row.integer(1)?)),
     )
 }
 
-/// When a file that could not be read is tried again, if one is.
+/// Time of the next retry of an unreadable file, if any.
 pub fn next_due(tx: &Tx<'_>, source: &str) -> Result<Option<Timestamp>, DbError> {
     let found =
         tx.row("SELECT min(due) FROM files WHERE source = $1 AND due IS NOT NULL", [source.into()], |row| {
-            row.maybe_whole(0)
+            row.maybe_integer(0)
         })?;
-    Ok(found.flatten().map(moment))
+    Ok(found.flatten().map(timestamp))
 }
 
-/// Writes down what became of a file.
+/// Inserts or updates a file.
 pub fn put_file(tx: &Tx<'_>, source: &str, row: &FileRow) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO files (source, path, stamp, digest, content_type, state, reason, faults, attempts, due)
@@ -213,7 +213,7 @@ pub fn put_file(tx: &Tx<'_>, source: &str, row: &FileRow) -> Result<(), DbError>
     Ok(())
 }
 
-/// Forgets what is known of the content of a file, so that it is read again.
+/// Clears the fingerprint and hash of a file, so that it is read again.
 pub fn forget_content(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError> {
     tx.execute(
         "UPDATE files SET stamp = NULL, digest = NULL WHERE source = $1 AND path = $2",
@@ -222,7 +222,7 @@ pub fn forget_content(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbErr
     Ok(())
 }
 
-/// Forgets a file that is gone.
+/// Deletes a file that no longer exists.
 pub fn remove_file(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError> {
     tx.execute("DELETE FROM files WHERE source = $1 AND path = $2", [source.into(), path.into()])?;
     Ok(())
@@ -231,12 +231,12 @@ pub fn remove_file(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError>
 const DOCUMENT: &str = "SELECT path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line \
      FROM documents";
 
-/// Every document of a source that is served.
+/// All served documents of a source.
 pub fn documents(tx: &Tx<'_>, source: &str) -> Result<Vec<DocumentRow>, DbError> {
     tx.rows(&format!("{DOCUMENT} WHERE source = $1 ORDER BY path"), [source.into()], document_row)
 }
 
-/// The document of that type and id.
+/// Finds a document by type and id.
 pub fn document(
     tx: &Tx<'_>,
     source: &str,
@@ -250,7 +250,7 @@ pub fn document(
     )
 }
 
-/// Writes down a document. Whoever replaces several takes all of them away first, for they may change places.
+/// Inserts a document. When replacing several, remove all of them first: two may swap their ids.
 pub fn put_document(tx: &Tx<'_>, source: &str, row: &DocumentRow) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO documents (source, path, content_type, id, hash, version, synced_at, title, metadata, excerpt, first_line)
@@ -272,13 +272,13 @@ pub fn put_document(tx: &Tx<'_>, source: &str, row: &DocumentRow) -> Result<(), 
     Ok(())
 }
 
-/// Takes the document of a file away.
+/// Deletes the document of a file.
 pub fn remove_document(tx: &Tx<'_>, source: &str, path: &str) -> Result<(), DbError> {
     tx.execute("DELETE FROM documents WHERE source = $1 AND path = $2", [source.into(), path.into()])?;
     Ok(())
 }
 
-/// Keeps the bytes of an object until they are in the object store.
+/// Stores the bytes of an object until its upload.
 pub fn put_body(tx: &Tx<'_>, hash: &str, bytes: &[u8]) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO bodies (hash, bytes) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING",
@@ -287,12 +287,12 @@ pub fn put_body(tx: &Tx<'_>, hash: &str, bytes: &[u8]) -> Result<(), DbError> {
     Ok(())
 }
 
-/// The bytes of an object that are not known to be in the object store yet.
+/// Returns the bytes of an object whose upload is pending.
 pub fn body(tx: &Tx<'_>, hash: &str) -> Result<Option<Vec<u8>>, DbError> {
     tx.row("SELECT bytes FROM bodies WHERE hash = $1", [hash.into()], |row| row.bytes(0))
 }
 
-/// Takes bytes away that no job of a queue is about. Not while a sync stages some: they are not asked for yet.
+/// Deletes bytes without a job in `queue`. Must not run while a sync is staging bytes: their jobs don't exist yet.
 pub fn sweep_bodies(tx: &Tx<'_>, queue: &str) -> Result<usize, DbError> {
     tx.execute(
         "DELETE FROM bodies WHERE NOT EXISTS
@@ -308,14 +308,14 @@ fn document_row(row: &Row<'_>) -> Result<DocumentRow, DbError> {
         id: row.text(2)?,
         hash: row.text(3)?,
         version: row.text(4)?,
-        synced_at: moment(row.whole(5)?),
+        synced_at: timestamp(row.integer(5)?),
         title: row.text(6)?,
         metadata: row.text(7)?,
         excerpt: row.text(8)?,
-        first_line: row.whole(9)?,
+        first_line: row.integer(9)?,
     })
 }
 
-fn moment(milliseconds: i64) -> Timestamp {
+fn timestamp(milliseconds: i64) -> Timestamp {
     Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::UNIX_EPOCH)
 }

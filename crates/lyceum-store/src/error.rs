@@ -1,44 +1,44 @@
-//! Why something could not be kept or read back.
+//! Errors of the database.
 
 use lyceum_model::ErrorCode;
 
-/// Why the database did not do what was asked. The texts are for whoever runs the server.
+/// Why a database operation failed. The messages are for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
-    /// There is no room left.
+    /// The disk is full.
     #[error("the disk is full; make room for the data folder, and work continues")]
     Full(#[source] rusqlite::Error),
-    /// Another process holds it, for longer than is waited.
+    /// Another process holds the lock for longer than the timeout.
     #[error("another process is writing to the data folder; try again in a moment")]
     Busy(#[source] rusqlite::Error),
-    /// It can't be read any more.
+    /// The file is corrupt.
     #[error("the database in the data folder is corrupt; restart, and it is rebuilt from the sources")]
-    Damaged(#[source] rusqlite::Error),
-    /// It turned out to be damaged when it was in use.
+    Corrupt(#[source] rusqlite::Error),
+    /// The file was found corrupt during earlier use.
     #[error(
         "the database in the data folder was found corrupt while in use; restart, and it is rebuilt from the sources"
     )]
-    Suspected,
+    MarkedCorrupt,
     /// It was written by a later version.
     #[error(
         "the data folder was written by a newer lyceum (schema {found}, this one knows {known}); use that version, or another --data-dir"
     )]
     TooNew {
-        /// What was found.
+        /// Schema version of the database.
         found: i64,
-        /// What is known.
+        /// Newest schema version this build supports.
         known: i64,
     },
-    /// Anything else that SQLite says.
+    /// Any other SQLite error.
     #[error("the database in the data folder failed")]
     Sql(#[source] rusqlite::Error),
-    /// The folder can't be made or opened.
+    /// The folder can't be created or opened.
     #[error("the data folder can't be used: {}", .0.kind())]
     Folder(#[source] std::io::Error),
-    /// What is kept is not what was put there.
+    /// A stored value is invalid.
     #[error("unexpected data in the database: {0}")]
     Content(String),
-    /// The process is about to end, or the work panicked.
+    /// The process is shutting down, or the work panicked.
     #[error("the database was closed before the transaction was done")]
     Closed,
 }
@@ -48,8 +48,8 @@ impl DbError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Full(_) | Self::Busy(_) | Self::Closed => ErrorCode::Unavailable,
-            Self::Damaged(_)
-            | Self::Suspected
+            Self::Corrupt(_)
+            | Self::MarkedCorrupt
             | Self::TooNew { .. }
             | Self::Sql(_)
             | Self::Folder(_)
@@ -64,10 +64,10 @@ impl From<rusqlite::Error> for DbError {
         let extended = error.sqlite_error().map(|failure| failure.extended_code);
         match error.sqlite_error_code() {
             Some(DiskFull) => Self::Full(error),
-            // The memory that processes share is a file too.
+            // The shared-memory file of WAL mode could not grow.
             _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::Full(error),
             Some(DatabaseBusy | DatabaseLocked) => Self::Busy(error),
-            Some(DatabaseCorrupt | NotADatabase) => Self::Damaged(error),
+            Some(DatabaseCorrupt | NotADatabase) => Self::Corrupt(error),
             _ => Self::Sql(error),
         }
     }

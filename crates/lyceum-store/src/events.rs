@@ -1,29 +1,29 @@
-//! Events: what happened to documents, in order, for whoever follows at their own pace.
+//! The event log: changes of documents, in order, for consumers that follow at their own speed.
 //!
-//! Numbers rise by one in the order of the commits, whoever writes: each writer holds the counter until its commit. So a
-//! reader that knows the last number it saw misses nothing and sees nothing twice.
+//! Sequence numbers increase by one in commit order: each writer locks the counter until its commit. So a reader
+//! that continues after the last number it saw misses nothing and sees nothing twice.
 
 use jiff::Timestamp;
 
 use crate::{DbError, Row, Tx, counters};
 
-/// What happened to a document.
+/// Kind of change of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
-    /// It is there, new or in a new version.
+    /// Added or updated.
     Stored,
-    /// It is gone.
+    /// Removed.
     Removed,
 }
 
-/// One event.
+/// An event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its number.
+    /// Sequence number.
     pub seq: i64,
-    /// What happened.
-    pub happened: EventKind,
-    /// To what: a key of the object store.
+    /// Kind of change.
+    pub kind: EventKind,
+    /// Key of the object it is about.
     pub key: String,
     /// When.
     pub at: Timestamp,
@@ -41,12 +41,12 @@ impl EventKind {
         match text {
             "stored" => Ok(Self::Stored),
             "removed" => Ok(Self::Removed),
-            other => Err(DbError::Content(format!("an event of the kind {other:?}"))),
+            other => Err(DbError::Content(format!("unknown event kind {other:?}"))),
         }
     }
 }
 
-/// Writes events down, in order.
+/// Appends events, in order.
 pub fn append<'a>(
     tx: &Tx<'_>,
     stream: &str,
@@ -57,50 +57,50 @@ pub fn append<'a>(
         return Ok(());
     }
     let first = counters::reserve(tx, "events", events.len())?;
-    for (seq, (happened, key)) in (first..).zip(events) {
+    for (seq, (kind, key)) in (first..).zip(events) {
         tx.execute(
             "INSERT INTO events (seq, stream, kind, key, at) VALUES ($1, $2, $3, $4, $5)",
-            [seq.into(), stream.into(), happened.as_str().into(), key.into(), now.as_millisecond().into()],
+            [seq.into(), stream.into(), kind.as_str().into(), key.into(), now.as_millisecond().into()],
         )?;
     }
     Ok(())
 }
 
-/// The events of a stream after a number, the oldest first.
-pub fn after(tx: &Tx<'_>, stream: &str, seq: i64, most: usize) -> Result<Vec<Event>, DbError> {
+/// Returns up to `max` events of a stream after sequence number `seq`, oldest first.
+pub fn after(tx: &Tx<'_>, stream: &str, seq: i64, max: usize) -> Result<Vec<Event>, DbError> {
     let read = |row: &Row<'_>| {
         Ok(Event {
-            seq: row.whole(0)?,
-            happened: EventKind::parse(&row.text(1)?)?,
+            seq: row.integer(0)?,
+            kind: EventKind::parse(&row.text(1)?)?,
             key: row.text(2)?,
-            at: Timestamp::from_millisecond(row.whole(3)?).unwrap_or(Timestamp::UNIX_EPOCH),
+            at: Timestamp::from_millisecond(row.integer(3)?).unwrap_or(Timestamp::UNIX_EPOCH),
         })
     };
     tx.rows(
         "SELECT seq, kind, key, at FROM events WHERE stream = $1 AND seq > $2 ORDER BY seq LIMIT $3",
-        [stream.into(), seq.into(), i64::try_from(most).unwrap_or(i64::MAX).into()],
+        [stream.into(), seq.into(), i64::try_from(max).unwrap_or(i64::MAX).into()],
         read,
     )
 }
 
-/// The number of the last event that was ever written; 0 before the first.
+/// Last sequence number ever issued; 0 if none.
 pub fn last(tx: &Tx<'_>) -> Result<i64, DbError> {
-    let found = tx.row("SELECT value FROM counters WHERE name = 'events'", [], |row| row.whole(0))?;
+    let found = tx.row("SELECT value FROM counters WHERE name = 'events'", [], |row| row.integer(0))?;
     Ok(found.unwrap_or_default())
 }
 
-/// How far a consumer has come, for one that keeps nothing itself; 0 before its first.
-pub fn seen_by(tx: &Tx<'_>, consumer: &str, stream: &str) -> Result<i64, DbError> {
+/// Position of a consumer that keeps no state of its own; 0 at first.
+pub fn consumer_position(tx: &Tx<'_>, consumer: &str, stream: &str) -> Result<i64, DbError> {
     let found = tx.row(
         "SELECT seq FROM consumers WHERE name = $1 AND stream = $2",
         [consumer.into(), stream.into()],
-        |row| row.whole(0),
+        |row| row.integer(0),
     )?;
     Ok(found.unwrap_or_default())
 }
 
-/// Writes down how far a consumer has come, in the transaction of what it did.
-pub fn mark_seen(tx: &Tx<'_>, consumer: &str, stream: &str, seq: i64) -> Result<(), DbError> {
+/// Advances the position of a consumer; call it in the transaction of the work it did.
+pub fn advance_consumer(tx: &Tx<'_>, consumer: &str, stream: &str, seq: i64) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO consumers (name, stream, seq) VALUES ($1, $2, $3)
          ON CONFLICT (name, stream) DO UPDATE SET seq = excluded.seq WHERE consumers.seq < excluded.seq",
@@ -109,12 +109,13 @@ pub fn mark_seen(tx: &Tx<'_>, consumer: &str, stream: &str, seq: i64) -> Result<
     Ok(())
 }
 
-/// Takes away the events of a stream up to a number, for whoever knows that all of them were seen.
-pub fn forget(tx: &Tx<'_>, stream: &str, up_to: i64) -> Result<usize, DbError> {
+/// Deletes the events of a stream up to and including a number. The caller must know that all consumers have seen
+/// them.
+pub fn delete_up_to(tx: &Tx<'_>, stream: &str, up_to: i64) -> Result<usize, DbError> {
     tx.execute("DELETE FROM events WHERE stream = $1 AND seq <= $2", [stream.into(), up_to.into()])
 }
 
-/// Takes away events that every registered consumer has seen and that are older than a moment.
+/// Deletes events older than `before` that all registered consumers have seen.
 pub fn trim(tx: &Tx<'_>, stream: &str, before: Timestamp) -> Result<usize, DbError> {
     tx.execute(
         "DELETE FROM events WHERE stream = $1 AND at < $2

@@ -1,77 +1,77 @@
-//! What people allowed programs to do, and the tokens that follow from it. Of a token only its hash is here.
+//! OAuth grants and their tokens. Tokens are stored as hashes only.
 //!
-//! Ending a grant takes its tokens with it, in the same transaction; so there is no moment at which one is left over.
+//! Revoking a grant deletes its tokens in the same transaction, so no token ever outlives its grant.
 
 use jiff::Timestamp;
 
 use crate::{DbError, Row, Tx};
 
-/// For how long a code or a token is remembered after its end, so that its misuse can still be told from noise.
+/// How long an expired code or token is kept, so that its reuse can still be detected.
 const EXPIRED_RETENTION_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a person allowed a program to do.
+/// A grant: what a user allowed a client to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grant {
-    /// Its id.
+    /// Grant id.
     pub id: String,
-    /// Who allowed it.
+    /// Subject who granted it.
     pub subject: String,
-    /// The program.
+    /// Client id.
     pub client: String,
-    /// What the program calls itself.
+    /// Name of the client, as given by itself.
     pub client_name: Option<String>,
-    /// What the tokens are for.
+    /// Resource that its tokens are bound to.
     pub resource: String,
-    /// The scopes, with spaces between.
+    /// Granted scopes, separated by spaces.
     pub scopes: String,
-    /// What is known of the person beside the subject, as JSON.
+    /// Claims about the user, as JSON.
     pub facts: String,
-    /// When it was made.
+    /// Creation time.
     pub created: Timestamp,
-    /// When it ends.
+    /// Expiry.
     pub expires: Timestamp,
 }
 
-/// What a token is for.
+/// Kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenKind {
-    /// To be exchanged for the first tokens.
+    /// Authorization code.
     Code,
-    /// Sent with each request.
+    /// Access token.
     Access,
-    /// To be exchanged for new tokens.
+    /// Refresh token.
     Refresh,
 }
 
-/// A token to be kept.
+/// A token to be stored.
 #[derive(Debug, Clone, Copy)]
 pub struct NewToken<'a> {
-    /// Its hash.
+    /// Hash of the token.
     pub hash: &'a [u8; 32],
-    /// What it is for.
+    /// Kind of the token.
     pub kind: TokenKind,
-    /// Its scopes, with spaces between.
+    /// Its scopes, separated by spaces.
     pub scopes: &'a str,
-    /// What must hold when it is used, as JSON.
+    /// Conditions for its use, as JSON.
     pub facts: &'a str,
-    /// When it ends.
+    /// Expiry.
     pub expires: Timestamp,
 }
 
-/// A token that is kept, with its grant.
+/// A stored token, with its grant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredToken {
-    /// What it is for.
+    /// Kind of the token.
     pub kind: TokenKind,
-    /// Its scopes, with spaces between.
+    /// Its scopes, separated by spaces.
     pub scopes: String,
-    /// What must hold when it is used, as JSON.
+    /// Conditions for its use, as JSON.
     pub facts: String,
-    /// When it ends.
+    /// Expiry.
     pub expires: Timestamp,
-    /// When it was used up.
+    /// When it was redeemed.
     pub used: Option<Timestamp>,
-    /// What it follows from.
+    /// The grant it belongs to.
     pub grant: Grant,
 }
 
@@ -87,12 +87,12 @@ impl TokenKind {
     fn parse(text: &str) -> Result<Self, DbError> {
         let kinds = [Self::Code, Self::Access, Self::Refresh];
         let kind = kinds.into_iter().find(|kind| kind.as_str() == text);
-        kind.ok_or_else(|| DbError::Content(format!("there is no kind of token {text:?}")))
+        kind.ok_or_else(|| DbError::Content(format!("unknown token kind {text:?}")))
     }
 }
 
-/// Writes a grant down.
-pub fn open(tx: &Tx<'_>, grant: &Grant) -> Result<(), DbError> {
+/// Inserts a grant.
+pub fn insert(tx: &Tx<'_>, grant: &Grant) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO grants (id, subject, client, client_name, resource, scopes, facts, created, expires)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
@@ -111,8 +111,8 @@ pub fn open(tx: &Tx<'_>, grant: &Grant) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Keeps a token of a grant.
-pub fn give(tx: &Tx<'_>, grant: &str, token: NewToken<'_>) -> Result<(), DbError> {
+/// Inserts a token of a grant.
+pub fn add_token(tx: &Tx<'_>, grant: &str, token: NewToken<'_>) -> Result<(), DbError> {
     tx.execute(
         "INSERT INTO tokens (hash, grant_id, kind, scopes, facts, expires) VALUES ($1, $2, $3, $4, $5, $6)",
         [
@@ -127,7 +127,7 @@ pub fn give(tx: &Tx<'_>, grant: &str, token: NewToken<'_>) -> Result<(), DbError
     Ok(())
 }
 
-/// The token with that hash, whatever state it is in.
+/// Finds a token by hash, also if it is expired or used.
 pub fn find_token(tx: &Tx<'_>, hash: &[u8; 32]) -> Result<Option<StoredToken>, DbError> {
     tx.row(
         "SELECT g.id, g.subject, g.client, g.client_name, g.resource, g.scopes, g.facts, g.created, g.expires,
@@ -140,15 +140,15 @@ pub fn find_token(tx: &Tx<'_>, hash: &[u8; 32]) -> Result<Option<StoredToken>, D
                 kind: TokenKind::parse(&row.text(9)?)?,
                 scopes: row.text(10)?,
                 facts: row.text(11)?,
-                expires: moment(row.whole(12)?)?,
-                used: row.maybe_whole(13)?.map(moment).transpose()?,
+                expires: timestamp(row.integer(12)?)?,
+                used: row.maybe_integer(13)?.map(timestamp).transpose()?,
             })
         },
     )
 }
 
-/// Uses a token up, and says whether this was the first time.
-pub fn use_up(tx: &Tx<'_>, hash: &[u8; 32], now: Timestamp) -> Result<bool, DbError> {
+/// Marks a token as used; returns whether this was the first use.
+pub fn mark_used(tx: &Tx<'_>, hash: &[u8; 32], now: Timestamp) -> Result<bool, DbError> {
     let changed = tx.execute(
         "UPDATE tokens SET used = $1 WHERE hash = $2 AND used IS NULL",
         [now.as_millisecond().into(), hash.as_slice().into()],
@@ -156,19 +156,19 @@ pub fn use_up(tx: &Tx<'_>, hash: &[u8; 32], now: Timestamp) -> Result<bool, DbEr
     Ok(changed > 0)
 }
 
-/// Takes one token away.
-pub fn forget(tx: &Tx<'_>, hash: &[u8; 32]) -> Result<(), DbError> {
+/// Deletes a token.
+pub fn delete_token(tx: &Tx<'_>, hash: &[u8; 32]) -> Result<(), DbError> {
     tx.execute("DELETE FROM tokens WHERE hash = $1", [hash.as_slice().into()])?;
     Ok(())
 }
 
-/// Ends a grant and all that follows from it, and says whether there was one.
-pub fn end(tx: &Tx<'_>, grant: &str) -> Result<bool, DbError> {
+/// Revokes a grant with all of its tokens; returns whether it existed.
+pub fn revoke(tx: &Tx<'_>, grant: &str) -> Result<bool, DbError> {
     tx.execute("DELETE FROM tokens WHERE grant_id = $1", [grant.into()])?;
     Ok(tx.execute("DELETE FROM grants WHERE id = $1", [grant.into()])? > 0)
 }
 
-/// The grants of a person, or of everyone, the newest first.
+/// Lists the grants of a subject, or all, newest first.
 pub fn list(tx: &Tx<'_>, subject: Option<&str>, now: Timestamp) -> Result<Vec<Grant>, DbError> {
     tx.rows(
         "SELECT id, subject, client, client_name, resource, scopes, facts, created, expires
@@ -195,11 +195,11 @@ fn grant_of(row: &Row<'_>) -> Result<Grant, DbError> {
         resource: row.text(4)?,
         scopes: row.text(5)?,
         facts: row.text(6)?,
-        created: moment(row.whole(7)?)?,
-        expires: moment(row.whole(8)?)?,
+        created: timestamp(row.integer(7)?)?,
+        expires: timestamp(row.integer(8)?)?,
     })
 }
 
-fn moment(milliseconds: i64) -> Result<Timestamp, DbError> {
+fn timestamp(milliseconds: i64) -> Result<Timestamp, DbError> {
     Timestamp::from_millisecond(milliseconds).map_err(|error| DbError::Content(error.to_string()))
 }

@@ -1,4 +1,5 @@
-//! Who brings a data folder up to date: one process at a time, by a lock that the system ends with its holder.
+//! Leader election: the process that holds a file lock writes to the data folder. The OS releases the lock when
+//! the process ends.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -6,15 +7,15 @@ use std::{
     path::Path,
 };
 
-/// The right to bring a data folder up to date, for as long as this is kept.
+/// The leader lock; released on drop.
 #[derive(Debug)]
 pub struct Leader {
     _lock: File,
 }
 
 impl Leader {
-    /// Takes the lock, unless another process has it. The file stays behind; only the lock on it counts.
-    pub fn try_take(folder: &Path) -> io::Result<Option<Self>> {
+    /// Acquires the lock, unless another process holds it. The file is never deleted; only the lock on it matters.
+    pub fn try_acquire(folder: &Path) -> io::Result<Option<Self>> {
         let file =
             OpenOptions::new().create(true).write(true).truncate(false).open(folder.join("leader.lock"))?;
         match file.try_lock() {

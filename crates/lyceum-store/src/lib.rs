@@ -1,7 +1,7 @@
-//! What is kept: documents as objects, and a database for everything else.
+//! Persistence: an object store for documents, and a database for everything else.
 //!
-//! The object store is canonical for content; the [`Db`] says which version counts, so that nobody sees half a sync.
-//! Everything that belongs together is written in one transaction, and what was acknowledged survives a kill.
+//! The object store is canonical for content; the [`Db`] says which version is current, so readers never see half
+//! a sync. Related changes are written in one transaction, and what was acknowledged survives a crash.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 pub mod audit;

@@ -1,7 +1,7 @@
-//! Documents as objects: bytes under a key, replaced whole, never in part.
+//! The object store: bytes under a key, always replaced as a whole.
 //!
-//! What `put` has returned is kept, come what may. Which objects count is said by the database, so that a reader
-//! never sees half of a change.
+//! What `put` has acknowledged is durable. The database says which objects are current, so a reader never sees
+//! half a change.
 
 mod disk_name;
 mod error;
@@ -26,7 +26,7 @@ pub use s3::S3Settings;
 use folders::Folders;
 use names::Names;
 
-/// Objects by their keys, on a disk, in memory or at an S3-compatible store. Cloning is cheap.
+/// An object store: local disk, memory or S3-compatible. Cheap to clone.
 #[derive(Clone)]
 pub struct Objects {
     store: Arc<dyn ObjectStore>,
@@ -34,28 +34,29 @@ pub struct Objects {
     options: ObjectOptions,
 }
 
-/// How objects are read and written.
+/// Options for reads and writes.
 #[derive(Debug, Clone, Copy)]
 pub struct ObjectOptions {
-    /// How long one operation may take; with `put_all`, each object.
-    pub limit: Duration,
-    /// How many objects `put_all` writes at the same time. Each waits for the disk most of the time, and those
-    /// that wait together are served together; but each takes a thread, and a thread takes memory.
-    pub at_once: usize,
-    /// How large an object may be, in bytes.
-    pub largest: u64,
+    /// Timeout of one operation; with `put_all`, of each object.
+    pub timeout: Duration,
+    /// Number of concurrent writes in `put_all`. Each mostly waits for fsync, and concurrent fsyncs are batched by
+    /// the file system; but each needs a thread, and its memory.
+    pub put_concurrency: usize,
+    /// Maximum size of an object in bytes.
+    pub max_bytes: u64,
 }
 
 impl Default for ObjectOptions {
     fn default() -> Self {
-        Self { limit: Duration::from_secs(30), at_once: 16, largest: 64 * 1024 * 1024 }
+        Self { timeout: Duration::from_secs(30), put_concurrency: 16, max_bytes: 64 * 1024 * 1024 }
     }
 }
 
 impl Objects {
-    /// Keeps objects below a folder, which is made if it is not there. Waits for the disk.
+    /// Stores objects in a folder, which is created if it doesn't exist. Blocks on the disk.
     ///
-    /// What was put is on the disk, with its name, when `put` returns; what was deleted may be back after a power cut.
+    /// When `put` returns, the object and its directory entry are on disk; a deleted object may reappear after a
+    /// power failure.
     pub fn local(folder: &Path) -> Result<Self, ObjectError> {
         let unusable =
             |error: std::io::Error| ObjectError::Folder { kind: error.kind(), source: error.into() };
@@ -64,19 +65,19 @@ impl Objects {
         Ok(Self::over(Arc::new(store), Names::Paths(Arc::new(folders))))
     }
 
-    /// Keeps objects in memory, until the last clone is dropped.
+    /// Stores objects in memory, until the last clone is dropped.
     pub fn memory() -> Self {
         Self::over(Arc::new(InMemory::new()), Names::keys())
     }
 
-    /// Keeps objects at an S3-compatible store. Nothing is sent before the first operation.
+    /// Stores objects in an S3-compatible store. Sends nothing before the first operation.
     pub fn s3(settings: &S3Settings) -> Result<Self, ObjectError> {
         let names = Names::keys_below(&settings.prefix);
         let names = names.map_err(|error| ObjectError::Settings(error.to_string()))?;
         Ok(Self::over(s3::connect(settings)?, names))
     }
 
-    /// The same objects, read and written otherwise.
+    /// Replaces the options.
     pub fn with_options(mut self, options: ObjectOptions) -> Self {
         self.options = options;
         self
@@ -86,76 +87,76 @@ impl Objects {
         Self { store, names, options: ObjectOptions::default() }
     }
 
-    /// Clears what a crash left half-written, however young it is: for whoever is alone in writing here.
+    /// Deletes temporary files left by a crash, however recent. Only for the process that holds the leader lock.
     pub async fn clear_unfinished(&self) -> Result<(), ObjectError> {
         self.names.clear_unfinished().await
     }
 
-    /// Keeps bytes under a key, in place of what was there.
+    /// Stores an object, replacing an existing one.
     pub async fn put(&self, key: &Key, bytes: Bytes) -> Result<(), ObjectError> {
         self.check_size(bytes.len() as u64)?;
         let location = self.names.location(key)?;
         let write = async {
-            self.names.make_room(&location).await?;
+            self.names.create_folder(&location).await?;
             self.store.put(&location, bytes.into()).await?;
             Ok(())
         };
-        self.within_limit(write).await
+        self.with_timeout(write).await
     }
 
-    /// Keeps many objects, several at a time; the results are in the order of the items.
+    /// Stores many objects concurrently; the results are in the order of the items.
     ///
-    /// The keys are expected to differ: of two items with one key, either may stay.
+    /// The keys must differ: of two items with the same key, either may win.
     pub async fn put_all(&self, items: Vec<(Key, Bytes)>) -> Vec<(Key, Result<(), ObjectError>)> {
         let puts = items.into_iter().map(|(key, bytes)| async move {
             let result = self.put(&key, bytes).await;
             (key, result)
         });
-        stream::iter(puts).buffered(self.options.at_once.max(1)).collect().await
+        stream::iter(puts).buffered(self.options.put_concurrency.max(1)).collect().await
     }
 
-    /// The bytes under a key; nothing if there are none.
+    /// Returns an object; `None` if it doesn't exist.
     pub async fn get(&self, key: &Key) -> Result<Option<Bytes>, ObjectError> {
-        let Some(location) = self.place(key)? else { return Ok(None) };
+        let Some(location) = self.existing_location(key)? else { return Ok(None) };
         let read = async {
-            let Some(found) = if_there(self.store.get(&location).await)? else { return Ok(None) };
+            let Some(found) = optional(self.store.get(&location).await)? else { return Ok(None) };
             self.check_size(found.meta.size)?;
-            Ok(if_there(found.bytes().await)?)
+            Ok(optional(found.bytes().await)?)
         };
-        self.within_limit(read).await
+        self.with_timeout(read).await
     }
 
-    /// Forgets what is under a key, if there is something.
+    /// Deletes an object, if it exists.
     pub async fn delete(&self, key: &Key) -> Result<(), ObjectError> {
-        let Some(location) = self.place(key)? else { return Ok(()) };
+        let Some(location) = self.existing_location(key)? else { return Ok(()) };
         let delete = async {
-            if_there(self.store.delete(&location).await)?;
+            optional(self.store.delete(&location).await)?;
             Ok(())
         };
-        self.within_limit(delete).await
+        self.with_timeout(delete).await
     }
 
-    /// All keys in a folder and the folders below it, in order; of all objects where the folder is empty text.
+    /// Lists the keys below a folder, sorted; all keys if the folder is empty.
     ///
-    /// A list is whole or not at all: where there are more than `most`, that is the answer.
-    pub async fn list(&self, folder: &str, most: usize) -> Result<Vec<Key>, ObjectError> {
+    /// Never truncates: more than `max` keys are an error.
+    pub async fn list(&self, folder: &str, max: usize) -> Result<Vec<Key>, ObjectError> {
         let folder = folder.trim_end_matches('/');
         if !folder.is_empty() && Key::parse(folder).is_err() {
             return Ok(Vec::new());
         }
-        let names = self.store.list(Some(&self.names.folder(folder)?)).take(most.saturating_add(1));
+        let names = self.store.list(Some(&self.names.folder(folder)?)).take(max.saturating_add(1));
         let names = async { Ok(names.map_ok(|meta| meta.location).try_collect::<Vec<_>>().await?) };
-        let names = self.within_limit(names).await?;
-        if names.len() > most {
-            return Err(ObjectError::TooMany { most });
+        let names = self.with_timeout(names).await?;
+        if names.len() > max {
+            return Err(ObjectError::TooMany { max });
         }
         let mut keys: Vec<Key> = names.iter().filter_map(|name| self.names.key(name)).collect();
         keys.sort();
         Ok(keys)
     }
 
-    /// Where a key is if it is there: under a name that the store does not take there is nothing.
-    fn place(&self, key: &Key) -> Result<Option<Location>, ObjectError> {
+    /// Location of an object that may exist: no object can have a key that is too long for the store.
+    fn existing_location(&self, key: &Key) -> Result<Option<Location>, ObjectError> {
         match self.names.location(key) {
             Ok(location) => Ok(Some(location)),
             Err(ObjectError::NameTooLong(_)) => Ok(None),
@@ -164,28 +165,28 @@ impl Objects {
     }
 
     fn check_size(&self, bytes: u64) -> Result<(), ObjectError> {
-        let most = self.options.largest;
-        if bytes > most { Err(ObjectError::TooLarge { most }) } else { Ok(()) }
+        let max = self.options.max_bytes;
+        if bytes > max { Err(ObjectError::TooLarge { max }) } else { Ok(()) }
     }
 
-    async fn within_limit<T>(
+    async fn with_timeout<T>(
         &self,
         work: impl Future<Output = Result<T, ObjectError>>,
     ) -> Result<T, ObjectError> {
-        let limit = self.options.limit;
-        tokio::time::timeout(limit, work).await.unwrap_or(Err(ObjectError::TooSlow { limit }))
+        let limit = self.options.timeout;
+        tokio::time::timeout(limit, work).await.unwrap_or(Err(ObjectError::Timeout { limit }))
     }
 }
 
 impl fmt::Debug for Objects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The store itself would show how it is opened.
+        // Omits the store: its `Debug` output would include credentials.
         f.debug_struct("Objects").field("options", &self.options).finish_non_exhaustive()
     }
 }
 
-/// Makes a value of an object that is not there.
-fn if_there<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+/// Turns a not-found error into `None`.
+fn optional<T>(found: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(StoreError::NotFound { .. }) => Ok(None),

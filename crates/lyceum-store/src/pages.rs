@@ -1,4 +1,4 @@
-//! Pages and their chunks, as search keeps them: what its indexes are made of, and made again of.
+//! Pages and chunks of search: the canonical data that its indexes are rebuilt from.
 
 use jiff::Timestamp;
 
@@ -7,26 +7,26 @@ use crate::{
     events::{self, EventKind},
 };
 
-/// The stream of events about pages; the key of an event is the id of a page.
+/// Event stream of pages; the key of an event is a page id.
 pub const STREAM: &str = "pages";
 
-/// A page to be kept.
+/// A page to be stored.
 #[derive(Debug, Clone)]
 pub struct PageRow {
     /// `type/id`, unique within its source.
     pub key: String,
-    /// Stands for all of it.
+    /// Fingerprint of the whole page.
     pub version: String,
-    /// What is known of it, as JSON.
+    /// Metadata as JSON.
     pub facts: String,
-    /// Its passages, in order.
+    /// Its chunks, in order.
     pub chunks: Vec<ChunkRow>,
 }
 
-/// A passage.
+/// A chunk.
 #[derive(Debug, Clone)]
 pub struct ChunkRow {
-    /// The hash of what a model is given of it.
+    /// Hash of the text that is embedded.
     pub hash: Vec<u8>,
     /// The headings around it.
     pub heading: String,
@@ -38,25 +38,25 @@ pub struct ChunkRow {
     pub text: String,
 }
 
-/// A page as it is kept.
+/// A stored page.
 #[derive(Debug, Clone)]
 pub struct StoredPage {
-    /// Its number, which it keeps for as long as it is there.
+    /// Page id, stable for the lifetime of the page.
     pub id: i64,
     /// Its source.
     pub source: String,
-    /// What is known of it, as JSON.
+    /// Metadata as JSON.
     pub facts: String,
 }
 
-/// What is there of a source: the version of each page, by its key.
+/// Returns the version of each page of a source, by key.
 pub fn versions(tx: &Tx<'_>, source: &str) -> Result<Vec<(String, String)>, DbError> {
     tx.rows("SELECT key, version FROM pages WHERE source = $1", [source.into()], |row| {
         Ok((row.text(0)?, row.text(1)?))
     })
 }
 
-/// Puts pages in the place of those with the same key, takes others away, and writes the events down.
+/// Inserts or replaces pages, deletes others, and appends the events.
 pub fn apply(
     tx: &Tx<'_>,
     source: &str,
@@ -64,12 +64,12 @@ pub fn apply(
     removed: &[String],
     now: Timestamp,
 ) -> Result<(), DbError> {
-    let mut happened = Vec::with_capacity(stored.len() + removed.len());
+    let mut changes = Vec::with_capacity(stored.len() + removed.len());
     for key in removed {
         if let Some(id) = id_of(tx, source, key)? {
             tx.execute("DELETE FROM chunks WHERE page = $1", [id.into()])?;
             tx.execute("DELETE FROM pages WHERE id = $1", [id.into()])?;
-            happened.push((EventKind::Removed, id.to_string()));
+            changes.push((EventKind::Removed, id.to_string()));
         }
     }
     let mut chunk = counters::reserve(tx, "chunks", stored.iter().map(|page| page.chunks.len()).sum())?;
@@ -106,26 +106,26 @@ pub fn apply(
             )?;
             chunk += 1;
         }
-        happened.push((EventKind::Stored, id.to_string()));
+        changes.push((EventKind::Stored, id.to_string()));
     }
-    events::append(tx, STREAM, happened.iter().map(|(what, id)| (*what, id.as_str())), now)
+    events::append(tx, STREAM, changes.iter().map(|(kind, id)| (*kind, id.as_str())), now)
 }
 
-/// Every page.
+/// All pages.
 pub fn all(tx: &Tx<'_>) -> Result<Vec<StoredPage>, DbError> {
     tx.rows("SELECT id, source, facts FROM pages ORDER BY id", [], |row| {
-        Ok(StoredPage { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
+        Ok(StoredPage { id: row.integer(0)?, source: row.text(1)?, facts: row.text(2)? })
     })
 }
 
-/// The page of that number.
+/// Finds a page by id.
 pub fn page(tx: &Tx<'_>, id: i64) -> Result<Option<StoredPage>, DbError> {
     tx.row("SELECT id, source, facts FROM pages WHERE id = $1", [id.into()], |row| {
-        Ok(StoredPage { id: row.whole(0)?, source: row.text(1)?, facts: row.text(2)? })
+        Ok(StoredPage { id: row.integer(0)?, source: row.text(1)?, facts: row.text(2)? })
     })
 }
 
-/// The passages of a page, in order, each with its number.
+/// The chunks of a page, in order, each with its id.
 pub fn chunks(tx: &Tx<'_>, page: i64) -> Result<Vec<(i64, ChunkRow)>, DbError> {
     tx.rows(
         "SELECT id, hash, heading, first_line, last_line, text FROM chunks WHERE page = $1 ORDER BY id",
@@ -134,19 +134,19 @@ pub fn chunks(tx: &Tx<'_>, page: i64) -> Result<Vec<(i64, ChunkRow)>, DbError> {
     )
 }
 
-/// The passage of a page that is worth the most, the first of equals, and how much that is.
+/// Returns the chunk of a page with the highest score, and that score; the first one on a tie.
 pub fn best_chunk(
     tx: &Tx<'_>,
     page: i64,
-    worth: impl Fn(&str) -> usize,
+    score: impl Fn(&str) -> usize,
 ) -> Result<Option<(i64, usize)>, DbError> {
-    let read = |row: &Row<'_>| Ok((row.whole(0)?, worth(row.text_here(1)?)));
+    let read = |row: &Row<'_>| Ok((row.integer(0)?, score(row.text_ref(1)?)));
     let sql = "SELECT id, text FROM chunks WHERE page = $1 ORDER BY id";
     let all = tx.rows(sql, [page.into()], read)?;
-    Ok(all.into_iter().rev().max_by_key(|(_, worth)| *worth))
+    Ok(all.into_iter().rev().max_by_key(|(_, score)| *score))
 }
 
-/// The passage of that number.
+/// Finds a chunk by id.
 pub fn chunk(tx: &Tx<'_>, id: i64) -> Result<Option<ChunkRow>, DbError> {
     tx.row(
         "SELECT id, hash, heading, first_line, last_line, text FROM chunks WHERE id = $1",
@@ -155,17 +155,17 @@ pub fn chunk(tx: &Tx<'_>, id: i64) -> Result<Option<ChunkRow>, DbError> {
     )
 }
 
-/// How many pages and chunks there are.
+/// Number of pages and chunks.
 pub fn count(tx: &Tx<'_>) -> Result<(i64, i64), DbError> {
     let found = tx.row("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM chunks)", [], |row| {
-        Ok((row.whole(0)?, row.whole(1)?))
+        Ok((row.integer(0)?, row.integer(1)?))
     })?;
     Ok(found.unwrap_or_default())
 }
 
 fn id_of(tx: &Tx<'_>, source: &str, key: &str) -> Result<Option<i64>, DbError> {
     tx.row("SELECT id FROM pages WHERE source = $1 AND key = $2", [source.into(), key.into()], |row| {
-        row.whole(0)
+        row.integer(0)
     })
 }
 
@@ -173,9 +173,9 @@ fn read_chunk(row: &Row<'_>) -> Result<(i64, ChunkRow), DbError> {
     let chunk = ChunkRow {
         hash: row.bytes(1)?,
         heading: row.text(2)?,
-        first_line: row.whole(3)?,
-        last_line: row.whole(4)?,
+        first_line: row.integer(3)?,
+        last_line: row.integer(4)?,
         text: row.text(5)?,
     };
-    Ok((row.whole(0)?, chunk))
+    Ok((row.integer(0)?, chunk))
 }

@@ -1,8 +1,8 @@
 //! Connections, statements and the SQL dialect of SQLite.
 //!
-//! `rusqlite` is also used in `db.rs`, `migrations.rs` and `error.rs`. Statements are written in SQL that Postgres is expected to
-//! accept too, which is not tested: `$1`, `$2` … in the order of their first use,
-//! `ON CONFLICT`, `RETURNING`; whole numbers, texts and bytes as the only types.
+//! `rusqlite` is also used in `db.rs`, `migrations.rs` and `error.rs`. The SQL is meant to be accepted by Postgres
+//! too, which is not tested: `$1`, `$2` … in the order of their first use, `ON CONFLICT`, `RETURNING`; integers,
+//! text and bytes as the only types.
 
 use std::time::{Duration, Instant};
 
@@ -13,29 +13,29 @@ use rusqlite::{
 
 use crate::DbError;
 
-/// What stands for a type in the text of a migration.
-pub(crate) const TYPES: &[(&str, &str)] = &[("{bytes}", "BLOB"), ("{whole}", "INTEGER")];
+/// Placeholders for column types in migrations.
+pub(crate) const TYPES: &[(&str, &str)] = &[("{bytes}", "BLOB"), ("{integer}", "INTEGER")];
 
-/// Follows a `SELECT … LIMIT` whose rows are claimed: rows that another claims are passed over. SQLite has one writer
-/// at a time, and needs no word for it.
-pub(crate) const CLAIMED: &str = "";
+/// Suffix of a `SELECT … LIMIT` that locks its rows and skips locked ones. Empty for SQLite, which has one writer
+/// at a time.
+pub(crate) const SKIP_LOCKED: &str = "";
 
-/// How long another process is waited for.
+/// How long to wait for a lock of another process.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long lies between two looks where SQLite itself does not wait.
+/// Polling interval where SQLite ignores the busy timeout.
 const RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How much of the log may be left on disk once it is written back.
+/// Maximum size of the WAL file after a checkpoint.
 const MAX_JOURNAL_BYTES: i64 = 64 * 1024 * 1024;
 
-/// Opens a database for one thread.
+/// Opens a connection, for use by one thread at a time.
 pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
     let flags =
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
-    // FULL: a commit that returned survives a power cut.
+    // FULL: a commit survives a power failure.
     enable_wal(&connection)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", MAX_JOURNAL_BYTES)?;
@@ -44,9 +44,9 @@ pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
     Ok(connection)
 }
 
-/// Has changes written to a log first, so that readers and a writer do not hold each other up.
+/// Enables write-ahead logging, so that readers and the writer don't block each other.
 ///
-/// Where several processes want that of a new file at once, SQLite sends all but one away without waiting.
+/// If several processes do this to a new file at once, SQLite returns busy to all but one, without waiting.
 fn enable_wal(connection: &Connection) -> Result<(), DbError> {
     let until = Instant::now() + BUSY_TIMEOUT;
     loop {
@@ -60,26 +60,26 @@ fn enable_wal(connection: &Connection) -> Result<(), DbError> {
 pub(crate) const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
 pub(crate) const BEGIN_READ: &str = "BEGIN DEFERRED";
 
-/// A transaction that work is done in.
+/// A transaction.
 #[derive(Debug)]
 pub struct Tx<'a> {
     connection: &'a Connection,
 }
 
-/// What a statement is given.
+/// A parameter of a statement.
 #[derive(Debug, Clone, Copy)]
 pub enum Param<'a> {
-    /// Nothing.
+    /// `NULL`.
     Null,
-    /// A whole number.
-    Whole(i64),
-    /// A text.
+    /// An integer.
+    Integer(i64),
+    /// Text.
     Text(&'a str),
     /// Bytes.
     Bytes(&'a [u8]),
 }
 
-/// One row of an answer.
+/// A row of a result set.
 #[derive(Debug)]
 pub struct Row<'a>(&'a rusqlite::Row<'a>);
 
@@ -88,13 +88,13 @@ impl<'a> Tx<'a> {
         Self { connection }
     }
 
-    /// Runs a statement, and says how many rows it changed.
+    /// Runs a statement and returns the number of changed rows.
     pub fn execute<const N: usize>(&self, sql: &str, params: [Param<'_>; N]) -> Result<usize, DbError> {
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.execute(rusqlite::params_from_iter(params))?)
     }
 
-    /// Every row of an answer.
+    /// Returns all rows of a query.
     pub fn rows<T, const N: usize>(
         &self,
         sql: &str,
@@ -110,7 +110,7 @@ impl<'a> Tx<'a> {
         Ok(all)
     }
 
-    /// The first row of an answer, if there is one.
+    /// Returns the first row of a query, if any.
     pub fn row<T, const N: usize>(
         &self,
         sql: &str,
@@ -122,33 +122,33 @@ impl<'a> Tx<'a> {
 }
 
 impl Row<'_> {
-    /// A whole number.
-    pub fn whole(&self, column: usize) -> Result<i64, DbError> {
+    /// Reads an integer.
+    pub fn integer(&self, column: usize) -> Result<i64, DbError> {
         Ok(self.0.get(column)?)
     }
 
-    /// A text.
+    /// Reads text.
     pub fn text(&self, column: usize) -> Result<String, DbError> {
         Ok(self.0.get(column)?)
     }
 
-    /// A text, looked at where it is.
-    pub fn text_here(&self, column: usize) -> Result<&str, DbError> {
+    /// Borrows text.
+    pub fn text_ref(&self, column: usize) -> Result<&str, DbError> {
         let value = self.0.get_ref(column)?;
         value.as_str().map_err(|error| DbError::Content(error.to_string()))
     }
 
-    /// A text, or nothing.
+    /// Reads nullable text.
     pub fn maybe_text(&self, column: usize) -> Result<Option<String>, DbError> {
         Ok(self.0.get(column)?)
     }
 
-    /// A whole number, or nothing.
-    pub fn maybe_whole(&self, column: usize) -> Result<Option<i64>, DbError> {
+    /// Reads a nullable integer.
+    pub fn maybe_integer(&self, column: usize) -> Result<Option<i64>, DbError> {
         Ok(self.0.get(column)?)
     }
 
-    /// Bytes.
+    /// Reads bytes.
     pub fn bytes(&self, column: usize) -> Result<Vec<u8>, DbError> {
         Ok(self.0.get(column)?)
     }
@@ -158,7 +158,7 @@ impl ToSql for Param<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match *self {
             Self::Null => ValueRef::Null,
-            Self::Whole(number) => ValueRef::Integer(number),
+            Self::Integer(number) => ValueRef::Integer(number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
         }))
@@ -167,7 +167,7 @@ impl ToSql for Param<'_> {
 
 impl From<i64> for Param<'_> {
     fn from(number: i64) -> Self {
-        Self::Whole(number)
+        Self::Integer(number)
     }
 }
 

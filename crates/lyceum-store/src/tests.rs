@@ -1,4 +1,4 @@
-//! The database, through its front door.
+//! The database, through its public API.
 
 mod audit;
 mod durability;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::Db;
 
-/// A database of its own, in a folder that ends with it.
+/// A database in a temporary folder.
 struct Scene {
     db: Db,
     folder: TempDir,
@@ -25,7 +25,7 @@ fn scene() -> Scene {
     Scene { db: Db::open(&folder.path().join("lyceum.db")).unwrap(), folder }
 }
 
-/// So many seconds after the beginning.
+/// A time, `seconds` after a fixed start.
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + seconds).unwrap()
 }

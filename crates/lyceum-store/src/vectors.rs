@@ -1,47 +1,48 @@
-//! Vectors of chunks, by the model that made them and the hash of what it was given.
+//! Embedding vectors of chunks, by model and hash of the embedded text.
 //!
-//! Numbers rise in the order of the commits, so that whoever knows the last one it saw misses nothing. What a model does
-//! not take has a vector without numbers: nothing waits for it, nobody is given it, and it is tried again by [`forgive`].
+//! Sequence numbers increase in commit order, so a reader that continues after the last one it saw misses nothing.
+//! Text that a model rejected has an empty vector: it is not pending, readers skip it, and [`retry_rejected`]
+//! makes it pending again.
 
 use crate::{DbError, Tx, counters};
 
-/// How far the vectors of a model are.
+/// State of a model's vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModelState {
-    /// Chunks are being turned into vectors; another model may be in use.
+    /// Chunks are being embedded; another model may be in use.
     Filling,
     /// Searches use it.
     Active,
 }
 
-/// A model that vectors are kept of.
+/// An embedding model that has vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelRow {
-    /// Its number.
+    /// Model id.
     pub id: i64,
-    /// What tells it from every other, as JSON.
+    /// Identity of the model, as JSON; unique.
     pub identity: String,
-    /// How it was set up, as JSON, to set it up once more.
+    /// Settings as JSON, to load the model again.
     pub settings: String,
-    /// How far it is.
+    /// State of its vectors.
     pub state: ModelState,
 }
 
-/// Chunks whose vector is wanting.
+/// Chunks with the same text, whose vector is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
-    /// The hash of what a model is given of them.
+    /// Hash of the text to embed.
     pub hash: Vec<u8>,
-    /// One of them.
+    /// Id of one of the chunks.
     pub chunk: i64,
-    /// How many there are.
+    /// Number of chunks.
     pub count: i64,
 }
 
-/// A vector that belongs to a chunk.
+/// The vector of a chunk.
 #[derive(Debug, Clone)]
 pub struct ChunkVector {
-    /// The number of the vector.
+    /// Sequence number of the vector.
     pub seq: i64,
     /// The chunk.
     pub chunk: i64,
@@ -60,15 +61,15 @@ impl ModelState {
     }
 }
 
-/// Every model, in the order they came.
+/// All models, oldest first.
 pub fn models(tx: &Tx<'_>) -> Result<Vec<ModelRow>, DbError> {
     tx.rows("SELECT id, identity, settings, state FROM models ORDER BY id", [], |row| {
         let state = if row.text(3)? == "active" { ModelState::Active } else { ModelState::Filling };
-        Ok(ModelRow { id: row.whole(0)?, identity: row.text(1)?, settings: row.text(2)?, state })
+        Ok(ModelRow { id: row.integer(0)?, identity: row.text(1)?, settings: row.text(2)?, state })
     })
 }
 
-/// The number of a model; one that is new is written down.
+/// Finds a model by identity and updates its settings; inserts it if it is new.
 pub fn model(tx: &Tx<'_>, identity: &str, settings: &str) -> Result<ModelRow, DbError> {
     let known = models(tx)?.into_iter().find(|model| model.identity == identity);
     let id = match &known {
@@ -84,7 +85,7 @@ pub fn model(tx: &Tx<'_>, identity: &str, settings: &str) -> Result<ModelRow, Db
     Ok(ModelRow { id, identity: identity.to_owned(), settings: settings.to_owned(), state })
 }
 
-/// From now on searches use this model; the vectors of every other are taken away.
+/// Makes a model the active one, and deletes all others with their vectors.
 pub fn activate(tx: &Tx<'_>, model: i64) -> Result<(), DbError> {
     tx.execute("DELETE FROM vectors WHERE model <> $1", [model.into()])?;
     tx.execute("DELETE FROM models WHERE id <> $1", [model.into()])?;
@@ -92,31 +93,31 @@ pub fn activate(tx: &Tx<'_>, model: i64) -> Result<(), DbError> {
     Ok(())
 }
 
-/// Chunks whose vectors are wanting, together where a model is given the same of them. The first chunks of all pages come
-/// before the second of any, so that every page is soon found by how it begins.
-pub fn pending(tx: &Tx<'_>, model: i64, most: usize) -> Result<Vec<Pending>, DbError> {
+/// Chunks without a vector, grouped by text, at most `max` groups. The first chunks of all pages come before the
+/// second of any, so that every page can soon be found by its beginning.
+pub fn pending(tx: &Tx<'_>, model: i64, max: usize) -> Result<Vec<Pending>, DbError> {
     tx.rows(
         "SELECT c.hash, min(c.id), count(*) FROM
              (SELECT id, hash, row_number() OVER (PARTITION BY page ORDER BY id) AS place FROM chunks) c
          WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = $1 AND v.hash = c.hash)
          GROUP BY c.hash ORDER BY min(c.place), min(c.id) LIMIT $2",
-        [model.into(), i64::try_from(most).unwrap_or(i64::MAX).into()],
-        |row| Ok(Pending { hash: row.bytes(0)?, chunk: row.whole(1)?, count: row.whole(2)? }),
+        [model.into(), i64::try_from(max).unwrap_or(i64::MAX).into()],
+        |row| Ok(Pending { hash: row.bytes(0)?, chunk: row.integer(1)?, count: row.integer(2)? }),
     )
 }
 
-/// How many chunks have no vector yet.
+/// Number of chunks without a vector.
 pub fn count_pending(tx: &Tx<'_>, model: i64) -> Result<i64, DbError> {
     let found = tx.row(
         "SELECT count(*) FROM chunks c
          WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.model = $1 AND v.hash = c.hash)",
         [model.into()],
-        |row| row.whole(0),
+        |row| row.integer(0),
     )?;
     Ok(found.unwrap_or_default())
 }
 
-/// Keeps vectors; one that is there already stays. One without numbers says that the model does not take it.
+/// Inserts vectors; existing ones are kept. An empty vector means that the model rejected the text.
 pub fn put(tx: &Tx<'_>, model: i64, vectors: &[(Vec<u8>, Vec<u8>)]) -> Result<(), DbError> {
     let first = counters::reserve(tx, "vectors", vectors.len())?;
     for (seq, (hash, vector)) in (first..).zip(vectors) {
@@ -129,7 +130,7 @@ pub fn put(tx: &Tx<'_>, model: i64, vectors: &[(Vec<u8>, Vec<u8>)]) -> Result<()
     Ok(())
 }
 
-/// The vectors of a model after a number, each with every chunk that it belongs to.
+/// Vectors of a model after sequence number `seq`, one row per chunk.
 pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<ChunkVector>, DbError> {
     tx.rows(
         "SELECT v.seq, c.id, c.page, v.vector FROM vectors v JOIN chunks c ON c.hash = v.hash
@@ -137,16 +138,16 @@ pub fn after(tx: &Tx<'_>, model: i64, seq: i64) -> Result<Vec<ChunkVector>, DbEr
         [model.into(), seq.into()],
         |row| {
             Ok(ChunkVector {
-                seq: row.whole(0)?,
-                chunk: row.whole(1)?,
-                page: row.whole(2)?,
+                seq: row.integer(0)?,
+                chunk: row.integer(1)?,
+                page: row.integer(2)?,
                 vector: row.bytes(3)?,
             })
         },
     )
 }
 
-/// The vectors of the chunks of a page.
+/// Vectors of the chunks of a page.
 pub fn of_page(tx: &Tx<'_>, model: i64, page: i64) -> Result<Vec<ChunkVector>, DbError> {
     tx.rows(
         "SELECT v.seq, c.id, c.page, v.vector FROM chunks c JOIN vectors v ON v.hash = c.hash
@@ -154,27 +155,27 @@ pub fn of_page(tx: &Tx<'_>, model: i64, page: i64) -> Result<Vec<ChunkVector>, D
         [page.into(), model.into()],
         |row| {
             Ok(ChunkVector {
-                seq: row.whole(0)?,
-                chunk: row.whole(1)?,
-                page: row.whole(2)?,
+                seq: row.integer(0)?,
+                chunk: row.integer(1)?,
+                page: row.integer(2)?,
                 vector: row.bytes(3)?,
             })
         },
     )
 }
 
-/// Has what a model did not take tried again, and says how much that is.
-pub fn forgive(tx: &Tx<'_>, model: i64) -> Result<usize, DbError> {
+/// Makes rejected text pending again; returns how many.
+pub fn retry_rejected(tx: &Tx<'_>, model: i64) -> Result<usize, DbError> {
     tx.execute("DELETE FROM vectors WHERE model = $1 AND length(vector) = 0", [model.into()])
 }
 
-/// The number of the last vector that was ever kept; 0 before the first.
+/// Last sequence number ever issued; 0 if none.
 pub fn last(tx: &Tx<'_>) -> Result<i64, DbError> {
-    let found = tx.row("SELECT value FROM counters WHERE name = 'vectors'", [], |row| row.whole(0))?;
+    let found = tx.row("SELECT value FROM counters WHERE name = 'vectors'", [], |row| row.integer(0))?;
     Ok(found.unwrap_or_default())
 }
 
-/// Takes away vectors that no chunk has any more, and says how many.
+/// Deletes vectors without chunks; returns how many.
 pub fn sweep(tx: &Tx<'_>) -> Result<usize, DbError> {
     tx.execute(
         "DELETE FROM vectors WHERE NOT EXISTS (SELECT 1 FROM chunks c WHERE c.hash = vectors.hash)",
@@ -182,18 +183,18 @@ pub fn sweep(tx: &Tx<'_>) -> Result<usize, DbError> {
     )
 }
 
-/// The model that searches use, if there is one.
+/// The active model, if any.
 pub fn active(tx: &Tx<'_>) -> Result<Option<i64>, DbError> {
-    tx.row("SELECT id FROM models WHERE state = 'active'", [], |row| row.whole(0))
+    tx.row("SELECT id FROM models WHERE state = 'active'", [], |row| row.integer(0))
 }
 
-/// What a model is to be given of these chunks: the chunk, its page, its headings and its text.
+/// Text to embed of the given chunks: chunk id, page id, headings and text.
 pub fn texts(tx: &Tx<'_>, chunks: &[i64]) -> Result<Vec<(i64, i64, String, String)>, DbError> {
     let mut all = Vec::with_capacity(chunks.len());
     for chunk in chunks {
         let found =
             tx.row("SELECT id, page, heading, text FROM chunks WHERE id = $1", [(*chunk).into()], |row| {
-                Ok((row.whole(0)?, row.whole(1)?, row.text(2)?, row.text(3)?))
+                Ok((row.integer(0)?, row.integer(1)?, row.text(2)?, row.text(3)?))
             })?;
         all.extend(found);
     }

@@ -1,6 +1,6 @@
-//! A chain that tests read: JSON-RPC with hats that are put on and taken off, and with the ways in which endpoints fail.
+//! A fake chain: JSON-RPC with hats that can be given and removed, and with the failures of real endpoints.
 //!
-//! It runs no contracts; those are met on a real chain, by `cargo xtask peers`.
+//! It runs no contracts; `cargo xtask peers` tests those on a real chain.
 
 use std::{
     collections::HashSet,
@@ -21,22 +21,22 @@ use crate::serving::serve;
 /// The selector of `isWearerOfHat(address,uint256)`.
 const IS_WEARER: &str = "4352409a";
 
-/// How the endpoint answers.
+/// How the endpoint responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChainBehavior {
-    /// As an endpoint does.
+    /// Like a real endpoint.
     Normally,
     /// Always with this status.
     With(u16),
     /// Never.
     Never,
-    /// With a text that is no JSON-RPC.
+    /// With a text that is not JSON-RPC.
     Garbage,
-    /// With an error of JSON-RPC, as one that has had enough.
+    /// With a JSON-RPC error, as if a rate limit were exceeded.
     Refusing,
 }
 
-/// A chain on a port of its own; it ends when it is dropped.
+/// A fake chain on a free port; stops on drop.
 pub struct TestChain {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
@@ -45,62 +45,62 @@ pub struct TestChain {
 
 struct State {
     id: u64,
-    answers: ChainBehavior,
+    behavior: ChainBehavior,
     worn: HashSet<(String, String)>,
     requests: usize,
     was_shown_credentials: bool,
 }
 
 impl TestChain {
-    /// Starts a chain with that number.
+    /// Starts a chain with that id.
     pub async fn start(id: u64) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let state = State {
             id,
-            answers: ChainBehavior::Normally,
+            behavior: ChainBehavior::Normally,
             worn: HashSet::new(),
             requests: 0,
             was_shown_credentials: false,
         };
         let state = Arc::new(Mutex::new(state));
         let seen = state.clone();
-        let answer = move |request| respond(request, seen.clone());
-        let running = tokio::spawn(serve(listener, answer)).abort_handle();
+        let handler = move |request| respond(request, seen.clone());
+        let running = tokio::spawn(serve(listener, handler)).abort_handle();
         Ok(Self { address, state, running })
     }
 
-    /// Its address.
+    /// Its JSON-RPC URL.
     pub fn url(&self) -> String {
         format!("http://{}/secret-key-of-the-provider", self.address)
     }
 
-    /// Answers in that way from now on.
-    pub fn behave(&self, answers: ChainBehavior) {
-        self.state().answers = answers;
+    /// Changes how it responds.
+    pub fn behave(&self, behavior: ChainBehavior) {
+        self.state().behavior = behavior;
     }
 
-    /// Says that it is another chain from now on.
+    /// Changes the chain id.
     pub fn become_chain(&self, id: u64) {
         self.state().id = id;
     }
 
-    /// Gives an account a hat; the hat as its number in 64 hexadecimal digits.
+    /// Gives an account a hat. The hat is its id in 64 hexadecimal digits.
     pub fn put_on(&self, account: &str, hat: &str) {
         self.state().worn.insert(worn(account, hat));
     }
 
-    /// Takes it away.
+    /// Removes a hat from an account.
     pub fn take_off(&self, account: &str, hat: &str) {
         self.state().worn.remove(&worn(account, hat));
     }
 
-    /// Whether any question came with a token or a cookie.
+    /// Whether any request had a token or a cookie.
     pub fn was_shown_credentials(&self) -> bool {
         self.state().was_shown_credentials
     }
 
-    /// How often it was asked.
+    /// Number of requests so far.
     pub fn requests(&self) -> usize {
         self.state().requests
     }
@@ -126,13 +126,13 @@ async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Respon
     let has_credentials = headers.contains_key(header::AUTHORIZATION) || headers.contains_key(header::COOKIE);
     let body = Limited::new(request.into_body(), 1024 * 1024).collect().await;
     let body = body.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-    let answers = {
+    let behavior = {
         let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
         state.requests += 1;
         state.was_shown_credentials |= has_credentials;
-        state.answers
+        state.behavior
     };
-    let text = match answers {
+    let text = match behavior {
         ChainBehavior::Never => pending().await,
         ChainBehavior::With(status) => {
             let mut response = Response::new(Full::default());
@@ -145,18 +145,17 @@ async fn respond(request: Request<Incoming>, state: Arc<Mutex<State>>) -> Respon
                 .to_string()
         }
         ChainBehavior::Normally => {
-            let question: Value = serde_json::from_slice(&body).unwrap_or_default();
+            let call: Value = serde_json::from_slice(&body).unwrap_or_default();
             let state = state.lock().unwrap_or_else(PoisonError::into_inner);
-            json!({ "jsonrpc": "2.0", "id": question.get("id"), "result": result(&question, &state) })
-                .to_string()
+            json!({ "jsonrpc": "2.0", "id": call.get("id"), "result": result(&call, &state) }).to_string()
         }
     };
     Response::new(Full::from(text))
 }
 
-fn result(question: &Value, state: &State) -> Value {
-    let method = question.get("method").and_then(Value::as_str).unwrap_or_default();
-    let data = question.pointer("/params/0/data").and_then(Value::as_str).unwrap_or_default();
+fn result(call: &Value, state: &State) -> Value {
+    let method = call.get("method").and_then(Value::as_str).unwrap_or_default();
+    let data = call.pointer("/params/0/data").and_then(Value::as_str).unwrap_or_default();
     let data = data.trim_start_matches("0x");
     match method {
         "eth_chainId" => format!("{:#x}", state.id).into(),
@@ -166,7 +165,7 @@ fn result(question: &Value, state: &State) -> Value {
                 account.zip(hat).is_some_and(|(account, hat)| state.worn.contains(&worn(account, hat)));
             format!("0x{:064x}", u8::from(is_worn)).into()
         }
-        // No contract is there.
+        // There are no other contracts.
         "eth_call" => "0x".into(),
         _ => Value::Null,
     }

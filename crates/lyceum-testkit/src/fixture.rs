@@ -1,4 +1,4 @@
-//! The fixture: every tool, prompt and resource that the MCP conformance suite expects, of both eras.
+//! The fixture: every tool, prompt and resource that the MCP conformance suite expects, for all protocol versions.
 //!
 //! Names, texts and schemas are the suite's; change one only when the suite does.
 
@@ -26,7 +26,7 @@ use self::{
     fixture_registry::FixtureRegistry,
 };
 
-/// Builds a hub with the whole fixture, all of it open to anyone.
+/// Builds a hub with the whole fixture, all of it public.
 pub fn fixture_hub() -> Result<Arc<Hub>, RegistryError> {
     let extras = Arc::new(Extras::default());
     let hub = Arc::new(Hub::new(registry(&extras, &BTreeSet::new())?));
@@ -34,22 +34,22 @@ pub fn fixture_hub() -> Result<Arc<Hub>, RegistryError> {
     Ok(hub)
 }
 
-/// The fixture with those extras shown.
+/// The fixture with those extras.
 fn registry(extras: &Arc<Extras>, shown: &BTreeSet<Extra>) -> Result<Registry, RegistryError> {
-    let mut shelf = add::place(FixtureRegistry::empty())?;
-    shelf = content::place(shelf)?;
-    shelf = schemas::place(shelf)?;
-    shelf = reporting::place(shelf)?;
-    shelf = asking::place(shelf)?;
-    shelf = rounds::place(shelf)?;
-    shelf = states::place(shelf)?;
-    shelf = diagnostics::place(shelf, extras)?;
-    shelf = prompts::place(shelf)?;
-    shelf = resources::place(shelf)?;
+    let mut registry = add::register(FixtureRegistry::empty())?;
+    registry = content::register(registry)?;
+    registry = schemas::register(registry)?;
+    registry = reporting::register(registry)?;
+    registry = asking::register(registry)?;
+    registry = rounds::register(registry)?;
+    registry = states::register(registry)?;
+    registry = diagnostics::register(registry, extras)?;
+    registry = prompts::register(registry)?;
+    registry = resources::register(registry)?;
     for extra in shown {
-        shelf = extras::place(shelf, *extra)?;
+        registry = extras::register(registry, *extra)?;
     }
-    Ok(shelf.build())
+    Ok(registry.build())
 }
 
 #[cfg(test)]

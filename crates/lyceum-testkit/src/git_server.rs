@@ -1,7 +1,6 @@
-//! A Git server that tests fetch from and push to: the `git http-backend` of this machine behind a small HTTP server.
+//! A Git server for tests: `git http-backend` behind a small HTTP server.
 //!
-//! It can want a token, move a repository, tell of pushes, be switched off, fail or hang, and it knows what it was
-//! asked.
+//! It can require a token, move a repository, send webhooks, be stopped, fail or hang, and it records its requests.
 
 mod backend;
 mod checkout;
@@ -42,31 +41,31 @@ pub use repository::TestRepository;
 
 use hook::Deliveries;
 
-/// The largest request that is taken.
+/// Maximum size of a request.
 const MAX_REQUEST_BYTES: usize = 64 * 1024 * 1024;
 
-/// How long the first half of a pack has to get through before the connection breaks off.
+/// The delay before the connection is closed after half a pack.
 const BREAK_OFF_DELAY: Duration = Duration::from_millis(100);
 
-/// What an answer is made of.
+/// A response body.
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
-/// How the server answers.
+/// How the server responds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerBehavior {
-    /// As a Git server does.
+    /// Like a Git server.
     Normally,
-    /// Always with this status; with 429 also how long to wait.
+    /// Always with this status; 429 also has `Retry-After`.
     With(u16),
     /// Never.
     Never,
-    /// As a Git server does, but never with a pack: a clone that takes forever.
+    /// Like a Git server, but without packs: a clone never ends.
     WithoutPacks,
-    /// As a Git server does, but the connection breaks off in the middle of a pack.
+    /// Like a Git server, but the connection is closed in the middle of a pack.
     HalfAPack,
 }
 
-/// A Git server on a port of its own; it ends when it is dropped.
+/// A Git server on a free port; stops on drop.
 pub struct GitServer {
     root: TempDir,
     address: SocketAddr,
@@ -80,19 +79,19 @@ struct State {
     setup: Mutex<Setup>,
     received: Mutex<Received>,
     deliveries: Deliveries,
-    /// One push at a time, so that each is told of by itself.
+    /// Serializes pushes, so that each has its own webhook delivery.
     pushing: tokio::sync::Mutex<()>,
 }
 
-/// What the server was told.
+/// The settings of the server.
 struct Setup {
-    answers: ServerBehavior,
+    behavior: ServerBehavior,
     token: Option<String>,
-    /// Repositories that are elsewhere now, and the address of their new place.
+    /// Moved repositories, with their new URLs.
     moved: HashMap<String, String>,
 }
 
-/// What the server was asked.
+/// The requests so far.
 #[derive(Default)]
 struct Received {
     requests: usize,
@@ -103,7 +102,7 @@ impl GitServer {
     /// Starts a server without repositories.
     pub async fn start() -> io::Result<Self> {
         let root = TempDir::new()?;
-        let setup = Setup { answers: ServerBehavior::Normally, token: None, moved: HashMap::new() };
+        let setup = Setup { behavior: ServerBehavior::Normally, token: None, moved: HashMap::new() };
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let state = State {
@@ -119,87 +118,87 @@ impl GitServer {
         Ok(server)
     }
 
-    /// The address of the server itself, such as `http://127.0.0.1:4321`.
+    /// The base URL, such as `http://127.0.0.1:4321`.
     pub fn origin(&self) -> String {
         self.state.origin.clone()
     }
 
-    /// The address of a repository.
+    /// The URL of a repository.
     pub fn url(&self, name: &str) -> String {
         format!("{}/{name}", self.origin())
     }
 
-    /// Makes a repository without commits.
+    /// Creates a repository without commits.
     pub fn repository(&self, name: &str) -> io::Result<TestRepository> {
         TestRepository::new(self.root.path(), name)
     }
 
-    /// Makes a repository without commits, and a work tree elsewhere that is pushed to it over HTTP.
+    /// Creates a repository without commits, and a work tree elsewhere that pushes to it over HTTP.
     pub fn checkout(&self, name: &str) -> io::Result<Checkout> {
         Checkout::new(self.root.path(), name, self.url(name))
     }
 
-    /// From now on that address is told of every push, signed with the secret.
-    pub fn tell_of_pushes(&self, address: &str, secret: &str) {
-        self.state.deliveries.tell(address, secret);
+    /// Sends a webhook to that URL for every push, signed with the secret.
+    pub fn set_webhook(&self, url: &str, secret: &str) {
+        self.state.deliveries.set_hook(url, secret);
     }
 
-    /// The next so many deliveries are lost on the way.
+    /// Drops the next `count` webhook deliveries.
     pub fn lose_deliveries(&self, count: usize) {
         self.state.deliveries.lose(count);
     }
 
-    /// What was told of pushes, in the order of the pushes.
+    /// All webhook deliveries, in the order of the pushes.
     pub fn deliveries(&self) -> Vec<Delivery> {
         self.state.deliveries.all()
     }
 
-    /// Tells of a push once more, with the same id, as a person at the server can ask for.
-    pub async fn deliver_again(&self, id: &str) -> io::Result<Outcome> {
-        self.state.deliveries.deliver_again(id).await
+    /// Sends a delivery again, with the same id, like GitHub's "Redeliver".
+    pub async fn redeliver(&self, id: &str) -> io::Result<Outcome> {
+        self.state.deliveries.redeliver(id).await
     }
 
-    /// From now on every request must bring this token as its password.
+    /// Requires this token as password of every request.
     pub fn require_token(&self, token: &str) {
         self.state.setup().token = Some(token.to_owned());
     }
 
-    /// Says how to answer from now on.
-    pub fn behave(&self, answers: ServerBehavior) {
-        self.state.setup().answers = answers;
+    /// Changes how it responds.
+    pub fn behave(&self, behavior: ServerBehavior) {
+        self.state.setup().behavior = behavior;
     }
 
-    /// From now on no request must bring a token.
+    /// Stops requiring a token.
     pub fn require_no_token(&self) {
         self.state.setup().token = None;
     }
 
-    /// From now on the repository is found at another address.
+    /// Redirects a repository to another URL.
     pub fn move_repository(&self, name: &str, address: &str) {
         self.state.setup().moved.insert(format!("/{name}"), address.to_owned());
     }
 
-    /// How many requests came.
+    /// Number of requests so far.
     pub fn requests(&self) -> usize {
         self.state.received().requests
     }
 
-    /// The passwords that came with requests.
+    /// The passwords of all requests.
     pub fn passwords(&self) -> Vec<String> {
         self.state.received().passwords.clone()
     }
 
-    /// Switches the server off: nobody listens any more, and connections break off.
+    /// Stops the server: it no longer listens, and closes its connections.
     pub fn stop(&self) {
         if let Some(running) = self.running.lock().unwrap_or_else(PoisonError::into_inner).take() {
             running.abort();
         }
     }
 
-    /// Switches the server on again, at the same address.
+    /// Starts the server again, on the same port.
     pub async fn start_again(&self) -> io::Result<()> {
         self.stop();
-        // The task that held the port may take a moment to go.
+        // The task that held the port may take a moment to end.
         for _ in 0..100 {
             match TcpListener::bind(self.address).await {
                 Ok(listener) => {
@@ -209,7 +208,7 @@ impl GitServer {
                 Err(_) => tokio::time::sleep(std::time::Duration::from_millis(20)).await,
             }
         }
-        Err(io::Error::new(io::ErrorKind::AddrInUse, "the port of the Git server was taken by another"))
+        Err(io::Error::new(io::ErrorKind::AddrInUse, "another process took the port of the Git server"))
     }
 
     fn serve(&self, listener: TcpListener) {
@@ -244,31 +243,31 @@ impl State {
 async fn connection(state: Arc<State>, stream: TcpStream) {
     let service = service_fn(|request| {
         let state = state.clone();
-        async move { Ok::<_, Infallible>(answer(&state, request).await) }
+        async move { Ok::<_, Infallible>(respond(&state, request).await) }
     });
     let served = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     let _broken_off = served.await;
 }
 
-async fn answer(state: &Arc<State>, request: Request<Incoming>) -> Response<Body> {
+async fn respond(state: &Arc<State>, request: Request<Incoming>) -> Response<Body> {
     let password = password(&request);
     {
         let mut received = state.received();
         received.requests += 1;
         received.passwords.extend(password.clone());
     }
-    let (answers, token, moved) = {
+    let (behavior, token, moved) = {
         let setup = state.setup();
         let moved = setup.moved.iter().find_map(|(from, to)| {
             let rest = request.uri().path().strip_prefix(from.as_str())?;
             let query = request.uri().query().map(|query| format!("?{query}")).unwrap_or_default();
             Some(format!("{to}{rest}{query}"))
         });
-        (setup.answers, setup.token.clone(), moved)
+        (setup.behavior, setup.token.clone(), moved)
     };
-    match answers {
+    match behavior {
         ServerBehavior::With(status) => {
-            let mut response = plain(StatusCode::from_u16(status).unwrap_or_default(), "as it was told");
+            let mut response = plain(StatusCode::from_u16(status).unwrap_or_default(), "configured failure");
             if status == 429 {
                 response.headers_mut().insert(header::RETRY_AFTER, header::HeaderValue::from_static("1"));
             }
@@ -285,7 +284,7 @@ async fn answer(state: &Arc<State>, request: Request<Incoming>) -> Response<Body
         return response;
     }
     if token.is_some() && token != password {
-        let mut response = plain(StatusCode::UNAUTHORIZED, "who are you?");
+        let mut response = plain(StatusCode::UNAUTHORIZED, "authentication required");
         let challenge = header::HeaderValue::from_static("Basic realm=\"test\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         return response;
@@ -298,15 +297,17 @@ async fn answer(state: &Arc<State>, request: Request<Incoming>) -> Response<Body
     let body = body.to_bytes();
     // The first request only lists the branches.
     let is_pack = is_pack && contains(&body, b"command=fetch");
-    if is_pack && answers == ServerBehavior::WithoutPacks {
+    if is_pack && behavior == ServerBehavior::WithoutPacks {
         pending::<()>().await;
     }
-    let answered = match push::repository(&head) {
-        Some(name) => push::answer(state, name, &head, &body).await,
-        None => backend::answer(&state.root, &head, &body).await,
+    let response = match push::repository(&head) {
+        Some(name) => push::respond(state, name, &head, &body).await,
+        None => backend::respond(&state.root, &head, &body).await,
     };
-    match answered {
-        Ok(response) if is_pack && answers == ServerBehavior::HalfAPack => response.map(|bytes| half(&bytes)),
+    match response {
+        Ok(response) if is_pack && behavior == ServerBehavior::HalfAPack => {
+            response.map(|bytes| half(&bytes))
+        }
         Ok(response) => response.map(whole),
         Err(error) => plain(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
     }
@@ -316,7 +317,7 @@ fn whole(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// The first half, and then the connection breaks off.
+/// The first half; then the connection is closed.
 fn half(bytes: &Bytes) -> Body {
     let first = bytes.slice(..bytes.len() / 2);
     let broken = async {

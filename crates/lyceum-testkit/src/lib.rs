@@ -1,5 +1,5 @@
-//! Development only: the fixtures that tests, the conformance suite and the benchmark are run against.
-#![expect(clippy::disallowed_methods, reason = "it plays servers and starts git, for tests only")]
+//! Development only: fixtures and fake servers for tests, the conformance suite and the benchmarks.
+#![expect(clippy::disallowed_methods, reason = "runs servers and git, for tests only")]
 
 mod chain;
 mod fixture;

@@ -1,5 +1,4 @@
-//! An extension of the protocol as a service would bring it: a list in pages, one thing of it, and work that reports,
-//! hangs or breaks.
+//! A sample MCP extension: a paginated list, a single read, and methods that report progress, hang or panic.
 
 use std::time::Duration;
 
@@ -10,7 +9,7 @@ use lyceum_tools::{
 };
 use serde::{Deserialize, Serialize};
 
-/// How many letters there are: more than fit on a page.
+/// Number of letters: more than one page.
 const LETTER_COUNT: usize = 150;
 
 #[derive(Deserialize)]
@@ -37,11 +36,11 @@ struct GetResult {
     reader: String,
 }
 
-/// The extension `org.lyceum.test/letters`, all of it on those terms.
+/// The extension `org.lyceum.test/letters`, with that access.
 pub fn sample_extension(access: Access) -> ExtensionEntry {
     let settings = JsonObject::from_iter([("sealed".to_owned(), true.into())]);
     ExtensionEntry::new(access.clone(), "org.lyceum.test/letters", settings)
-        .method(MethodEntry::of(access.clone(), "letters/list", list).kept_for(Duration::from_secs(300)))
+        .method(MethodEntry::of(access.clone(), "letters/list", list).cached_for(Duration::from_secs(300)))
         .method(MethodEntry::of(access.clone(), "letters/get", get))
         .method(MethodEntry::new(access.clone(), "letters/send", send))
         .method(MethodEntry::new(access.clone(), "letters/wait", wait))
@@ -56,13 +55,13 @@ async fn list(_: Call, ListParams { cursor }: ListParams) -> Result<ListResult, 
 
 async fn get(call: Call, GetParams { uri }: GetParams) -> Result<GetResult, Error> {
     if (0..LETTER_COUNT).all(|number| self::uri(number) != uri) {
-        let message = format!("there is no letter at {uri:?}");
+        let message = format!("unknown letter {uri:?}");
         return Err(Error::Failed { code: ErrorCode::NotFound, message });
     }
     Ok(GetResult { letter: letter(&uri), reader: call.caller().tier().to_string() })
 }
 
-/// Tells how far it is.
+/// Reports progress.
 async fn send(call: Call, params: JsonObject) -> Result<JsonObject, Error> {
     call.progress(1.0, Some(2.0), None);
     call.progress(2.0, Some(2.0), None);
@@ -74,7 +73,7 @@ async fn wait(_: Call, _: JsonObject) -> Result<JsonObject, Error> {
     std::future::pending().await
 }
 
-#[expect(clippy::panic, reason = "work that breaks is what this is for")]
+#[expect(clippy::panic, reason = "tests panics in methods")]
 async fn burn(_: Call, _: JsonObject) -> Result<JsonObject, Error> {
     panic!("the ashes say 1234")
 }

@@ -1,4 +1,4 @@
-//! What the servers have in common that tests talk to: a connection, a request, an answer.
+//! The HTTP server of the fakes.
 
 use std::convert::Infallible;
 
@@ -8,21 +8,21 @@ use hyper::{Request, Response, body::Incoming, server::conn::http1, service::ser
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
-/// Answers whatever comes, until it is called off.
+/// Serves all requests with a handler, until it is aborted.
 pub(crate) async fn serve<A>(
     listener: TcpListener,
-    answer: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
+    handler: impl Fn(Request<Incoming>) -> A + Clone + Send + 'static,
 ) where
     A: Future<Output = Response<Full<Bytes>>> + Send + 'static,
 {
     while let Ok((stream, _)) = listener.accept().await {
-        let answer = answer.clone();
+        let handler = handler.clone();
         let service = service_fn(move |request| {
-            let answer = answer(request);
-            async { Ok::<_, Infallible>(answer.await) }
+            let response = handler(request);
+            async { Ok::<_, Infallible>(response.await) }
         });
         tokio::spawn(async move {
-            // How a connection ended is seen by whoever asked.
+            // The client sees how a connection ended.
             let _ended = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }

@@ -1,7 +1,7 @@
-//! The audit sink: where calls that the gate refused and calls that write are recorded.
+//! The audit sink: records calls that the gate refused and calls that write.
 //!
-//! A call waits for its event, so that its answer comes after the event is on disk. A call that writes and is dropped on
-//! the way (the client hung up, the deadline passed) is recorded too.
+//! A call waits until its event is on disk before it responds. A write that is cancelled (the client disconnected, the
+//! deadline passed) is recorded too.
 
 use std::{fmt, sync::Arc};
 
@@ -10,44 +10,44 @@ use lyceum_model::Caller;
 
 use crate::Denied;
 
-/// Something to be recorded.
+/// An event for the audit log.
 #[derive(Debug, Clone, Copy)]
 pub enum AuditEvent<'a> {
     /// The gate refused a call.
     Refused {
-        /// Who called.
+        /// The caller.
         caller: &'a Caller,
-        /// Which tool.
+        /// The name of the tool.
         tool: &'a str,
-        /// Why.
+        /// What is missing.
         denied: &'a Denied,
     },
     /// A tool that writes was called.
     Wrote {
-        /// Who called.
+        /// The caller.
         caller: &'a Caller,
-        /// Which tool.
+        /// The name of the tool.
         tool: &'a str,
-        /// What came of it.
+        /// How the call ended.
         outcome: WriteOutcome,
     },
 }
 
-/// What came of a call that writes.
+/// How a call that writes ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriteOutcome {
-    /// It did what was asked.
+    /// Succeeded.
     Done,
-    /// It asked the person something, and is to be called again.
+    /// Asked for user input; the client calls again with it.
     InputRequired,
-    /// It failed; something may have been written.
+    /// Failed; something may have been written.
     Failed,
-    /// Nobody waited for its end; something may have been written.
+    /// Cancelled before it ended; something may have been written.
     Cancelled,
 }
 
 impl WriteOutcome {
-    /// The word for it, such as `done`.
+    /// The name in the audit log, such as `done`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -58,16 +58,16 @@ impl WriteOutcome {
     }
 }
 
-/// Is ready when the event is on disk, or when it is clear that it will not be. The event is recorded whether or not
-/// somebody waits for this.
+/// Resolves when the event is on disk, or when writing it failed. The event is recorded whether or not this is
+/// awaited.
 pub type Recorded = BoxFuture<'static, ()>;
 
-/// Where events are recorded.
+/// Records audit events.
 #[derive(Clone)]
 pub struct AuditSink(Arc<dyn Fn(AuditEvent<'_>) -> Recorded + Send + Sync>);
 
 impl AuditSink {
-    /// Records by this function, which must not block.
+    /// Wraps a function that records events. It must not block.
     pub fn new(record: impl Fn(AuditEvent<'_>) -> Recorded + Send + Sync + 'static) -> Self {
         Self(Arc::new(record))
     }
@@ -83,7 +83,7 @@ impl fmt::Debug for AuditSink {
     }
 }
 
-/// A call that writes, under way: recorded when it is finished, or as cancelled when it is dropped before.
+/// An in-flight call that writes. [`finish`](Self::finish) records its outcome; dropping it records a cancellation.
 #[derive(Debug)]
 pub(crate) struct PendingWrite<'a> {
     pub(crate) sink: Option<&'a AuditSink>,
@@ -92,7 +92,7 @@ pub(crate) struct PendingWrite<'a> {
 }
 
 impl PendingWrite<'_> {
-    /// Records what came of it, and waits for that.
+    /// Records the outcome, and waits until it is recorded.
     pub(crate) async fn finish(mut self, outcome: WriteOutcome) {
         if let Some(sink) = self.sink.take() {
             sink.record(AuditEvent::Wrote { caller: self.caller, tool: self.tool, outcome }).await;

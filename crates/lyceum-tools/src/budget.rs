@@ -1,4 +1,5 @@
-//! A budget of bytes that all clients share: what strangers make us hold has one bound, however many of them there are.
+//! A byte budget shared by all clients: bounds the memory that clients can make the server hold, however many there
+//! are.
 
 use std::sync::{
     Arc,
@@ -9,7 +10,7 @@ use lyceum_model::ErrorCode;
 
 use crate::Error;
 
-/// So many bytes for everyone together. Cheap to clone.
+/// A shared byte budget. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ByteBudget(Arc<Inner>);
 
@@ -17,22 +18,22 @@ pub struct ByteBudget(Arc<Inner>);
 struct Inner {
     used: AtomicUsize,
     max: usize,
-    /// The budget that this is a part of.
-    whole: Option<ByteBudget>,
+    /// The budget that this one is a share of.
+    parent: Option<ByteBudget>,
 }
 
-/// The budget is spent; some of it comes back when others are done.
+/// The budget is used up. Bytes become available when other requests end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the server's shared buffer is full (limits.buffer_bytes); retry in a moment")]
 pub struct BudgetExceeded;
 
 impl From<BudgetExceeded> for Error {
-    fn from(spent: BudgetExceeded) -> Self {
-        Self::Failed { code: ErrorCode::Unavailable, message: spent.to_string() }
+    fn from(error: BudgetExceeded) -> Self {
+        Self::Failed { code: ErrorCode::Unavailable, message: error.to_string() }
     }
 }
 
-/// Bytes of a budget, given back when this is dropped.
+/// Bytes reserved from a budget, released on drop.
 #[derive(Debug)]
 pub struct ByteReservation {
     budget: ByteBudget,
@@ -40,64 +41,64 @@ pub struct ByteReservation {
 }
 
 impl ByteBudget {
-    /// A budget of that many bytes.
+    /// Creates a budget of `max` bytes.
     pub fn new(max: usize) -> Self {
-        Self(Arc::new(Inner { used: AtomicUsize::new(0), max, whole: None }))
+        Self(Arc::new(Inner { used: AtomicUsize::new(0), max, parent: None }))
     }
 
-    /// A part of this budget: whoever spends all of it leaves the rest to others.
+    /// Creates a budget of `max` bytes that also counts against this one, so that its users can't exhaust the rest.
     #[must_use]
     pub fn share(&self, max: usize) -> Self {
-        Self(Arc::new(Inner { used: AtomicUsize::new(0), max, whole: Some(self.clone()) }))
+        Self(Arc::new(Inner { used: AtomicUsize::new(0), max, parent: Some(self.clone()) }))
     }
 
-    /// Holds nothing yet.
+    /// Starts a reservation of zero bytes.
     pub fn hold(&self) -> ByteReservation {
         ByteReservation { budget: self.clone(), bytes: 0 }
     }
 
     fn take(&self, bytes: usize) -> Result<(), BudgetExceeded> {
-        let Inner { used, max, whole } = &*self.0;
+        let Inner { used, max, parent } = &*self.0;
         let fits = |used: usize| used.checked_add(bytes).filter(|sum| sum <= max);
         used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|_| BudgetExceeded)?;
-        let Some(whole) = whole else { return Ok(()) };
-        whole.take(bytes).inspect_err(|_| {
+        let Some(parent) = parent else { return Ok(()) };
+        parent.take(bytes).inspect_err(|_| {
             used.fetch_sub(bytes, Ordering::Relaxed);
         })
     }
 
-    fn give_back(&self, bytes: usize) {
+    fn release(&self, bytes: usize) {
         self.0.used.fetch_sub(bytes, Ordering::Relaxed);
-        if let Some(whole) = &self.0.whole {
-            whole.give_back(bytes);
+        if let Some(parent) = &self.0.parent {
+            parent.release(bytes);
         }
     }
 
-    /// How many bytes are held.
+    /// Number of reserved bytes.
     pub fn used(&self) -> usize {
         self.0.used.load(Ordering::Relaxed)
     }
 }
 
 impl ByteReservation {
-    /// Holds so many more, or as many as before where there is no room.
+    /// Reserves more bytes, or leaves the reservation as it is if the budget does not allow it.
     pub fn grow(&mut self, bytes: usize) -> Result<(), BudgetExceeded> {
         self.budget.take(bytes)?;
         self.bytes += bytes;
         Ok(())
     }
 
-    /// Gives so many back.
+    /// Releases bytes.
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
-        self.budget.give_back(bytes);
+        self.budget.release(bytes);
     }
 }
 
 impl Drop for ByteReservation {
     fn drop(&mut self) {
-        // Most held nothing, and touch nothing that others use.
+        // Most reservations are empty and need not touch the shared counter.
         if self.bytes > 0 {
             self.shrink(self.bytes);
         }
@@ -132,7 +133,7 @@ mod tests {
         assert_eq!(member.grow(50), Ok(()));
         stranger.shrink(10);
         assert_eq!(member.grow(10), Ok(()));
-        assert_eq!(stranger.grow(1), Err(BudgetExceeded), "the whole is spent");
+        assert_eq!(stranger.grow(1), Err(BudgetExceeded), "the parent budget is used up");
         assert_eq!((share.used(), budget.used()), (40, 100));
         drop((stranger, member));
         assert_eq!((share.used(), budget.used()), (0, 0));

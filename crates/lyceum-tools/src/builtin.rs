@@ -1,4 +1,4 @@
-//! The tools that every deployment has.
+//! Tools of every deployment.
 
 mod server_info;
 

@@ -1,4 +1,4 @@
-//! What a tool is told about the call beside its arguments, and how it reports while it works.
+//! The context of a call, besides its arguments: caller, client capabilities, user input, and notifications.
 
 use std::sync::Arc;
 
@@ -11,20 +11,20 @@ use crate::{
     mcp::{ClientCapabilities, Notice, ProgressToken},
 };
 
-/// How many notices may wait for a slow reader before further ones are dropped.
+/// How many notifications may be queued for a slow client before further ones are dropped.
 const NOTICE_QUEUE_CAPACITY: usize = 64;
 
-/// One call: who makes it, and where its notices go.
+/// The context that a tool gets with its arguments.
 #[derive(Debug, Clone)]
 pub struct Call {
     caller: Arc<Caller>,
     context: CallContext,
 }
 
-/// How much a log message matters, least first.
+/// Severity of a log message, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[expect(missing_docs, reason = "the names are those of syslog, and say it all")]
+#[expect(missing_docs, reason = "the names are syslog's and need no explanation")]
 pub enum LogLevel {
     Debug,
     Info,
@@ -36,18 +36,18 @@ pub enum LogLevel {
     Emergency,
 }
 
-/// What the door knows of a call.
+/// The part of the context that the transport provides.
 #[derive(Debug, Clone, Default)]
 pub struct CallContext {
-    /// What the client said it can do.
+    /// Capabilities that the client declared.
     pub client: ClientCapabilities,
-    /// Answers to earlier questions of this call.
+    /// User input from earlier rounds of this call.
     pub input: Input,
-    /// Where progress and log messages go.
+    /// Sink for progress and log notifications.
     pub notices: Notices,
 }
 
-/// Where a call's notices go: nowhere, unless the client asked for them.
+/// Sink for the notifications of a call; discards them unless the client asked for them.
 #[derive(Debug, Clone, Default)]
 pub struct Notices {
     sender: Option<mpsc::Sender<Notice>>,
@@ -56,7 +56,7 @@ pub struct Notices {
 }
 
 impl Notices {
-    /// Notices as the client asked for them, and the end to read them from; nothing to read when it did not ask.
+    /// Creates a sink for what the client asked for, and its receiver; no receiver if the client asked for nothing.
     pub fn requested(
         progress_token: Option<ProgressToken>,
         log_level: Option<LogLevel>,
@@ -68,7 +68,7 @@ impl Notices {
         (Self { sender: Some(sender), progress_token, log_level }, Some(receiver))
     }
 
-    /// Sends, or drops when the reader is too slow: a notice must never hold up the work.
+    /// Sends without blocking, and drops the notification if the queue is full: a slow client must not delay the call.
     fn send(&self, notice: Notice) {
         if let Some(sender) = &self.sender {
             let _dropped_when_full = sender.try_send(notice);
@@ -81,22 +81,22 @@ impl Call {
         Self { caller, context }
     }
 
-    /// Who calls.
+    /// The caller.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
 
-    /// What the client said it can do.
+    /// Capabilities that the client declared.
     pub fn client(&self) -> &ClientCapabilities {
         &self.context.client
     }
 
-    /// What came back from earlier questions.
+    /// User input from earlier rounds.
     pub fn input(&self) -> &Input {
         &self.context.input
     }
 
-    /// Tells how far the work is, if the client wants to know.
+    /// Sends a progress notification, if the client asked for progress.
     pub fn progress(&self, done: f64, total: Option<f64>, message: Option<String>) {
         let notices = &self.context.notices;
         if let Some(token) = &notices.progress_token {
@@ -104,7 +104,7 @@ impl Call {
         }
     }
 
-    /// Sends a log message to the client, if it asked for that level.
+    /// Sends a log message, if the client asked for that level.
     pub fn log(&self, level: LogLevel, message: &str) {
         let notices = &self.context.notices;
         if notices.log_level.is_some_and(|least| level >= least) {

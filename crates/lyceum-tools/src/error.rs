@@ -1,4 +1,4 @@
-//! Why a call was refused or failed, and why a registry could not be built.
+//! Errors of calls, and of building a registry.
 
 use lyceum_model::{Domain, ErrorCode, Tier};
 
@@ -7,65 +7,65 @@ use crate::{Denied, InvalidSchema, mcp::ClientCapabilities};
 /// Why a call was refused or failed. The text is for the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// No tool of that name is here for this caller.
+    /// There is no tool of that name for this caller.
     #[error("unknown tool {name:?}; tools/list lists all tools")]
     ToolNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
-    /// No prompt of that name is here for this caller.
+    /// There is no prompt of that name for this caller.
     #[error("unknown prompt {name:?}; prompts/list lists all prompts")]
     PromptNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
-    /// No resource has that address, or none that this caller may read.
+    /// There is no resource with that URI for this caller.
     #[error("unknown resource {uri:?}")]
     ResourceNotFound {
-        /// The address that was asked for.
+        /// The requested URI.
         uri: String,
     },
-    /// No extension that is here for this caller has that method.
+    /// No extension that this caller may use has that method.
     #[error("unknown method {name:?}; capabilities.extensions lists the supported extensions")]
     MethodNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
     },
-    /// The gate stayed shut.
+    /// The gate refused the call.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// An argument is missing or not what the schema asks for.
+    /// An argument is missing or does not match the schema.
     #[error("{message}")]
     Invalid {
-        /// Where it is, such as `arguments.query`.
+        /// Path of the field, such as `arguments.query`.
         field: String,
-        /// What is wrong there; names the field.
+        /// What is wrong; names the field.
         message: String,
     },
-    /// The work needs something that the client did not say it can do.
-    #[error("this needs a client that can answer {}", crate::mcp::describe(.needed))]
+    /// The call needs a capability that the client did not declare.
+    #[error("the client must support {}", crate::mcp::describe(.needed))]
     ClientCannot {
-        /// What is needed.
+        /// The missing capabilities.
         needed: Box<ClientCapabilities>,
     },
-    /// A server that we depend on failed. Its own words stay in the log.
+    /// A server that we depend on failed. Its message is logged, not sent to the caller.
     #[error("{domain} did not answer as expected; try again later")]
     Upstream {
-        /// Whose server it was.
+        /// The service that depends on it.
         domain: Domain,
-        /// What it said, for the log.
+        /// The cause, for the log.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A failure that the tool reports under one of our codes.
+    /// A failure with an error code that the tool chose.
     #[error("{message}")]
     Failed {
         /// The code clients see.
         code: ErrorCode,
-        /// What happened and what to do, for the caller.
+        /// What happened and what to do about it, for the caller.
         message: String,
     },
-    /// A fault of ours. The detail stays in the log.
+    /// An internal error. The cause is logged, not sent to the caller.
     #[error("an unexpected error occurred")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
@@ -85,17 +85,17 @@ impl Error {
         }
     }
 
-    /// An argument that is not what was asked for; the message must name the field.
+    /// Creates an error about an argument. The message must name the field.
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Invalid { field: field.into(), message: message.into() }
     }
 
-    /// A fault of ours, with its cause for the log.
+    /// Creates an internal error, with its cause for the log.
     pub fn internal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Self::Internal(source.into())
     }
 
-    /// What a program may want to know beside the code: the field, or everything that is missing.
+    /// Machine-readable details besides the code: the field, or everything that is missing.
     pub fn details(&self) -> Option<serde_json::Value> {
         match self {
             Self::Invalid { field, .. } => Some(serde_json::json!({ "field": field })),
@@ -117,100 +117,103 @@ impl Error {
     }
 }
 
-/// Why a registry could not be built. The text is for whoever starts the server.
+/// Why a registry could not be built. The text is for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
-    /// Two entries have one name.
+    /// Two entries have the same name.
     #[error("{}", duplicate(.kind, .name, .first.as_str(), .second.as_str()))]
     Duplicate {
         /// Tool, prompt, resource, resource template, extension or method.
         kind: &'static str,
-        /// The name or address that both have.
+        /// The shared name or URI.
         name: String,
-        /// The service that had it first.
+        /// The service that registered it first.
         first: Domain,
-        /// The service that brought it again.
+        /// The service that registered it again.
         second: Domain,
     },
-    /// A schema is not one that arguments can be checked against.
-    #[error("the tool {name:?} can't be registered")]
+    /// A schema is invalid.
+    #[error("cannot register the tool {name:?}")]
     Schema {
         /// The tool.
         name: String,
-        /// What is wrong.
+        /// What is wrong with it.
         #[source]
         source: InvalidSchema,
     },
-    /// A tool's name can't be sent by every client.
-    #[error("{name:?} can't be a tool's name: write 1 to 128 of A-Z, a-z, 0-9, '_', '-' or '.'")]
+    /// A tool name contains characters that not every client can send.
+    #[error("invalid tool name {name:?}: use 1 to 128 characters of A-Z, a-z, 0-9, '_', '-' and '.'")]
     ToolName {
         /// The name.
         name: String,
     },
-    /// A scope's name can't be used.
+    /// A scope name is invalid.
     #[error(
-        "{scope:?} is not a scope: write 1 to 64 of a-z, 0-9, '-', '_', '.' or ':', beginning with a letter"
+        "invalid scope {scope:?}: use 1 to 64 characters of a-z, 0-9, '-', '_', '.' and ':', starting with a letter"
     )]
     Scope {
         /// The name.
         scope: String,
     },
-    /// Something above `public` names no scope, so that every program of such a person could use it.
+    /// An entry above `public` has no scope, so every client of a person with that tier could use it without their
+    /// consent.
     #[error(
-        "the {kind} {name:?} is for the tier {tier} and names no scope; name the one that a person has to allow"
+        "the {kind} {name:?} requires the tier {tier} but no scope; add the scope that a user must grant"
     )]
     NoScope {
         /// Tool, prompt, resource, resource template, extension or method.
         kind: &'static str,
-        /// Its name or address.
+        /// Its name or URI.
         name: String,
         /// Its tier.
         tier: Tier,
     },
-    /// An extension's id is not one that the specification allows.
+    /// An extension id does not follow the specification.
     #[error(
-        "{id:?} can't be an extension's id: write the vendor's domain, a slash and a name, such as \"com.example/notes\""
+        "invalid extension id {id:?}: use a vendor domain, a slash and a name, such as \"com.example/notes\""
     )]
     ExtensionId {
         /// The id.
         id: String,
     },
-    /// A method's name can't be sent by every client.
-    #[error("{name:?} can't be a method's name: write 1 to 128 of A-Z, a-z, 0-9, '_', '-', '.' or '/'")]
+    /// A method name contains characters that not every client can send.
+    #[error("invalid method name {name:?}: use 1 to 128 characters of A-Z, a-z, 0-9, '_', '-', '.' and '/'")]
     MethodName {
         /// The name.
         name: String,
     },
-    /// A method has the name of one of the protocol's own.
-    #[error("an extension can't have the method {name:?}: it is the protocol's own; give it another name")]
+    /// A method has the name of a standard method.
+    #[error("an extension can't define the method {name:?}: the name is reserved by the protocol; rename it")]
     MethodTaken {
         /// The name.
         name: String,
     },
-    /// A template is not one that addresses can be matched against.
-    #[error("{template:?} is not a resource template: write variables as {{name}}, or {{+name}} to span '/'")]
+    /// A resource template is invalid.
+    #[error(
+        "invalid resource template {template:?}: write variables as {{name}}, or {{+name}} to match '/' too"
+    )]
     Template {
         /// The template.
         template: String,
     },
 }
 
-/// Says what to write: a prefix tells two services apart, but neither two things of one service nor addresses.
+/// Suggests the fix. A prefix separates two services, but neither two entries of one service nor URIs.
 fn duplicate(kind: &str, name: &str, first: &str, second: &str) -> String {
-    let whose = format!("one of the service {first:?} and one of {second:?}");
+    let owners = format!("one in the service {first:?} and one in {second:?}");
     match kind {
         _ if first == second => {
-            format!("two {kind}s of the service {first:?} are named {name:?}; give one of them another name")
+            format!("two {kind}s of the service {first:?} are named {name:?}; rename one of them")
         }
         "tool" | "prompt" => format!(
-            "two {kind}s are named {name:?}, {whose}; give one of the services a prefix in lyceum.toml, such as\n\n    \
+            "two {kind}s are named {name:?}, {owners}; give one of the services a prefix in lyceum.toml, such as\n\n    \
              [{second}]\n    prefix = \"{second}_\"\n"
         ),
         "extension" | "method" => {
             format!(
-                "two {kind}s are named {name:?}, {whose}; turn one of the services off, or name one of them otherwise"
+                "two {kind}s are named {name:?}, {owners}; disable one of the services, or rename one of them"
             )
         }
-        _ => format!("two {kind}s are named {name:?}, {whose}; give one of them another address"),
+        _ => format!("two {kind}s are named {name:?}, {owners}; give one of them another URI"),
     }
 }

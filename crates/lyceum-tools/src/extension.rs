@@ -1,6 +1,9 @@
-//! Extensions of the protocol: declared under `capabilities.extensions`, with methods of their own.
+//! MCP extensions: declared under `capabilities.extensions`, with their own methods.
 //!
-//! Whoever sees an extension by its terms is told that it is here; each method is then used by the method's own.
+//! A caller who passes an extension's permission check sees it declared; each method has a permission check of its
+//! own.
+
+pub(crate) mod merge;
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
@@ -9,11 +12,13 @@ use lyceum_model::Access;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
+pub use merge::Merge;
+
 use crate::{Call, Error, RegistryError, mcp::JsonObject};
 
 type Work = Box<dyn Fn(Call, JsonObject) -> BoxFuture<'static, Result<JsonObject, Error>> + Send + Sync>;
 
-/// An extension that is offered, with its methods.
+/// A registered extension with its methods.
 #[derive(Debug)]
 pub struct ExtensionEntry {
     pub(crate) access: Access,
@@ -27,11 +32,12 @@ pub struct MethodEntry {
     pub(crate) access: Access,
     pub(crate) name: String,
     ttl: Option<Duration>,
+    merge: Merge,
     work: Work,
 }
 
 impl ExtensionEntry {
-    /// An extension such as `io.modelcontextprotocol/skills`, and the settings that clients read beside it.
+    /// Creates an extension such as `io.modelcontextprotocol/skills`, with the settings that clients see.
     pub fn new(access: Access, id: impl Into<String>, settings: JsonObject) -> Self {
         Self { access, id: id.into(), settings, methods: Vec::new() }
     }
@@ -42,25 +48,25 @@ impl ExtensionEntry {
         self
     }
 
-    /// The id under which it is declared.
+    /// The id in `capabilities.extensions`.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What clients read beside the id.
+    /// The settings in `capabilities.extensions`.
     pub fn settings(&self) -> &JsonObject {
         &self.settings
     }
 
-    /// Whether it is the very extension that another service offers: a client sees one of them, and can't tell which.
-    pub(crate) fn may_stand_beside(&self, other: &Self) -> bool {
+    /// Whether this is the same extension, offered by another service.
+    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         let names = |entry: &Self| entry.methods.iter().map(|method| method.name.clone()).collect::<Vec<_>>();
         self.access.domain != other.access.domain
             && self.settings == other.settings
             && names(self) == names(other)
     }
 
-    /// Checks that clients can send all names, and that none of them is the protocol's own.
+    /// Checks that all names are valid and that none is reserved by the protocol.
     pub(crate) fn check(&self) -> Result<(), RegistryError> {
         if !is_extension_id(&self.id) {
             return Err(RegistryError::ExtensionId { id: self.id.clone() });
@@ -78,17 +84,17 @@ impl ExtensionEntry {
 }
 
 impl MethodEntry {
-    /// A method that takes its parameters as they come, without `_meta`, and makes its result itself.
+    /// Creates a method that gets its parameters as raw JSON, without `_meta`, and returns a JSON object.
     pub fn new<F, W>(access: Access, name: impl Into<String>, work: F) -> Self
     where
         F: Fn(Call, JsonObject) -> W + Send + Sync + 'static,
         W: Future<Output = Result<JsonObject, Error>> + Send + 'static,
     {
         let work: Work = Box::new(move |call, params| Box::pin(work(call, params)));
-        Self { access, name: name.into(), ttl: None, work }
+        Self { access, name: name.into(), ttl: None, merge: Merge::default(), work }
     }
 
-    /// A method whose parameters and result are types. What can't be read as the parameters is the caller's fault.
+    /// Creates a method with typed parameters and result. Parameters that don't parse are a validation error.
     pub fn of<P, R, F, W>(access: Access, name: impl Into<String>, work: F) -> Self
     where
         P: DeserializeOwned + Send + 'static,
@@ -110,19 +116,26 @@ impl MethodEntry {
         })
     }
 
-    /// Says that results may be kept that long. `ttlMs` and `cacheScope` are then put on each in the eras that know
-    /// them, unless the work did so itself: it must where its result depends on who asks and its terms do not.
-    pub fn kept_for(mut self, ttl: Duration) -> Self {
+    /// Lets clients cache results that long. Protocol versions that support it then get `ttlMs` and `cacheScope`,
+    /// unless the method sets them itself. It must do so if its result depends on the caller and its access rules do
+    /// not.
+    pub fn cached_for(mut self, ttl: Duration) -> Self {
         self.ttl = Some(ttl);
         self
     }
 
-    /// How long results may be kept, in milliseconds; nothing where the method does not say.
+    /// How long clients may cache results, in milliseconds, if the method says so.
     pub(crate) fn ttl_ms(&self) -> Option<u64> {
         self.ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX))
     }
 
-    pub(crate) async fn perform(&self, call: Call, params: JsonObject) -> Result<JsonObject, Error> {
+    /// Sets how results are merged if several services offer the extension.
+    pub fn merged_by(mut self, merge: Merge) -> Self {
+        self.merge = merge;
+        self
+    }
+
+    pub(crate) async fn run(&self, call: Call, params: JsonObject) -> Result<JsonObject, Error> {
         (self.work)(call, params).await
     }
 }
@@ -133,7 +146,7 @@ impl fmt::Debug for MethodEntry {
     }
 }
 
-/// `vendor.example/name`; see the specification's page on the keys of `_meta`.
+/// Checks for `vendor.example/name`; see the specification's page on `_meta` keys.
 fn is_extension_id(id: &str) -> bool {
     let framed = |text: &str, first: fn(&u8) -> bool, inside: &[u8]| {
         text.as_bytes().first().is_some_and(first)
@@ -146,13 +159,13 @@ fn is_extension_id(id: &str) -> bool {
     })
 }
 
-/// A method's name is also sent in a header.
+/// Checks a method name. It is also sent in a header, so the characters are limited.
 fn is_method_name(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/');
     (1..=128).contains(&name.len()) && name.bytes().all(allowed)
 }
 
-/// The names that JSON-RPC and the revisions of MCP keep for themselves, whether they are answered here or not.
+/// Whether JSON-RPC or any MCP version reserves the name, implemented here or not.
 fn is_standard(name: &str) -> bool {
     name.starts_with("rpc.")
         || name.starts_with("notifications/")

@@ -1,28 +1,29 @@
-//! The gate: the one place that decides what a caller may see and use.
+//! The gate: the only place that decides what a caller may see and use.
 //!
-//! Listing and calling ask the same question, over MCP and REST; the endpoints below `/api/v1` ask it with their own access.
+//! Listing and calling go through the same check, over MCP and REST. The endpoints below `/api/v1` use it with their
+//! own access rules.
 
 use lyceum_model::{Access, Caller, MCP_READ, Scope, Tier};
 
-/// What is open to everyone asks a token for this: a program does what it was allowed, and nothing else.
+/// The scope that a token needs for public entries: a client may do only what the user granted.
 static MINIMUM_SCOPES: [Scope; 1] = [MCP_READ];
 
-/// Why the gate stayed shut, with everything that is missing at once. The text is that of the knowledge base's document.
+/// Why the gate refused, with everything that is missing. The knowledge base specification prescribes the text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Access denied. This tool requires {}.", self.needs())]
 pub struct Denied {
-    /// The tier that is needed, where the caller's is too low.
+    /// The required tier, if the caller's is too low.
     pub tier: Option<Tier>,
-    /// The scopes that are needed and missing.
+    /// The required scopes that are missing.
     pub scopes: Vec<Scope>,
-    /// Every scope that is needed, missing or not: what a client asks a person for replaces what it had.
+    /// All required scopes, missing or not: a new authorization replaces the scopes that the client had.
     pub needed: Vec<Scope>,
 }
 
 impl Denied {
-    /// What is missing, in words: `member access`, or the scopes by name.
+    /// What is missing, in words: `member access`, or the names of the scopes.
     pub fn needs(&self) -> String {
-        // Who has the tier can have its scopes.
+        // A person of that tier can grant its scopes, so the tier comes first.
         if let Some(tier) = self.tier {
             return format!("{tier} access");
         }
@@ -34,7 +35,7 @@ impl Denied {
     }
 }
 
-/// Lets the caller through, or says all that is missing.
+/// Checks whether the caller may use something; the error lists everything that is missing.
 pub fn permit(caller: &Caller, access: &Access) -> Result<(), Denied> {
     let is_open_to_a_token = access.is_public() && caller.subject().is_some();
     let needed = if is_open_to_a_token { MINIMUM_SCOPES.as_slice() } else { &access.scopes };

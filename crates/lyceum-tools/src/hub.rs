@@ -1,4 +1,4 @@
-//! The hub: the registry of this moment, and news of its changes to whoever listens.
+//! The hub: holds the current registry and broadcasts changes.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,10 +8,10 @@ use tokio::sync::{broadcast, watch};
 
 use crate::{AuditSink, Registry, RegistryError};
 
-/// How many changes a slow listener may be behind before it is told that everything may have changed.
+/// How many changes a slow subscriber may lag behind before it must assume that everything changed.
 const CHANGE_QUEUE_CAPACITY: usize = 256;
 
-/// Something that clients may have kept is no longer so.
+/// A change that invalidates something that clients may have cached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// The list of tools.
@@ -20,14 +20,14 @@ pub enum Change {
     Prompts,
     /// The list of resources or of their templates.
     Resources,
-    /// What is under one address.
+    /// The content of the resource with that URI.
     Resource(String),
 }
 
-/// The registry of this moment, and news of its changes.
+/// The current registry, and a broadcast of its changes.
 #[derive(Debug)]
 pub struct Hub {
-    /// What each service offers, where it is made of services.
+    /// The registry of each service, if it is joined from several.
     offers: Mutex<Vec<(Domain, Arc<Registry>)>>,
     audit: Option<AuditSink>,
     registry: Current<Registry>,
@@ -36,7 +36,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Starts with a first registry.
+    /// Starts with an initial registry.
     pub fn new(registry: Registry) -> Self {
         Self {
             offers: Mutex::default(),
@@ -47,7 +47,7 @@ impl Hub {
         }
     }
 
-    /// Starts with what each service offers; refusals and calls that write are recorded by `audit`.
+    /// Joins the registries of all services. Refusals and calls that write are recorded by `audit`.
     pub fn join(
         offers: impl IntoIterator<Item = (Domain, Registry)>,
         audit: Option<AuditSink>,
@@ -57,8 +57,8 @@ impl Hub {
         Ok(Self { offers: Mutex::new(offers), ..Self::new(registry) })
     }
 
-    /// Swaps what one service offers, and tells listeners which lists differ. Where it can't stand beside what the others offer,
-    /// everything stays as it was.
+    /// Replaces the registry of one service and announces the lists that changed. If it conflicts with another
+    /// service, nothing changes.
     pub fn offer(&self, service: &Domain, offer: Registry) -> Result<(), RegistryError> {
         let mut offers = self.offers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = offers.clone();
@@ -69,17 +69,17 @@ impl Hub {
         }
         let registry = Registry::join(next.iter().map(|(_, offer)| offer))?.audited_by(self.audit.clone());
         *offers = next;
-        // Still under the lock: what is published last was made last.
+        // Still under the lock: the registry that was joined last must also be published last.
         self.publish(registry);
         Ok(())
     }
 
-    /// The registry of this moment.
+    /// The current registry.
     pub fn registry(&self) -> Arc<Registry> {
         self.registry.get()
     }
 
-    /// Swaps the next registry in and tells listeners which lists differ.
+    /// Replaces the registry and announces the lists that changed.
     pub fn publish(&self, next: Registry) {
         let before = self.registry.swap(next);
         for change in self.registry.get().changes_from(&before) {
@@ -87,23 +87,23 @@ impl Hub {
         }
     }
 
-    /// Tells listeners of a change.
+    /// Broadcasts a change.
     pub fn announce(&self, change: Change) {
-        // An error only says that nobody listens.
+        // `send` only fails if there are no subscribers.
         let _listeners = self.changes.send(change);
     }
 
-    /// Ends every subscription in good order, for the server is about to stop.
+    /// Ends all subscriptions gracefully, because the server is shutting down.
     pub fn close(&self) {
         self.closing.send_replace(true);
     }
 
-    /// Turns true when the server is about to stop.
+    /// Becomes `true` when the server shuts down.
     pub fn closing(&self) -> watch::Receiver<bool> {
         self.closing.subscribe()
     }
 
-    /// Listens from now on.
+    /// Subscribes to changes from now on.
     pub fn changes(&self) -> broadcast::Receiver<Change> {
         self.changes.subscribe()
     }

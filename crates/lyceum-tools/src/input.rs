@@ -1,7 +1,7 @@
-//! Asking the person behind the client, in the middle of a call.
+//! Asks the user for input during a call.
 //!
-//! A tool does not wait: it ends with [`Outcome::NeedInput`] and is called again with the answers and the state it
-//! left. The modern protocol works just so; for older clients the door asks over the open session and calls again.
+//! A tool does not wait: it returns [`Outcome::NeedInput`] and is called again with the responses and its state. MCP
+//! 2026-07-28 works the same way; for earlier versions the transport asks over the open session and repeats the call.
 
 use std::collections::BTreeMap;
 
@@ -16,63 +16,63 @@ use crate::{
 /// How a call ended.
 #[derive(Debug)]
 pub enum Outcome<T> {
-    /// With an answer.
+    /// With a result.
     Done(T),
-    /// With questions; the call is to be made again with the answers.
+    /// With requests for input; the client calls again with the responses.
     NeedInput(NeedInput),
 }
 
 impl<T> Outcome<T> {
-    /// The same outcome with the answer in another form.
-    pub fn map<U>(self, form: impl FnOnce(T) -> U) -> Outcome<U> {
+    /// Maps the result.
+    pub fn map<U>(self, convert: impl FnOnce(T) -> U) -> Outcome<U> {
         match self {
-            Self::Done(answer) => Outcome::Done(form(answer)),
+            Self::Done(result) => Outcome::Done(convert(result)),
             Self::NeedInput(need) => Outcome::NeedInput(need),
         }
     }
 }
 
-/// What is needed to go on.
+/// The input that a call needs to continue.
 #[derive(Debug, Default)]
 pub struct NeedInput {
-    /// The questions, each under a key of the tool's choice.
+    /// The requests, each under a key that the tool chooses.
     pub requests: BTreeMap<String, InputRequest>,
-    /// What the tool wants to find again. It travels sealed, so that the client can keep but not change it.
+    /// State of the tool. The client carries it sealed, and can't change it.
     pub state: Option<Value>,
 }
 
-/// What came back: the answers so far and the state that was left.
+/// The input of earlier rounds: responses, and the state of the tool.
 #[derive(Debug, Clone, Default)]
 pub struct Input {
-    /// The answers, by the keys of the questions.
+    /// The responses, by the keys of the requests.
     pub answers: BTreeMap<String, Value>,
-    /// The state that the tool left, unsealed.
+    /// The state of the tool, unsealed.
     pub state: Option<Value>,
 }
 
 impl Input {
-    /// The answer under that key, where there is one of that form.
+    /// Deserializes the response under that key, if there is one of that type.
     pub fn answer<T: DeserializeOwned>(&self, key: &str) -> Option<T> {
         self.answers.get(key).and_then(|answer| T::deserialize(answer).ok())
     }
 }
 
 impl NeedInput {
-    /// One question.
+    /// Asks one question.
     pub fn ask(key: impl Into<String>, request: InputRequest) -> Self {
         Self { requests: BTreeMap::from([(key.into(), request)]), state: None }
     }
 
-    /// The same, with something to find again.
+    /// Adds state for the next round.
     pub fn with_state(mut self, state: Value) -> Self {
         self.state = Some(state);
         self
     }
 
-    /// Checks that there is something to ask or to keep, and that the client said it can answer.
+    /// Checks that there is a request or a state, and that the client declared the capabilities for it.
     pub fn check(&self, client: &ClientCapabilities) -> Result<(), Error> {
         if self.requests.is_empty() && self.state.is_none() {
-            return Err(Error::internal("a call ended with neither an answer nor a question"));
+            return Err(Error::internal("a call returned neither a result, a request for input nor a state"));
         }
         let mut missing = ClientCapabilities::default();
         for request in self.requests.values() {

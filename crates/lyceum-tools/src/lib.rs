@@ -1,9 +1,9 @@
-//! What may be done: one explicit registry of tools, resources, prompts and extensions; one gate that rules what a caller
-//! sees and calls; and the pure MCP dispatch over both.
+//! The tool registry: tools, resources, prompts and extensions; the gate that checks permissions; and MCP dispatch
+//! over both.
 //!
-//! Nothing here knows HTTP or starts a task, so the same code can run in a process or at the edge. The only clock is in
-//! `mcp/seal.rs`: the request state that clients carry is checked for its expiry against the system clock.
-#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
+//! Nothing here knows HTTP or starts a task, so the same code can run in a process or at the edge. Only `mcp/seal.rs`
+//! reads a clock: it checks the expiry of request state against the system clock.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests spawn tasks and sleep"))]
 
 mod audit;
 mod budget;
@@ -31,12 +31,12 @@ pub use budget::{BudgetExceeded, ByteBudget, ByteReservation};
 pub use builtin::{ServerFacts, ServerInfo};
 pub use call::{Call, CallContext, LogLevel, Notices};
 pub use error::{Error, RegistryError};
-pub use extension::{ExtensionEntry, MethodEntry};
+pub use extension::{ExtensionEntry, Merge, MethodEntry};
 pub use fields::{FieldFault, read_fields, read_object};
 pub use gate::{Denied, permit};
 pub use hub::{Change, Hub};
 pub use input::{Input, NeedInput, Outcome};
-pub use page::{Page, PageFault};
+pub use page::{InvalidCursor, Page};
 pub use prefix::{InvalidPrefix, Prefix};
 pub use prompt::PromptEntry;
 pub use registry::{Registry, RegistryBuilder};

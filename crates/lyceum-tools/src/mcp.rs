@@ -1,8 +1,8 @@
-//! The Model Context Protocol over a [`View`](crate::View): pure dispatch, `request in, reply out`.
+//! The Model Context Protocol over a [`View`](crate::View): request in, reply out, without I/O.
 //!
-//! The modern era (2026-07-28, stateless) is answered here, by [`Mcp::answer`]. The older eras are spoken by a
-//! session in the door, over the same verbs. The message types are `rmcp`'s; only this module, the door's `mcp`
-//! and the upstream client name that crate.
+//! [`Mcp::dispatch`] serves MCP 2026-07-28 ("modern", stateless). Earlier versions are served by sessions in
+//! `lyceum::mcp`, over the same functions. The message types are `rmcp`'s; only this module, `lyceum::mcp` and the
+//! upstream client name that crate.
 
 mod dispatch;
 mod encode;
@@ -35,14 +35,14 @@ pub use rmcp::model::{
 pub use seal::Seal;
 pub use server::{Identity, Mcp};
 pub use verbs::{
-    call_tool, complete, get_prompt, list_prompts, list_resources, list_templates, list_tools, perform,
+    call_method, call_tool, complete, get_prompt, list_prompts, list_resources, list_templates, list_tools,
     read_resource,
 };
 
 pub(crate) use mirror::MirroredArgument;
 pub(crate) use wire::{describe, require, wire_tool};
 
-/// The revisions that are spoken, newest first.
+/// Supported protocol versions, newest first.
 pub const SUPPORTED_VERSIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2026_07_28,
     ProtocolVersion::V_2025_11_25,
@@ -50,5 +50,5 @@ pub const SUPPORTED_VERSIONS: [ProtocolVersion; 4] = [
     ProtocolVersion::V_2025_03_26,
 ];
 
-/// The one revision of the modern era.
+/// The protocol version that needs no session.
 pub const MODERN: ProtocolVersion = ProtocolVersion::V_2026_07_28;

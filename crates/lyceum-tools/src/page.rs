@@ -1,16 +1,16 @@
-//! Lists in pages: a cursor names the last entry seen, so that it stays good while the list changes.
+//! Pagination: a cursor names the last entry of a page, so it stays valid while the list changes.
 
 use base64::{Engine, prelude::BASE64_URL_SAFE_NO_PAD};
 
-/// How many entries one page holds.
+/// Maximum number of entries in a page.
 const PAGE_SIZE: usize = 100;
 
-/// The cursor is not one of ours.
+/// The cursor is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cursor: invalid cursor; omit it to start at the first page")]
-pub struct PageFault;
+pub struct InvalidCursor;
 
-/// Some entries, and where to go on.
+/// One page of a list.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Page<T> {
     /// The entries of this page.
@@ -20,14 +20,15 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
-    /// Takes the page that follows `cursor` of a list, from entries in the order of their keys.
+    /// Takes the page after `cursor`, from entries sorted by their keys.
     ///
-    /// The cursor holds the list's name: a list that depends on something, such as a folder, has that in its name.
+    /// The cursor contains the name of the list. A list that depends on a parameter, such as a folder, must include it
+    /// in the name.
     pub fn take<'a>(
         list: &str,
         entries: impl Iterator<Item = (&'a str, T)>,
         cursor: Option<&str>,
-    ) -> Result<Self, PageFault> {
+    ) -> Result<Self, InvalidCursor> {
         let after = cursor.map(|cursor| decode(list, cursor)).transpose()?;
         let mut rest =
             entries.skip_while(|(key, _)| after.as_deref().is_some_and(|after| *key <= after)).peekable();
@@ -44,14 +45,14 @@ impl<T> Page<T> {
     }
 }
 
-/// `tools:search`: the list is named, so that a cursor of another list or server is not taken for one of this.
+/// Encodes `tools:search`. The name of the list is included, so that a cursor of another list is rejected.
 fn encode(list: &str, key: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(format!("{list}:{key}"))
 }
 
-fn decode(list: &str, cursor: &str) -> Result<String, PageFault> {
-    let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).map_err(|_| PageFault)?;
-    let text = String::from_utf8(bytes).map_err(|_| PageFault)?;
+fn decode(list: &str, cursor: &str) -> Result<String, InvalidCursor> {
+    let bytes = BASE64_URL_SAFE_NO_PAD.decode(cursor).map_err(|_| InvalidCursor)?;
+    let text = String::from_utf8(bytes).map_err(|_| InvalidCursor)?;
     let key = text.strip_prefix(list).and_then(|rest| rest.strip_prefix(':'));
-    key.map(str::to_owned).ok_or(PageFault)
+    key.map(str::to_owned).ok_or(InvalidCursor)
 }

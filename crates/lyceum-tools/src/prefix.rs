@@ -1,22 +1,28 @@
-//! What stands before the names of a service's tools and prompts, so that two services can be offered side by side.
+//! Prefixes of tool and prompt names, so that services with equal names can be offered together.
 
-/// A prefix such as `docs_`; empty where the names stay as they are.
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{Error, mcp::JsonObject};
+
+/// A prefix such as `docs_`; may be empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prefix(String);
 
-/// Why a text can't be a prefix.
+/// A prefix with characters or a length that tool names don't allow.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} can't stand before the names of tools; write up to {max} of A-Z, a-z, 0-9, '_', '-' and '.', such as \"docs_\"",
+    "invalid prefix {0:?}: use up to {max} characters of A-Z, a-z, 0-9, '_', '-' and '.', such as \"docs_\"",
     max = Prefix::MAX_CHARS
 )]
 pub struct InvalidPrefix(String);
 
 impl Prefix {
-    /// The longest prefix: clients cut long names, and our own names take the rest.
+    /// Maximum length: clients limit the length of names, and our names need the rest.
     pub const MAX_CHARS: usize = 24;
 
-    /// Parses what an operator wrote.
+    /// Parses the prefix in the configuration.
     pub fn parse(text: &str) -> Result<Self, InvalidPrefix> {
         let is_allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
         if text.len() > Self::MAX_CHARS || !text.bytes().all(is_allowed) {
@@ -25,17 +31,17 @@ impl Prefix {
         Ok(Self(text.to_owned()))
     }
 
-    /// Whether names stay as they are.
+    /// Whether names stay unchanged.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A name with the prefix before it.
+    /// Adds the prefix to a name.
     pub fn of(&self, name: &str) -> String {
         format!("{}{name}", self.0)
     }
 
-    /// A text with the prefix before each whole word that is one of those names.
+    /// Adds the prefix to each whole word of a text that is one of the names.
     pub fn in_text<'a>(&self, text: &str, names: impl IntoIterator<Item = &'a str>) -> String {
         let names: Vec<&str> = names.into_iter().collect();
         let is_of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -45,6 +51,52 @@ impl Prefix {
             if is_name { self.of(piece) } else { piece.to_owned() }
         });
         words.collect()
+    }
+}
+
+/// The tools of one service that has a prefix. Texts that mention them are rewritten to the names that clients can call.
+#[derive(Debug, Clone)]
+pub(crate) struct Mentions {
+    prefix: Prefix,
+    names: Arc<[String]>,
+}
+
+impl Mentions {
+    /// For tools of these names, without the prefix.
+    pub(crate) fn new(prefix: &Prefix, names: impl Iterator<Item = String>) -> Self {
+        Self { prefix: prefix.clone(), names: names.collect() }
+    }
+
+    /// A text with prefixed tool names.
+    pub(crate) fn in_text(&self, text: &str) -> String {
+        self.prefix.in_text(text, self.names.iter().map(String::as_str))
+    }
+
+    /// Rewrites every `description` of a JSON Schema.
+    pub(crate) fn in_schema(&self, schema: &mut JsonObject) {
+        for (key, value) in schema {
+            match value {
+                Value::String(text) if key == "description" => *text = self.in_text(text),
+                value => self.in_value(value),
+            }
+        }
+    }
+
+    fn in_value(&self, value: &mut Value) {
+        match value {
+            Value::Object(object) => self.in_schema(object),
+            Value::Array(values) => values.iter_mut().for_each(|value| self.in_value(value)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// Rewrites the message of an error.
+    pub(crate) fn in_error(&self, error: Error) -> Error {
+        match error {
+            Error::Failed { code, message } => Error::Failed { code, message: self.in_text(&message) },
+            Error::Invalid { field, message } => Error::Invalid { field, message: self.in_text(&message) },
+            other => other,
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Prompts: messages that a person picks from a menu, with arguments filled in.
+//! Prompts: message templates with arguments, which a user picks from a menu.
 
 use std::{collections::BTreeMap, fmt, future::Future};
 
@@ -7,13 +7,14 @@ use lyceum_model::Access;
 
 use crate::{
     Call, Error, Outcome, Prefix,
-    mcp::{GetPromptResult, WirePrompt},
+    mcp::{ContentBlock, GetPromptResult, WirePrompt},
+    prefix::Mentions,
 };
 
-/// The arguments of a prompt are text.
+/// Arguments of a prompt; the protocol allows only strings.
 pub(crate) type PromptArguments = BTreeMap<String, String>;
 
-type Write = Box<
+type Render = Box<
     dyn Fn(Call, PromptArguments) -> BoxFuture<'static, Result<Outcome<GetPromptResult>, Error>>
         + Send
         + Sync,
@@ -24,22 +25,23 @@ type Complete = Box<dyn Fn(&str, &str) -> Vec<String> + Send + Sync>;
 pub struct PromptEntry {
     pub(crate) access: Access,
     pub(crate) wire: WirePrompt,
-    write: Write,
+    render: Render,
     complete: Option<Complete>,
+    mentions: Option<Mentions>,
 }
 
 impl PromptEntry {
-    /// A prompt and how its messages are written.
-    pub fn new<F, W>(access: Access, wire: WirePrompt, write: F) -> Self
+    /// Creates a prompt and the function that renders its messages.
+    pub fn new<F, W>(access: Access, wire: WirePrompt, render: F) -> Self
     where
         F: Fn(Call, PromptArguments) -> W + Send + Sync + 'static,
         W: Future<Output = Result<Outcome<GetPromptResult>, Error>> + Send + 'static,
     {
-        let write: Write = Box::new(move |call, arguments| Box::pin(write(call, arguments)));
-        Self { access, wire, write, complete: None }
+        let render: Render = Box::new(move |call, arguments| Box::pin(render(call, arguments)));
+        Self { access, wire, render, complete: None, mentions: None }
     }
 
-    /// Adds completion of the arguments: given an argument's name and what is typed so far, what it could be.
+    /// Adds argument completion: a function from the name of an argument and the text typed so far to suggestions.
     pub fn completed_by(
         mut self,
         complete: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,
@@ -48,14 +50,20 @@ impl PromptEntry {
         self
     }
 
-    /// The same under a name with that before it.
+    /// Adds a prefix to the name.
     pub(crate) fn prefixed(mut self, prefix: &Prefix) -> Self {
         self.wire.name = prefix.of(&self.wire.name);
         self
     }
 
-    /// Checks that every required argument is there, then writes the messages.
-    pub(crate) async fn write(
+    /// Uses prefixed names wherever a message or the description mentions a tool of the same service.
+    pub(crate) fn rewrite_mentions(&mut self, mentions: &Mentions) {
+        self.wire.description = self.wire.description.take().map(|text| mentions.in_text(&text));
+        self.mentions = Some(mentions.clone());
+    }
+
+    /// Checks the required arguments, then renders the messages.
+    pub(crate) async fn render(
         &self,
         call: Call,
         arguments: PromptArguments,
@@ -66,10 +74,18 @@ impl PromptEntry {
             .find(|argument| argument.required == Some(true) && !arguments.contains_key(&argument.name));
         if let Some(absent) = absent {
             let field = format!("arguments.{}", absent.name);
-            let message = format!("{field}: this prompt needs it");
+            let message = format!("{field}: is required by this prompt");
             return Err(Error::Invalid { field, message });
         }
-        (self.write)(call, arguments).await
+        let mut outcome = (self.render)(call, arguments).await?;
+        if let (Some(mentions), Outcome::Done(result)) = (&self.mentions, &mut outcome) {
+            for message in &mut result.messages {
+                if let ContentBlock::Text(content) = &mut message.content {
+                    content.text = mentions.in_text(&content.text);
+                }
+            }
+        }
+        Ok(outcome)
     }
 
     pub(crate) fn complete(&self, argument: &str, typed: &str) -> Option<Vec<String>> {

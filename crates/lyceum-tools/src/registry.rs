@@ -1,7 +1,7 @@
-//! The registry: everything that is offered, named one by one. Nothing is registered by magic.
+//! The registry: everything that the server offers, registered explicitly.
 //!
-//! A registry is an immutable snapshot in the order of names, so that lists are the same on every call. Each service builds its
-//! own, and they are joined: joining compiles nothing, so that a change of one service costs the others nothing.
+//! A registry is an immutable snapshot sorted by name, so lists are stable. Each service builds its own, and they are
+//! joined. Joining recompiles no schema, so a change of one service costs the others nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,17 +12,17 @@ use lyceum_model::{Access, Domain};
 
 use crate::{
     AuditSink, Change, ExtensionEntry, MethodEntry, Prefix, PromptEntry, RegistryError, ResourceEntry,
-    TemplateEntry, Tool, ToolEntry,
+    TemplateEntry, Tool, ToolEntry, prefix::Mentions,
 };
 
-/// Everything that is offered, at one moment.
+/// An immutable snapshot of everything that the server offers.
 #[derive(Debug, Default)]
 pub struct Registry {
     pub(crate) tools: BTreeMap<String, Arc<ToolEntry>>,
     pub(crate) resources: BTreeMap<String, Arc<ResourceEntry>>,
     pub(crate) templates: BTreeMap<String, Arc<TemplateEntry>>,
     pub(crate) prompts: BTreeMap<String, Arc<PromptEntry>>,
-    /// By their ids; several services may offer one and the same, each at its own endpoint.
+    /// By id. Several services may offer the same extension.
     pub(crate) extensions: BTreeMap<String, Vec<Arc<ExtensionEntry>>>,
     services: BTreeSet<Domain>,
     is_public: bool,
@@ -31,18 +31,18 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Begins an empty one.
+    /// Starts an empty registry.
     pub fn builder() -> RegistryBuilder {
         RegistryBuilder::default()
     }
 
-    /// All of them as one. Two things of one name are refused.
+    /// Joins several registries into one. Fails if two entries have the same name.
     pub fn join<'a>(parts: impl IntoIterator<Item = &'a Arc<Self>>) -> Result<Self, RegistryError> {
         let builder = parts.into_iter().try_fold(Self::builder(), |builder, part| builder.join(part))?;
         Ok(builder.build())
     }
 
-    /// Has refusals and calls that write recorded there.
+    /// Records refusals and calls that write in `audit`.
     pub fn audited_by(self, audit: Option<AuditSink>) -> Self {
         Self { audit, ..self }
     }
@@ -57,20 +57,20 @@ impl Registry {
         self.services.get(name)
     }
 
-    /// Whether every caller sees the same.
+    /// Whether every caller sees the same entries.
     pub(crate) fn is_public(&self) -> bool {
         self.is_public
     }
 
-    /// Whether every caller sees the same of all but tools and prompts: what methods of extensions answer from.
+    /// Whether every caller sees the same resources, templates and extensions, from which extension methods respond.
     pub(crate) fn has_public_content(&self) -> bool {
         self.has_public_content
     }
 
-    /// Which lists differ from those of another registry. No notification tells of extensions: clients see a change
-    /// when they next ask what the server can do.
+    /// The lists that differ from those of another registry. The protocol has no notification for extensions: clients
+    /// see a change when they next read the capabilities.
     pub(crate) fn changes_from(&self, before: &Self) -> Vec<Change> {
-        // The terms count too: a tool that is now for members only is gone for everyone else.
+        // Access rules count too: a tool that is now restricted to members is gone for everyone else.
         let same_tools = (self.tools.values().map(|tool| (tool.wire(), &tool.spec().access)))
             .eq(before.tools.values().map(|tool| (tool.wire(), &tool.spec().access)));
         let same_prompts = (self.prompts.values().map(|entry| (&entry.wire, &entry.access)))
@@ -105,7 +105,7 @@ impl Registry {
     }
 }
 
-/// A registry in the making. The first fault stops it, and says how to mend it.
+/// Builds a registry. The first error ends it, and says how to fix it.
 #[derive(Debug, Default)]
 pub struct RegistryBuilder {
     registry: Registry,
@@ -113,18 +113,18 @@ pub struct RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Puts that before the name of each tool and prompt that is added from now on.
+    /// Adds a prefix to the name of each tool and prompt that is registered from now on.
     pub fn prefixed(mut self, prefix: &Prefix) -> Self {
         self.prefix = prefix.clone();
         self
     }
 
-    /// Adds a tool that belongs to `domain` and works on `service`.
+    /// Adds a tool of the service `domain`, which is called with `service`.
     pub fn tool<T: Tool>(self, domain: &Domain, service: &Arc<T::Service>) -> Result<Self, RegistryError> {
         self.tool_entry(ToolEntry::of::<T>(domain, service.clone())?)
     }
 
-    /// Adds a tool that was made at run time.
+    /// Adds a tool that is defined at run time.
     pub fn tool_entry(self, tool: ToolEntry) -> Result<Self, RegistryError> {
         let tool = tool.prefixed(&self.prefix)?;
         self.add_tool(tool.into())
@@ -132,7 +132,7 @@ impl RegistryBuilder {
 
     fn add_tool(mut self, tool: Arc<ToolEntry>) -> Result<Self, RegistryError> {
         let name = tool.spec().name.clone();
-        named_scope("tool", &name, &tool.spec().access)?;
+        check_scope("tool", &name, &tool.spec().access)?;
         if let Some(first) = self.registry.tools.get(&name) {
             return Err(duplicate("tool", name, &first.spec().access, &tool.spec().access));
         }
@@ -147,7 +147,7 @@ impl RegistryBuilder {
 
     fn add_resource(mut self, resource: Arc<ResourceEntry>) -> Result<Self, RegistryError> {
         let uri = resource.wire.uri.clone();
-        named_scope("resource", &uri, &resource.access)?;
+        check_scope("resource", &uri, &resource.access)?;
         if let Some(first) = self.registry.resources.get(&uri) {
             return Err(duplicate("resource", uri, &first.access, &resource.access));
         }
@@ -155,14 +155,14 @@ impl RegistryBuilder {
         Ok(self)
     }
 
-    /// Adds a family of resources.
+    /// Adds a resource template.
     pub fn template(self, template: TemplateEntry) -> Result<Self, RegistryError> {
         self.add_template(template.into())
     }
 
     fn add_template(mut self, template: Arc<TemplateEntry>) -> Result<Self, RegistryError> {
         let uri = template.wire.uri_template.clone();
-        named_scope("resource template", &uri, &template.access)?;
+        check_scope("resource template", &uri, &template.access)?;
         if let Some(first) = self.registry.templates.get(&uri) {
             return Err(duplicate("resource template", uri, &first.access, &template.access));
         }
@@ -178,7 +178,7 @@ impl RegistryBuilder {
 
     fn add_prompt(mut self, prompt: Arc<PromptEntry>) -> Result<Self, RegistryError> {
         let name = prompt.wire.name.clone();
-        named_scope("prompt", &name, &prompt.access)?;
+        check_scope("prompt", &name, &prompt.access)?;
         if let Some(first) = self.registry.prompts.get(&name) {
             return Err(duplicate("prompt", name, &first.access, &prompt.access));
         }
@@ -186,25 +186,25 @@ impl RegistryBuilder {
         Ok(self)
     }
 
-    /// Adds an extension of the protocol with its methods.
+    /// Adds an extension with its methods.
     pub fn extension(self, extension: ExtensionEntry) -> Result<Self, RegistryError> {
         extension.check()?;
         self.add_extension(extension.into())
     }
 
     fn add_extension(mut self, extension: Arc<ExtensionEntry>) -> Result<Self, RegistryError> {
-        named_scope("extension", &extension.id, &extension.access)?;
+        check_scope("extension", &extension.id, &extension.access)?;
         let same = self.registry.extensions.get(&extension.id).into_iter().flatten();
-        if let Some(first) = same.clone().find(|first| !extension.may_stand_beside(first)) {
+        if let Some(first) = same.clone().find(|first| !extension.is_same_as(first)) {
             return Err(duplicate("extension", extension.id.clone(), &first.access, &extension.access));
         }
-        // Of one and the same extension two services have the same methods.
+        // Two services that offer the same extension have the same methods.
         let others = self.registry.extensions.iter().filter(|(id, _)| **id != extension.id);
         let others = others.flat_map(|(_, entries)| entries).flat_map(|entry| &entry.methods);
         let mut names: BTreeMap<&str, &Access> =
             others.map(|method| (method.name.as_str(), &method.access)).collect();
         for MethodEntry { name, access, .. } in &extension.methods {
-            named_scope("method", name, access)?;
+            check_scope("method", name, access)?;
             if let Some(first) = names.insert(name, access) {
                 return Err(duplicate("method", name.clone(), first, access));
             }
@@ -213,7 +213,7 @@ impl RegistryBuilder {
         Ok(self)
     }
 
-    /// Adds all that another registry holds, under the names it has there.
+    /// Adds all entries of another registry under their names.
     fn join(self, part: &Registry) -> Result<Self, RegistryError> {
         let builder = part.tools.values().cloned().try_fold(self, Self::add_tool)?;
         let builder = part.resources.values().cloned().try_fold(builder, Self::add_resource)?;
@@ -222,7 +222,7 @@ impl RegistryBuilder {
         part.extensions.values().flatten().cloned().try_fold(builder, Self::add_extension)
     }
 
-    /// The finished registry.
+    /// Finishes the registry.
     pub fn build(mut self) -> Registry {
         self.mention_prefixed_names();
         let services = self.registry.accesses().map(|access| access.domain.clone()).collect();
@@ -236,23 +236,25 @@ impl RegistryBuilder {
 }
 
 impl RegistryBuilder {
-    /// Where the description of a tool speaks of another one, it says the name that a client can call.
+    /// Rewrites tool names in descriptions, prompts and errors to their prefixed names, so that a model can call them.
     fn mention_prefixed_names(&mut self) {
         let Self { registry, prefix } = self;
         if prefix.is_empty() {
             return;
         }
         let bare = |name: &String| name.strip_prefix(&prefix.of("")).map(str::to_owned);
-        let names: Vec<String> = registry.tools.keys().filter_map(bare).collect();
+        let mentions = Mentions::new(prefix, registry.tools.keys().filter_map(bare));
         for tool in registry.tools.values_mut().filter_map(Arc::get_mut) {
-            let names = names.iter().map(String::as_str);
-            tool.describe(prefix.in_text(&tool.spec().description, names));
+            tool.rewrite_mentions(&mentions);
+        }
+        for prompt in registry.prompts.values_mut().filter_map(Arc::get_mut) {
+            prompt.rewrite_mentions(&mentions);
         }
     }
 }
 
-/// Whatever is above `public` names a scope, for a person's tier alone opens nothing to a program.
-fn named_scope(kind: &'static str, name: &str, access: &Access) -> Result<(), RegistryError> {
+/// Whatever is above `public` needs a scope: the tier of a person alone permits nothing to a client.
+fn check_scope(kind: &'static str, name: &str, access: &Access) -> Result<(), RegistryError> {
     if access.lacks_scope() {
         return Err(RegistryError::NoScope { kind, name: name.to_owned(), tier: access.tier });
     }

@@ -1,4 +1,4 @@
-//! Resources: things with an address that a client can read, one by one or by template.
+//! Resources: content with a URI that clients can read, registered one by one or as a template.
 
 use std::{collections::BTreeMap, fmt, future::Future};
 
@@ -17,23 +17,23 @@ type Read = Box<
 type Exists = Box<dyn Fn(&Address) -> bool + Send + Sync>;
 type Complete = Box<dyn Fn(&str, &str) -> Vec<String> + Send + Sync>;
 
-/// The address that is read, with the values of the template's variables where it came through one.
+/// The requested URI, with the values of the template's variables if a template matched.
 #[derive(Debug, Clone)]
 pub struct Address {
-    /// The whole address.
+    /// The URI.
     pub uri: String,
     /// The values of the template's variables.
     pub variables: BTreeMap<String, String>,
 }
 
-/// A resource with a fixed address.
+/// A resource with a fixed URI.
 pub struct ResourceEntry {
     pub(crate) access: Access,
     pub(crate) wire: WireResource,
     read: Read,
 }
 
-/// A family of resources, by a template of their addresses.
+/// A URI template, which stands for many resources.
 pub struct TemplateEntry {
     pub(crate) access: Access,
     pub(crate) wire: ResourceTemplate,
@@ -44,7 +44,7 @@ pub struct TemplateEntry {
 }
 
 impl ResourceEntry {
-    /// A resource and how to read it.
+    /// Creates a resource and the function that reads it.
     pub fn new<F, W>(access: Access, wire: WireResource, read: F) -> Self
     where
         F: Fn(Call, Address) -> W + Send + Sync + 'static,
@@ -63,7 +63,7 @@ impl ResourceEntry {
 }
 
 impl TemplateEntry {
-    /// A family of resources and how to read one of them.
+    /// Creates a resource template and the function that reads one resource.
     pub fn new<F, W>(access: Access, wire: ResourceTemplate, read: F) -> Result<Self, RegistryError>
     where
         F: Fn(Call, Address) -> W + Send + Sync + 'static,
@@ -75,20 +75,20 @@ impl TemplateEntry {
         Ok(Self { access, wire, template, read, exists: None, complete: None })
     }
 
-    /// Adds how to tell whether there is anything under an address; without it there is under each that fits.
+    /// Adds an existence check. Without it, every URI that matches the template exists.
     pub fn existing_by(mut self, exists: impl Fn(&Address) -> bool + Send + Sync + 'static) -> Self {
         self.exists = Some(Box::new(exists));
         self
     }
 
-    /// Whether there is anything under that address.
+    /// Whether a resource with that URI exists.
     pub(crate) fn has(&self, uri: &str) -> bool {
         let Some(variables) = self.template.matches(uri) else { return false };
         let address = Address { uri: uri.to_owned(), variables };
         self.exists.as_ref().is_none_or(|exists| exists(&address))
     }
 
-    /// Adds completion of the variables: given a variable's name and what is typed so far, what it could be.
+    /// Adds completion of variables: a function from the name of a variable and the text typed so far to suggestions.
     pub fn completed_by(
         mut self,
         complete: impl Fn(&str, &str) -> Vec<String> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! JSON Schema 2020-12: made from Rust types, and used to check arguments before a tool runs.
+//! JSON Schema 2020-12: generated from Rust types, and used to validate arguments before a tool runs.
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
@@ -6,19 +6,19 @@ use serde_json::Value;
 
 use crate::{Error, mcp::JsonObject};
 
-/// How many faults of one call are told at once.
+/// Maximum number of validation errors in one response.
 const MAX_REPORTED_FAULTS: usize = 5;
 
-/// A schema that can't be used.
+/// Why a schema can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidSchema {
-    /// It is not valid JSON Schema, or refers to something outside itself.
+    /// Not valid JSON Schema, or with an external reference.
     #[error("its schema is not valid JSON Schema 2020-12: {0}")]
     Malformed(String),
-    /// Arguments are an object.
+    /// Arguments must be an object.
     #[error("its input schema must be of type \"object\"")]
     NotAnObject,
-    /// An `x-mcp-header` is not one that clients can send.
+    /// An `x-mcp-header` is not a valid header name, is used twice, or is on a non-scalar argument.
     #[error("its x-mcp-header {name:?} must be a header name, used once, on a string, integer or boolean")]
     Header {
         /// The name as written.
@@ -26,18 +26,18 @@ pub enum InvalidSchema {
     },
 }
 
-/// The schema of a type that is read, without the parts that only cost tokens (`$schema`, the type's Rust name).
+/// The schema of an input type, without the parts that only cost tokens (`$schema` and the Rust name of the type).
 pub fn schema_of<T: JsonSchema>() -> JsonObject {
     schema_by::<T>(SchemaSettings::draft2020_12())
 }
 
-/// The same of a type that is written: a field that may be left out is not required.
+/// The schema of an output type: a field that may be skipped is not required.
 pub(crate) fn output_schema_of<T: JsonSchema>() -> JsonObject {
     schema_by::<T>(SchemaSettings::draft2020_12().for_serialize())
 }
 
 fn schema_by<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
-    let settings = settings.with_transform(RecursiveTransform(leave_out_formats_of_rust));
+    let settings = settings.with_transform(RecursiveTransform(remove_rust_formats));
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut object = match Value::from(schema) {
         Value::Object(object) => object,
@@ -46,40 +46,41 @@ fn schema_by<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     object.remove("$schema");
     object.remove("title");
     if object.get("type") == Some(&Value::from("object")) {
-        // Some clients refuse a schema that does not say that there are no properties.
+        // Some clients reject an object schema without `properties`.
         object.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     }
     object
 }
 
-/// `uint` and its like are the names of Rust; clients warn of each.
-fn leave_out_formats_of_rust(schema: &mut Schema) {
-    let is_of_rust = |format: &str| format.starts_with("uint") || matches!(format, "int" | "int8" | "int16");
-    if schema.get("format").and_then(Value::as_str).is_some_and(is_of_rust) {
+/// Removes Rust formats such as `uint`, which make clients warn.
+fn remove_rust_formats(schema: &mut Schema) {
+    let is_rust_format =
+        |format: &str| format.starts_with("uint") || matches!(format, "int" | "int8" | "int16");
+    if schema.get("format").and_then(Value::as_str).is_some_and(is_rust_format) {
         schema.remove("format");
     }
 }
 
-/// A schema that is ready for use. Nothing outside it is ever fetched: the features that could are off.
-pub(crate) fn compiled(schema: &JsonObject) -> Result<Validator, InvalidSchema> {
+/// Compiles a schema. Nothing external is ever fetched: those features are disabled.
+pub(crate) fn compile(schema: &JsonObject) -> Result<Validator, InvalidSchema> {
     let schema = Value::Object(schema.clone());
     jsonschema::draft202012::new(&schema).map_err(|error| InvalidSchema::Malformed(error.to_string()))
 }
 
-/// A schema that is ready to check arguments.
+/// A compiled schema for arguments.
 #[derive(Debug)]
-pub(crate) struct ArgumentCheck(Validator);
+pub(crate) struct ArgumentValidator(Validator);
 
-impl ArgumentCheck {
+impl ArgumentValidator {
     pub(crate) fn new(schema: &JsonObject) -> Result<Self, InvalidSchema> {
         if schema.get("type") != Some(&Value::from("object")) {
             return Err(InvalidSchema::NotAnObject);
         }
-        compiled(schema).map(Self)
+        compile(schema).map(Self)
     }
 
-    /// Passes arguments that fit; else names each field that does not.
-    pub(crate) fn check(&self, arguments: &Value) -> Result<(), Error> {
+    /// Validates arguments; the error names each invalid field.
+    pub(crate) fn validate(&self, arguments: &Value) -> Result<(), Error> {
         if self.0.is_valid(arguments) {
             return Ok(());
         }
@@ -95,26 +96,26 @@ impl ArgumentCheck {
     }
 }
 
-/// Notes the field and the message of a fault. A value that fits none of several schemas is judged by the one that
-/// was meant, where only one takes values of its type: something optional is "this, or null".
-fn describe_fault(arguments: &Value, fault: &ValidationError<'_>, found: &mut Vec<(String, String)>) {
+/// Records the field and the message of a validation error. If a value matches no branch of an `anyOf`, but only one
+/// branch accepts its type, the errors of that branch are reported: an optional value is "this, or null".
+fn describe_fault(arguments: &Value, fault: &ValidationError<'_>, faults: &mut Vec<(String, String)>) {
     if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
         fault.kind()
     {
-        let is_of_another_type = |inner: &ValidationError<'_>| {
+        let is_type_error = |inner: &ValidationError<'_>| {
             matches!(inner.kind(), ValidationErrorKind::Type { .. })
                 && inner.instance_path() == fault.instance_path()
         };
-        let mut meant = context.iter().filter(|branch| !branch.iter().any(is_of_another_type));
-        if let (Some(branch), None) = (meant.next(), meant.next()) {
-            return branch.iter().for_each(|inner| describe_fault(arguments, inner, found));
+        let mut candidates = context.iter().filter(|branch| !branch.iter().any(is_type_error));
+        if let (Some(branch), None) = (candidates.next(), candidates.next()) {
+            return branch.iter().for_each(|inner| describe_fault(arguments, inner, faults));
         }
     }
     let mut field = field_of(fault);
     let mut what = fault.to_string();
-    if let Some(key) = unwanted(arguments, fault) {
+    if let Some(key) = rejected_key(arguments, fault) {
         field = format!("{field}.{key}");
-        "there is no such argument".clone_into(&mut what);
+        "unknown argument".clone_into(&mut what);
     }
     if let ValidationErrorKind::Enum { options } = fault.kind()
         && let Some(options) = options.as_array()
@@ -122,19 +123,19 @@ fn describe_fault(arguments: &Value, fault: &ValidationError<'_>, found: &mut Ve
         let options: Vec<String> = options.iter().map(ToString::to_string).collect();
         what = format!("must be one of {}", options.join(", "));
     }
-    let field = shortened(&field);
-    let message = format!("{field}: {}", shortened(&what));
-    found.push((field, message));
+    let field = truncated(&field);
+    let message = format!("{field}: {}", truncated(&what));
+    faults.push((field, message));
 }
 
-/// The key that an object which takes none was given; the fault itself only tells its value.
-fn unwanted<'a>(arguments: &'a Value, fault: &ValidationError<'_>) -> Option<&'a String> {
+/// The rejected key of an object that allows none. The validation error itself contains only the value.
+fn rejected_key<'a>(arguments: &'a Value, fault: &ValidationError<'_>) -> Option<&'a String> {
     matches!(fault.kind(), ValidationErrorKind::FalseSchema).then_some(())?;
     let object = arguments.pointer(fault.instance_path().as_str())?.as_object()?;
     object.iter().find_map(|(key, value)| (*value == **fault.instance()).then_some(key))
 }
 
-/// `arguments.filter.tags.0`: where the fault is, and for a missing property the property itself.
+/// The path of the error, such as `arguments.filter.tags.0`; for a missing property, the path of the property.
 fn field_of(fault: &ValidationError<'_>) -> String {
     let mut field = String::from("arguments");
     for part in fault.instance_path().as_str().split('/').skip(1) {
@@ -155,8 +156,8 @@ fn field_of(fault: &ValidationError<'_>) -> String {
     field
 }
 
-/// Messages quote names and values; a large one would fill the answer.
-fn shortened(text: &str) -> String {
+/// Truncates a message: it may quote a large value.
+fn truncated(text: &str) -> String {
     const MAX_CHARS: usize = 300;
     match text.char_indices().nth(MAX_CHARS) {
         None => text.to_owned(),

@@ -1,10 +1,10 @@
-//! Resource templates: `skill://{name}/SKILL.md`, and `doc://{+path}` where the variable may span `/`.
+//! Resource templates: `skill://{name}/SKILL.md`, and `doc://{+path}` where the variable may contain `/`.
 //!
-//! Only these two forms of RFC 6570 are taken; they are the ones that can be matched backwards without guessing.
+//! Only these two forms of RFC 6570 are supported: they can be matched without ambiguity.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A template that addresses can be matched against.
+/// A parsed template that URIs are matched against.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Template {
     parts: Vec<Part>,
@@ -17,7 +17,7 @@ enum Part {
 }
 
 impl Template {
-    /// Parses a template; nothing when a brace stands alone, a name is empty or stands twice, or two variables touch.
+    /// Parses a template. `None` on an unbalanced brace, an empty or duplicate name, or two adjacent variables.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -46,7 +46,7 @@ impl Template {
         unique.then_some(template)
     }
 
-    /// The names of the variables, in their order.
+    /// The names of the variables, in order.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Literal(_) => None,
@@ -54,7 +54,7 @@ impl Template {
         })
     }
 
-    /// The values of the variables, where the address fits.
+    /// Matches a URI; returns the values of the variables.
     pub(crate) fn matches(&self, uri: &str) -> Option<BTreeMap<String, String>> {
         let mut values = BTreeMap::new();
         match_parts(&self.parts, uri, &mut values).then_some(values)
@@ -70,7 +70,7 @@ fn variable(inside: &str) -> Option<Part> {
     valid.then(|| Part::Variable { name: name.to_owned(), spans_slash })
 }
 
-/// A variable takes the shortest text that lets the rest fit, so each address has one reading.
+/// A variable matches the shortest text with which the rest matches, so each URI has one interpretation.
 fn match_parts(parts: &[Part], text: &str, values: &mut BTreeMap<String, String>) -> bool {
     match parts {
         [] => text.is_empty(),

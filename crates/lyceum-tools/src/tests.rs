@@ -1,6 +1,6 @@
-//! What a caller sees and what a call answers, through the pure dispatch.
+//! What callers see and what calls return, through dispatch without a transport.
 //!
-//! Each test makes a registry in sight, puts a [`Client`] before it, and looks at the messages that come back.
+//! Each test builds a registry, connects a [`Client`] to it, and checks the messages that come back.
 
 mod arguments;
 mod audit;
@@ -39,13 +39,13 @@ use crate::{
     },
 };
 
-/// The service that everything here belongs to, unless a test says otherwise.
+/// The service of every entry, unless a test says otherwise.
 const SHELF: Domain = Domain::from_static("shelf");
 
-/// What the work of a tool comes to.
-type Worked = Result<Outcome<CallToolResult>, Error>;
+/// The result of a tool.
+type ToolResult = Result<Outcome<CallToolResult>, Error>;
 
-/// Someone who talks to a server in the modern era.
+/// A client that speaks MCP 2026-07-28.
 struct Client {
     mcp: Mcp,
     caller: Arc<Caller>,
@@ -53,7 +53,7 @@ struct Client {
 }
 
 impl Client {
-    /// A stranger before a server that offers just this.
+    /// An anonymous client of a server with this registry.
     fn of(registry: Registry) -> Self {
         let implementation = Implementation::new("lyceum", "0.0.0");
         let identity = Identity { implementation, instructions: "Read the labels.".to_owned() };
@@ -65,12 +65,12 @@ impl Client {
         Self { mcp, caller: Arc::new(Caller::anonymous()), meta: object(meta) }
     }
 
-    /// Someone else before the same server.
+    /// Another caller of the same server.
     fn called_by(&self, caller: Caller) -> Self {
         Self { mcp: self.mcp.clone(), caller: Arc::new(caller), meta: self.meta.clone() }
     }
 
-    /// The same, saying one more thing in `_meta`.
+    /// Adds a field to `_meta` of every request.
     fn saying(mut self, key: &str, value: Value) -> Self {
         self.meta.insert(key.to_owned(), value);
         self
@@ -90,7 +90,7 @@ impl Client {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         match Incoming::parse(message.to_string().as_bytes()) {
             Ok(Incoming::Request(request)) => request,
-            other => panic!("{message} was read as {other:?}"),
+            other => panic!("{message} was parsed as {other:?}"),
         }
     }
 
@@ -98,12 +98,12 @@ impl Client {
         self.mcp.dispatch(self.view(), self.request(method, params), None).await
     }
 
-    /// A message as the client reads it.
+    /// Encodes and parses a message, as the client sees it.
     fn read(&self, message: Message) -> Value {
         serde_json::from_slice(&self.mcp.encode(message)).unwrap()
     }
 
-    /// Everything that comes back, to the end.
+    /// All messages of the reply.
     async fn messages(&self, method: &str, params: Value) -> Vec<Value> {
         match self.reply(method, params).await {
             Reply::Refused(message) | Reply::One(message) => vec![self.read(*message)],
@@ -111,14 +111,14 @@ impl Client {
         }
     }
 
-    /// The one message that comes back: its result, or the error in its place.
+    /// The only message of the reply: its result, or the error.
     async fn ask(&self, method: &str, params: Value) -> Value {
         let messages = self.messages(method, params).await;
         assert_eq!(messages.len(), 1, "{messages:?}");
         answer_in(&messages[0])
     }
 
-    /// The text of a call's result, or the message of the error in its place.
+    /// The text of a tool result, or the message of the error.
     async fn call(&self, name: &str, arguments: Value) -> String {
         said_in(&self.ask("tools/call", json!({ "name": name, "arguments": arguments })).await)
     }
@@ -127,11 +127,11 @@ impl Client {
 fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(object) => object,
-        other => panic!("{other} is no object"),
+        other => panic!("{other} is not an object"),
     }
 }
 
-/// The result of a message without the server's name on it, or its error.
+/// The result without `serverInfo`, or the error.
 fn answer_in(message: &Value) -> Value {
     let Some(result) = message.get("result") else { return json!({ "error": message["error"] }) };
     let mut result = object(result.clone());
@@ -145,7 +145,7 @@ fn answer_in(message: &Value) -> Value {
 
 fn said_in(answer: &Value) -> String {
     let text = answer["content"][0]["text"].as_str().or_else(|| answer["error"]["message"].as_str());
-    text.unwrap_or_else(|| panic!("{answer} says nothing")).to_owned()
+    text.unwrap_or_else(|| panic!("{answer} has no text")).to_owned()
 }
 
 fn access(tier: Tier, scopes: &[&str]) -> Access {
@@ -153,7 +153,7 @@ fn access(tier: Tier, scopes: &[&str]) -> Access {
     Access { domain: SHELF, tier, scopes }
 }
 
-/// What a tool is that takes anything and is open to anyone.
+/// A public tool that accepts any arguments.
 fn spec(name: &str) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
@@ -167,13 +167,13 @@ fn spec(name: &str) -> ToolSpec {
     }
 }
 
-/// A tool that says `done`.
+/// A tool that returns `done`.
 fn tool(spec: ToolSpec) -> ToolEntry {
     working(spec, |_| said("done"))
 }
 
-/// A tool that works without waiting and without arguments.
-fn working(spec: ToolSpec, work: impl Fn(&Call) -> Worked + Send + Sync + 'static) -> ToolEntry {
+/// A synchronous tool without arguments.
+fn working(spec: ToolSpec, work: impl Fn(&Call) -> ToolResult + Send + Sync + 'static) -> ToolEntry {
     let work = Arc::new(work);
     ToolEntry::new(spec, move |call, _| {
         let work = work.clone();
@@ -182,11 +182,11 @@ fn working(spec: ToolSpec, work: impl Fn(&Call) -> Worked + Send + Sync + 'stati
     .unwrap()
 }
 
-fn said(text: impl Into<String>) -> Worked {
+fn said(text: impl Into<String>) -> ToolResult {
     Ok(Outcome::Done(CallToolResult::success(vec![ContentBlock::text(text)])))
 }
 
-/// A resource that holds its own address.
+/// A resource whose content is its URI.
 fn resource(access: Access, uri: &str) -> ResourceEntry {
     ResourceEntry::new(access, WireResource::new(uri, "a resource"), |_, address| async move {
         let contents = ResourceContents::text(address.uri.clone(), address.uri);
@@ -194,7 +194,7 @@ fn resource(access: Access, uri: &str) -> ResourceEntry {
     })
 }
 
-/// A family of resources that hold the values of the template's variables.
+/// A resource template whose content is the values of its variables.
 fn family(access: Access, template: &str) -> Result<TemplateEntry, RegistryError> {
     TemplateEntry::new(access, ResourceTemplate::new(template, "a family"), |_, address| async move {
         let contents = ResourceContents::text(json!(address.variables).to_string(), address.uri);
@@ -202,7 +202,7 @@ fn family(access: Access, template: &str) -> Result<TemplateEntry, RegistryError
     })
 }
 
-/// A prompt that repeats its arguments.
+/// A prompt that renders its arguments.
 fn prompt(access: Access, wire: WirePrompt) -> PromptEntry {
     PromptEntry::new(access, wire, |_, arguments| async move {
         let message = PromptMessage::new_text(Role::User, format!("{arguments:?}"));
@@ -210,7 +210,7 @@ fn prompt(access: Access, wire: WirePrompt) -> PromptEntry {
     })
 }
 
-/// A registry of those tools alone.
+/// A registry with only those tools.
 fn tools(entries: impl IntoIterator<Item = ToolEntry>) -> Registry {
     let builder = entries.into_iter().fold(Registry::builder(), |all, tool| all.tool_entry(tool).unwrap());
     builder.build()

@@ -1,6 +1,6 @@
-//! A tool: its contract as constants and types, its work in `call`.
+//! A tool: its contract as constants and types, its implementation in `call`.
 //!
-//! A [`Tool`] is erased once, into a [`ToolEntry`]; the registry, the gate and the doors know only entries.
+//! A [`Tool`] is type-erased once, into a [`ToolEntry`]; the registry, the gate and the transports know only entries.
 
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 
@@ -13,44 +13,45 @@ use serde_json::Value;
 use crate::{
     Call, Error, Outcome, Prefix, RegistryError,
     mcp::{CallToolResult, JsonObject, MirroredArgument, WireTool},
-    schema::{ArgumentCheck, compiled, output_schema_of, schema_of},
+    prefix::Mentions,
+    schema::{ArgumentValidator, compile, output_schema_of, schema_of},
 };
 
-/// A tool, whole. The schemas come from `Args` and `Output`; the gate has run before `call`.
+/// A tool. The schemas are generated from `Args` and `Output`; permissions are checked before `call`.
 pub trait Tool: 'static {
     /// The name that clients call.
     const NAME: &'static str;
-    /// The name that people read.
+    /// The display name.
     const TITLE: &'static str;
-    /// What it does and when to use it, for a model to choose by.
+    /// What it does and when to use it, for the model.
     const DESCRIPTION: &'static str;
-    /// The lowest tier that may use it.
+    /// The minimum tier.
     const TIER: Tier = Tier::Public;
-    /// Every scope that is needed.
+    /// All required scopes.
     const SCOPES: &'static [&'static str] = &[];
-    /// What it does to the world.
+    /// Whether it reads, writes or deletes.
     const EFFECT: Effect = Effect::Reads;
-    /// How refusals and failures are told.
+    /// How refusals and failures are reported.
     const FAULTS: Faults = Faults::InResult;
 
-    /// What it works on.
+    /// The service that it is called with.
     type Service: Send + Sync + 'static;
     /// The arguments.
     type Args: DeserializeOwned + JsonSchema + Send;
-    /// Its answer.
+    /// The structured result.
     type Output: Serialize + JsonSchema;
 
-    /// Completes the contract with what only the service knows, such as whose knowledge it is.
+    /// Completes the contract with what only the service knows, such as the name of the knowledge base.
     fn contract(_service: &Self::Service, spec: ToolSpec) -> ToolSpec {
         spec
     }
 
-    /// How long a call may take at most, where that is for the tool to say: then `limits.call_seconds` does not cut it.
+    /// Maximum duration of a call, if the tool sets its own. It replaces `limits.call_seconds` if it is longer.
     fn deadline(_service: &Self::Service) -> Option<Duration> {
         None
     }
 
-    /// Does the work.
+    /// Runs the tool.
     fn call(
         service: &Self::Service,
         call: &Call,
@@ -58,18 +59,18 @@ pub trait Tool: 'static {
     ) -> impl Future<Output = Result<Self::Output, Error>> + Send;
 }
 
-/// What a tool does to the world; becomes the hints that clients show.
+/// Side effects of a tool; clients see them as annotations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Only reads.
     Reads,
-    /// Adds or changes something that can be taken back.
+    /// Adds or changes something, reversibly.
     Writes,
-    /// May take something away.
+    /// May delete something.
     Destroys,
 }
 
-/// How refusals and failures of a tool are told, as its document says.
+/// How refusals and failures of a tool are reported, as its specification says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Faults {
     /// In a result with `isError`, which the model reads and can act on.
@@ -80,42 +81,43 @@ pub enum Faults {
     AsProtocolError,
 }
 
-/// What a tool is, without its work.
+/// The contract of a tool.
 #[derive(Debug, Clone)]
 pub struct ToolSpec {
     /// The name that clients call.
     pub name: String,
-    /// The name that people read.
+    /// The display name.
     pub title: String,
     /// What it does and when to use it.
     pub description: String,
-    /// The terms on which it is seen and used.
+    /// Who may see and call it.
     pub access: Access,
     /// JSON Schema 2020-12 of the arguments.
     pub input_schema: JsonObject,
-    /// JSON Schema 2020-12 of the structured answer, where there is one.
+    /// JSON Schema 2020-12 of the structured result, if there is one.
     pub output_schema: Option<JsonObject>,
-    /// What it does to the world.
+    /// Whether it reads, writes or deletes.
     pub effect: Effect,
-    /// How refusals and failures are told.
+    /// How refusals and failures are reported.
     pub faults: Faults,
 }
 
 type Work =
     Box<dyn Fn(Call, JsonObject) -> BoxFuture<'static, Result<Outcome<CallToolResult>, Error>> + Send + Sync>;
 
-/// A registered tool: what it is, the check of its arguments, and its work.
+/// A registered tool: contract, argument validator and implementation.
 pub struct ToolEntry {
     spec: ToolSpec,
     wire: WireTool,
-    check: ArgumentCheck,
+    validator: ArgumentValidator,
     mirrored: Vec<MirroredArgument>,
+    mentions: Option<Mentions>,
     work: Work,
     deadline: Box<dyn Fn() -> Option<Duration> + Send + Sync>,
 }
 
 impl ToolEntry {
-    /// Erases a [`Tool`] that belongs to `domain` and works on `service`.
+    /// Type-erases a [`Tool`] of the service `domain`, which is called with `service`.
     pub fn of<T: Tool>(domain: &Domain, service: Arc<T::Service>) -> Result<Self, RegistryError> {
         let spec = ToolSpec {
             name: T::NAME.to_owned(),
@@ -141,7 +143,7 @@ impl ToolEntry {
         Ok(Self { deadline: Box::new(move || T::deadline(&timed)), ..entry })
     }
 
-    /// A tool whose contract is only known at run time, or whose answer is more than one structure.
+    /// Creates a tool whose contract is only known at run time, or whose result is more than one structure.
     pub fn new<F, W>(spec: ToolSpec, work: F) -> Result<Self, RegistryError>
     where
         F: Fn(Call, JsonObject) -> W + Send + Sync + 'static,
@@ -150,22 +152,23 @@ impl ToolEntry {
         if !is_tool_name(&spec.name) {
             return Err(RegistryError::ToolName { name: spec.name });
         }
-        let refused = |source| RegistryError::Schema { name: spec.name.clone(), source };
-        let check = ArgumentCheck::new(&spec.input_schema).map_err(refused)?;
-        let mirrored = MirroredArgument::all(&spec.input_schema).map_err(refused)?;
-        spec.output_schema.as_ref().map(compiled).transpose().map_err(refused)?;
+        let invalid = |source| RegistryError::Schema { name: spec.name.clone(), source };
+        let validator = ArgumentValidator::new(&spec.input_schema).map_err(invalid)?;
+        let mirrored = MirroredArgument::all(&spec.input_schema).map_err(invalid)?;
+        spec.output_schema.as_ref().map(compile).transpose().map_err(invalid)?;
         let wire = crate::mcp::wire_tool(&spec);
         Ok(Self {
             spec,
             wire,
-            check,
+            validator,
             mirrored,
+            mentions: None,
             work: Box::new(move |call, arguments| Box::pin(work(call, arguments))),
             deadline: Box::new(|| None),
         })
     }
 
-    /// The same under a name with that before it.
+    /// Adds a prefix to the name.
     pub(crate) fn prefixed(mut self, prefix: &Prefix) -> Result<Self, RegistryError> {
         let name = prefix.of(&self.spec.name);
         if !is_tool_name(&name) {
@@ -176,18 +179,21 @@ impl ToolEntry {
         Ok(self)
     }
 
-    /// Describes it otherwise.
-    pub(crate) fn describe(&mut self, description: String) {
-        self.wire.description = Some(description.clone().into());
-        self.spec.description = description;
+    /// Uses prefixed names wherever the contract or an error mentions a tool of the same service.
+    pub(crate) fn rewrite_mentions(&mut self, mentions: &Mentions) {
+        self.spec.description = mentions.in_text(&self.spec.description);
+        mentions.in_schema(&mut self.spec.input_schema);
+        self.spec.output_schema.iter_mut().for_each(|schema| mentions.in_schema(schema));
+        self.wire = crate::mcp::wire_tool(&self.spec);
+        self.mentions = Some(mentions.clone());
     }
 
-    /// What the tool is.
+    /// The contract.
     pub fn spec(&self) -> &ToolSpec {
         &self.spec
     }
 
-    /// How long a call may take, if the tool itself says so.
+    /// Maximum duration of a call, if the tool sets its own.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         (self.deadline)()
     }
@@ -196,23 +202,27 @@ impl ToolEntry {
         &self.wire
     }
 
-    /// The arguments that HTTP requests repeat in headers.
+    /// The arguments that HTTP requests mirror in headers.
     pub(crate) fn mirrored(&self) -> &[MirroredArgument] {
         &self.mirrored
     }
 
-    /// Checks the arguments, then does the work.
+    /// Validates the arguments, then runs the tool.
     pub(crate) async fn run(
         &self,
         call: Call,
         arguments: JsonObject,
     ) -> Result<Outcome<CallToolResult>, Error> {
         let arguments = Value::Object(arguments);
-        self.check.check(&arguments)?;
-        match arguments {
+        self.validator.validate(&arguments)?;
+        let result = match arguments {
             Value::Object(arguments) => (self.work)(call, arguments).await,
             _ => Err(Error::invalid("arguments", "arguments: must be an object")),
-        }
+        };
+        result.map_err(|error| match &self.mentions {
+            Some(mentions) => mentions.in_error(error),
+            None => error,
+        })
     }
 }
 
@@ -229,7 +239,7 @@ fn scopes(names: &[&str]) -> Result<Vec<Scope>, RegistryError> {
         .collect()
 }
 
-/// The characters that every client can send; see the specification's page on tools.
+/// Whether every client can send the name; see the specification's page on tools.
 fn is_tool_name(name: &str) -> bool {
     let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.');
     (1..=128).contains(&name.len()) && name.bytes().all(allowed)

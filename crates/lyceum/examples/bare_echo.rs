@@ -1,4 +1,4 @@
-//! A bare axum JSON echo: the ceiling that `cargo xtask bench http` measures against.
+//! A bare axum JSON echo: the upper bound that `cargo xtask bench http` compares with.
 
 use axum::{Json, Router, routing::post, serve::ListenerExt};
 use clap::Parser;
@@ -15,10 +15,7 @@ struct Args {
 async fn main() -> anyhow::Result<()> {
     let listener = tokio::net::TcpListener::bind(Args::parse().listen).await?;
     eprintln!("{}", json!({ "message": "listening", "addr": listener.local_addr()?.to_string() }));
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "it is what our server is compared with, and has no route table"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a baseline for benchmarks, without a route table")]
     let app = Router::new().route("/mcp", post(async |Json(body): Json<Value>| Json(body)));
     let listener = listener.tap_io(|stream| {
         let _unsupported = stream.set_nodelay(true);

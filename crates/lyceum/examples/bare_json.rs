@@ -1,5 +1,5 @@
-//! Bare axum sending fixed JSON from memory, at any path: the ceiling that `cargo xtask bench sync` measures REST
-//! against.
+//! Bare axum that sends fixed JSON from memory, at any path: the upper bound that `cargo xtask bench sync` compares
+//! with.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ struct Args {
     /// The address and port to listen on.
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: String,
-    /// The file that is sent as the body of every answer.
+    /// The file to send as the body of every response.
     #[arg(long)]
     body: PathBuf,
 }

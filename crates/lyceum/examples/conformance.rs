@@ -1,5 +1,5 @@
-//! The fixtures of the MCP conformance suite behind the real router and edge, so that it is our transport which is
-//! tested. Also the server of `cargo xtask bench http`.
+//! The fixtures of the MCP conformance suite behind the real router and middleware, so that our transport is tested.
+//! Also the server of `cargo xtask bench http`.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ struct Args {
     /// The address and port to listen on.
     #[arg(long, default_value = "127.0.0.1:0")]
     listen: String,
-    /// The folder for what must survive a restart.
+    /// The data folder.
     #[arg(long)]
     data_dir: Option<PathBuf>,
 }

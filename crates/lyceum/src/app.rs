@@ -1,4 +1,4 @@
-//! The application: one plain struct, built once, top to bottom, and cloned cheaply.
+//! The application state: one plain struct, built once, cheap to clone.
 
 use std::{net::SocketAddr, ops::Deref, sync::Arc};
 
@@ -12,7 +12,7 @@ use lyceum_tools::{
 };
 
 use crate::{
-    auth::{self, AuditLog},
+    auth::AuditLog,
     config::{AuthService, Config},
     deadline::within,
     drain::Drain,
@@ -28,22 +28,22 @@ use crate::{
 #[derive(Clone)]
 pub struct App(Arc<Parts>);
 
-/// What the application is made of.
+/// The parts of the application.
 pub struct Parts {
     pub(crate) config: Config,
     pub(crate) addr: SocketAddr,
     pub(crate) services: Services,
     pub(crate) mcp: Mcp,
     pub(crate) legacy: Legacy,
-    /// Who is calling; without it everyone may do everything.
+    /// Authentication; `None` if `auth.mode` is "open".
     pub(crate) auth: Option<Auth>,
-    /// How often one address may sign in, send a token that is not known, and open a session.
+    /// Rate limits per client address: sign-in, unknown tokens, new sessions.
     pub(crate) sign_in_rate: RateLimit,
     pub(crate) token_rate: RateLimit,
     pub(crate) session_rate: RateLimit,
-    /// How often strangers may ask, where others are known.
+    /// Limits for anonymous callers, if others sign in.
     pub(crate) throttle: Throttle,
-    /// Who everyone is, without it.
+    /// The caller of every request, if `auth.mode` is "open".
     pub(crate) caller: Arc<Caller>,
     pub(crate) metrics: Metrics,
     pub(crate) drain: Drain,
@@ -59,39 +59,39 @@ impl Deref for App {
     }
 }
 
-/// What every part of the process stands on.
+/// What services and transports share.
 #[derive(Default)]
 struct Foundation {
     metrics: Metrics,
     tasks: Tasks,
 }
 
-/// Why the application can't be built. The text is for whoever starts it.
+/// Why the server can't start. The text is for the operator.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// What is offered does not fit together.
+    /// The offers of the services conflict.
     #[error(transparent)]
     Registry(#[from] RegistryError),
-    /// A service can't be made of what is declared.
+    /// A service can't be built from its configuration.
     #[error(transparent)]
     Service(#[from] anyhow::Error),
-    /// What is kept of sign-ins can't be opened.
+    /// The sign-in database can't be opened.
     #[error(
-        "the database of sign-ins can't be opened; restore auth.db in the data folder, or move it and auth.db.damaged away, and everyone signs in again"
+        "cannot open the sign-in database; restore auth.db in the data folder, or move auth.db and auth.db.damaged away, after which everyone must sign in again"
     )]
     Auth(#[source] lyceum_store::DbError),
-    /// The key of the deployment can't be read or made.
-    #[error("the key of this deployment (auth.key in the data folder) can't be used")]
+    /// The deployment key can't be read or created.
+    #[error("cannot use the deployment key (auth.key in the data folder)")]
     Key(#[source] std::io::Error),
 }
 
 impl App {
-    /// The product over HTTP, for everyone who reaches it: the services that the configuration turns on.
+    /// The server over HTTP, with the configured services.
     pub fn new(config: Config, addr: SocketAddr) -> Result<Self, StartError> {
         Self::of_services(config, addr, Audience::Everyone)
     }
 
-    /// The product over stdio, for the one person who started it.
+    /// The server over stdio, for the user who started it.
     pub fn for_one_person(config: Config) -> Result<Self, StartError> {
         let addr = config.listen;
         Self::of_services(config, addr, Audience::OnePerson)
@@ -102,7 +102,7 @@ impl App {
         Self::with_services(config, addr, audience, services)
     }
 
-    /// The product with services of one's own, in place of those that the configuration declares.
+    /// The server with the given services instead of the configured ones.
     pub fn serving(
         config: Config,
         addr: SocketAddr,
@@ -119,38 +119,36 @@ impl App {
     ) -> Result<Self, StartError> {
         let foundation = Foundation::default();
         let offers = services.offers(&config)?;
-        let mut admission = None;
-        // Who started the program over stdio may do everything.
-        if let Audience::Everyone = audience {
-            // A service that offers nothing, such as an index, has no endpoint that a token could be for.
-            let offering = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
-            let names = offering.map(|(name, _)| name.as_str());
-            admission = auth::service(&config, &public_url(&config, addr), names, services.scopes(&config))?;
-        }
+        let sign_in = match audience {
+            Audience::Everyone => services.sign_in(&config, &public_url(&config, addr), &offers)?,
+            // Over stdio the caller is whoever started the process.
+            Audience::OnePerson => None,
+        };
+        let auth = sign_in.as_ref().map(|sign_in| sign_in.auth().clone());
+        let services = match sign_in {
+            Some(sign_in) => services.and(sign_in),
+            None => services,
+        };
         let Foundation { metrics, tasks } = &foundation;
-        let audit =
-            admission.as_ref().map(|auth| AuditLog::new(auth.clone(), tasks.clone(), metrics.audit()));
+        let audit = auth.as_ref().map(|auth| AuditLog::new(auth.clone(), tasks.clone(), metrics.audit()));
         let hub = Arc::new(Hub::join(offers, audit.map(|audit| audit.sink()))?);
-        Ok(Self::assemble(config, addr, hub, services, admission, foundation))
+        Ok(Self::assemble(config, addr, hub, services, auth, foundation))
     }
 
-    /// The same doors before another registry.
+    /// The same transports with another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>) -> Self {
         Self::assemble(config, addr, hub, Services::none(), None, Foundation::default())
     }
 
-    /// Starts what works in the background. Needs the runtime, which building does not.
+    /// Starts background work. Needs a runtime, unlike building.
     pub fn start(&self) {
         let context = Context { tasks: self.tasks.clone(), hub: self.mcp.hub().clone() };
         for service in self.services.iter() {
             service.clone().start(&context);
         }
-        if let Some(auth) = &self.auth {
-            self.tasks.spawn(auth::keep_tidy(auth.clone()));
-        }
     }
 
-    /// The sources in the order of the configuration, and how fresh each is.
+    /// The sources in configuration order, with their freshness.
     pub(crate) fn sources(&self) -> Vec<SourceStatus> {
         self.services.sources(&self.config)
     }
@@ -197,24 +195,24 @@ impl App {
         }))
     }
 
-    /// What clients call the server, without a slash at the end.
+    /// The base URL that clients use, without a trailing slash.
     pub fn public_url(&self) -> String {
         public_url(&self.config, self.addr)
     }
 
-    /// Whether people sign in here.
+    /// Whether this server is an OAuth authorization server.
     pub(crate) fn has_sign_in(&self) -> bool {
         matches!(&self.config.auth, AuthService::Gated(oauth) if oauth.has_sign_in())
     }
 
-    /// From now on no new work is taken, and long streams are ended.
+    /// Stops accepting new work and ends long streams.
     pub(crate) fn begin_drain(&self) {
         self.drain.begin();
         self.mcp.hub().close();
         self.legacy.stop();
     }
 
-    /// Waits for a call, but not longer than a call may work.
+    /// Runs a call within `limits.call_seconds`.
     pub(crate) async fn within_limit<T>(
         &self,
         work: impl Future<Output = Result<T, Error>>,
@@ -223,8 +221,8 @@ impl App {
     }
 }
 
-/// What clients call a server that listens there.
-fn public_url(config: &Config, addr: SocketAddr) -> String {
+/// The base URL of a server that listens on that address.
+pub(crate) fn public_url(config: &Config, addr: SocketAddr) -> String {
     let listening = || match addr {
         addr if addr.ip().is_unspecified() => format!("http://127.0.0.1:{}", addr.port()),
         addr => format!("http://{addr}"),
@@ -232,13 +230,13 @@ fn public_url(config: &Config, addr: SocketAddr) -> String {
     config.public_url.clone().unwrap_or_else(listening)
 }
 
-/// A call that was not done within its time limit.
+/// The error of a call that timed out.
 pub(crate) fn too_late() -> Error {
-    let message = "the work was not done within its time limit (limits.call_seconds)".to_owned();
+    let message = "the call timed out (limits.call_seconds)".to_owned();
     Error::Failed { code: ErrorCode::Timeout, message }
 }
 
-/// The key of this process. Without randomness there is no server.
+/// A random key for this process.
 #[expect(
     clippy::expect_used,
     reason = "a system without randomness can't keep any promise; it must not start"

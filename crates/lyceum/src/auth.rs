@@ -1,40 +1,37 @@
-//! Sign-in, made of the configuration: its database, its key, and what tokens are for.
+//! Sign-in, built from the configuration: its database, the deployment key, and the resources that tokens are for.
 
 mod audit;
+mod sign_in;
 
 use std::{
     io::{ErrorKind, Write},
     os::unix::fs::OpenOptionsExt,
     path::Path,
-    time::Duration,
+    sync::Arc,
 };
 
-use jiff::Timestamp;
 use lyceum_auth::{Auth, Key, Settings};
 use lyceum_model::{Right, Rights};
 use lyceum_store::{Db, DbError};
-use tracing::Instrument;
 
 pub(crate) use audit::AuditLog;
+pub(crate) use sign_in::{SIGN_IN, SignIn};
 
 use crate::{
     app::StartError,
     config::{AuthMode, AuthService, Config},
 };
 
-/// The file with the key of this deployment, where the environment has none.
+/// File of the deployment key, if the environment has none.
 const KEY: &str = "auth.key";
 
-/// How often expired grants and tokens are deleted.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
-
-/// Sign-in, unless everyone may do everything. Tokens are for the services of these names, and hold some of these scopes.
+/// Builds sign-in, unless `auth.mode` is "open". Tokens are for the services of these names and carry some of these scopes.
 pub(crate) fn service<'a>(
     config: &Config,
     issuer: &str,
     services: impl Iterator<Item = &'a str>,
     rights: Vec<Right>,
-) -> Result<Option<Auth>, StartError> {
+) -> Result<Option<Arc<SignIn>>, StartError> {
     let AuthService::Gated(oauth) = &config.auth else { return Ok(None) };
     let db = database(&config.data_dir).map_err(StartError::Auth)?;
     let key = oauth.key.clone().map_or_else(|| key(&config.data_dir), Ok).map_err(StartError::Key)?;
@@ -56,21 +53,10 @@ pub(crate) fn service<'a>(
         anonymous: oauth.anonymous,
         rights: Rights::new(rights),
     };
-    Ok(Some(Auth::new(db, settings)))
+    Ok(Some(Arc::new(SignIn::new(Auth::new(db, settings), (**oauth).clone()))))
 }
 
-/// Deletes expired grants and tokens, now and every hour.
-pub(crate) async fn keep_tidy(auth: Auth) {
-    loop {
-        let span = tracing::error_span!("delete_expired_grants");
-        if let Err(error) = auth.sweep(Timestamp::now()).instrument(span.clone()).await {
-            tracing::warn!(parent: &span, error.cause = %error, "could not delete expired grants and tokens");
-        }
-        tokio::time::sleep(SWEEP_INTERVAL).await;
-    }
-}
-
-/// What people allowed. Only its owner can read it.
+/// Opens the database of grants, readable by its owner only.
 fn database(folder: &Path) -> Result<Db, DbError> {
     let file = folder.join("auth.db");
     std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
@@ -78,7 +64,7 @@ fn database(folder: &Path) -> Result<Db, DbError> {
     Db::open(&file)
 }
 
-/// The key in the data folder, made at the first start. Only its owner can read it.
+/// Reads the deployment key in the data folder; creates it at the first start, readable by its owner only.
 fn key(folder: &Path) -> std::io::Result<Key> {
     let file = folder.join(KEY);
     match std::fs::read_to_string(&file) {
@@ -86,7 +72,7 @@ fn key(folder: &Path) -> std::io::Result<Key> {
             let unusable = || {
                 std::io::Error::new(
                     ErrorKind::InvalidData,
-                    "it does not hold a key; take it away, and all sign in again",
+                    "it contains no key; delete it, after which everyone must sign in again",
                 )
             };
             return Key::parse(&text).ok_or_else(unusable);
@@ -96,7 +82,7 @@ fn key(folder: &Path) -> std::io::Result<Key> {
     }
     std::fs::create_dir_all(folder)?;
     let key = Key::random().map_err(std::io::Error::other)?;
-    // Written whole or not at all: the name comes last, and whoever is first keeps it.
+    // Atomic: written to a temporary file, then linked; of two processes, the first wins.
     let new = folder.join(format!("{KEY}.{}", std::process::id()));
     let mut written =
         std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;

@@ -46,7 +46,7 @@ enum Command {
     Serve {
         /// Folder or Git repository of markdown to serve [default: what the configuration names, else an example]
         #[arg(value_name = "PATH|GIT-URL")]
-        place: Option<String>,
+        location: Option<String>,
         /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
@@ -109,12 +109,12 @@ enum Command {
     Openapi,
 }
 
-/// Runs the program. Git and the sandbox start it too, for errands of their own.
+/// Runs the program. Git (as askpass) and the sandbox (as helper) start it too.
 pub fn run() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let first = arguments.next();
-    if let Some(errand) = config::askpass_errand() {
-        return lyceum_source::askpass(&errand, &first.unwrap_or_default());
+    if let Some(prompt_request) = config::askpass_prompt_request() {
+        return lyceum_source::askpass(&prompt_request, &first.unwrap_or_default());
     }
     if first.as_deref() == Some(SANDBOX_HELPER) {
         return lyceum_sandbox::helper_main();
@@ -125,7 +125,7 @@ pub fn run() -> ExitCode {
     match execute(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            // Not a log line: whoever typed the command reads this.
+            // On standard error and not in the log: the user at the terminal reads this.
             eprintln!("lyceum: {error:#}");
             ExitCode::FAILURE
         }
@@ -134,9 +134,9 @@ pub fn run() -> ExitCode {
 
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     let mut overrides = Overrides { config: cli.config, data_dir: cli.data_dir, ..Overrides::default() };
-    if let Command::Serve { place, listen } = &cli.command {
+    if let Command::Serve { location, listen } = &cli.command {
         overrides.listen.clone_from(listen);
-        overrides.serve.clone_from(place);
+        overrides.serve.clone_from(location);
     }
     match cli.command {
         Command::Check => check::check(&overrides),
@@ -151,7 +151,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Embed { .. } => embed::embed(&load_once(&overrides)?),
         Command::Schema => check::schema(),
         Command::Sync => sync::sync(&load_once(&overrides)?),
-        Command::Search(question) => search::search(&load_once(&overrides)?.or_example()?, &question),
+        Command::Search(args) => search::search(&load_once(&overrides)?.or_example()?, &args),
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
         Command::Reindex => reindex::reindex(&load_once(&overrides)?.or_example()?),
         Command::Openapi => check::openapi(),
@@ -169,11 +169,11 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// The configuration of a command that works once. Whoever typed it is told where a file was found that nobody named.
+/// Loads the configuration of a one-off command. Prints the path of a file that the user did not name.
 fn load_once(overrides: &Overrides) -> Result<Config, Faults> {
     let config = Config::load(overrides, Purpose::Once)?;
     if let Some(file @ (ConfigFile::WorkingFolder | ConfigFile::User(_))) = &config.file {
-        eprintln!("lyceum: the configuration is {file}");
+        eprintln!("lyceum: using the configuration {file}");
     }
     Ok(config)
 }

@@ -1,6 +1,6 @@
 //! The configuration: `lyceum.toml`, the environment and flags → a raw form → a validated [`Config`].
 //!
-//! Every fault is told at once, with its place and what to write. Nothing else in the program reads the environment.
+//! All errors are reported at once, with their location and a fix. Nothing else in the program reads the environment.
 
 mod auth;
 mod check;
@@ -32,9 +32,9 @@ use lyceum_tools::Prefix;
 
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
 pub use check::Checker;
-pub use environment::{askpass_errand, end_at, log_filter};
+pub use environment::{askpass_prompt_request, end_at, log_filter};
 pub use fault::{Fault, Faults, ValueOrigin};
-pub use file::{ConfigFile, Purpose, passes_over_working_folder};
+pub use file::{ConfigFile, Purpose, has_working_folder_file};
 pub use otlp::{OtlpEndpoint, otlp_endpoint};
 pub use raw::{AuthMode, KnowledgeApi};
 pub use schema::json_schema;
@@ -48,134 +48,135 @@ use crate::{
 };
 use document::Document;
 
-/// The name of the example as a source.
+/// The source name of the bundled example.
 const EXAMPLE: SourceName = SourceName::from_static("example");
 
-/// A configuration that can be used as it is.
+/// A valid configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// The file that it was read from, where there is one.
+    /// The file that it was loaded from, if any.
     pub file: Option<ConfigFile>,
-    /// Where to listen.
+    /// Address to listen on.
     pub listen: SocketAddr,
-    /// What clients call the server, if not by the listen address: `https://mcp.example.org`, without a slash.
+    /// Base URL for clients, if it differs from the listen address: `https://mcp.example.org`, without a trailing
+    /// slash.
     pub public_url: Option<String>,
-    /// The folder for what must survive a restart.
+    /// The folder for persistent data.
     pub data_dir: PathBuf,
-    /// The web pages that may call.
+    /// Origins of web pages that may call (CORS).
     pub allowed_origins: Vec<Origin>,
-    /// The names that the server may be called by.
+    /// Allowed `Host` headers.
     pub hosts: HostRule,
-    /// Where operators see health and metrics in full, beside the other listener.
+    /// Address of the operator listener, which serves health and metrics in full.
     pub operator_listen: Option<SocketAddr>,
-    /// The reverse proxies whose `X-Forwarded-For` is believed.
+    /// Reverse proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: TrustedProxies,
-    /// How much of everything is allowed.
+    /// Size, time and rate limits.
     pub limits: Limits,
-    /// Who may call.
+    /// Authentication.
     pub auth: AuthService,
-    /// Where knowledge comes from.
+    /// The declared sources.
     pub sources: Vec<Source>,
-    /// The services that are on.
+    /// The enabled services.
     pub services: Vec<Declared>,
-    /// How things are found.
+    /// Search settings.
     pub search: SearchService,
-    /// What is known of the machine.
+    /// The environment of the process.
     pub machine: Machine,
-    /// Whether anyone said anything: a file, or variables that turn a service on.
+    /// Whether there is any configuration: a file, or variables that enable a service.
     pub is_written: bool,
 }
 
-/// The skills service, as it is declared.
+/// Settings of a skills service.
 #[derive(Debug, Clone)]
 pub struct SkillsService {
-    /// The source that the skills are in; one of the declared.
+    /// The source of the skills, one of the declared sources.
     pub source: Source,
-    /// The folder of the skills in the source, where it is written down.
+    /// The folder of the skills in the source, if configured.
     pub path: Option<RelPath>,
-    /// What is laid over the `config.yaml` of the source.
+    /// Settings that override the `config.yaml` of the source.
     pub overlay: Overlay,
 }
 
-/// The knowledge service, as it is declared.
+/// Settings of a knowledge service.
 #[derive(Debug, Clone)]
 pub struct KnowledgeService {
-    /// The source that the documents are in; one of the declared.
+    /// The source of the documents, one of the declared sources.
     pub source: Source,
-    /// Who it belongs to, as people read it.
+    /// Display name.
     pub title: String,
     /// The types of documents.
     pub ontology: Ontology,
-    /// Stands for the ontology and the other rules.
+    /// Fingerprint input of everything that affects how documents are parsed, including the ontology.
     pub rules: String,
-    /// Folders and files that are left out.
+    /// Excluded folders and files.
     pub exclude: Vec<RelPath>,
-    /// Who may read whole documents by the REST API.
+    /// Who may read full documents over the REST API.
     pub api: KnowledgeApi,
-    /// Where documents are kept, where that is not the data folder.
+    /// The object store for documents; the data folder if `None`.
     pub bucket: Option<Bucket>,
 }
 
-/// An S3-compatible object store, as it is declared.
+/// Settings of an S3-compatible object store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bucket {
-    /// Its name.
+    /// Name of the bucket.
     pub name: String,
-    /// The address of the object store.
+    /// URL of the object store.
     pub endpoint: String,
-    /// The region.
+    /// Region of the bucket.
     pub region: String,
-    /// What all keys begin with.
+    /// Prefix of all keys.
     pub prefix: Option<String>,
-    /// The id of the access key.
+    /// Access key id.
     pub access_key: Secret,
-    /// The secret of the access key.
+    /// Secret access key.
     pub secret_key: Secret,
 }
 
-/// What is known of the machine, from its environment.
+/// The environment of the process.
 #[derive(Debug, Clone, Default)]
 pub struct Machine {
-    /// Where programs are looked for.
+    /// The folders of `PATH`.
     pub search_path: Vec<PathBuf>,
-    /// The folder for what need not survive.
+    /// The folder for temporary files.
     pub temporary: PathBuf,
-    /// Who runs the server.
+    /// The user that runs the server.
     pub user: String,
 }
 
-/// How much of everything is allowed.
+/// Size, time and rate limits.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// The largest request body.
+    /// Maximum size of a request body.
     pub body_bytes: usize,
-    /// How long a client may take to send the head or the body of a request.
+    /// Timeout for receiving the head or the body of a request.
     pub read: Duration,
-    /// How long a client may leave an answer unread.
+    /// Timeout for a client that does not read its response.
     pub write: Duration,
-    /// How long one call may work.
+    /// Timeout of one call.
     pub call: Duration,
-    /// How many connections may be open at once.
+    /// Maximum number of open connections.
     pub connections: usize,
-    /// How many of them one client address may have.
+    /// Maximum number of open connections per client address.
     pub connections_per_address: usize,
-    /// How many bytes of bodies and subscriptions are held for all clients together.
+    /// Byte budget for request bodies and subscriptions of all clients together.
     pub buffer_bytes: usize,
-    /// The largest request body without a sign-in, where people sign in.
+    /// Maximum size of the body of an anonymous request. Applies unless `auth.mode` is "open".
     pub anonymous_body_bytes: usize,
-    /// How many requests a second one client address may send without a sign-in, where people sign in.
+    /// Rate limit of anonymous requests per client address. Applies unless `auth.mode` is "open".
     pub anonymous_per_second: u32,
-    /// The same for all client addresses together.
+    /// Rate limit of anonymous requests from all client addresses together.
     pub anonymous_total_per_second: u32,
-    /// How many sessions of older clients are held in memory.
+    /// Maximum number of sessions in memory, for clients of earlier protocol versions.
     pub sessions: usize,
     /// How long an idle session stays in memory.
     pub session_idle: Duration,
-    /// How long calls under way may take to finish at the end.
+    /// How long shutdown waits for in-flight calls.
     pub shutdown: Duration,
 }
 
-/// A source, as it is declared.
+/// A declared source.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// Its name.
@@ -184,20 +185,20 @@ pub struct Source {
     pub location: Location,
 }
 
-/// A Git repository, as it is declared. The address may hold a secret, so it is not shown.
+/// A Git repository. The URL may contain a secret, so `Debug` omits it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// Its address, as Git takes it.
+    /// URL, in any form that Git accepts.
     pub url: String,
-    /// The branch that is served.
+    /// Branch to serve.
     pub branch: String,
-    /// What opens it.
+    /// Access token.
     pub token: Option<Secret>,
-    /// How many minutes lie between two questions for news, where it is written down.
+    /// Polling interval in minutes, if configured.
     pub poll_minutes: Option<u64>,
-    /// What news of a push is signed with.
+    /// Secret of the webhook signature.
     pub webhook_secret: Option<Secret>,
-    /// Where the web shows a file, with `{commit}` and `{path}` in it.
+    /// URL template of a file on the web, with `{commit}` and `{path}`.
     pub web_url: Option<String>,
 }
 
@@ -207,18 +208,18 @@ impl fmt::Debug for Repository {
     }
 }
 
-/// Where a source is.
+/// Location of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A Git repository.
     Repository(Repository),
     /// A folder.
     Folder(PathBuf),
-    /// The example that is part of the program.
+    /// The bundled example.
     Example,
 }
 
-/// What the command line says over file and environment.
+/// Command-line flags, which override file and environment.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--config`.
@@ -227,20 +228,19 @@ pub struct Overrides {
     pub listen: Option<String>,
     /// `--data-dir`.
     pub data_dir: Option<PathBuf>,
-    /// What `lyceum serve` was told to serve: a folder or the address of a Git repository.
+    /// The positional argument of `lyceum serve`: a folder or the URL of a Git repository.
     pub serve: Option<String>,
 }
 
 impl Config {
-    /// Loads the file that counts for that purpose, or the defaults where there is none; then the environment and the
-    /// flags over it.
+    /// Loads the file for that purpose, or the defaults if there is none, and applies the environment and the flags.
     pub fn load(overrides: &Overrides, purpose: Purpose) -> Result<Self, Faults> {
         let file = ConfigFile::find(overrides, purpose);
         let document = file.as_ref().map_or_else(|| Ok(Document::empty()), |file| file.read(purpose))?;
         Ok(Self { file, ..Self::of(document, environment::variable, overrides)? })
     }
 
-    /// What the file says, the environment over it, and the flags over both.
+    /// Applies the environment to the file, and the flags to both.
     fn of(
         mut document: Document,
         variable: impl Fn(&str) -> Option<OsString>,
@@ -251,11 +251,11 @@ impl Config {
             document.set("server", "listen", listen.clone(), ValueOrigin::Flag("--listen"));
         }
         if let Some(folder) = &overrides.data_dir {
-            let folder = environment::from_here(folder).display().to_string();
+            let folder = environment::absolute_path(folder).display().to_string();
             document.set("server", "data_dir", folder, ValueOrigin::Flag("--data-dir"));
         }
-        if let Some(place) = &overrides.serve {
-            knowledge::apply(&mut document, place);
+        if let Some(location) = &overrides.serve {
+            knowledge::apply(&mut document, location);
         }
         check::check(&document, &variable, &KINDS)
     }
@@ -265,7 +265,7 @@ impl Config {
         self.services.iter().filter_map(|declared| Some((declared, declared.settings::<T>()?)))
     }
 
-    /// What an operator should know of the configuration, though it is no fault.
+    /// Warnings for the operator: risky, but not errors.
     pub fn warnings(&self) -> Vec<&'static str> {
         match &self.auth {
             AuthService::Open => Vec::new(),
@@ -273,26 +273,26 @@ impl Config {
         }
     }
 
-    /// Whether what is read is meant for everyone: a server that only this machine reaches is its owner's own, and where
-    /// everyone signs in, or members alone read, it is for those who did. No page of another site may read from such a one, and
-    /// no cache may share it.
+    /// Whether everyone may read the content. Not if the server is only reachable from this machine, if everyone must
+    /// sign in, or if only members may read. Then no page of another site may read it (CORS), and no shared cache may
+    /// store it.
     pub fn is_public(&self) -> bool {
         let mut apis = self.services_of::<KnowledgeService>().map(|(_, service)| service.api);
-        let is_for_all = apis.all(|api| api == KnowledgeApi::Public);
-        !self.is_closed() && is_for_all && (self.public_url.is_some() || !self.listen.ip().is_loopback())
+        let is_for_everyone = apis.all(|api| api == KnowledgeApi::Public);
+        !self.is_closed() && is_for_everyone && (self.public_url.is_some() || !self.listen.ip().is_loopback())
     }
 
-    /// Whether clients come through a reverse proxy that nobody named.
+    /// Whether clients seem to come through a reverse proxy that is not in `trusted_proxies`.
     pub fn has_unnamed_proxy(&self) -> bool {
         self.public_url.is_some() && self.listen.ip().is_loopback() && self.trusted_proxies.is_empty()
     }
 
-    /// Whether callers who do not sign in get nothing but a bare status.
+    /// Whether anonymous callers get nothing but a bare status.
     pub fn is_closed(&self) -> bool {
         matches!(&self.auth, AuthService::Gated(oauth) if !oauth.anonymous)
     }
 
-    /// The same, serving the example where nobody said what to serve.
+    /// Adds the bundled example if nothing is configured.
     pub fn or_example(mut self) -> Result<Self, Faults> {
         if !self.is_written {
             let source = Source { name: EXAMPLE, location: Location::Example };
@@ -307,12 +307,12 @@ impl Config {
         Ok(self)
     }
 
-    /// Loads from text, as if it stood in that file; without environment and flags.
+    /// Loads from text, as if it were the contents of that file, without environment and flags.
     pub fn from_text(file: &Path, text: &str) -> Result<Self, Faults> {
         Self::from_text_with(file, text, &KINDS)
     }
 
-    /// The same with other kinds of services.
+    /// Like [`from_text`](Self::from_text), with other kinds of services.
     pub fn from_text_with(file: &Path, text: &str, kinds: &[&'static Kind]) -> Result<Self, Faults> {
         check::check(&Document::parse(file, text).map_err(Faults)?, &|_| None, kinds)
     }

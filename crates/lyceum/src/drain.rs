@@ -1,10 +1,10 @@
-//! Stopping in good order: from the first moment no new work is taken, and what is under way is waited for.
+//! Graceful shutdown: no new requests are accepted, and in-flight requests are waited for.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
-/// Whether the server is about to stop, and how many requests are under way.
+/// Whether the server is shutting down, and the number of in-flight requests.
 #[derive(Debug, Default)]
 pub(crate) struct Drain {
     draining: AtomicBool,
@@ -13,32 +13,32 @@ pub(crate) struct Drain {
 }
 
 impl Drain {
-    /// From now on no new work is taken.
+    /// Starts to reject new requests.
     pub(crate) fn begin(&self) {
         self.draining.store(true, Ordering::SeqCst);
     }
 
-    /// Whether the server is about to stop.
+    /// Whether the server is shutting down.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining.load(Ordering::SeqCst)
     }
 
-    /// A request has come; whoever says so must also say when it is over.
+    /// Counts a new request. Each call needs a matching [`leave`](Self::leave).
     pub(crate) fn enter(&self) {
         self.in_flight.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// A request is over.
+    /// Counts the end of a request.
     pub(crate) fn leave(&self) {
         if self.in_flight.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.last_left.notify_waiters();
         }
     }
 
-    /// Waits until nothing is under way.
+    /// Waits until there are no in-flight requests.
     pub(crate) async fn finished(&self) {
         loop {
-            // Registered before the look, so that a leave between the two is not missed.
+            // Registered before the check, so that a request that ends in between is not missed.
             let left = self.last_left.notified();
             if self.in_flight.load(Ordering::SeqCst) == 0 {
                 return;

@@ -1,19 +1,19 @@
-//! The example that is served where nothing is configured: a small knowledge base that is part of the program.
+//! The bundled example: a small knowledge base that is served if nothing is configured.
 //!
-//! The files lie in `example/` of this crate and are taken in when it is built, also for debugging: nothing is read
-//! from the disk.
+//! The files are in `example/` of this crate and embedded at build time, in debug builds too: nothing is read from
+//! disk.
 
 use std::borrow::Cow;
 
 use lyceum_source::Bundled;
 use rust_embed::Embed;
 
-/// The folder. A new file in it is noticed when this file is built again; a test says so.
+/// The folder. A new file is only embedded when this file is compiled again; a test checks that.
 #[derive(Embed)]
 #[folder = "example"]
 struct Example;
 
-/// Every file with its path, by path.
+/// All files with their paths, sorted by path.
 pub(crate) fn files() -> Vec<(Cow<'static, str>, Cow<'static, [u8]>)> {
     let mut files: Vec<_> =
         Example::iter().filter_map(|path| Example::get(&path).map(|file| (path, file.data))).collect();

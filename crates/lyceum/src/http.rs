@@ -1,4 +1,4 @@
-//! HTTP: the listener, the edge that every request passes, and the plain endpoints.
+//! HTTP: the listener, the middleware of every request, and the endpoints.
 
 mod api;
 mod auth;
@@ -35,7 +35,7 @@ pub use serve::serve;
 pub use table::{RouteError, RouteTable};
 
 pub(crate) use api::routes as api_routes;
-pub(crate) use auth::{Admission, challenge_denied};
+pub(crate) use auth::{Admission, challenge_denied, routes as sign_in_routes};
 pub(crate) use body::{RequestBody, read_body};
 pub(crate) use client_addr::ClientAddr;
 pub(crate) use error::ApiError;

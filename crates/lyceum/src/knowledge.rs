@@ -1,4 +1,4 @@
-//! A knowledge base in this process: made of the configuration, kept fresh, and shown to clients.
+//! The knowledge service, built from the configuration.
 
 mod about;
 mod examine;
@@ -32,7 +32,7 @@ use crate::{
 };
 use health::Pending;
 
-/// How often a repository is asked for news where nothing else is written.
+/// Default poll interval of repositories.
 const DEFAULT_POLL_MINUTES: u64 = 15;
 
 /// The kind: `[knowledge]`.
@@ -51,19 +51,19 @@ pub(crate) static KIND: Kind = Kind {
     make,
 };
 
-/// A knowledge base, as it is offered here.
+/// A knowledge base as a service.
 pub(crate) struct KnowledgeBase {
     name: Domain,
     pub(crate) prefix: Prefix,
     declared: KnowledgeService,
     pub(crate) finder: Arc<KnowledgeSearch>,
-    /// What the database says of objects that are not stored yet.
+    /// Objects pending upload, by the database.
     pending: Recent<ByAddress, Option<Pending>>,
-    /// The description of its REST API, made when it is first asked for.
+    /// Its OpenAPI description, built on first use.
     pub(crate) openapi: OnceLock<Bytes>,
 }
 
-/// What is shown, the same only where it is the very same.
+/// A snapshot, compared by identity.
 struct ByAddress(Arc<CatalogSnapshot>);
 
 impl PartialEq for ByAddress {
@@ -98,7 +98,7 @@ pub(crate) fn open(
     declared: &KnowledgeService,
 ) -> anyhow::Result<Arc<Knowledge>> {
     let of_source = sources::folder_name(&declared.source);
-    // Two knowledge bases may read one source, each in its own way.
+    // Two knowledge bases may read the same source with different settings.
     let folder = if name.as_str() == KIND.table { of_source } else { format!("{name}.{of_source}") };
     let folder = config.data_dir.join(KIND.table).join(folder);
     let knowledge = Knowledge::open(Options {
@@ -117,7 +117,7 @@ pub(crate) fn open(
     Ok(Arc::new(knowledge))
 }
 
-/// Every knowledge base that is declared, for the commands that work on them.
+/// All declared knowledge bases, for one-off commands.
 pub(crate) fn all(config: &Config) -> anyhow::Result<Vec<(Domain, Arc<Knowledge>)>> {
     let declared = config.services_of::<KnowledgeService>();
     declared.map(|(one, settings)| Ok((one.name.clone(), open(config, &one.name, settings)?))).collect()
@@ -128,12 +128,12 @@ impl KnowledgeBase {
         &self.finder.knowledge
     }
 
-    /// Who may read it by the REST API.
+    /// Who may use its REST API.
     pub(crate) fn api(&self) -> KnowledgeApi {
         self.declared.api
     }
 
-    /// What the paths of its REST API begin with: nothing for the one that has no name of its own.
+    /// Path prefix of its REST API; empty for an unnamed knowledge base.
     pub(crate) fn root(&self) -> String {
         if self.name.as_str() == KIND.table { String::new() } else { format!("/{}", self.name) }
     }
@@ -182,7 +182,7 @@ impl Service for KnowledgeBase {
 
     fn start(self: Arc<Self>, context: &Context) {
         let (stop, knowledge) = (context.stopping(), self.knowledge());
-        // Listening begins before anything can change.
+        // Subscribe before anything can change.
         context.spawn(show(knowledge.clone(), context.clone(), knowledge.state()));
         context.spawn(knowledge.clone().keep_catalog(stop.clone()));
         context.spawn(knowledge.clone().keep_fresh(stop));
@@ -225,7 +225,7 @@ impl Service for KnowledgeBase {
     }
 }
 
-/// Tells clients what is new in each catalog.
+/// Notifies clients of changes in each new catalog.
 async fn show(knowledge: Arc<Knowledge>, context: Context, mut state: watch::Receiver<State>) {
     let mut before = state.borrow().snapshot.clone();
     while state.changed().await.is_ok() {
@@ -237,7 +237,7 @@ async fn show(knowledge: Arc<Knowledge>, context: Context, mut state: watch::Rec
     }
 }
 
-/// What is no longer as clients may have kept it.
+/// The resources that changed between two catalogs.
 fn changes(knowledge: &Knowledge, before: &CatalogSnapshot, now: &CatalogSnapshot) -> Vec<Change> {
     let by_key = |snapshot: &CatalogSnapshot| -> BTreeMap<String, String> {
         snapshot.catalog.entries().iter().map(|entry| (entry.key(), entry.hash.clone())).collect()
@@ -265,7 +265,7 @@ fn links(declared: &KnowledgeService) -> Links {
     }
 }
 
-/// Who may read whole documents: where the REST API does not give them to everyone, nothing else does.
+/// Who may read full documents: members only, unless the REST API is public.
 pub(crate) fn readers(api: KnowledgeApi) -> Readers {
     match api {
         KnowledgeApi::Public => Readers::Everyone,
@@ -281,7 +281,7 @@ fn poll(declared: &KnowledgeService) -> Duration {
     Duration::from_secs(minutes.saturating_mul(60))
 }
 
-/// Where documents are kept: a bucket, else the data folder.
+/// The object store: a bucket, else the data folder.
 fn objects(declared: &KnowledgeService, folder: &Path) -> anyhow::Result<Objects> {
     let Some(bucket) = &declared.bucket else { return Ok(Objects::local(&folder.join("objects"))?) };
     Ok(Objects::s3(&S3Settings {

@@ -1,12 +1,12 @@
-//! Doors and process: configuration, command line, HTTP, MCP, stdio, telemetry.
+//! The process: configuration, command line, HTTP, MCP, stdio, telemetry.
 //!
-//! A handler here parses, calls one function below, and shapes the answer; a rule found in a door is a bug.
-#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
+//! A handler here parses, calls one function of a lower crate, and formats the result; a business rule here is a bug.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests spawn tasks and sleep"))]
 
 mod app;
 mod auth;
 mod cli;
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the environment")]
+#[expect(clippy::disallowed_methods, reason = "the only place that reads the environment")]
 pub mod config;
 mod deadline;
 mod drain;

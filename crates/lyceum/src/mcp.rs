@@ -38,10 +38,10 @@ use crate::{
     },
 };
 
-/// The path of every service together.
+/// The path of the endpoint with all services.
 pub(crate) const PATH: &str = "/mcp";
 
-/// Log levels for the library behind older sessions: it reports each normal end of a stream as an error.
+/// Log levels for `rmcp`, which logs the normal end of a stream as an error.
 pub(crate) const LOG_LEVELS: [(&str, LevelFilter); 2] =
     [("rmcp", LevelFilter::WARN), ("rmcp::service", LevelFilter::OFF)];
 
@@ -56,7 +56,7 @@ pub(crate) struct McpContext {
     caller: Arc<Caller>,
     client: ClientAddr,
     service: Option<Domain>,
-    /// The span of the request, since a session works in a task of its own.
+    /// The span of the request, because a session runs in a task of its own.
     span: Span,
 }
 
@@ -68,14 +68,14 @@ pub(crate) fn routes() -> Vec<Route> {
         endpoint(Route::any("/{service}/mcp", service_endpoint)),
         Route::get("/mcp/server-card", card::server_card).cors(Cors::AnyOrigin),
         Route::get("/{service}/mcp/server-card", card::service_server_card).cors(Cors::AnyOrigin),
-        // It names every service, so that it is for callers.
+        // It lists all services, so it needs a permitted caller.
         Route::get("/.well-known/ai-catalog.json", card::ai_catalog)
             .cors(Cors::AnyOrigin)
             .rate(RateClass::Own),
     ]
 }
 
-/// `/mcp`, as the router calls it.
+/// `/mcp`, called by the router.
 async fn routed_endpoint(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
@@ -85,7 +85,7 @@ async fn routed_endpoint(
     endpoint(app, caller, client, request).await
 }
 
-/// `/mcp`: every service. The edge calls it without the router.
+/// `/mcp`: all services. The middleware calls it without the router.
 pub(crate) async fn endpoint(
     app: App,
     caller: Arc<Caller>,
@@ -97,7 +97,7 @@ pub(crate) async fn endpoint(
         .await
 }
 
-/// `/{service}/mcp`: one service alone.
+/// `/{service}/mcp`: one service.
 async fn service_endpoint(
     State(app): State<App>,
     Extension(caller): Extension<Arc<Caller>>,
@@ -108,18 +108,18 @@ async fn service_endpoint(
     let registry = app.mcp.hub().registry();
     let domain = registry.service(&service).cloned();
     let Some(view) = View::of_service(registry, caller.clone(), &service) else {
-        let message = "no service of this name is on; GET /health names them";
+        let message = "unknown service; GET /health lists the services";
         return refusal(&ApiError::new(ErrorCode::NotFound, message));
     };
     handle_signed_in(app, view, McpContext { caller, client, service: domain, span: Span::none() }, request)
         .await
 }
 
-/// Checks who owns the session, where callers sign in, and ends streams with their token.
+/// Checks the owner of the session, if callers sign in, and ends streams when their token expires.
 async fn handle_signed_in(app: App, view: View, context: McpContext, mut request: Request<Body>) -> Response {
     let Some(auth) = app.auth.clone() else { return handle_method(app, view, context, request).await };
     let caller = context.caller.clone();
-    if let Err(refusal) = session::owner::come_in(&auth, &caller, &mut request) {
+    if let Err(refusal) = session::owner::unbind_request(&auth, &caller, &mut request) {
         return *refusal;
     }
     let admission = if listens(&request) {
@@ -131,11 +131,12 @@ async fn handle_signed_in(app: App, view: View, context: McpContext, mut request
     if let Some(admission) = admission {
         response = admission.bound(response);
     }
-    session::owner::go_out(&auth, &caller, &mut response);
+    session::owner::bind_response(&auth, &caller, &mut response);
     response
 }
 
-/// Whether the response is a long-lived stream. The header matches the body: `mirror.rs` refuses a mismatch.
+/// Whether the response is a long-lived stream. The header is trustworthy: `mirror.rs` rejects a mismatch with the
+/// body.
 fn listens(request: &Request<Body>) -> bool {
     let method = request.headers().get(MCP_METHOD);
     request.method() == Method::GET || method.is_some_and(|method| method == "subscriptions/listen")
@@ -144,9 +145,9 @@ fn listens(request: &Request<Body>) -> bool {
 /// Dispatches by HTTP method.
 async fn handle_method(app: App, view: View, context: McpContext, mut request: Request<Body>) -> Response {
     match *request.method() {
-        // Boxed, for the layers around it move it many times.
+        // Boxed, because the futures around it are moved many times.
         Method::POST => Box::pin(handle_post(app, view, context, request)).await,
-        // The stream and the end of a session; without a session there is neither.
+        // GET opens the stream of a session, DELETE ends the session; both need one.
         Method::GET | Method::DELETE if request.headers().contains_key(SESSION_ID) => {
             if let Err(refusal) = session::owner::enter(&app, &context.caller, request.headers()).await {
                 return *refusal;
@@ -154,7 +155,7 @@ async fn handle_method(app: App, view: View, context: McpContext, mut request: R
             let ends = request.method() == Method::DELETE;
             request.extensions_mut().insert(context);
             let mut response = app.legacy.handle(request).await;
-            // The session is gone by now, not later; some clients complain of an end that was only accepted.
+            // The session has ended already, and some clients reject 202 here.
             if ends && response.status() == StatusCode::ACCEPTED {
                 *response.status_mut() = StatusCode::NO_CONTENT;
             }
@@ -176,11 +177,11 @@ async fn handle_post(app: App, view: View, context: McpContext, request: Request
         let error = ErrorData::invalid_request("Content-Type: must be application/json", None);
         return rpc_error(StatusCode::UNSUPPORTED_MEDIA_TYPE, Refusal { error, id: None });
     }
-    let RequestBody { bytes, held: _held } = match read_body(&app, view.caller(), &parts.headers, body).await
-    {
-        Ok(body) => body,
-        Err(error) => return refusal(&error),
-    };
+    let RequestBody { bytes, reservation: _reservation } =
+        match read_body(&app, view.caller(), &parts.headers, body).await {
+            Ok(body) => body,
+            Err(error) => return refusal(&error),
+        };
     let incoming = match Incoming::parse(&bytes) {
         Ok(incoming) => incoming,
         Err(refusal) => return rpc_error(StatusCode::BAD_REQUEST, refusal),
@@ -214,8 +215,10 @@ async fn handle_message(
             Incoming::Request(request) => modern::respond(&app, view, request, &parts.headers).await,
             Incoming::Notification { .. } => StatusCode::ACCEPTED.into_response(),
             Incoming::Response => {
-                let error =
-                    ErrorData::invalid_request("answers are not taken: send them as inputResponses", None);
+                let error = ErrorData::invalid_request(
+                    "JSON-RPC responses are not accepted; send inputResponses with the next call",
+                    None,
+                );
                 rpc_error(StatusCode::BAD_REQUEST, Refusal { error, id: None })
             }
         },
@@ -233,7 +236,7 @@ async fn handle_legacy(
     let opens = matches!(&incoming, Incoming::Request(request) if request.method == "initialize");
     if !opens && !parts.headers.contains_key(SESSION_ID) {
         let text = format!(
-            "there is no session: send initialize first, or speak {MODERN} with MCP-Protocol-Version and params._meta"
+            "no session; send initialize first, or use {MODERN} with MCP-Protocol-Version and params._meta"
         );
         let id = match incoming {
             Incoming::Request(request) => Some(request.id),
@@ -251,7 +254,7 @@ async fn handle_legacy(
     } else if context.caller.subject().is_none()
         && let Err(seconds) = app.session_rate.count(context.client, Instant::now())
     {
-        let message = "too many sessions are opened from this address; try again later";
+        let message = "too many new sessions from this address; retry later";
         return refusal(&ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds));
     }
     context.span = Span::current();
@@ -270,7 +273,7 @@ enum Era {
     Legacy,
 }
 
-/// A request that names a version in its body, or any version but the older ones in its header, is modern.
+/// A request is modern if its body names a version, or its header any version but the earlier ones.
 fn era(headers: &HeaderMap, incoming: &Incoming) -> Era {
     let in_body = matches!(incoming, Incoming::Request(request) if request.version().is_some());
     let in_header = headers.get(PROTOCOL_VERSION).is_some_and(|version| {
@@ -286,7 +289,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// A refusal before any message was read, as a JSON-RPC error without an id.
+/// A JSON-RPC error without an id, for a request whose message was not parsed.
 pub(crate) fn refusal(error: &ApiError) -> Response {
     let failed = lyceum_tools::Error::Failed { code: error.code, message: error.message.clone() };
     let data = lyceum_tools::mcp::error_data(&failed);
@@ -302,7 +305,7 @@ fn rpc_error(status: StatusCode, mut refusal: Refusal) -> Response {
     (status, Json(Message::error(refusal.error, refusal.id))).into_response()
 }
 
-/// Whether a version is one of the older ones that are spoken.
+/// Whether a version is a supported one before 2026-07-28.
 fn is_older(version: &ProtocolVersion) -> bool {
     *version != MODERN && SUPPORTED_VERSIONS.contains(version)
 }

@@ -1,13 +1,13 @@
-//! A value that is read at most once a second, however many ask for it.
+//! A cache for one value, refreshed at most once a second.
 
 use std::time::{Duration, Instant};
 
 use tokio::sync::Mutex;
 
-/// How old a value may be.
+/// Maximum age of a value.
 const MAX_AGE: Duration = Duration::from_secs(1);
 
-/// The value of a moment ago, and what it was read for.
+/// The latest value, with its time and key.
 #[derive(Debug)]
 pub(crate) struct Recent<K, V>(Mutex<Option<(Instant, K, V)>>);
 
@@ -18,18 +18,18 @@ impl<K, V> Default for Recent<K, V> {
 }
 
 impl<K: PartialEq, V: Clone> Recent<K, V> {
-    /// The value for that key, read now unless that was done within the last second. Whoever asks meanwhile waits for the one
-    /// answer, so that reading needs a limit of its own.
+    /// Returns the cached value for that key, or computes it. Concurrent callers wait for the same computation, so it
+    /// needs a timeout of its own.
     pub(crate) async fn get(&self, key: K, read: impl Future<Output = V>) -> V {
-        let mut kept = self.0.lock().await;
-        if let Some((at, of, value)) = kept.as_ref()
+        let mut cached = self.0.lock().await;
+        if let Some((at, cached_key, value)) = cached.as_ref()
             && at.elapsed() < MAX_AGE
-            && *of == key
+            && *cached_key == key
         {
             return value.clone();
         }
         let value = read.await;
-        *kept = Some((Instant::now(), key, value.clone()));
+        *cached = Some((Instant::now(), key, value.clone()));
         value
     }
 }

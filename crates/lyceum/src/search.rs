@@ -1,4 +1,4 @@
-//! Search in this process: made of the configuration, fed by the services that are on, and kept up with them.
+//! The search indexes of this process: built from the configuration, and kept up to date with the services.
 
 mod index;
 pub(crate) mod skills;
@@ -30,20 +30,20 @@ use crate::{
 
 pub(crate) use index::Index;
 
-/// The name of the index of the knowledge base that has no name of its own.
+/// The name of the index of the unnamed knowledge base.
 const DEFAULT_INDEX_NAME: Domain = Domain::from_static("search");
 
-/// How long an index may take to say how far it is.
+/// Timeout of a status query.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How often it is told how far a model is.
+/// Interval of progress log lines of a model download.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
-/// The indexes of this process, one for each knowledge base; skills are found by the first.
+/// The indexes of this process, one per knowledge base. Skills are in the first.
 pub(crate) struct Indexes(Vec<(Domain, Arc<Search>)>);
 
 impl Indexes {
-    /// Makes those that the configuration asks for. They share what embeds: a model is loaded once.
+    /// Creates the configured indexes. They share embedders, so a model is loaded once.
     pub(crate) fn new(config: &Config) -> Self {
         let embedders = Embedders::default();
         let of = |name: Domain| {
@@ -54,23 +54,23 @@ impl Indexes {
         Self(config.services_of::<KnowledgeService>().filter_map(|(one, _)| of(one.name.clone())).collect())
     }
 
-    /// That of the knowledge base of this name.
+    /// The index of the knowledge base with this name.
     pub(crate) fn of(&self, name: &Domain) -> Option<&Arc<Search>> {
         self.0.iter().find(|(one, _)| one == name).map(|(_, search)| search)
     }
 
-    /// The one that skills are found by.
+    /// The index that contains the skills.
     pub(crate) fn first(&self) -> Option<&Arc<Search>> {
         self.0.first().map(|(_, search)| search)
     }
 }
 
-/// The folder of the index of a knowledge base, by all that is searched: two servers of one user must not find each other's
-/// documents, and what is no longer searched must not be found.
+/// The folder of an index. Its name depends on everything that is indexed: two servers of one user must not share an
+/// index, and removed sources must not be found.
 pub(crate) fn folder(config: &Config, name: &Domain) -> Option<PathBuf> {
     let mut bases = config.services_of::<KnowledgeService>();
-    let place = bases.position(|(one, _)| one.name == *name)?;
-    let (_, declared) = config.services_of::<KnowledgeService>().nth(place)?;
+    let position = bases.position(|(one, _)| one.name == *name)?;
+    let (_, declared) = config.services_of::<KnowledgeService>().nth(position)?;
     let mut folder = sources::folder_name(&declared.source);
     if name.as_str() != "knowledge" {
         folder = format!("{name}.{folder}");
@@ -78,13 +78,13 @@ pub(crate) fn folder(config: &Config, name: &Domain) -> Option<PathBuf> {
     let of_skills =
         |service: &SkillsService| format!("{:?}", (sources::folder_name(&service.source), &service.path));
     let skills: Vec<String> = config.services_of().map(|(_, service)| of_skills(service)).collect();
-    if place == 0 && !skills.is_empty() {
+    if position == 0 && !skills.is_empty() {
         folder = format!("{folder}-{:016x}", sources::hash(&skills.join("\n")));
     }
     Some(config.data_dir.join("search").join(folder))
 }
 
-/// What a search is made of by the configuration, with its files in that folder.
+/// The options of an index in that folder.
 pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
     options_sharing(config, folder, &Embedders::default())
 }
@@ -93,7 +93,7 @@ fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> O
     let declared = config.search.clone();
     let embedder = match &declared.embedder {
         embedder::Settings::None => None,
-        // Texts and numbers in a struct: there is nothing that could fail.
+        // Serializing a struct of strings and numbers can't fail.
         settings => serde_json::to_string(settings).ok(),
     };
     let reranker = match &declared.reranker {
@@ -111,13 +111,13 @@ fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> O
     Options { folder, embedder, connect, reranker }
 }
 
-/// What embeds, by its settings: indexes that want the same share it.
+/// Embedders by their settings: indexes with the same settings share one.
 #[derive(Clone, Default)]
 struct Embedders(Arc<Mutex<HashMap<String, Weak<dyn Embedder>>>>);
 
 impl Embedders {
     async fn get(&self, declared: &SearchService, settings: String) -> Result<Arc<dyn Embedder>, EmbedError> {
-        // Held while one is set up, so that two indexes do not both load a model.
+        // Held while a model is loaded, so that two indexes don't both load it.
         let mut known = self.0.lock().await;
         if let Some(embedder) = known.get(&settings).and_then(Weak::upgrade) {
             return Ok(embedder);
@@ -128,7 +128,7 @@ impl Embedders {
     }
 }
 
-/// The index of a knowledge base, as a service: it has no tools of its own.
+/// The index of a knowledge base as a service, without tools.
 pub(crate) struct SearchIndex {
     name: Domain,
     knowledge: Arc<Knowledge>,
@@ -137,7 +137,7 @@ pub(crate) struct SearchIndex {
 }
 
 impl SearchIndex {
-    /// That of the knowledge base of this name.
+    /// The index of the knowledge base with this name.
     pub(crate) fn new(base: &Domain, knowledge: Arc<Knowledge>, search: Arc<Search>) -> Self {
         let own = || Domain::parse(&format!("{base}-search")).unwrap_or(DEFAULT_INDEX_NAME);
         let name = if base.as_str() == "knowledge" { DEFAULT_INDEX_NAME } else { own() };
@@ -150,7 +150,7 @@ impl Service for SearchIndex {
         &self.name
     }
 
-    /// Starts what keeps it open, filled and fed.
+    /// Starts the background tasks of the index.
     fn start(self: Arc<Self>, context: &Context) {
         let (stop, search) = (context.stopping(), &self.search);
         context.spawn(search.clone().keep_open(stop.clone()));
@@ -161,12 +161,11 @@ impl Service for SearchIndex {
 
     fn health(&self) -> BoxFuture<'_, Health> {
         Box::pin(async {
-            // What is shown is looked at first: when the index is said to be ready, all of that can be found.
-            let is_searched = self.knowledge.is_searched();
+            // Read before the status: if the index then reports ready, all served documents can be found.
+            let is_indexed = self.knowledge.is_indexed();
             let read = async { within(STATUS_TIMEOUT, self.search.status()).await.ok()?.ok() };
-            let mut status = self.status.get(is_searched, read).await;
-            if let Some(status) =
-                status.as_mut().filter(|status| status.state == State::Ready && !is_searched)
+            let mut status = self.status.get(is_indexed, read).await;
+            if let Some(status) = status.as_mut().filter(|status| status.state == State::Ready && !is_indexed)
             {
                 status.state = State::Indexing;
             }
@@ -176,13 +175,13 @@ impl Service for SearchIndex {
         })
     }
 
-    /// The model is looked at once for all indexes, by the command itself.
+    /// The command itself checks the model once, for all indexes.
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
         Box::pin(async { Ok(Examination { text: String::new(), is_well: true }) })
     }
 }
 
-/// Sets a model up by its settings as they are kept.
+/// Connects to the model with these settings.
 async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Embedder>, EmbedError> {
     let settings: embedder::Settings =
         serde_json::from_str(settings).map_err(|error| EmbedError::Model(error.to_string()))?;
@@ -193,12 +192,12 @@ async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Emb
     {
         fetch(declared, &local.model).await?;
     }
-    // A model that made vectors before may be elsewhere: the key is for the one that is declared.
-    let key = declared.embedder_key.clone().filter(|_| settings.is_where(&declared.embedder));
+    // The settings may be those of a previous model elsewhere; the key is only for the configured one.
+    let key = declared.embedder_key.clone().filter(|_| settings.same_endpoint(&declared.embedder));
     embedder::connect(&settings, key, &declared.models).await
 }
 
-/// Fetches a model, and says so.
+/// Downloads a model, and logs the progress.
 async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
     tracing::info!(model.name = name, "downloading the embedding model; search is lexical until it is ready");
     let mut logged = Instant::now();
@@ -211,13 +210,13 @@ async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
         }
     });
     pulled.await.map_err(|error| EmbedError::Model(error.to_string()))?;
-    tracing::info!(model.name = name, "the embedding model is ready");
+    tracing::info!(model.name = name, "embedding model ready");
     Ok(())
 }
 
-/// Where a model comes from and goes to, by the configuration.
+/// The download options of a model.
 pub(crate) fn pull_options(declared: &SearchService, name: &str) -> model::PullOptions {
-    let usual = model::PullOptions::new(&declared.models);
-    let repo = if name == DEFAULT_MODEL { usual.repo.clone() } else { name.to_owned() };
-    model::PullOptions { repo, hub: declared.hub.clone(), ..usual }
+    let default = model::PullOptions::new(&declared.models);
+    let repo = if name == DEFAULT_MODEL { default.repo.clone() } else { name.to_owned() };
+    model::PullOptions { repo, hub: declared.hub.clone(), ..default }
 }

@@ -1,6 +1,6 @@
-//! A service, as the process sees it: all that the rest of the program needs to know of one.
+//! The `Service` trait: everything that the process needs from a service.
 //!
-//! [`services.rs`](crate::services) names the kinds there are. A service brings its own tools, routes, scopes, background work,
+//! [`services.rs`](crate::services) lists the kinds. A service brings its own tools, routes, scopes, background work,
 //! health and configuration; registry, router, `/health`, `/readyz`, `/`, `doctor`, metrics and webhooks are loops over the list.
 
 use std::{any::Any, fmt, sync::Arc};
@@ -23,49 +23,49 @@ use crate::{
 
 /// A service of this process.
 pub trait Service: Send + Sync + 'static {
-    /// Its name: in `/{name}/mcp`, in `/health`, and on everything that it offers.
+    /// Its name, in `/{name}/mcp`, `/health` and everything it offers.
     fn name(&self) -> &Domain;
 
-    /// What a model should know before it uses the tools.
+    /// Instructions for models, sent on `initialize` and `server/discover`.
     fn instructions(&self) -> String {
         String::new()
     }
 
-    /// Its part of the registry at this moment: tools, resources, prompts, extensions.
+    /// Its current offer: tools, resources, prompts, extensions.
     fn offer(&self) -> Result<Registry, RegistryError> {
         Ok(Registry::default())
     }
 
-    /// Further scopes that its tools and routes ask for, beside those of its kind: such as the configuration names.
+    /// Scopes in addition to those of its kind, for example from the configuration.
     fn scopes(&self) -> Vec<Right> {
         Vec::new()
     }
 
-    /// What it answers over plain HTTP.
+    /// Its HTTP routes.
     fn routes(self: Arc<Self>) -> Vec<Route> {
         Vec::new()
     }
 
-    /// The sources that it reads, and how fresh each is.
+    /// Its sources, with their freshness.
     fn sources(&self) -> Vec<SourceStatus> {
         Vec::new()
     }
 
-    /// Starts its background work. Needs the runtime, which making it does not.
+    /// Starts its background work. Needs a runtime, unlike building.
     fn start(self: Arc<Self>, _context: &Context) {}
 
-    /// Whether it works, and whether requests can be sent to it.
+    /// Its health and readiness.
     fn health(&self) -> BoxFuture<'_, Health>;
 
-    /// What people read of it at `/`; `url` is where the server is.
+    /// Its part of the status page at `/`; `url` is the base URL of the server.
     fn about(&self, _url: &str) -> String {
         String::new()
     }
 
-    /// Looks at everything that it is made of, for `lyceum doctor`.
+    /// Its checks for `lyceum doctor`.
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>>;
 
-    /// Is told of a push to these repositories. `delivery` names the message, which may come twice.
+    /// Handles a push to these repositories. `delivery` is the id of the webhook delivery, which may come twice.
     fn pushed<'a>(
         &'a self,
         _repositories: &'a [&'a Repository],
@@ -75,58 +75,58 @@ pub trait Service: Send + Sync + 'static {
     }
 }
 
-/// How a service is.
+/// Health of a service.
 #[derive(Debug, Clone, Default)]
 pub struct Health {
     /// Whether all of it works.
     pub is_well: bool,
-    /// Why requests should not be sent here yet, if they should not.
+    /// Why it is not ready yet; `None` if it is.
     pub waiting_for: Option<String>,
-    /// What `/health` says below the name of the service.
+    /// Details in `/health`, below its name.
     pub detail: Option<Value>,
-    /// What `/readyz` says beside `ready` and `reasons`.
+    /// Details in `/readyz`.
     pub readiness: Map<String, Value>,
 }
 
-/// What `lyceum doctor` says of a service.
+/// Output of `lyceum doctor` for a service.
 #[derive(Debug, Clone, Default)]
 pub struct Examination {
-    /// Lines for people, each with its end.
+    /// Text, each line with a line break.
     pub text: String,
     /// Whether all of it works.
     pub is_well: bool,
 }
 
-/// What became of news of a push.
+/// How a push was handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// The service reads none of these repositories.
     NotOurs,
-    /// It is written down, or need not be.
+    /// Accepted, and durable if necessary.
     Accepted,
-    /// This message came before.
+    /// A repeated delivery.
     Known,
 }
 
-/// Checks the table of a service, which can name one of the sources. Where it gives nothing, it said why.
+/// Validates the table of a service, given the sources. If it returns `None`, it has reported why.
 pub type Check = fn(&mut Checker<'_>, &Table, &[Source]) -> Option<Arc<dyn Settings>>;
 
-/// Makes what a table declares.
+/// Builds the services that a table declares.
 pub type Make = fn(&Declared, &Workshop<'_>) -> anyhow::Result<Vec<Arc<dyn Service>>>;
 
-/// A kind of service: the table of `lyceum.toml` that declares one, and how one is made.
+/// A kind of service: its table in `lyceum.toml`, and its constructor.
 pub struct Kind {
-    /// The table, `[knowledge]`, which may also stand several times as `[knowledge.NAME]`; and the name of the first.
+    /// Name of the table, such as `knowledge` for `[knowledge]` and `[knowledge.NAME]`; also the name of an unnamed service.
     pub table: &'static str,
-    /// How to turn it on, for whoever has it off.
+    /// How to enable it.
     pub hint: &'static str,
     /// The schema of the table.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The scopes that the tools and routes of such services ask for. A client may name them also where there is no such service.
+    /// Scopes of such services. Clients may request them even if there is no such service.
     pub scopes: fn() -> Vec<Right>,
-    /// Checks the table, with every fault at once.
+    /// Validates the table and reports all errors.
     pub check: Check,
-    /// Makes what is declared: the service, and what else works for it alone.
+    /// Builds the service, and services that work only for it.
     pub make: Make,
 }
 
@@ -136,43 +136,43 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// The settings of a service, as its kind checked them.
+/// The validated settings of a service.
 pub trait Settings: Any + fmt::Debug + Send + Sync {}
 
 impl<T: Any + fmt::Debug + Send + Sync> Settings for T {}
 
-/// A service as it is declared.
+/// A declared service.
 #[derive(Debug, Clone)]
 pub struct Declared {
     /// Its kind.
     pub kind: &'static Kind,
     /// Its name.
     pub name: Domain,
-    /// What stands before the names of its tools and prompts.
+    /// The prefix of its tool and prompt names.
     pub prefix: Prefix,
-    /// What its table says.
+    /// Its settings.
     pub settings: Arc<dyn Settings>,
 }
 
 impl Declared {
-    /// Its settings, where they are of that type.
+    /// Its settings, if they have that type.
     pub fn settings<T: Settings>(&self) -> Option<&T> {
         let settings: &dyn Any = &*self.settings;
         settings.downcast_ref()
     }
 }
 
-/// What a service is made with.
+/// What constructors of services get.
 pub struct Workshop<'a> {
     /// The whole configuration.
     pub config: &'a Config,
-    /// Who will call.
+    /// The audience: everyone over HTTP, or the local user over stdio.
     pub audience: Audience,
-    /// The search indexes, by the service that each is for.
+    /// The search indexes, by service.
     pub(crate) indexes: &'a Indexes,
 }
 
-/// What a service works with in the background.
+/// What background work of services gets.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) tasks: Tasks,
@@ -180,22 +180,22 @@ pub struct Context {
 }
 
 impl Context {
-    /// Starts a task that ends with the server at the latest.
+    /// Spawns a task; shutdown waits for it or aborts it.
     pub fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(work);
     }
 
-    /// Is cancelled when the server is told to stop.
+    /// Cancelled when shutdown begins.
     pub fn stopping(&self) -> CancellationToken {
         self.tasks.stopping()
     }
 
-    /// Tells clients that something is no longer as they may have it.
+    /// Notifies clients of a change.
     pub fn announce(&self, change: Change) {
         self.hub.announce(change);
     }
 
-    /// Shows clients what a service offers now. Where that can't be offered, they go on seeing what it offered before.
+    /// Publishes the current offer of a service. If it conflicts with others, clients keep seeing the previous one.
     pub fn publish(&self, service: &dyn Service) {
         let published = service.offer().and_then(|offer| self.hub.offer(service.name(), offer));
         if let Err(error) = published {

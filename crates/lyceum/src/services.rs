@@ -1,4 +1,4 @@
-//! The services of this process: the one place that names their kinds, and the loops over all of them.
+//! The services of this process: the list of kinds, and loops over all services.
 
 use std::sync::Arc;
 
@@ -8,6 +8,8 @@ use lyceum_skills::Audience;
 use lyceum_tools::{Registry, RegistryError, ServerFacts, ServerInfo};
 
 use crate::{
+    app::StartError,
+    auth::{self, SignIn},
     config::Config,
     knowledge,
     search::Indexes,
@@ -15,18 +17,18 @@ use crate::{
     skills,
 };
 
-/// Every kind of service there is, in the order of the documentation.
+/// All kinds of services, in documentation order.
 pub static KINDS: [&Kind; 2] = [&knowledge::KIND, &skills::KIND];
 
-/// The service of the tools that every deployment has.
+/// The service of the built-in tools.
 pub(crate) const SERVER: Domain = Domain::from_static("server");
 
-/// The services that are on. Cheap to clone.
+/// The enabled services. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Services(Arc<[Arc<dyn Service>]>);
 
 impl Services {
-    /// Makes what the configuration declares.
+    /// Builds the configured services.
     pub(crate) fn make(config: &Config, audience: Audience) -> anyhow::Result<Self> {
         let indexes = Indexes::new(config);
         let workshop = Workshop { config, audience, indexes: &indexes };
@@ -37,17 +39,17 @@ impl Services {
         Ok(Self(services.into()))
     }
 
-    /// None: everything that is offered was registered elsewhere.
+    /// No services, for a registry that was built elsewhere.
     pub(crate) fn none() -> Self {
         Self(Arc::new([]))
     }
 
-    /// One after the other.
+    /// Iterates over the services.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<dyn Service>> {
         self.0.iter()
     }
 
-    /// What each offers, and the tools that every deployment has.
+    /// The offers of all services, and the built-in tools.
     pub(crate) fn offers(&self, config: &Config) -> Result<Vec<(Domain, Registry)>, RegistryError> {
         let mut offers = Vec::new();
         for service in self.iter() {
@@ -66,7 +68,24 @@ impl Services {
         Ok(offers)
     }
 
-    /// The sources in the order of the configuration, and how fresh each is.
+    /// Sign-in for these services, if the configuration asks for it. Tokens can be for each service with an endpoint.
+    pub(crate) fn sign_in(
+        &self,
+        config: &Config,
+        issuer: &str,
+        offers: &[(Domain, Registry)],
+    ) -> Result<Option<Arc<SignIn>>, StartError> {
+        // A service that offers nothing, such as an index, has no endpoint.
+        let with_endpoint = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
+        auth::service(config, issuer, with_endpoint.map(|(name, _)| name.as_str()), self.scopes(config))
+    }
+
+    /// The same services and one more.
+    pub(crate) fn and(&self, service: Arc<dyn Service>) -> Self {
+        self.iter().cloned().chain([service]).collect()
+    }
+
+    /// The sources in configuration order, with their freshness.
     pub(crate) fn sources(&self, config: &Config) -> Vec<SourceStatus> {
         let known: Vec<SourceStatus> = self.iter().flat_map(|service| service.sources()).collect();
         let of = |name| known.iter().find(|status| status.name == name).cloned();
@@ -74,7 +93,7 @@ impl Services {
         declared.map(|name| of(name.clone()).unwrap_or_else(|| SourceStatus::pending(name))).collect()
     }
 
-    /// Every scope there is: the least one, those of every kind of service, and those that the services here add.
+    /// All scopes: `mcp:read`, those of every kind, and those that the services add.
     pub(crate) fn scopes(&self, config: &Config) -> Vec<Right> {
         let least = Right::new(MCP_READ, Tier::Public, "Read and search what is open to everyone");
         let declared = config.services.iter().map(|declared| declared.kind);
@@ -89,7 +108,7 @@ impl Services {
         scopes
     }
 
-    /// What a model should know before it uses any of them.
+    /// The combined instructions for models.
     pub(crate) fn instructions(&self) -> String {
         let general = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
             Call server_info to see what is here and how fresh it is.";

@@ -1,4 +1,4 @@
-//! The skills service in this process: made of the configuration, kept fresh, and shown to clients.
+//! The skills service, built from the configuration.
 
 mod examine;
 
@@ -26,7 +26,7 @@ use crate::{
     tasks::Tasks,
 };
 
-/// The argument that makes this program the helper of the sandbox.
+/// The argument that starts this program as the sandbox helper.
 pub(crate) const SANDBOX_HELPER: &str = "__sandbox";
 
 /// The kind: `[skills]`.
@@ -44,15 +44,15 @@ pub(crate) static KIND: Kind = Kind {
     },
 };
 
-/// Skills, as they are offered here.
+/// A set of skills as a service.
 pub(crate) struct SkillsOffer {
     name: Domain,
     prefix: Prefix,
     declared: SkillsService,
     skills: Arc<Skills>,
-    /// What finds them beside the documents of a knowledge base, where there is one.
+    /// Feeds them to the search index of a knowledge base, if there is one.
     index: Option<Arc<Search>>,
-    /// Where a push starts a refresh; known once the service is started.
+    /// Starts a refresh on a push; set when the service starts.
     tasks: std::sync::OnceLock<Tasks>,
 }
 
@@ -84,14 +84,14 @@ impl SkillsOffer {
     }
 }
 
-/// Whether no service before this one reads the same source: pages are kept by source, and one service feeds each.
+/// Whether no earlier service reads the same source: pages are indexed by source, and one service feeds each.
 pub(crate) fn is_first_of_source(config: &Config, declared: &Declared) -> bool {
     let source = |declared: &Declared| Some(declared.settings::<SkillsService>()?.source.name.clone());
     let first = config.services.iter().find(|other| source(other) == source(declared));
     first.is_none_or(|first| first.name == declared.name)
 }
 
-/// Reads the skills of a table that are here already.
+/// Opens the skills of a table as of their last refresh.
 pub(crate) fn open(
     config: &Config,
     name: &Domain,
@@ -112,7 +112,7 @@ pub(crate) fn open(
             address: RelPath::parse(name.as_str()).ok().filter(|_| !is_first),
         },
         tracker: Tracker::on(analytics::Settings {
-            // Two services must not count in one file.
+            // Each service needs its own usage file.
             folder: if is_first {
                 config.data_dir.clone()
             } else {
@@ -164,7 +164,7 @@ impl Service for SkillsOffer {
     fn start(self: Arc<Self>, context: &Context) {
         let stop = context.stopping();
         let _first = self.tasks.set(context.tasks.clone());
-        // Listening begins before anything can change.
+        // Subscribe before anything can change.
         context.spawn(show(self.clone(), context.clone(), self.skills.state()));
         context.spawn(self.skills.clone().keep_fresh(stop.clone()));
         if let Some(index) = &self.index {
@@ -206,7 +206,7 @@ impl Service for SkillsOffer {
         let is_ours = matches!(&self.declared.source.location, Location::Repository(one) if repositories.contains(&one));
         if let Some(tasks) = self.tasks.get().filter(|_| is_ours) {
             let skills = self.skills.clone();
-            // Nothing needs to be written down: a start looks for news anyway.
+            // Nothing to persist: every start refreshes anyway.
             tasks.spawn(async move { drop(skills.refresh_in_turn().await) });
         }
         let delivery = if is_ours { Delivery::Accepted } else { Delivery::NotOurs };
@@ -214,7 +214,7 @@ impl Service for SkillsOffer {
     }
 }
 
-/// Shows each new skill_set in the lists that clients see.
+/// Publishes the offer of each new skill set.
 async fn show(service: Arc<SkillsOffer>, context: Context, mut state: watch::Receiver<State>) {
     let mut before = state.borrow().skill_set.clone();
     while state.changed().await.is_ok() {

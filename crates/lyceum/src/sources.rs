@@ -1,4 +1,4 @@
-//! The declared sources: what each is read by, and where its clone is kept.
+//! The declared sources, and the folders of their clones.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use crate::{
     example,
 };
 
-/// What a declared source is read by.
+/// Opens a declared source.
 pub(crate) fn source(config: &Config, declared: &config::Source) -> Result<Source, lyceum_source::Error> {
     match &declared.location {
         Location::Folder(root) => Ok(Source::Folder(Folder::new(root))),
@@ -24,8 +24,8 @@ pub(crate) fn source(config: &Config, declared: &config::Source) -> Result<Sourc
     }
 }
 
-/// The name of the folder for what is kept of a source, by its address: two servers of one user that serve different
-/// sources under one name must not take each other's.
+/// The name of the data folder of a source. It contains a hash of the location: two servers of one user may have
+/// different sources of the same name.
 pub(crate) fn folder_name(declared: &config::Source) -> String {
     let key = match &declared.location {
         Location::Repository(repository) => format!("{}\n{}", repository.url, repository.branch),
@@ -38,20 +38,19 @@ pub(crate) fn folder_name(declared: &config::Source) -> String {
     format!("{name}-{hash:016x}", name = declared.name, hash = hash(&key))
 }
 
-/// A number for a text. FNV-1a: the same on every machine and in every version, which the standard library does not
-/// promise.
+/// FNV-1a, which is stable across machines and versions, unlike the hasher of the standard library.
 pub(crate) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// The file of this program; Git starts it to ask for a token.
+/// The path of this executable; Git starts it as askpass.
 fn this_program() -> PathBuf {
     std::env::current_exe().unwrap_or_else(|_| PathBuf::from("lyceum"))
 }
 
-/// Where a source is, without what may open it.
+/// The location of a source, without secrets.
 pub(crate) fn location(source: &Source) -> String {
     match source {
         Source::Folder(folder) => folder.root.display().to_string(),

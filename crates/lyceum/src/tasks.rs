@@ -1,4 +1,4 @@
-//! Every background task is started here, so that the end can wait for all of them.
+//! Starts all background tasks, so that shutdown can wait for them.
 
 use std::{future::Future, time::Duration};
 
@@ -14,7 +14,7 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    /// Starts a task that ends with the server at the latest.
+    /// Starts a task that is cancelled at shutdown.
     pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();
         self.tracker.spawn(async move {
@@ -25,22 +25,23 @@ impl Tasks {
         });
     }
 
-    /// Starts a task that ends by itself, soon or when it is told to stop; the end waits for it. Its log lines belong to the request that started it.
+    /// Starts a task that ends by itself or when `stopping` is cancelled; shutdown waits for it. It runs in the
+    /// current span.
     pub(crate) fn spawn_to_its_end(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
         self.tracker.spawn(work.in_current_span())
     }
 
-    /// Is cancelled when the server is told to stop.
+    /// Is cancelled at shutdown.
     pub(crate) fn stopping(&self) -> CancellationToken {
         self.stop.clone()
     }
 
-    /// Ends every task and waits for it.
+    /// Cancels all tasks and waits for them.
     pub(crate) async fn finish(&self, limit: Duration) {
         self.stop.cancel();
         self.tracker.close();
         if tokio::time::timeout(limit, self.tracker.wait()).await.is_err() {
-            tracing::warn!("background tasks did not end in time");
+            tracing::warn!("background tasks did not end within the shutdown timeout");
         }
     }
 }

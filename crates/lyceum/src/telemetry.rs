@@ -1,4 +1,4 @@
-//! What operators see: JSON log lines on stderr, metrics, and traces where an OTLP endpoint is set.
+//! Telemetry: JSON log lines on stderr, metrics, and traces over OTLP if an endpoint is set.
 
 mod log;
 mod metrics;
@@ -18,17 +18,18 @@ use crate::{config::OtlpEndpoint, mcp};
 use log::JsonLines;
 use writer::LogWriter;
 
-/// How long the end of the process may wait for the last spans to be exported.
+/// How long shutdown waits for the export of the last spans.
 const EXPORT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Writes the last log lines, and exports the last spans, when it is dropped.
+/// Flushes log lines and exports the last spans on drop.
 #[derive(Debug)]
 pub struct Logging {
     writer: LogWriter,
     traces: Option<SdkTracerProvider>,
 }
 
-/// Sends log lines to stderr as JSON, and spans to an OTLP endpoint where there is one. Standard output belongs to the stdio transport.
+/// Sends log lines to stderr as JSON, and spans to the OTLP endpoint if there is one. Standard output belongs to the
+/// stdio transport.
 pub fn init(filter: &str, otlp: Option<&OtlpEndpoint>) -> anyhow::Result<Logging> {
     let filter: Targets = filter.parse().map_err(|error| {
         anyhow::anyhow!(
@@ -44,10 +45,10 @@ pub fn init(filter: &str, otlp: Option<&OtlpEndpoint>) -> anyhow::Result<Logging
         layer.with_location(false).with_target(false).with_threads(false).with_tracked_inactivity(false)
     });
     tracing_subscriber::registry().with(filter).with(exported).with(JsonLines::new(writer.clone())).init();
-    // A panic that is contained is still told, as a line like any other.
+    // Logs caught panics too.
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "{}", panic.payload_as_str().unwrap_or("a panic without words"));
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(location, "{}", panic.payload_as_str().unwrap_or("panic without a message"));
     }));
     Ok(Logging { writer, traces })
 }

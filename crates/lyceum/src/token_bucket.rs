@@ -1,19 +1,19 @@
-//! A token bucket: so many at once, and one more each time an interval has passed.
+//! A token bucket: a burst, and then one token per interval.
 //!
-//! Ours and not a crate's, for a caller can wait for a token within a limit, and give back one that it did not use.
+//! Not from a crate, because callers can wait for a token with a limit, and return one that they did not use.
 
 use std::time::{Duration, Instant};
 
-/// How fast a bucket fills.
+/// The refill rate of a bucket.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate {
-    /// How many tokens a full bucket holds.
+    /// Capacity of the bucket.
     pub(crate) burst: u32,
-    /// How long it takes until there is one more.
+    /// Time to refill one token.
     pub(crate) every: Duration,
 }
 
-/// What was taken of a rate.
+/// A token bucket.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenBucket {
     /// When it is full again.
@@ -21,13 +21,13 @@ pub(crate) struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A full one.
+    /// Creates a full bucket.
     pub(crate) fn new(now: Instant) -> Self {
         Self { full_at: now }
     }
 
-    /// Takes one, and says how long to wait for it; where that is longer than `max_wait`, nothing is taken, and it is an
-    /// error.
+    /// Takes a token, and returns how long to wait for it. If that is longer than `max_wait`, takes none and returns
+    /// the wait as error.
     pub(crate) fn take(
         &mut self,
         rate: Rate,
@@ -43,12 +43,11 @@ impl TokenBucket {
         Ok(wait)
     }
 
-    /// Gives back one that was taken and not used.
-    pub(crate) fn give_back(&mut self, rate: Rate) {
+    /// Returns a token that was not used.
+    pub(crate) fn refund(&mut self, rate: Rate) {
         self.full_at = self.full_at.checked_sub(rate.every).unwrap_or(self.full_at);
     }
 
-    /// Whether nothing is used up.
     pub(crate) fn is_full(&self, now: Instant) -> bool {
         self.full_at <= now
     }
@@ -79,7 +78,7 @@ mod tests {
         let waits: Vec<_> = (0..5).map(|_| bucket.take(RATE, now, RATE.every)).collect();
         let (none, second) = (Duration::ZERO, RATE.every);
         assert_eq!(waits, [Ok(none), Ok(none), Ok(none), Ok(second), Err(second * 2)]);
-        bucket.give_back(RATE);
+        bucket.refund(RATE);
         assert_eq!(bucket.take(RATE, now, RATE.every), Ok(second));
     }
 }

@@ -1,4 +1,4 @@
-//! Claude Code: adds our server to its configuration and says whether it can connect.
+//! Claude Code: adds our server to its configuration and checks that it can connect.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use super::scene::{Scene, Target};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The name under which we are added.
+/// The name of our server.
 const NAME: &str = "lyceum";
 
 /// `claude mcp add --transport http`, then `claude mcp list`.
@@ -29,24 +29,24 @@ pub(super) fn over_http(scene: &Scene<'_>) -> Result<String> {
 /// `claude mcp add` with a command that serves a folder of skills, then `claude mcp list`.
 pub(super) fn over_stdio(scene: &Scene<'_>) -> Result<String> {
     let skills = Sample::make(scene)?.skills_dir()?;
-    starts(scene, &scene.stdio(&[("SKILLS_DIR", &skills)])?)
+    add_and_list(scene, &scene.stdio(&[("SKILLS_DIR", &skills)])?)
 }
 
 /// The same with the skills of a Git server.
 ///
-/// `claude mcp list` is gone before the first clone can be there. So what Claude Code wrote down to start later is
-/// started once for longer.
+/// `claude mcp list` ends before the first clone is complete. So the command that Claude Code stored is run once for
+/// longer.
 pub(super) fn over_stdio_from_a_repository(scene: &Scene<'_>) -> Result<String> {
     let sample = Sample::make(scene)?;
     let git_server = GitServer::start(scene, &sample)?;
-    starts(scene, &git_server.stdio(scene)?)?;
-    python::gets_a_skill(scene, &written_down(scene)?)?;
+    add_and_list(scene, &git_server.stdio(scene)?)?;
+    python::gets_a_skill(scene, &stored_command(scene)?)?;
     git_server.was_requested()?;
     let list = claude(scene, &["mcp", "list"])?;
     connected(&list).map(|remark| format!("{remark} before the first clone and after it"))
 }
 
-fn starts(scene: &Scene<'_>, stdio: &Target) -> Result<String> {
+fn add_and_list(scene: &Scene<'_>, stdio: &Target) -> Result<String> {
     let mut words = ["mcp", "add", "--scope", "user", NAME].map(str::to_owned).to_vec();
     for (name, value) in &stdio.variables {
         words.extend(["-e".to_owned(), format!("{name}={value}")]);
@@ -57,8 +57,8 @@ fn starts(scene: &Scene<'_>, stdio: &Target) -> Result<String> {
     connected(&claude(scene, &["mcp", "list"])?)
 }
 
-/// The command that Claude Code will start, as it is in its configuration.
-fn written_down(scene: &Scene<'_>) -> Result<Target> {
+/// The command in the configuration of Claude Code.
+fn stored_command(scene: &Scene<'_>) -> Result<Target> {
     #[derive(Deserialize)]
     struct Server {
         command: String,
@@ -71,7 +71,7 @@ fn written_down(scene: &Scene<'_>) -> Result<Target> {
     let server = config.get("mcpServers").and_then(|servers| servers.get(NAME));
     let server = server.with_context(|| format!("no mcpServers.{NAME} in .claude.json"))?;
     let Server { command, args, env } =
-        Server::deserialize(server).context("what .claude.json says of us")?;
+        Server::deserialize(server).context("invalid entry in .claude.json")?;
     Ok(Target { words: [vec![command], args].concat(), variables: env })
 }
 
@@ -81,7 +81,7 @@ fn claude(scene: &Scene<'_>, words: &[&str]) -> Result<String> {
     scene.output(&mut command, TIMEOUT)
 }
 
-/// The binary itself: npm's link to it is made by an install script, and we run none.
+/// The binary itself: npm's link to it is created by an install script, and we run none.
 pub(super) fn program(scene: &Scene<'_>) -> Result<PathBuf> {
     let program = scene.tools.package(&format!("@anthropic-ai/claude-code-{}/claude", platform()));
     ensure!(
@@ -92,14 +92,14 @@ pub(super) fn program(scene: &Scene<'_>) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// This machine, in the words of npm packages.
+/// The platform, in the form that npm packages use.
 fn platform() -> String {
     let os = if cfg!(target_os = "macos") { "darwin" } else { std::env::consts::OS };
     let arch = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     format!("{os}-{arch}")
 }
 
-/// `mcp list` succeeds whatever it finds; the verdict is in our line.
+/// `mcp list` always succeeds; the result is in our line.
 fn connected(list: &str) -> Result<String> {
     let ours = list.lines().find(|line| line.starts_with(&format!("{NAME}:")));
     match ours {

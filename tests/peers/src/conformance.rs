@@ -1,4 +1,4 @@
-//! The conformance suite of the protocol's own project, against our fixtures behind our real router.
+//! The official conformance suite, against our fixtures behind the real router.
 
 mod skills;
 mod summary;
@@ -17,16 +17,16 @@ use summary::{Scenario, Summary};
 
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Per scenario; the suite's own 30 s are tight on a busy machine.
+/// Per scenario; the default of 30 s is tight on a busy machine.
 const SCENARIO_TIMEOUT_MS: &str = "60000";
 
 const PACKAGE: &str = "@modelcontextprotocol/conformance";
 
-/// Runs all that a revision of the specification requires. What it does not score is listed.
+/// Runs all required scenarios of a protocol version. Scenarios that are not scored are listed.
 pub(super) fn meets(scene: &Scene<'_>, revision: &str) -> Result<String> {
     let required = required(scene, revision)?;
     let results = scene.repo.path("tests/peers/results").join(revision);
-    // Results of an earlier run would be taken for those of this one.
+    // Results of an earlier run would be mistaken for those of this one.
     let _ = fs::remove_dir_all(&results);
 
     let server = scene.serve_fixtures()?;
@@ -47,7 +47,7 @@ pub(super) fn meets(scene: &Scene<'_>, revision: &str) -> Result<String> {
     Ok(format!("{} required scenarios passed, {} not scored", required.len(), summary.not_scored.len()))
 }
 
-/// Runs the suite against a server, whatever comes of it.
+/// Runs the suite against a server; the caller judges the output.
 fn suite(scene: &Scene<'_>, server: &Server, results: &Path, words: &[&str]) -> Result<ProcessOutput> {
     let mut command = scene.command(scene.tools.node())?;
     command.arg(scene.tools.package(&format!("{PACKAGE}/dist/index.js")));
@@ -56,12 +56,12 @@ fn suite(scene: &Scene<'_>, server: &Server, results: &Path, words: &[&str]) -> 
     scene.finish(&mut command, TIMEOUT)
 }
 
-/// The scenarios of a revision, from the list that comes with the suite: so we notice one that was not run.
+/// The required scenarios of a version, from the list of the suite, so that one that did not run is noticed.
 fn required(scene: &Scene<'_>, revision: &str) -> Result<Vec<String>> {
     let path = scene.tools.package(&format!("{PACKAGE}/requirements/{revision}.yaml"));
     let text = fs::read_to_string(&path).with_context(|| format!("could not read {}", path.display()))?;
     let names = summary::required(&text);
-    ensure!(!names.is_empty(), "no `server:` list in {}: did its form change?", path.display());
+    ensure!(!names.is_empty(), "no `server:` list in {}: did its format change?", path.display());
     Ok(names)
 }
 
@@ -71,7 +71,7 @@ fn failures(results: &Path, scenario: &Scenario) -> String {
     texts.map(|text| summary::failed_checks(&scenario.name, &text)).collect()
 }
 
-/// The texts of the checks of a scenario, as the suite wrote them to its results folder.
+/// The `checks.json` files of a scenario in the results folder.
 fn checks(results: &Path, scenario: &str) -> Vec<String> {
     let folders = fs::read_dir(results).into_iter().flatten().flatten();
     let start = format!("server-{scenario}-2");

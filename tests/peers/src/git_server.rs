@@ -1,4 +1,4 @@
-//! A real Git server over HTTP that wants a token, for as long as it is held.
+//! A real Git server over HTTP that requires a token.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use super::sample::{self, Sample};
 use super::scene::{Scene, Target};
 use lyceum_harness::server::Server;
 
-/// What opens the repository. It looks like no real one, so that no scanner takes it for a leak.
+/// The token of the repository. It looks like no real one, so that secret scanners ignore it.
 pub(super) const TOKEN: &str = "sample-token-that-opens-one-door";
 
-/// The server. It ends when it is dropped.
+/// The server; stops on drop.
 pub(super) struct GitServer {
     server: Server,
     log: PathBuf,
@@ -35,16 +35,16 @@ impl GitServer {
         scene.stdio(&[("SKILLS_REPO", &url), ("GITHUB_TOKEN", TOKEN)])
     }
 
-    /// Fails unless somebody came with the token, and was let in.
+    /// Fails unless a request with the token succeeded.
     pub(super) fn was_requested(&self) -> Result<()> {
-        let log = fs::read_to_string(&self.log).context("the Git server's log can't be read")?;
+        let log = fs::read_to_string(&self.log).context("cannot read the log of the Git server")?;
         let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let is_visit = |line: &Value| {
+        let is_authorized = |line: &Value| {
             line.get("authorized") == Some(&true.into()) && line.get("status") == Some(&200.into())
         };
         ensure!(
-            lines.filter(is_visit).count() > 0,
-            "nobody came with the token; the Git server's log:\n{log}"
+            lines.filter(is_authorized).count() > 0,
+            "no authorized request; the log of the Git server:\n{log}"
         );
         Ok(())
     }

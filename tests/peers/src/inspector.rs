@@ -1,4 +1,4 @@
-//! The MCP Inspector's command line, in either era and over either door.
+//! The command line of the MCP Inspector, for all protocol versions, over HTTP and stdio.
 
 mod skills;
 
@@ -15,11 +15,11 @@ pub(super) use skills::{verifies_over_http, verifies_over_stdio};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where the Inspector connects to, and how.
+/// How the Inspector connects.
 struct Inspector<'a> {
     scene: &'a Scene<'a>,
     era: &'static str,
-    /// Options that stand before the target.
+    /// Options before the target.
     options: Vec<String>,
     target: Vec<String>,
 }
@@ -35,7 +35,7 @@ impl<'a> Inspector<'a> {
         Self { scene, era, options, target: stdio.words }
     }
 
-    /// Runs one method to its end, whatever it ends with.
+    /// Runs one method, whatever its exit status.
     fn run(&self, words: &[&str]) -> Result<ProcessOutput> {
         let mut command = self.scene.command(self.scene.tools.node())?;
         command
@@ -54,12 +54,12 @@ impl<'a> Inspector<'a> {
         bail!("{status}: {}\n{stdout}{stderr}", words.join(" "))
     }
 
-    /// What the server answered to a method: the Inspector wraps it in `{"result": …}`.
+    /// The result of a method: the Inspector wraps it in `{"result": …}`.
     fn ask(&self, words: &[&str]) -> Result<Value> {
         let output = self.output(words)?;
-        let whole: Value =
+        let output_value: Value =
             serde_json::from_str(&output).with_context(|| format!("not one JSON value: {output}"))?;
-        whole.get("result").cloned().with_context(|| format!("no `result` in {output}"))
+        output_value.get("result").cloned().with_context(|| format!("no `result` in {output}"))
     }
 }
 
@@ -76,14 +76,14 @@ pub(super) fn over_stdio(scene: &Scene<'_>, era: &'static str) -> Result<String>
 }
 
 fn meets(inspector: &Inspector<'_>) -> Result<String> {
-    // `--strict` fails on schemas that some clients cannot take.
+    // `--strict` fails on schemas that some clients can't handle.
     let listed = inspector.ask(&["--method", "tools/list", "--strict"])?;
     let tools = listed.get("tools").and_then(Value::as_array).context("tools/list has no `tools`")?;
     let names: Vec<_> = tools.iter().filter_map(|tool| tool.get("name")?.as_str()).collect();
     server_info::is_listed(&names)?;
 
     let call = ["--method", "tools/call", "--tool-name", server_info::NAME, "--tool-args-json", "{}"];
-    let answer = inspector.ask(&call)?;
-    let version = server_info::version(answer.get("structuredContent"))?;
+    let result = inspector.ask(&call)?;
+    let version = server_info::version(result.get("structuredContent"))?;
     Ok(format!("{} tools, version {version}", names.len()))
 }

@@ -1,9 +1,9 @@
-//! `cargo xtask peers`: our programs meet the real clients and the conformance suite.
+//! `cargo xtask peers`: runs our programs against real clients, servers and the conformance suite.
 //!
-//! Every check has a server and a home folder of its own, so that none can help or hurt another.
-//! All of them run even when one fails: together they tell more about a fault than the first alone.
-#![expect(clippy::disallowed_methods, reason = "it starts what it tests, for development only")]
-#![expect(clippy::print_stdout, reason = "it answers a person at a terminal; it never speaks MCP on stdout")]
+//! Every check has its own server and home folder, so that checks are independent. All of them run even if one fails:
+//! together they tell more about an error than the first alone.
+#![expect(clippy::disallowed_methods, reason = "starts programs, for development only")]
+#![expect(clippy::print_stdout, reason = "its output is for a terminal; it never speaks MCP on stdout")]
 
 mod claude;
 mod conformance;
@@ -30,15 +30,15 @@ use lyceum_harness::{exit_code, install, programs};
 use sample::Sample;
 use scene::Scene;
 
-/// Meets the real clients and the conformance suite.
+/// Runs real clients, servers and the conformance suite against lyceum.
 #[derive(Parser)]
 #[command(name = "cargo xtask peers", bin_name = "cargo xtask peers")]
 struct Options {
-    /// Meets only the peers whose name contains these words, such as `inspector` or `2025-11-25`.
+    /// Run only the peers whose name contains this text, such as `inspector` or `2025-11-25`.
     name: Option<String>,
 }
 
-/// A meeting: its name, and what it does; it returns a remark for the line that says it passed.
+/// A check: its name, and a function that returns a remark if it passes.
 type Check = (&'static str, fn(&Scene<'_>) -> Result<String>);
 
 const CHECKS: &[Check] = &[
@@ -97,19 +97,19 @@ fn main() -> ExitCode {
     exit_code(run(&Repo::here(), &Options::parse()))
 }
 
-/// Meets the peers asked for.
+/// Runs the selected checks.
 fn run(repo: &Repo, options: &Options) -> Result<()> {
     let wanted = options.name.as_deref().unwrap_or_default().to_lowercase();
     let checks: Vec<Check> =
         CHECKS.iter().filter(|(name, _)| name.to_lowercase().contains(&wanted)).copied().collect();
     if checks.is_empty() {
         let names: Vec<_> = CHECKS.iter().map(|(name, _)| *name).collect();
-        bail!("no peer is called {wanted:?}; there are: {}", names.join("; "));
+        bail!("no peer matches {wanted:?}; peers: {}", names.join("; "));
     }
-    meet(repo, &checks)
+    run_checks(repo, &checks)
 }
 
-fn meet(repo: &Repo, checks: &[Check]) -> Result<()> {
+fn run_checks(repo: &Repo, checks: &[Check]) -> Result<()> {
     let tools = install::ensure(repo)?;
     let ours = ["--bin", "lyceum", "--example", "conformance", "--example", "s3_peer"];
     let programs = programs::build(repo, &[&["-p", "lyceum", "-p", "lyceum-store"], &ours[..]].concat())?;

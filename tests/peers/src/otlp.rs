@@ -1,4 +1,4 @@
-//! Rotel, a collector of OpenTelemetry: it receives our traces by OTLP, and the log leads to each of them.
+//! Rotel, an OpenTelemetry collector: receives our traces over OTLP; log lines contain the trace ids.
 
 use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream};
@@ -16,12 +16,12 @@ use lyceum_harness::server::Server;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// The trace that the modern client says its request belongs to, and the span in it.
+/// The trace of the modern client, and its parent span.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";
 
-/// A tool is called in both protocol versions. Its span continues the client's trace, the job that it starts is a span below it, and
-/// the log line of the job names both.
+/// Calls a tool in both protocol versions. Its span continues the trace of the client, the job that it starts is a
+/// child span, and the log line of the job has the ids of both.
 pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
     let folder = scene.folder("otlp")?;
     let collector = Collector::start(scene, &folder)?;
@@ -32,7 +32,7 @@ pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
     let log = server_log(&folder)?;
     for id in ["peer-modern", "peer-session"] {
         let line = log.iter().find(|line| line["message"] == "skills are served" && line["request_id"] == id);
-        let line = line.with_context(|| format!("no line of the refresh has the request id {id}"))?;
+        let line = line.with_context(|| format!("no log line of the refresh has the request id {id}"))?;
         let trace = line["trace_id"].as_str().context("a log line has no trace_id")?;
         let call = collector.span("tools/call refresh_skills", trace)?;
         ensure!(call.contains(&format!("request_id: Str({id})")), "the span has another request id: {call}");
@@ -69,7 +69,7 @@ fn serve(scene: &Scene<'_>, folder: &Path, port: u16) -> Result<Server> {
 }
 
 fn server_log(folder: &Path) -> Result<Vec<Value>> {
-    // Lines wait a moment in a buffer.
+    // Log lines are buffered for a moment.
     let started = Instant::now();
     loop {
         let text = fs::read_to_string(folder.join("server.log"))?;
@@ -125,9 +125,9 @@ fn post(server: &Server, message: &Value, headers: &[(&'static str, String)]) ->
     ];
     all.extend(headers.iter().cloned());
     let request = Request { method: "POST", path: "/mcp".into(), headers: all, body: message.to_string() };
-    let answer = server.explain(exchange::send(server.addr, &request))?;
-    ensure!(answer.status < 300, "{} answered {}: {}", message["method"], answer.status, answer.body);
-    Ok(answer)
+    let response = server.explain(exchange::send(server.addr, &request))?;
+    ensure!(response.status < 300, "{} returned {}: {}", message["method"], response.status, response.body);
+    Ok(response)
 }
 
 /// The collector, which prints every span that it receives.
@@ -139,8 +139,8 @@ struct Collector {
 
 impl Collector {
     fn start(scene: &Scene<'_>, folder: &Path) -> Result<Self> {
-        let where_is_it = "import rotel, pathlib; print(pathlib.Path(rotel.__file__).parent / 'rotel-agent')";
-        let agent = scene.output(scene.command(scene.tools.python())?.args(["-c", where_is_it]), LIMIT)?;
+        let locate = "import rotel, pathlib; print(pathlib.Path(rotel.__file__).parent / 'rotel-agent')";
+        let agent = scene.output(scene.command(scene.tools.python())?.args(["-c", locate]), LIMIT)?;
         let (port, other) = (free_port()?, free_port()?);
         let out = folder.join("collector.out");
         let mut command = scene.command(agent.trim())?;
@@ -171,25 +171,25 @@ impl Collector {
         Ok(fs::read_to_string(&self.out)?)
     }
 
-    /// What it printed of the span of that name in that trace, once it has come.
+    /// Waits for the span of that name in that trace; returns what the collector printed.
     fn span(&self, name: &str, trace: &str) -> Result<String> {
         let started = Instant::now();
         loop {
             let text = self.text()?;
-            let is_it = |span: &&str| {
+            let is_match = |span: &&str| {
                 span.contains(&format!("Name           : {name}\n"))
                     && span.contains(&format!("Trace ID       : {trace}\n"))
             };
-            if let Some(span) = text.split("\nSpan #").find(is_it) {
+            if let Some(span) = text.split("\nSpan #").find(is_match) {
                 return Ok(span.to_owned());
             }
-            ensure!(started.elapsed() < LIMIT, "no span {name:?} of the trace {trace} came:\n{text}");
+            ensure!(started.elapsed() < LIMIT, "no span {name:?} of the trace {trace}:\n{text}");
             thread::sleep(Duration::from_millis(50));
         }
     }
 }
 
-/// A port that nobody listens on at this moment: the collector does not say which one it took.
+/// A free port: the collector does not report which port it uses.
 fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }

@@ -1,4 +1,4 @@
-//! The official Python client, alone and as the driver of mcp-remote.
+//! The official Python client, alone and through mcp-remote.
 
 mod every_tool;
 mod knowledge;
@@ -19,17 +19,17 @@ pub(super) use skills::{from_a_repository, gets_a_skill};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How the client opens the conversation.
+/// How the client connects.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Mode {
-    /// Asks `server/discover`, and falls back where that is unknown.
+    /// Sends `server/discover`, and falls back if that is unknown.
     Auto,
     /// The `initialize` handshake.
     Legacy,
 }
 
-/// What `client.py` is told.
+/// The input of `client.py`.
 #[derive(Serialize)]
 struct Plan<'a> {
     mode: Mode,
@@ -38,7 +38,7 @@ struct Plan<'a> {
     steps: Vec<Value>,
 }
 
-/// What `client.py` reports.
+/// The output of `client.py`.
 #[derive(Deserialize)]
 struct Report {
     protocol: String,
@@ -46,7 +46,7 @@ struct Report {
     answers: Vec<Response>,
 }
 
-/// What a call came to.
+/// The result of a call.
 #[derive(Debug, Deserialize)]
 struct Response {
     is_error: bool,
@@ -55,7 +55,7 @@ struct Response {
 }
 
 impl Mode {
-    /// The revision both sides must agree on: a silent fall-back to the older era is a failure.
+    /// The expected protocol version: a silent fallback to the earlier one is a failure.
     fn protocol(self) -> &'static str {
         match self {
             Self::Auto => "2026-07-28",
@@ -64,13 +64,13 @@ impl Mode {
     }
 }
 
-/// Lists and calls over HTTP.
+/// Lists and calls tools over HTTP.
 pub(super) fn over_http(scene: &Scene<'_>, mode: Mode) -> Result<String> {
     let server = scene.serve()?;
-    server.explain(meets(scene, mode, &at(server.mcp_url())))
+    server.explain(meets(scene, mode, &target_of(server.mcp_url())))
 }
 
-/// mcp-remote offers our HTTP endpoint as a stdio server, and the Python client uses that.
+/// mcp-remote exposes our HTTP endpoint as a stdio server for the Python client.
 pub(super) fn through_mcp_remote(scene: &Scene<'_>) -> Result<String> {
     let server = scene.serve()?;
     let words = [scene.tools.node().to_owned(), scene.tools.package("mcp-remote/dist/proxy.js")];
@@ -79,15 +79,15 @@ pub(super) fn through_mcp_remote(scene: &Scene<'_>) -> Result<String> {
     server.explain(meets(scene, Mode::Auto, &Target { words, variables: BTreeMap::new() }))
 }
 
-/// A server that is there already.
-fn at(url: String) -> Target {
+/// A running server.
+fn target_of(url: String) -> Target {
     Target { words: vec![url], variables: BTreeMap::new() }
 }
 
 fn meets(scene: &Scene<'_>, mode: Mode, target: &Target) -> Result<String> {
-    let report = follow(scene, mode, target, vec![call(server_info::NAME, &json!({}))])?;
+    let report = run_steps(scene, mode, target, vec![call(server_info::NAME, &json!({}))])?;
     server_info::is_listed(&report.tools.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let structured = report.answer(0)?;
+    let structured = report.result(0)?;
     let version = server_info::version(Some(structured))?;
     Ok(format!("{}, {} tools, version {version}", report.protocol, report.tools.len()))
 }
@@ -97,7 +97,7 @@ fn call(tool: &str, arguments: &Value) -> Value {
     json!({ "tool": tool, "arguments": arguments })
 }
 
-/// Asks for a refresh, and asks again while one is under way: there is one after each start.
+/// A step that refreshes skills, and repeats while another refresh is running, as after each start.
 fn refresh() -> Value {
     let mut step = call("refresh_skills", &json!({}));
     if let Some(step) = step.as_object_mut() {
@@ -106,8 +106,8 @@ fn refresh() -> Value {
     step
 }
 
-/// Connects and takes the steps.
-fn follow(scene: &Scene<'_>, mode: Mode, target: &Target, steps: Vec<Value>) -> Result<Report> {
+/// Connects and runs the steps.
+fn run_steps(scene: &Scene<'_>, mode: Mode, target: &Target, steps: Vec<Value>) -> Result<Report> {
     let plan = Plan { mode, target: &target.words, env: &target.variables, steps };
     let mut command = scene.command(scene.tools.python())?;
     command.arg(scene.repo.path("tests/peers/client.py")).arg(serde_json::to_string(&plan)?);
@@ -119,13 +119,13 @@ fn follow(scene: &Scene<'_>, mode: Mode, target: &Target, steps: Vec<Value>) -> 
 }
 
 impl Report {
-    /// The structured answer of a call, which must have succeeded.
-    fn answer(&self, which: usize) -> Result<&Value> {
-        let answer = self.answers.get(which).with_context(|| format!("call {which} has no answer"))?;
-        ensure!(!answer.is_error, "call {which} answered with isError: {}", answer.text.join("\n"));
-        answer
+    /// The structured result of a call, which must have succeeded.
+    fn result(&self, which: usize) -> Result<&Value> {
+        let result = self.answers.get(which).with_context(|| format!("call {which} has no result"))?;
+        ensure!(!result.is_error, "call {which} returned isError: {}", result.text.join("\n"));
+        result
             .structured
             .as_ref()
-            .with_context(|| format!("call {which} has no structuredContent: {answer:?}"))
+            .with_context(|| format!("call {which} has no structuredContent: {result:?}"))
     }
 }

@@ -1,4 +1,4 @@
-//! An S3-compatible store that others wrote, and our objects in it.
+//! A third-party S3-compatible object store.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ const TIMEOUT: Duration = Duration::from_secs(120);
 
 const BUCKET: &str = "objects";
 
-/// Puts, gets, lists and deletes; and is refused where it should be.
+/// Puts, gets, lists and deletes objects; and checks errors.
 pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
     let folder = scene.folder("s3")?;
     let key_file = folder.join("key.json");

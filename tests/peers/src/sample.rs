@@ -1,4 +1,4 @@
-//! A Git repository of skills as people have them, with a work tree to write the next commit in.
+//! A realistic Git repository of skills, with a work tree for further commits.
 
 pub(super) mod files;
 
@@ -11,20 +11,20 @@ use anyhow::{Context, Result};
 use super::scene::Scene;
 use lyceum_harness::process::command_line;
 
-/// For one `git`.
+/// Timeout of one `git` command.
 const GIT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The repository's folder below [`Sample::served`], as a Git server would name it.
+/// The folder of the repository below [`Sample::served`].
 pub(super) const NAME: &str = "sample.git";
 
-/// The repository: what is served, and the work tree that commits are made in.
+/// The repository: the served bare repository, and a work tree.
 pub(super) struct Sample {
     served: PathBuf,
     work: PathBuf,
 }
 
 impl Sample {
-    /// Makes the repository with one commit.
+    /// Creates the repository with one commit.
     pub(super) fn make(scene: &Scene<'_>) -> Result<Self> {
         let sample = Self { served: scene.folder("served")?, work: scene.folder("work")? };
         for (path, bytes) in files::all() {
@@ -44,12 +44,12 @@ impl Sample {
         &self.served
     }
 
-    /// The line of a `[[source]]` that says where the repository is.
+    /// The line of a `[[source]]` for the repository.
     pub(super) fn as_repository(&self) -> Result<String> {
         Ok(format!("url = {}", toml::Value::from(text(&self.repository())?)))
     }
 
-    /// The same for the folder of the skills.
+    /// The line of a `[[source]]` for the folder of the skills.
     pub(super) fn as_folder(&self) -> Result<String> {
         Ok(format!("path = {}", toml::Value::from(self.skills_dir()?)))
     }
@@ -59,26 +59,26 @@ impl Sample {
         text(&self.work.join("skills")).map(str::to_owned)
     }
 
-    /// Writes a file of the next commit.
+    /// Writes a file in the work tree.
     pub(super) fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let path = self.work.join(path);
         let written = fs::create_dir_all(path.parent().unwrap_or(&self.work));
         written.and_then(|()| fs::write(&path, bytes)).with_context(|| format!("could not write {path:?}"))
     }
 
-    /// Leaves a file out of the next commit.
+    /// Deletes a file from the work tree.
     pub(super) fn remove(&self, path: &str) -> Result<()> {
         let path = self.work.join(path);
         fs::remove_file(&path).with_context(|| format!("could not remove {path:?}"))
     }
 
-    /// Commits what is in the work tree and pushes it.
+    /// Commits and pushes the work tree.
     pub(super) fn push(&self, scene: &Scene<'_>) -> Result<()> {
         self.commit(scene)?;
         git(scene, &self.work, &["push", "--quiet", "origin", "main"])
     }
 
-    /// Commits what is in the work tree. Returns the words that push it, for whoever is to choose the moment.
+    /// Commits the work tree. Returns the command that pushes it, to be run later.
     pub(super) fn commit(&self, scene: &Scene<'_>) -> Result<Vec<String>> {
         git(scene, &self.work, &["add", "--all"])?;
         let author = ["-c", "user.name=Sample", "-c", "user.email=sample@example.org"];
@@ -100,7 +100,7 @@ fn git(scene: &Scene<'_>, folder: &Path, words: &[&str]) -> Result<()> {
     scene
         .output(&mut command, GIT_TIMEOUT)
         .map(drop)
-        .with_context(|| format!("the sample is not made: {line}"))
+        .with_context(|| format!("could not create the sample: {line}"))
 }
 
 fn text(path: &Path) -> Result<&str> {

@@ -1,4 +1,4 @@
-//! Where one meeting takes place: our programs, the peers' programs, and an empty home for both.
+//! The environment of one check: our programs, the peers' programs, and an empty home folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,22 +17,22 @@ use lyceum_harness::repo::Repo;
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
-/// How long what is served may take to be there.
+/// How long a server may take to become ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The file that a server's log is kept in.
+/// The file with the log of the server.
 pub(super) const LOG_FILE: &str = "server.log";
 
-/// How secrets of ours begin.
+/// Prefixes of our secrets.
 const SECRETS: [&str; 5] = ["lyc_at_", "lyc_rt_", "lyc_ac_", "lyc_key_", "lyc_cs_"];
 
-/// What a client is told to connect to: a URL alone, or the words of a command and the variables that it gets.
+/// What a client connects to: a URL, or a command with environment variables.
 pub(super) struct Target {
     pub(super) words: Vec<String>,
     pub(super) variables: BTreeMap<String, String>,
 }
 
-/// The surroundings of one check.
+/// The environment of one check.
 pub(super) struct Scene<'a> {
     pub(super) repo: &'a Repo,
     pub(super) tools: &'a Tools,
@@ -41,7 +41,7 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// Prepares an empty scene.
+    /// Creates an empty environment.
     pub(super) fn set(repo: &'a Repo, tools: &'a Tools, programs: &'a Programs) -> Result<Self> {
         Ok(Self { repo, tools, programs, scratch: Scratch::new()? })
     }
@@ -53,21 +53,21 @@ impl<'a> Scene<'a> {
         self.start(&mut command)
     }
 
-    /// Starts `lyceum serve` with skills, and waits until they are there. `place` is the line of their source that
-    /// says where it is.
-    pub(super) fn serve_skills(&self, place: &str) -> Result<Server> {
-        self.serve_source(place, "skills")
+    /// Starts `lyceum serve` with skills, and waits until it is ready. `location` is the `url` or `path` line of their
+    /// source.
+    pub(super) fn serve_skills(&self, location: &str) -> Result<Server> {
+        self.serve_source(location, "skills")
     }
 
-    /// Starts `lyceum serve` with a knowledge base, and waits until it is there.
+    /// Starts `lyceum serve` with a knowledge base, and waits until it is ready.
     pub(super) fn serve_knowledge(&self, folder: &Path) -> Result<Server> {
         let folder = folder.to_str().context("a path here is not UTF-8")?;
         self.serve_source(&format!("path = {}", toml::Value::from(folder)), "knowledge")
     }
 
-    fn serve_source(&self, place: &str, service: &str) -> Result<Server> {
+    fn serve_source(&self, location: &str, service: &str) -> Result<Server> {
         let config = self.scratch.path().join("lyceum.toml");
-        let text = format!("[[source]]\nname = \"sample\"\n{place}\n\n[{service}]\nsource = \"sample\"\n");
+        let text = format!("[[source]]\nname = \"sample\"\n{location}\n\n[{service}]\nsource = \"sample\"\n");
         fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
         let mut command = self.command(self.programs.get("lyceum")?)?;
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(self.data_dir()?);
@@ -75,7 +75,7 @@ impl<'a> Scene<'a> {
         server.explain(ready(&server)).map(|()| server)
     }
 
-    /// Starts the fixtures of the conformance suite behind our real router.
+    /// Starts the conformance fixtures behind the real router.
     pub(super) fn serve_fixtures(&self) -> Result<Server> {
         let mut command = self.command(self.programs.get("conformance")?)?;
         command.args(["--listen", "127.0.0.1:0"]);
@@ -94,27 +94,27 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// Where a program of ours is, for a peer that starts it.
+    /// The path of one of our programs, for a peer that starts it.
     pub(super) fn program(&self, name: &str) -> Result<&Path> {
         self.programs.get(name)
     }
 
-    /// A program of ours that meets a peer by itself.
+    /// A command that runs one of our programs.
     pub(super) fn ours(&self, program: &str) -> Result<Command> {
         self.command(self.programs.get(program)?)
     }
 
-    /// A command that sees nothing of this machine's settings: no variables but `PATH`, and an empty home.
+    /// A command without the settings of this machine: no variables but `PATH`, and an empty home.
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
         let home = self.scratch.folder("home")?;
         let mut command = Command::new(program);
         command.env_clear().env("PATH", self.tools.search_path()?).env("HOME", &home).current_dir(&home);
-        // No peer is about meaning, and a model takes its time.
+        // No peer tests vector search, and a model takes time to load.
         command.env("LYCEUM_EMBEDDER", "none");
         Ok(command)
     }
 
-    /// Runs a peer that must succeed within the limit, and returns what it wrote to standard output.
+    /// Runs a peer that must succeed, and returns its standard output.
     pub(super) fn output(&self, command: &mut Command, limit: Duration) -> Result<String> {
         process::output(command, self.scratch.path(), limit)
     }
@@ -124,17 +124,17 @@ impl<'a> Scene<'a> {
         process::run(command, self.scratch.path(), limit)
     }
 
-    /// Makes a folder of the scene, if it is not there yet.
+    /// Creates a folder in the environment, if it does not exist.
     pub(super) fn folder(&self, name: &str) -> Result<PathBuf> {
         self.scratch.folder(name)
     }
 
-    /// The folder for what must survive a restart of our programs.
+    /// The data folder of our programs.
     pub(super) fn data_dir(&self) -> Result<PathBuf> {
         self.folder("data")
     }
 
-    /// Fails if a token, a code or a key of ours is in the log of a server of this scene.
+    /// Fails if a server log of this check contains one of our secrets.
     pub(super) fn logs_hold_no_secret(&self) -> Result<()> {
         for log in [self.log(), self.folder("config")?.join(LOG_FILE)] {
             let Ok(text) = fs::read_to_string(&log) else { continue };
@@ -153,16 +153,16 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Waits until a server says that requests may come: the first clone takes a moment.
+/// Waits until the server is ready: the first clone takes a moment.
 pub(super) fn ready(server: &Server) -> Result<()> {
     let request = Request::get("/readyz");
     let started = Instant::now();
     loop {
-        let answer = exchange::send(server.addr, &request)?;
-        if answer.status == 200 {
+        let response = exchange::send(server.addr, &request)?;
+        if response.status == 200 {
             return Ok(());
         }
-        ensure!(started.elapsed() < READY_TIMEOUT, "not ready after {READY_TIMEOUT:?}: {}", answer.body);
+        ensure!(started.elapsed() < READY_TIMEOUT, "not ready after {READY_TIMEOUT:?}: {}", response.body);
         thread::sleep(Duration::from_millis(20));
     }
 }

@@ -1,4 +1,4 @@
-//! Schemathesis reads our OpenAPI description and asks everything that it allows, and much that it does not.
+//! Schemathesis: sends valid and invalid requests, generated from our OpenAPI description.
 
 mod documents;
 
@@ -11,7 +11,7 @@ use lyceum_harness::process::ProcessOutput;
 
 const TIMEOUT: Duration = Duration::from_secs(180);
 
-/// The words of its command line: every check, the same requests in every run, and so many that it takes half a minute.
+/// Its arguments: all checks, deterministic requests, about half a minute.
 const ARGUMENTS: [&str; 12] = [
     "run",
     "--no-color",
@@ -27,7 +27,7 @@ const ARGUMENTS: [&str; 12] = [
     "--warnings=off",
 ];
 
-/// Serves a small knowledge base and lets Schemathesis at it.
+/// Runs Schemathesis against a small knowledge base.
 pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
     let folder = scene.folder("kb")?;
     documents::write(&folder)?;
@@ -39,10 +39,10 @@ pub(super) fn meets(scene: &Scene<'_>) -> Result<String> {
     if !status.success() {
         bail!("{status}\n{stdout}{stderr}");
     }
-    summary(&stdout).with_context(|| format!("it ended well, and says nothing of test cases:\n{stdout}"))
+    summary(&stdout).with_context(|| format!("it succeeded, but printed no test cases:\n{stdout}"))
 }
 
-/// How many requests there were, and how they went.
+/// The numbers of operations and test cases.
 fn summary(output: &str) -> Option<String> {
     let mut lines = output.lines().map(str::trim).skip_while(|line| *line != "Test cases:").skip(1);
     let cases = lines.next().filter(|line| line.contains("passed"))?;

@@ -1,4 +1,4 @@
-//! Sign-in before real chains and in a real browser: programs of `tests/peers/sign_in`.
+//! Sign-in with real chains and a real browser: the programs in `tests/peers/sign_in`.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,18 +9,18 @@ use anyhow::{Context, Result, ensure};
 use super::scene::Scene;
 use lyceum_harness::packages::{self, CHROMIUM};
 
-/// The first time the contracts are fetched and compiled.
+/// The first run downloads and compiles the contracts.
 const PREPARE_TIMEOUT: Duration = Duration::from_secs(600);
 
 const CHAIN_TIMEOUT: Duration = Duration::from_secs(180);
 const BROWSER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Hats, names and wallets, as they are on chains.
+/// Hats, ENS names and wallets on real chains.
 pub(super) fn on_chain(scene: &Scene<'_>) -> Result<String> {
     program(scene, "on_chain.mjs", CHAIN_TIMEOUT)
 }
 
-/// The page, and a person with a wallet before it.
+/// The sign-in page, with a wallet in a browser.
 pub(super) fn in_browser(scene: &Scene<'_>) -> Result<String> {
     if std::env::var_os("CHROMIUM").is_none() {
         packages::ensure(&CHROMIUM);
@@ -28,7 +28,7 @@ pub(super) fn in_browser(scene: &Scene<'_>) -> Result<String> {
     program(scene, "browser.mjs", BROWSER_TIMEOUT)
 }
 
-/// Runs a program that starts its own servers and chains; the last line that it writes is the remark.
+/// Runs a program that starts its own servers and chains; its last line is the remark.
 fn program(scene: &Scene<'_>, script: &str, limit: Duration) -> Result<String> {
     prepare(scene)?;
     let mut command = scene.command(scene.tools.node())?;
@@ -38,16 +38,17 @@ fn program(scene: &Scene<'_>, script: &str, limit: Duration) -> Result<String> {
         command.env("CHROMIUM", chromium);
     }
     let output = scene.output(command.env("FOLDER", scene.folder("sign_in")?), limit)?;
-    output.lines().last().map(str::to_owned).with_context(|| format!("{script} said nothing"))
+    output.lines().last().map(str::to_owned).with_context(|| format!("{script} printed nothing"))
 }
 
-/// Gets the contracts. npm finds its registry by the settings of this machine, which the checks themselves do not see.
+/// Downloads the contracts. npm uses the settings of this machine for its registry, which the checks themselves don't
+/// see.
 fn prepare(scene: &Scene<'_>) -> Result<()> {
     let mut command = Command::new(scene.tools.node());
     scene.output(command.arg(path(scene, "prepare.mjs")), PREPARE_TIMEOUT).map(drop)
 }
 
-/// The chain: the one that was named, else that of npm.
+/// The path of anvil: from `ANVIL`, else from npm.
 fn anvil(scene: &Scene<'_>) -> Result<PathBuf> {
     if let Some(named) = std::env::var_os("ANVIL") {
         return Ok(named.into());

@@ -1,7 +1,7 @@
-//! The clients of others go the whole way of OAuth to a tool that is for members.
+//! Third-party clients go through the whole OAuth flow, to a tool for members.
 //!
-//! A person is played by `tests/peers/signed_in`: opens the page that a client asks for and enters a key there. Each
-//! check fails if the client got by without that: the tool is refused first, and the record must have the sign-in.
+//! Scripts in `tests/peers/signed_in` act as the user: they open the URL of the client and enter a key. Each check
+//! fails if the client gets by without that: the tool is refused first, and the audit log must contain the sign-in.
 
 mod claude;
 mod conformance;
@@ -21,10 +21,10 @@ pub(super) use sdk::{python, typescript};
 /// A tool for members.
 const TOOL: &str = "get_document";
 
-/// What is in the document that is asked for, and nowhere else.
+/// The content of the requested document, which is nowhere else.
 const SECRET: &str = "Only members are told where it lies: below the mat.";
 
-/// The arguments that ask for it.
+/// The arguments of the call.
 fn arguments() -> Value {
     json!({ "contentType": "pattern", "id": "the-key" })
 }

@@ -1,4 +1,4 @@
-//! What could not be checked on this machine, and why. A run in which anything was skipped fails, unless that was allowed by name.
+//! Checks that were skipped on this machine, and why. A run with skips fails, unless they were allowed by name.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use lyceum_harness::repo::Repo;
 
-/// Something that could not be checked.
+/// A skipped check.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Skip {
     /// A test, or a part of a step.
@@ -16,32 +16,31 @@ pub(crate) struct Skip {
 }
 
 impl Skip {
-    /// Says so at the terminal.
     pub(crate) fn print(&self) {
         println!("   skipped: {}: {}", self.what, self.why);
     }
 }
 
-/// Where tests note that they were skipped; empty to begin with.
+/// The file in which tests record skips; emptied first.
 pub(super) fn file(repo: &Repo) -> Result<PathBuf> {
     let file = repo.path("target/test-skips");
-    fs::create_dir_all(repo.path("target")).context("could not make the target folder")?;
+    fs::create_dir_all(repo.path("target")).context("could not create the target folder")?;
     fs::write(&file, "").with_context(|| format!("could not write {}", file.display()))?;
     Ok(file)
 }
 
-/// What tests noted.
+/// Reads the skips that tests recorded.
 pub(super) fn read(file: &Path) -> Result<Vec<Skip>> {
     let text = fs::read_to_string(file).with_context(|| format!("could not read {}", file.display()))?;
     Ok(parse(&text))
 }
 
 fn parse(text: &str) -> Vec<Skip> {
-    let lines = text.lines().map(|line| line.split_once('\t').unwrap_or((line, "no reason was given")));
+    let lines = text.lines().map(|line| line.split_once('\t').unwrap_or((line, "no reason given")));
     lines.map(|(what, why)| Skip { what: what.to_owned(), why: why.to_owned() }).collect()
 }
 
-/// Prints each reason with what was skipped for it, and returns how many were not allowed.
+/// Prints the skips by reason, and returns how many were not allowed.
 pub(super) fn list(skips: &[Skip], allowed: &[String]) -> usize {
     let mut by_reason: BTreeMap<(bool, &str), Vec<&str>> = BTreeMap::new();
     for skip in skips {
@@ -55,7 +54,7 @@ pub(super) fn list(skips: &[Skip], allowed: &[String]) -> usize {
     skips.iter().filter(|skip| !is_allowed(skip, allowed)).count()
 }
 
-/// Whether its name or its reason contains one of these.
+/// Whether its name or reason contains one of the allowed texts.
 fn is_allowed(skip: &Skip, allowed: &[String]) -> bool {
     allowed.iter().any(|words| skip.what.contains(words) || skip.why.contains(words))
 }

@@ -1,4 +1,4 @@
-//! Tests of what is run.
+//! Tests of which steps run.
 
 use super::Options;
 

@@ -1,16 +1,16 @@
-//! Sizes of files and missing openings: printed for the eye of the reader, never a failure.
+//! Sizes of files, and files without a module doc comment: printed, never a failure.
 
 use std::fmt;
 
 use super::TextFile;
 
-/// Past this many lines a file is listed, to look for a second idea in it.
+/// Files with more lines are listed: look for a second idea in them.
 const LONG_FILE_LINES: usize = 400;
 
-/// How many of the largest files are shown.
+/// Number of largest files to show.
 const MAX_LISTED_FILES: usize = 10;
 
-/// What is worth knowing about a set of source files.
+/// Statistics of a set of source files.
 pub(super) struct Figures<'a> {
     /// Lines and path, longest first.
     by_size: Vec<(usize, &'a str)>,

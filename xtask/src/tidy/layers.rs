@@ -1,4 +1,4 @@
-//! Which crate may use which. Arrows point down only, so that a crate can be read without those above it.
+//! Which crate may depend on which. Dependencies point down only, so that a crate can be read without those above it.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use toml::{Spanned, Value};
 
 use super::TextFile;
 
-/// What a crate may use of our own crates.
+/// Which of our crates a crate may depend on.
 enum MayUse {
     Only(&'static [&'static str]),
-    /// Development only: it sits beside the stack, and no other crate may have it as a normal dependency.
+    /// Development only: it is beside the stack, and no other crate may have it as a normal dependency.
     Any,
 }
 use MayUse::{Any, Only};
 
-/// The table of ARCHITECTURE.md. A new crate gets a line here and there.
+/// The table of ARCHITECTURE.md. Add a new crate to both.
 const LAYERS: &[(&str, MayUse)] = &[
     ("lyceum-model", Only(&[])),
     ("lyceum-content", Only(&["lyceum-model"])),
@@ -78,7 +78,7 @@ const LAYERS: &[(&str, MayUse)] = &[
     ("xtask", Only(&["lyceum-harness"])),
 ];
 
-/// The part of a `Cargo.toml` that decides layering. `dev-dependencies` are free: tests may reach anywhere.
+/// The part of a `Cargo.toml` that decides layering. `dev-dependencies` are not restricted.
 #[derive(Deserialize)]
 struct Manifest {
     package: Package,
@@ -103,10 +103,10 @@ struct Platform {
     build_dependencies: Dependencies,
 }
 
-/// The keys know where they stand in the text.
+/// Keys with their positions in the text.
 type Dependencies = BTreeMap<Spanned<String>, Value>;
 
-/// What is wrong in these manifests, each with the line to remove or to add.
+/// All errors in these manifests, each with the line to remove or add.
 pub(super) fn faults(manifests: &[TextFile]) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for file in manifests {
@@ -133,7 +133,7 @@ pub(super) fn faults(manifests: &[TextFile]) -> Result<Vec<String>> {
 }
 
 impl Manifest {
-    /// The crates of ours it depends on, and where in the text it says so.
+    /// The crates of ours that it depends on, with their positions in the text.
     fn ours(&self) -> impl Iterator<Item = (String, usize)> {
         let everywhere = self.dependencies.iter().chain(&self.build_dependencies);
         let platforms =
@@ -158,7 +158,7 @@ fn advice(from: &str, to: &str, allowed: &[&str]) -> String {
     format!("{from} may not use {to}: {remedy} ({from} may use {allowed})")
 }
 
-/// The crates that may use both, lowest first: where code that joins them can live.
+/// The crates that may use both, lowest first: where code that needs both can live.
 fn above(one: &str, other: &str) -> String {
     let both = LAYERS.iter().filter(|(name, may_use)| {
         let sees = |which| matches!(may_use, Only(allowed) if *name == which || allowed.contains(&which));

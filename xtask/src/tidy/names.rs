@@ -1,11 +1,11 @@
-//! Names a file may not have, because they say nothing about what is inside.
+//! File names that are not allowed, because they say nothing about the contents.
 
 use super::TextFile;
 
 /// Words that fit any content.
 const EMPTY_WORDS: &[&str] = &["util", "utils", "helper", "helpers", "common", "manager"];
 
-/// Files and folders with a name that is not allowed.
+/// Files and folders with such a name.
 pub(super) fn faults(sources: &[TextFile]) -> Vec<String> {
     sources.iter().filter_map(|file| fault(&file.path)).collect()
 }

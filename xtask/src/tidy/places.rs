@@ -1,16 +1,16 @@
-//! A name that may be written in a few modules only: what it stands for must stay replaceable. Functions that may be called in
-//! a few places only are in `clippy.toml`.
+//! A dependency that only a few modules may name, so that it stays replaceable. Functions that are restricted to a few
+//! modules are in `clippy.toml`.
 
 use super::TextFile;
 
-/// The word.
+/// The name.
 const WORD: &str = "rmcp";
 
-/// Paths without `.rs` of the modules that may write it: the file of that name and all below the folder of that name.
+/// The modules that may name it, without `.rs`: the file of that name, and everything in the folder of that name.
 const MODULES: &[&str] =
     &["crates/lyceum-tools/src/mcp", "crates/lyceum-tools/src/upstream", "crates/lyceum/src/mcp"];
 
-/// Where the word stands in a module that may not write it.
+/// Lines in other modules that contain the name.
 pub(super) fn faults(sources: &[TextFile]) -> Vec<String> {
     let crates = sources.iter().filter(|file| file.path.starts_with("crates/"));
     crates
@@ -33,7 +33,7 @@ fn is_within(path: &str, module: &str) -> bool {
     path.strip_prefix(module).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
 }
 
-/// Whether `word` stands in the line and is not a part of a longer name.
+/// Whether the line contains the word, and not as part of a longer name.
 fn has_word(line: &str, word: &str) -> bool {
     let in_name = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word).any(|(at, _)| {

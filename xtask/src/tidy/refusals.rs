@@ -1,4 +1,4 @@
-//! What sign-in must refuse stands in one table, and each line of it names tests that are there.
+//! The table of what sign-in must refuse. Each line must name existing tests.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use super::TextFile;
 /// The table.
 pub(super) const TABLE: &str = "docs/sign-in-refusals.md";
 
-/// How many lines it has.
+/// Number of lines in the table.
 const LINES: usize = 66;
 
-/// Names in the table that lead nowhere, and lines that are missing. `has_file` says whether there is a file of a name.
+/// Errors in the table: names that don't exist, and missing lines. `has_file` checks whether a file exists.
 pub(super) fn faults(table: &str, sources: &[TextFile], has_file: impl Fn(&str) -> bool) -> Vec<String> {
     let tests: BTreeSet<&str> = sources.iter().flat_map(|file| functions(&file.text)).collect();
     let mut faults = Vec::new();
@@ -29,7 +29,7 @@ pub(super) fn faults(table: &str, sources: &[TextFile], has_file: impl Fn(&str) 
         }
         let is_there = |name: &str| tests.contains(name) || (name.contains('/') && has_file(name));
         for name in names.into_iter().filter(|name| !is_there(name)) {
-            faults.push(format!("{TABLE}: line {number} names `{name}`, which is not there"));
+            faults.push(format!("{TABLE}: line {number} names `{name}`, which does not exist"));
         }
     }
     if next <= LINES {
@@ -62,11 +62,11 @@ mod tests {
         check("| 1 | a | b `c` | `it_is_refused` `tests/peers/a.mjs` |", &[]);
         check(
             "| 1 | a | b | `it_is_not` |",
-            &["docs/sign-in-refusals.md: line 1 names `it_is_not`, which is not there"],
+            &["docs/sign-in-refusals.md: line 1 names `it_is_not`, which does not exist"],
         );
         check(
             "| 1 | a | b | `tests/peers/b.mjs` |",
-            &["docs/sign-in-refusals.md: line 1 names `tests/peers/b.mjs`, which is not there"],
+            &["docs/sign-in-refusals.md: line 1 names `tests/peers/b.mjs`, which does not exist"],
         );
         check("| 1 | a | b | |", &["docs/sign-in-refusals.md: no test shows line 1"]);
     }

@@ -1,4 +1,4 @@
-//! What somebody allowed, for them to look at and to take back.
+//! A user's grants: listing and revoking.
 
 use jiff::Timestamp;
 use lyceum_store::{
@@ -10,37 +10,37 @@ use serde::Serialize;
 use super::Auth;
 use crate::{audit::Event, ens::Profile};
 
-/// Somebody, and what they allowed.
+/// A user with their grants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Account {
-    /// Who they are.
+    /// Subject.
     pub subject: String,
-    /// What is told of them elsewhere, as it was at their last sign-in.
+    /// Public profile, as of the last sign-in.
     #[serde(flatten)]
     pub profile: Profile,
-    /// The programs that may act for them.
+    /// Grants, one per authorization of a client.
     pub grants: Vec<ClientGrant>,
 }
 
-/// What somebody allowed one program.
+/// A grant, as shown to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientGrant {
-    /// Its id.
+    /// Grant id.
     pub id: String,
-    /// Who allowed it.
+    /// Subject who granted it.
     pub subject: String,
-    /// The program.
+    /// Client id.
     pub client_id: String,
-    /// What the program calls itself.
+    /// Name of the client, as given by itself.
     pub client_name: Option<String>,
-    /// What it may use.
+    /// Resource it is for.
     pub resource: String,
-    /// What it may do.
+    /// Granted scopes.
     pub scope: String,
-    /// Since when.
+    /// Creation time.
     pub created: Timestamp,
-    /// Until when.
+    /// Expiry.
     pub expires: Timestamp,
 }
 
@@ -59,26 +59,26 @@ impl From<Grant> for ClientGrant {
     }
 }
 
-/// Ends grants, as the operator does.
-pub async fn end_grants(db: &Db, meant: Vec<Grant>, now: Timestamp) -> Result<(), DbError> {
-    db.write(move |tx| meant.iter().try_for_each(|grant| end(tx, grant, now))).await
+/// Revokes grants on behalf of the operator.
+pub async fn end_grants(db: &Db, grants: Vec<Grant>, now: Timestamp) -> Result<(), DbError> {
+    db.write(move |tx| grants.iter().try_for_each(|grant| revoke(tx, grant, now))).await
 }
 
-fn end(tx: &Tx<'_>, grant: &Grant, now: Timestamp) -> Result<(), DbError> {
-    grants::end(tx, &grant.id)?;
+fn revoke(tx: &Tx<'_>, grant: &Grant, now: Timestamp) -> Result<(), DbError> {
+    grants::revoke(tx, &grant.id)?;
     Event::revoked(grant).write(tx, now)
 }
 
 impl Auth {
-    /// What somebody allowed; where a program asks, only what it was allowed itself.
+    /// Lists the grants of a subject; with `client`, only those of that client.
     pub async fn account(
         &self,
         subject: &str,
         client: Option<&str>,
         now: Timestamp,
     ) -> Result<Account, DbError> {
-        let wanted = subject.to_owned();
-        let mut grants = self.0.db.read(move |tx| grants::list(tx, Some(&wanted), now)).await?;
+        let owner = subject.to_owned();
+        let mut grants = self.0.db.read(move |tx| grants::list(tx, Some(&owner), now)).await?;
         grants.retain(|grant| client.is_none_or(|client| grant.client == client));
         let facts = grants.first().and_then(|newest| serde_json::from_str(&newest.facts).ok());
         Ok(Account {
@@ -88,7 +88,7 @@ impl Auth {
         })
     }
 
-    /// Takes back what somebody allowed; says whether there was such a thing of theirs. A program ends only its own.
+    /// Revokes a grant of a subject; returns whether it existed. With `client`, only a grant of that client.
     pub async fn end_grant(
         &self,
         subject: &str,
@@ -97,17 +97,17 @@ impl Auth {
         now: Timestamp,
     ) -> Result<bool, DbError> {
         let (subject, client, id) = (subject.to_owned(), client.map(str::to_owned), id.to_owned());
-        let ended = self.0.db.write(move |tx| {
+        let revoked = self.0.db.write(move |tx| {
             let is_own = |grant: &Grant| {
                 grant.id == id && client.as_ref().is_none_or(|client| grant.client == *client)
             };
             let own = grants::list(tx, Some(&subject), now)?.into_iter().find(is_own);
             let Some(grant) = own else { return Ok(false) };
-            end(tx, &grant, now)?;
+            revoke(tx, &grant, now)?;
             Ok(true)
         });
-        let ended = ended.await?;
-        self.0.checked.clear();
-        Ok(ended)
+        let revoked = revoked.await?;
+        self.0.token_cache.clear();
+        Ok(revoked)
     }
 }

@@ -1,7 +1,7 @@
-//! From the token of a request to the caller.
+//! Authenticates a request: token → `Caller`.
 //!
-//! A token that was good a moment ago is not looked up again; who it belongs to and what they may do now is found out
-//! each time. What this process takes back is forgotten at once, what another one does within seconds.
+//! Valid tokens are cached for seconds; the tier of the subject is looked up each time. A revocation by this
+//! process takes effect at once, one by another process when the cache entry expires.
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -18,10 +18,10 @@ use crate::{
     token::{Kind, Token, TokenHash},
 };
 
-/// How long a token is taken as it was.
+/// TTL of cached tokens.
 const TOKEN_CACHE_TTL: SignedDuration = SignedDuration::from_secs(5);
 
-/// A token that was looked up.
+/// A cached access token.
 #[derive(Debug)]
 pub(super) struct CachedToken {
     subject: Subject,
@@ -30,26 +30,26 @@ pub(super) struct CachedToken {
     resource: String,
     expires: Timestamp,
     checked_at: Timestamp,
-    /// The caller that it made of the last request, used again while its holder has the same tier.
+    /// Caller of the last request, reused while the subject's tier is unchanged.
     caller: ArcSwapOption<Caller>,
 }
 
-/// Why a request is not let in.
+/// Why a request is not authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AdmissionError {
-    /// It has no token, and needs one.
+    /// It needs a token and has none.
     #[error("sign in first")]
     NoToken,
-    /// Its token is not good: not one of ours, over, taken back, or for another resource.
+    /// Its token is unknown, expired, revoked or bound to another resource.
     #[error("the token is invalid, expired or issued for another resource; sign in again")]
     BadToken,
-    /// What its holder may do can't be found out.
+    /// The subject's roles can't be read.
     #[error("your roles can't be checked right now; retry in a moment")]
     Unavailable,
 }
 
 impl Auth {
-    /// Who sends a request for a resource with that token.
+    /// Authenticates a request for a resource.
     pub async fn admit(
         &self,
         token: Option<&str>,
@@ -59,14 +59,14 @@ impl Auth {
         self.admit_from(None, token, resource, now).await
     }
 
-    /// Whether another server would have to be asked about a token that nobody has shown before. Anybody can make such
-    /// tokens up, so a door counts these.
+    /// Whether this token would be looked up at GitHub for the first time. Anyone can make up such tokens, so
+    /// callers must rate-limit these.
     pub fn is_new(&self, token: &str, now: Timestamp) -> bool {
         let pats = self.0.pats.as_ref().filter(|_| Token::parse(token).is_none());
         pats.is_some_and(|pats| pats.is_new(token, now))
     }
 
-    /// The same, where it is known which address the request came from.
+    /// Like [`Auth::admit`], with the client address, for per-address limits.
     pub async fn admit_from(
         &self,
         from: Option<IpAddr>,
@@ -75,16 +75,21 @@ impl Auth {
         now: Timestamp,
     ) -> Result<Arc<Caller>, AdmissionError> {
         let Some(text) = token else {
-            return if self.0.anonymous { Ok(self.0.stranger.clone()) } else { Err(AdmissionError::NoToken) };
+            return if self.0.anonymous {
+                Ok(self.0.anonymous_caller.clone())
+            } else {
+                Err(AdmissionError::NoToken)
+            };
         };
-        if let Some(checked) = self.seen(text, now) {
-            return self.admit_checked(&checked, resource, now).await;
+        if let Some(token) = self.cached_token(text, now) {
+            return self.admit_token(&token, resource, now).await;
         }
         let Some(token) = Token::parse(text) else {
             let pats = self.0.pats.as_ref().ok_or(AdmissionError::BadToken)?;
             let owner = pats.owner(text, from, now).await?;
             let subject = Subject::GitHub(owner.id);
-            // What a person gave to an application elsewhere proves who they are, not that they are here.
+            // A token issued to an OAuth app elsewhere proves the user's identity, but not that they intended to
+            // sign in here.
             if !owner.is_personal {
                 return Ok(Arc::new(self.caller_of(&subject, Tier::Public, &Scopes::every(self.rights()))));
             }
@@ -93,46 +98,46 @@ impl Auth {
         };
         match token.kind() {
             Kind::Access => {
-                let checked = self.look_up(&token, now)?;
-                self.admit_checked(&checked, resource, now).await
+                let token = self.look_up(&token, now)?;
+                self.admit_token(&token, resource, now).await
             }
             Kind::Key => {
                 let key = self.0.keys.get(&token.hash().0).ok_or(AdmissionError::BadToken)?;
-                // As it is declared: what only a key gives, no grant and no role does.
+                // With its configured tier: `operator` comes from keys only, never from a grant or a role.
                 Ok(Arc::new(Caller::known(key.subject().to_string(), key.tier, self.rights().of(key.tier))))
             }
             Kind::Refresh | Kind::Code => Err(AdmissionError::BadToken),
         }
     }
 
-    /// The program that a token was given to; none where it is a key, or a token of GitHub.
+    /// Client that a token was issued to; `None` for API keys and GitHub tokens.
     pub fn client_of(&self, token: &str, now: Timestamp) -> Option<String> {
         let token = Token::parse(token).filter(|token| token.kind() == Kind::Access)?;
-        self.checked(&token, now).ok().map(|checked| checked.client.clone())
+        self.find_access_token(&token, now).ok().map(|token| token.client.clone())
     }
 
-    /// When a token ends by itself; nothing where it is a key, or a token of GitHub.
+    /// Expiry of a token; `None` for API keys and GitHub tokens.
     pub fn expires(&self, token: &str, now: Timestamp) -> Option<Timestamp> {
         let token = Token::parse(token).filter(|token| token.kind() == Kind::Access)?;
-        self.checked(&token, now).ok().map(|checked| checked.expires)
+        self.find_access_token(&token, now).ok().map(|token| token.expires)
     }
 
-    /// Who a token makes of a request: what its grant and the tier of its holder at this moment allow.
-    async fn admit_checked(
+    /// Builds the caller from the token's scopes and the subject's current tier.
+    async fn admit_token(
         &self,
-        checked: &CachedToken,
+        token: &CachedToken,
         resource: &str,
         now: Timestamp,
     ) -> Result<Arc<Caller>, AdmissionError> {
-        if checked.expires <= now || checked.resource != resource {
+        if token.expires <= now || token.resource != resource {
             return Err(AdmissionError::BadToken);
         }
-        let tier = grantable(self.tier(&checked.subject, now).await?);
-        if let Some(caller) = checked.caller.load_full().filter(|caller| caller.tier() == tier) {
+        let tier = grantable(self.tier(&token.subject, now).await?);
+        if let Some(caller) = token.caller.load_full().filter(|caller| caller.tier() == tier) {
             return Ok(caller);
         }
-        let caller = Arc::new(self.caller_of(&checked.subject, tier, &checked.scopes));
-        checked.caller.store(Some(caller.clone()));
+        let caller = Arc::new(self.caller_of(&token.subject, tier, &token.scopes));
+        token.caller.store(Some(caller.clone()));
         Ok(caller)
     }
 
@@ -143,30 +148,31 @@ impl Auth {
         })
     }
 
-    fn checked(&self, token: &Token, now: Timestamp) -> Result<Arc<CachedToken>, AdmissionError> {
-        self.seen(token.reveal(), now).map_or_else(|| self.look_up(token, now), Ok)
+    fn find_access_token(&self, token: &Token, now: Timestamp) -> Result<Arc<CachedToken>, AdmissionError> {
+        self.cached_token(token.reveal(), now).map_or_else(|| self.look_up(token, now), Ok)
     }
 
-    /// An access token that was looked up a moment ago. Its check digits were right then.
-    fn seen(&self, text: &str, now: Timestamp) -> Option<Arc<CachedToken>> {
-        if !Kind::Access.begins(text) {
+    /// Returns an access token from the cache. Its checksum was verified when it was inserted.
+    fn cached_token(&self, text: &str, now: Timestamp) -> Option<Arc<CachedToken>> {
+        if !Kind::Access.is_prefix_of(text) {
             return None;
         }
-        let known = self.0.checked.get(&TokenHash::of(text))?;
+        let known = self.0.token_cache.get(&TokenHash::of(text))?;
         (now.duration_since(known.checked_at) < TOKEN_CACHE_TTL).then_some(known)
     }
 
     fn look_up(&self, token: &Token, now: Timestamp) -> Result<Arc<CachedToken>, AdmissionError> {
         let hash = token.hash();
-        // A look by the primary key of a small database takes less than handing it to another thread.
+        // A lookup by primary key is cheaper than handing it to another thread.
         let stored = self.0.db.read_here(|tx| grants::find_token(tx, &hash.0)).map_err(|error| {
             tracing::error!(error.cause = %error, "could not look up a token");
             AdmissionError::Unavailable
         })?;
         let stored =
             stored.filter(|stored| stored.kind == TokenKind::Access).ok_or(AdmissionError::BadToken)?;
-        let subject = Subject::parse(&stored.grant.subject).filter(|subject| !self.0.roles.is_gone(subject));
-        let checked = Arc::new(CachedToken {
+        let subject =
+            Subject::parse(&stored.grant.subject).filter(|subject| !self.0.roles.is_removed_key(subject));
+        let token = Arc::new(CachedToken {
             subject: subject.ok_or(AdmissionError::BadToken)?,
             client: stored.grant.client,
             scopes: scopes(&stored.scopes),
@@ -175,12 +181,12 @@ impl Auth {
             checked_at: now,
             caller: ArcSwapOption::empty(),
         });
-        self.0.checked.insert(hash, checked.clone());
-        Ok(checked)
+        self.0.token_cache.insert(hash, token.clone());
+        Ok(token)
     }
 
-    /// Somebody with a tier, by a grant of those scopes. The tier opens nothing by itself: whatever is above `public` names a
-    /// scope, and the scopes are never more than the grant and the tier allow.
+    /// Builds a caller. The tier alone permits nothing: access above `public` also requires a scope, and the
+    /// scopes are limited by both grant and tier.
     fn caller_of(&self, subject: &Subject, tier: Tier, granted: &Scopes) -> Caller {
         let tier = grantable(tier);
         let scopes = granted.with_implied().and(&Scopes::of(self.rights(), tier));
@@ -188,8 +194,8 @@ impl Auth {
     }
 }
 
-/// The tier that a grant of somebody can have. Whoever signs in with a key of an operator lets a program act for them, not operate
-/// the server.
+/// Caps the tier of a grant: signing in with an operator's key lets a client act for its holder, not operate the
+/// server.
 fn grantable(tier: Tier) -> Tier {
     tier.min(Tier::Vibecoder)
 }

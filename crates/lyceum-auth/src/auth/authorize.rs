@@ -1,4 +1,4 @@
-//! From the request of a client to the code that it gets: asking the person, and checking who they are.
+//! The authorization endpoint: authorization request → authentication of the user → authorization code.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use super::Auth;
 use crate::{
     audit::Event,
-    documents::is_document,
+    documents::is_document_url,
     ens::Profile,
     oauth::{
         Fault, OauthError, Params,
@@ -32,61 +32,61 @@ use crate::{
     wallet::{self, SignatureKind},
 };
 
-/// How long a sign-in waits for what is told of an account elsewhere.
+/// Timeout for reading the ENS profile.
 const PROFILE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Sign-ins that are at GitHub.
-const GITHUB_SIGN_INS: Namespace = Namespace { name: "at-github", seconds: Some(10 * 60) };
+/// Sign-ins waiting for the callback from GitHub, by id.
+const GITHUB_SIGN_INS: Namespace = Namespace { name: "at-github", ttl_seconds: Some(10 * 60) };
 
-/// Who opens the page.
+/// The browser that opens the sign-in page.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Visitor<'a> {
-    /// What the browser holds from an earlier visit.
+    /// Value of its sign-in cookie, if any.
     pub browser: Option<&'a str>,
-    /// The address that it comes from, where that is known.
+    /// Client address, if known.
     pub address: Option<IpAddr>,
 }
 
-/// What a page sends when the person has signed.
+/// A signed SIWE message, as sent by the sign-in page.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Signature {
-    /// The message, as it was given.
+    /// The message that was signed.
     pub message: String,
-    /// The signature, in hexadecimal digits after `0x`.
+    /// Signature as hex digits with `0x` prefix.
     pub signature: String,
-    /// The sign-in that it is for.
+    /// Sealed sign-in state.
     #[serde(rename = "stateId")]
     pub state: String,
 }
 
-/// Why nobody is signed in.
+/// Why a sign-in failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SignInFault {
-    /// There is no such sign-in.
+    /// The sign-in can't be resumed.
     #[error(transparent)]
     Lost(#[from] ResumeError),
-    /// The message is not one that counts.
+    /// The message is invalid.
     #[error(transparent)]
     Unfit(#[from] RejectedMessage),
-    /// The account is not written as it should be, or on a chain that is not used here.
+    /// The address is malformed, or the chain is not supported.
     #[error("`address` must be EIP-55 checksummed, and `chainId` one of {0:?}")]
     Account(Vec<u64>),
-    /// The nonce was used before.
+    /// The nonce or the sign-in was already used.
     #[error("this sign-in was already used; go back to the client and start again")]
     Used,
-    /// The account did not sign the message.
+    /// Authentication failed: wrong signature, API key or GitHub code.
     #[error("the signature does not match the account")]
     NotSigned,
-    /// Whoever must be asked, a chain or GitHub, can't be.
+    /// A chain or GitHub can't be reached.
     #[error("a service that sign-in depends on can't be reached; retry in a moment")]
     Unavailable(#[source] RolesUnavailable),
-    /// It can't be written down.
+    /// The database failed.
     #[error("could not store the sign-in; retry in a moment")]
     Unkept(#[from] DbError),
 }
 
 impl Auth {
-    /// Reads the request of a client, and begins to ask the person.
+    /// Validates an authorization request and starts a sign-in.
     pub async fn start_authorization(
         &self,
         params: &Params,
@@ -100,7 +100,7 @@ impl Auth {
         let client = client.map_err(AuthorizationError::Shown)?;
         let request = AuthorizationRequest::read(params, &client, &self.0.resources, self.rights())?;
         let no_randomness =
-            |_| AuthorizationError::Shown(Fault::ServerError.because("the system gives no random bytes"));
+            |_| AuthorizationError::Shown(Fault::ServerError.because("no random bytes available"));
         SignIn::begin(&self.0.key, request, visitor.browser, now).map_err(no_randomness)
     }
 
@@ -113,28 +113,28 @@ impl Auth {
         register(&self.0.key, metadata, now)
     }
 
-    /// The client with that id, and where it may send people.
+    /// Finds a client with its redirect URIs, fetching its metadata document if needed.
     async fn client(&self, id: &str, from: Option<IpAddr>, now: Timestamp) -> Result<Client, OauthError> {
         let client = self.client_by_id(id, now)?;
         let is_known = !client.redirects.is_empty();
         if is_known { Ok(client) } else { self.0.documents.client(id, from, now).await }
     }
 
-    /// The client with that id. What is in a document does not matter once the person has agreed: its client has no secret,
-    /// and what it was given is bound to its id.
+    /// Finds a client by id without fetching its metadata document. That suffices once the user has agreed: such a
+    /// client is public, and its grants are bound to its id.
     pub(super) fn client_by_id(&self, id: &str, now: Timestamp) -> Result<Client, OauthError> {
         if let Some(client) = self.0.clients.iter().find(|client| client.id == id) {
             return Ok(client.clone());
         }
-        if is_document(id) {
+        if is_document_url(id) {
             let (id, redirects) = (id.to_owned(), Vec::new());
             return Ok(Client { id, name: None, redirects, proof: Proof::None });
         }
-        let unknown = || Fault::InvalidClient.because("client_id is not known here; register at /register");
+        let unknown = || Fault::InvalidClient.because("unknown client_id; register at /register");
         Client::of_registration(&self.0.key, id, now).ok_or_else(unknown)
     }
 
-    /// The person said no: where to send them.
+    /// Handles a denial; returns the redirect URL.
     pub async fn deny(
         &self,
         state: &str,
@@ -142,12 +142,12 @@ impl Auth {
         now: Timestamp,
     ) -> Result<String, SignInFault> {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
-        self.end_denied(&sign_in, now).await?;
-        let error = Fault::AccessDenied.because("the person said no");
-        Ok(sign_in.request.refused(&self.0.issuer, error))
+        self.consume_denied(&sign_in, now).await?;
+        let error = Fault::AccessDenied.because("the user denied access");
+        Ok(sign_in.request.error_url(&self.0.issuer, error))
     }
 
-    /// A sign-in that is under way, to be shown once more.
+    /// Opens a sign-in in progress, to show its page again.
     pub fn resume(
         &self,
         state: &str,
@@ -159,7 +159,7 @@ impl Auth {
         Ok(StartedSignIn { sign_in, state: state.to_owned(), browser })
     }
 
-    /// Checks a key that the person was given, and gives the client its code: where to send the person.
+    /// Signs in with an API key; returns the redirect URL with the code.
     pub async fn sign_in_with_key(
         &self,
         state: &str,
@@ -178,7 +178,7 @@ impl Auth {
         self.grant(sign_in, &key.subject(), Profile::default(), "key", None, now).await
     }
 
-    /// Where a person signs in with GitHub, to come back to that address.
+    /// Starts a sign-in at GitHub; returns the URL to redirect the browser to.
     pub async fn to_github(
         &self,
         state: &str,
@@ -187,13 +187,13 @@ impl Auth {
     ) -> Result<String, SignInFault> {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
         let github = self.0.github.as_ref().ok_or(ResumeError::Unknown)?;
-        // What is asked may be long, and this travels in an address.
+        // The state is too long for a query parameter, so it is stored under its id.
         let (key, state) = (sign_in.id.clone(), state.to_owned());
         self.0.db.write(move |tx| GITHUB_SIGN_INS.put(tx, &key, state.as_bytes(), now)).await?;
-        Ok(github.sign_in(&self.github_callback(), &sign_in.id))
+        Ok(github.authorization_url(&self.github_callback(), &sign_in.id))
     }
 
-    /// A person came back from GitHub: where to send them.
+    /// Handles the callback from GitHub; returns the redirect URL with the code.
     pub async fn from_github(
         &self,
         id: &str,
@@ -207,31 +207,32 @@ impl Auth {
         let sign_in = SignIn::open(&self.0.key, &state, browser, now)?;
         let github = self.0.github.as_ref().ok_or(ResumeError::Unknown)?;
         let Some(code) = code else {
-            self.end_denied(&sign_in, now).await?;
-            let error = Fault::AccessDenied.because("the person said no at GitHub");
-            return Ok(sign_in.request.refused(&self.0.issuer, error));
+            self.consume_denied(&sign_in, now).await?;
+            let error = Fault::AccessDenied.because("the user denied access at GitHub");
+            return Ok(sign_in.request.error_url(&self.0.issuer, error));
         };
-        let person = github.person(code, &self.github_callback()).await.map_err(SignInFault::Unavailable)?;
-        let Some(person) = person else {
+        let user =
+            github.user_by_code(code, &self.github_callback()).await.map_err(SignInFault::Unavailable)?;
+        let Some(user) = user else {
             let event = Event::sign_in_refused(None, &sign_in.request.client, "github");
             let id = sign_in.id;
             self.0.db.write(move |tx| record_refusal(tx, &id, &event, now)).await?;
             return Err(SignInFault::NotSigned);
         };
-        let profile = Profile { name: None, avatar: person.avatar_url, github: Some(person.login) };
-        self.grant(sign_in, &Subject::GitHub(person.id), profile, "github", None, now).await
+        let profile = Profile { name: None, avatar: user.avatar_url, github: Some(user.login) };
+        self.grant(sign_in, &Subject::GitHub(user.id), profile, "github", None, now).await
     }
 
     fn github_callback(&self) -> String {
         format!("{}/github/callback", self.0.issuer)
     }
 
-    /// A nonce that is good for five minutes, once.
+    /// Generates a nonce: valid for five minutes, usable once.
     pub fn nonce(&self, now: Timestamp) -> Result<String, getrandom::Error> {
         siwe::nonce(&self.0.key, now)
     }
 
-    /// The message that an account signs to go on with a sign-in.
+    /// Generates the SIWE message that an account signs.
     pub fn message(
         &self,
         state: &str,
@@ -242,35 +243,35 @@ impl Auth {
     ) -> Result<Message, SignInFault> {
         let sign_in = SignIn::open(&self.0.key, state, browser, now)?;
         let (address, chain) = account;
-        let place = &self.0.place;
-        // Wallets write the letters of an address as they like; what is signed has them as EIP-55 says.
-        let address = address.parse::<Address>().ok().filter(|_| place.chains.contains(&chain));
-        let address = address.ok_or_else(|| SignInFault::Account(place.chains.clone()))?;
-        Ok(siwe::write(place, &sign_in.request, &sign_in.id, address, chain, nonce, now))
+        let domain = &self.0.siwe_domain;
+        // Accepts any case from wallets; the message has the EIP-55 checksum.
+        let address = address.parse::<Address>().ok().filter(|_| domain.chains.contains(&chain));
+        let address = address.ok_or_else(|| SignInFault::Account(domain.chains.clone()))?;
+        Ok(siwe::write(domain, &sign_in.request, &sign_in.id, address, chain, nonce, now))
     }
 
-    /// Checks what the person signed, and gives the client its code: where to send the person.
+    /// Verifies a signed message; returns the redirect URL with the code.
     pub async fn verify(
         &self,
-        sent: &Signature,
+        signed: &Signature,
         browser: Option<&str>,
         now: Timestamp,
     ) -> Result<String, SignInFault> {
-        let sign_in = SignIn::open(&self.0.key, &sent.state, browser, now)?;
-        let message = siwe::check(&self.0.key, &self.0.place, &sign_in, &sent.message, now)?;
+        let sign_in = SignIn::open(&self.0.key, &signed.state, browser, now)?;
+        let message = siwe::check(&self.0.key, &self.0.siwe_domain, &sign_in, &signed.message, now)?;
         let nonce = message.nonce.clone();
         if self.0.db.read(move |tx| siwe::is_used(tx, &nonce, now)).await? {
             return Err(SignInFault::Used);
         }
         let chain = self.0.chains.get(&message.chain_id).ok_or(RejectedMessage::Chain)?;
-        let signature = hex::decode(&sent.signature).unwrap_or_default();
-        let signed = wallet::signed(chain, message.address, &sent.message, &signature).await;
-        let Some(by) = signed.map_err(|error| SignInFault::Unavailable(error.into()))? else {
+        let signature = hex::decode(&signed.signature).unwrap_or_default();
+        let verified = wallet::verify(chain, message.address, &signed.message, &signature).await;
+        let Some(kind) = verified.map_err(|error| SignInFault::Unavailable(error.into()))? else {
             return self.refuse(sign_in, message, now).await;
         };
-        // On another chain somebody else may have the same address for a contract of theirs.
-        let elsewhere = self.0.roles.chain().filter(|chain| *chain != message.chain_id);
-        if let (SignatureKind::Contract, Some(chain)) = (by, elsewhere) {
+        // On another chain, the same contract address may belong to somebody else.
+        let other_chain = self.0.roles.chain().filter(|chain| *chain != message.chain_id);
+        if let (SignatureKind::Contract, Some(chain)) = (kind, other_chain) {
             return Err(RejectedMessage::ContractElsewhere(chain).into());
         }
         let profile = match &self.0.names {
@@ -283,23 +284,23 @@ impl Auth {
         self.grant(sign_in, &subject, profile, "wallet", Some(message.nonce), now).await
     }
 
-    /// A signature that is not good uses the nonce up, so that nobody can try many.
+    /// An invalid signature consumes the nonce, to prevent retries.
     async fn refuse(&self, sign_in: SignIn, message: Message, now: Timestamp) -> Result<String, SignInFault> {
         let account = Some(message.address.to_string());
         let event = Event::sign_in_refused(account, &sign_in.request.client, "signature");
         let write = self.0.db.write(move |tx| {
-            siwe::use_up(tx, &message.nonce, now)?;
+            siwe::mark_used(tx, &message.nonce, now)?;
             record_refusal(tx, &sign_in.id, &event, now)
         });
         write.await?;
         Err(SignInFault::NotSigned)
     }
 
-    /// Ends a sign-in that the person said no to. It can't be gone on with, nor said no to again.
-    async fn end_denied(&self, sign_in: &SignIn, now: Timestamp) -> Result<(), SignInFault> {
+    /// Consumes a denied sign-in: it can't be continued or denied again.
+    async fn consume_denied(&self, sign_in: &SignIn, now: Timestamp) -> Result<(), SignInFault> {
         let (id, event) = (sign_in.id.clone(), Event::denied(&sign_in.request.client));
         let is_first = self.0.db.write(move |tx| {
-            let is_first = siwe::use_up(tx, &id, now)?;
+            let is_first = siwe::mark_used(tx, &id, now)?;
             if is_first {
                 event.write(tx, now)?;
             }
@@ -308,7 +309,7 @@ impl Auth {
         if is_first.await? { Ok(()) } else { Err(SignInFault::Used) }
     }
 
-    /// Writes down what a person allowed, and makes the code for it.
+    /// Stores the grant and its authorization code; returns the redirect URL.
     async fn grant(
         &self,
         sign_in: SignIn,
@@ -326,7 +327,8 @@ impl Auth {
             client: sign_in.request.client.clone(),
             client_name: sign_in.request.client_name.clone(),
             resource: sign_in.request.resource.clone(),
-            // What the person agreed to, whatever they may do now: each token is cut to the tier of its moment.
+            // Everything the user agreed to, even beyond their current tier: each token is limited to the tier at
+            // the time.
             scopes: sign_in.request.scopes.to_string(),
             facts: serde_json::to_string(&profile).unwrap_or_default(),
             created: now,
@@ -335,13 +337,13 @@ impl Auth {
         let given = sign_in.request.scopes.and(&Scopes::of(self.rights(), tier)).to_string();
         let (terms, hash) = (CodeTerms::of(&sign_in.request), code.hash().0);
         let is_first = self.0.db.write(move |tx| {
-            let is_first = first_time(tx, &grant.id, nonce.as_deref(), now)?;
+            let is_first = consume(tx, &grant.id, nonce.as_deref(), now)?;
             if is_first {
                 let expires = now.saturating_add(CODE_TTL).unwrap_or(now);
                 let (scopes, facts) = (&given, &terms);
                 let token = NewToken { hash: &hash, kind: TokenKind::Code, scopes, facts, expires };
-                grants::open(tx, &grant)?;
-                grants::give(tx, &grant.id, token)?;
+                grants::insert(tx, &grant)?;
+                grants::add_token(tx, &grant.id, token)?;
                 Event::signed_in(&grant, &given, way).write(tx, now)?;
             }
             Ok(is_first)
@@ -349,16 +351,16 @@ impl Auth {
         if !is_first.await? {
             return Err(SignInFault::Used);
         }
-        Ok(sign_in.request.granted(&self.0.issuer, code.reveal()))
+        Ok(sign_in.request.success_url(&self.0.issuer, code.reveal()))
     }
 }
 
-/// Whether neither the sign-in nor the nonce was used before; from now on both are.
-fn first_time(tx: &Tx<'_>, id: &str, nonce: Option<&str>, now: Timestamp) -> Result<bool, DbError> {
-    Ok(siwe::use_up(tx, id, now)? && nonce.map_or(Ok(true), |nonce| siwe::use_up(tx, nonce, now))?)
+/// Marks the sign-in and the nonce as used; returns whether both were unused.
+fn consume(tx: &Tx<'_>, id: &str, nonce: Option<&str>, now: Timestamp) -> Result<bool, DbError> {
+    Ok(siwe::mark_used(tx, id, now)? && nonce.map_or(Ok(true), |nonce| siwe::mark_used(tx, nonce, now))?)
 }
 
-/// Writes down that somebody did not prove who they are: once for each sign-in, so that nobody fills a disk by trying.
+/// Records a failed authentication, once per sign-in, so that retries can't fill the disk.
 fn record_refusal(tx: &Tx<'_>, id: &str, event: &Event, now: Timestamp) -> Result<(), DbError> {
-    if siwe::use_up(tx, &format!("refused {id}"), now)? { event.write(tx, now) } else { Ok(()) }
+    if siwe::mark_used(tx, &format!("refused {id}"), now)? { event.write(tx, now) } else { Ok(()) }
 }

@@ -1,6 +1,7 @@
-//! Calls whose answer lies outside the chain (ERC-3668): the contract says where to ask, and is given what came back.
+//! Calls with offchain lookup (ERC-3668, CCIP Read): the contract names gateway URLs, and gets the response in a
+//! callback.
 //!
-//! Anyone can write such a contract, so what it names is asked through the guard, a few times at most.
+//! Anyone can deploy such a contract, so gateways are called through the SSRF guard, a limited number of times.
 
 use std::time::Duration;
 
@@ -13,11 +14,11 @@ use serde_json::json;
 
 use crate::chain::{Block, Chain, ChainError};
 
-/// How often a contract may send us on, and how many places of each list are asked.
+/// Maximum lookups per call, and URLs tried per lookup.
 const MAX_LOOKUPS: usize = 4;
 const MAX_URLS: usize = 4;
 
-/// How long an answer may take, and how large it may be.
+/// Timeout and size limit of a gateway response.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
@@ -30,50 +31,51 @@ struct GatewayResponse {
     data: String,
 }
 
-/// Calls a contract, and goes where it sends us.
+/// Calls a contract, following offchain lookups.
 pub(super) async fn call(
     chain: &Chain,
     guard: &Guard,
     to: Address,
-    question: Vec<u8>,
+    call_data: Vec<u8>,
 ) -> Result<Bytes, ChainError> {
-    let mut question = question;
+    let mut call_data = call_data;
     for _ in 0..MAX_LOOKUPS {
-        let revert_data = match chain.call(to, question, Block::Latest).await {
+        let revert_data = match chain.call(to, call_data, Block::Latest).await {
             Err(ChainError::Reverted(revert_data)) => revert_data,
             answer => return answer,
         };
-        let Some(sent) = OffchainLookup::abi_decode(&revert_data).ok().filter(|sent| sent.sender == to)
+        let Some(lookup) = OffchainLookup::abi_decode(&revert_data).ok().filter(|lookup| lookup.sender == to)
         else {
             return Err(ChainError::Reverted(revert_data));
         };
-        let Some(found) = fetch_answer(guard, &sent).await else {
+        let Some(response) = query_gateways(guard, &lookup).await else {
             return Err(ChainError::Reverted(revert_data));
         };
         type CallbackArguments = (sol_data::Bytes, sol_data::Bytes);
-        let given = CallbackArguments::abi_encode_params(&(found, sent.extraData.clone()));
-        question = [sent.callbackFunction.as_slice(), &given].concat();
+        let arguments = CallbackArguments::abi_encode_params(&(response, lookup.extraData.clone()));
+        call_data = [lookup.callbackFunction.as_slice(), &arguments].concat();
     }
     Err(ChainError::Reverted(Bytes::new()))
 }
 
-/// What the first place that answers says.
-async fn fetch_answer(guard: &Guard, sent: &OffchainLookup) -> Option<Bytes> {
-    for place in sent.urls.iter().take(MAX_URLS) {
-        let (sender, data) = (sent.sender.to_string().to_ascii_lowercase(), sent.callData.to_string());
-        let is_get = place.contains("{data}");
-        let url = Url::parse(&place.replace("{sender}", &sender).replace("{data}", &data)).ok()?;
+/// Returns the first valid response of the gateways.
+async fn query_gateways(guard: &Guard, lookup: &OffchainLookup) -> Option<Bytes> {
+    for template in lookup.urls.iter().take(MAX_URLS) {
+        let (sender, data) = (lookup.sender.to_string().to_ascii_lowercase(), lookup.callData.to_string());
+        let is_get = template.contains("{data}");
+        let filled = template.replace("{sender}", &sender).replace("{data}", &data);
+        let Ok(url) = Url::parse(&filled) else { continue };
         let body = json!({ "sender": sender, "data": data });
         let fetch = if is_get { Fetch::Get } else { Fetch::Post(&body) };
         let Ok(response) = guard.fetch(&url, fetch, "application/json", REQUEST_TIMEOUT).await else {
             continue;
         };
         let Ok(body) = read_body(response, MAX_RESPONSE_BYTES).await else { continue };
-        let found = serde_json::from_slice::<GatewayResponse>(&body)
+        let data = serde_json::from_slice::<GatewayResponse>(&body)
             .ok()
-            .and_then(|found| hex::decode(found.data).ok());
-        if let Some(found) = found {
-            return Some(found.into());
+            .and_then(|response| hex::decode(response.data).ok());
+        if let Some(data) = data {
+            return Some(data.into());
         }
     }
     None

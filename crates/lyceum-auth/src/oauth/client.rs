@@ -1,8 +1,8 @@
-//! Programs that ask on behalf of people.
+//! OAuth clients.
 //!
-//! A client is known in one of three ways: the configuration names it, its id is the address of a document about it, or
-//! it registered, and then its id *is* what it registered, sealed. So registering writes nothing, and nobody can fill a
-//! disk with it.
+//! A client is configured, identified by the URL of its metadata document, or registered dynamically. The id of a
+//! registered client *is* its registration, authenticated with an HMAC: registration stores nothing, so nobody can
+//! fill the disk with it.
 
 use alloy_primitives::hex;
 use jiff::Timestamp;
@@ -13,38 +13,38 @@ use crate::{
     seal::{Key, Purpose},
 };
 
-/// How many redirect addresses a client may have.
+/// Maximum number of redirect URIs of a client.
 const MAX_REDIRECT_URIS: usize = 10;
 
-/// The longest id that a registration may come to; it travels in addresses.
+/// Maximum length of a registered client id; it is sent in URLs.
 const MAX_CLIENT_ID_BYTES: usize = 4096;
 
-/// The longest name that is shown.
+/// Maximum length of a displayed name.
 const MAX_NAME_CHARS: usize = 80;
 
-/// A program that asks.
+/// An OAuth client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
-    /// Its id.
+    /// Client id.
     pub id: String,
-    /// What it calls itself; nobody checked it.
+    /// Name given by itself; not verified.
     pub name: Option<String>,
-    /// Where codes may be sent.
+    /// Redirect URIs.
     pub redirects: Vec<Redirect>,
-    /// How it proves that it is itself.
+    /// Client authentication.
     pub proof: Proof,
 }
 
-/// How a client proves that it is itself.
+/// Client authentication.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
-    /// It can't keep a secret, so PKCE is all there is.
+    /// None: a public client, protected by PKCE alone.
     None,
-    /// By a secret, sent that way.
+    /// A client secret.
     Secret {
-        /// How it is sent.
+        /// Authentication method.
         method: SecretMethod,
-        /// The secret's SHA-256.
+        /// SHA-256 of the secret.
         hash: [u8; 32],
     },
 }
@@ -55,59 +55,59 @@ pub enum Proof {
 pub enum SecretMethod {
     /// In `Authorization: Basic`.
     ClientSecretBasic,
-    /// In the form.
+    /// In the form body.
     ClientSecretPost,
 }
 
-/// What a client says of itself: RFC 7591, as far as it matters here.
+/// Client metadata of RFC 7591, as far as it is used here.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct ClientMetadata {
-    /// Where codes may be sent.
+    /// Redirect URIs.
     pub redirect_uris: Vec<String>,
-    /// Its name.
+    /// Display name.
     pub client_name: Option<String>,
-    /// What it can exchange.
+    /// Grant types.
     pub grant_types: Option<Vec<String>>,
-    /// What it can ask for.
+    /// Response types.
     pub response_types: Option<Vec<String>>,
-    /// How it proves that it is itself.
+    /// Client authentication method.
     pub token_endpoint_auth_method: Option<String>,
-    /// The scopes that it may ask for.
+    /// Scopes it may request.
     pub scope: Option<String>,
-    /// Its keys.
+    /// Key set.
     pub jwks: Option<serde_json::Value>,
-    /// Where its keys are.
+    /// URL of its key set.
     pub jwks_uri: Option<String>,
 }
 
-/// The answer to a registration.
+/// Response to a dynamic client registration.
 #[derive(Debug, Clone, Serialize)]
 pub struct RegistrationResponse {
-    /// The id, from now on.
+    /// Client id.
     pub client_id: String,
-    /// When it was given, in seconds.
+    /// Issue time in seconds.
     pub client_id_issued_at: i64,
-    /// The secret, where one was asked for.
+    /// Client secret, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<String>,
-    /// When the secret ends; 0 is never.
+    /// Expiry of the secret; 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_secret_expires_at: Option<i64>,
-    /// Its name.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_name: Option<String>,
-    /// Where codes may be sent.
+    /// Redirect URIs.
     pub redirect_uris: Vec<Redirect>,
-    /// What it can exchange.
+    /// Grant types.
     pub grant_types: [&'static str; 2],
-    /// What it can ask for.
+    /// Response types.
     pub response_types: [&'static str; 1],
-    /// How it proves that it is itself.
+    /// Client authentication method.
     pub token_endpoint_auth_method: &'static str,
 }
 
-/// What is sealed into the id of a registered client. Short names, for it travels in addresses.
+/// Payload of a registered client id. The field names are short because it is sent in URLs.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ struct Claims {
 }
 
 impl Proof {
-    /// By a secret, sent that way.
+    /// Authentication with a client secret.
     pub fn secret(method: SecretMethod, secret: &str) -> Self {
         Self::Secret { method, hash: hash_of(secret) }
     }
@@ -135,7 +135,7 @@ impl SecretMethod {
 }
 
 impl Client {
-    /// The client that a registration made, if the id is one of ours.
+    /// Restores a client from its registered id, if it is valid.
     pub(crate) fn of_registration(key: &Key, id: &str, now: Timestamp) -> Option<Self> {
         let claims: Claims = key.open(Purpose::Client, id, None, now).ok()?;
         let proof = claims.m.map_or(Proof::None, |method| Proof::secret(method, &secret_of(key, id)));
@@ -158,19 +158,19 @@ pub(crate) fn register(
         Some("client_secret_post") => Some(SecretMethod::ClientSecretPost),
         Some(_) => {
             return refused(
-                "token_endpoint_auth_method: take none, client_secret_basic or client_secret_post",
+                "token_endpoint_auth_method must be none, client_secret_basic or client_secret_post",
             );
         }
     };
     check_capabilities(metadata)?;
     if metadata.jwks.is_some() || metadata.jwks_uri.is_some() {
-        return refused("jwks: keys of clients are not used here; leave them out");
+        return refused("jwks and jwks_uri are not supported; omit them");
     }
     let name = metadata.client_name.as_deref().and_then(shown_name);
     let claims = Claims { n: name.clone(), r: redirects.clone(), m: method };
     let client_id = key.seal(Purpose::Client, claims, now);
     if client_id.len() > MAX_CLIENT_ID_BYTES {
-        return refused("redirect_uris: they are too long together; register fewer or shorter ones");
+        return refused("redirect_uris are too long in total; register fewer or shorter ones");
     }
     let client_secret = method.map(|_| secret_of(key, &client_id));
     Ok(RegistrationResponse {
@@ -186,10 +186,10 @@ pub(crate) fn register(
     })
 }
 
-/// The redirect addresses, each of which must be good.
+/// Parses the redirect URIs.
 pub(crate) fn redirects_of(metadata: &ClientMetadata) -> Result<Vec<Redirect>, OauthError> {
     if metadata.redirect_uris.is_empty() || metadata.redirect_uris.len() > MAX_REDIRECT_URIS {
-        return Err(Fault::InvalidRedirectUri.because("redirect_uris: register 1 to 10 addresses"));
+        return Err(Fault::InvalidRedirectUri.because("redirect_uris: register 1 to 10 URIs"));
     }
     let parse = |text: &String| {
         Redirect::parse(text)
@@ -198,33 +198,33 @@ pub(crate) fn redirects_of(metadata: &ClientMetadata) -> Result<Vec<Redirect>, O
     metadata.redirect_uris.iter().map(parse).collect()
 }
 
-/// Whether the client can do what is done here, and nothing else is wanted.
+/// Checks that all grant and response types are supported.
 pub(crate) fn check_capabilities(metadata: &ClientMetadata) -> Result<(), OauthError> {
-    let known = |wanted: &Option<Vec<String>>, known: &[&str]| {
-        wanted.as_ref().is_none_or(|wanted| wanted.iter().all(|one| known.contains(&one.as_str())))
+    let are_supported = |requested: &Option<Vec<String>>, supported: &[&str]| {
+        requested.as_ref().is_none_or(|all| all.iter().all(|one| supported.contains(&one.as_str())))
     };
-    if !known(&metadata.grant_types, &["authorization_code", "refresh_token"]) {
-        let text = "grant_types: there are authorization_code and refresh_token";
+    if !are_supported(&metadata.grant_types, &["authorization_code", "refresh_token"]) {
+        let text = "grant_types: only authorization_code and refresh_token are supported";
         return Err(Fault::InvalidClientMetadata.because(text));
     }
-    if !known(&metadata.response_types, &["code"]) {
-        return Err(Fault::InvalidClientMetadata.because("response_types: there is code"));
+    if !are_supported(&metadata.response_types, &["code"]) {
+        return Err(Fault::InvalidClientMetadata.because("response_types: only code is supported"));
     }
     Ok(())
 }
 
-/// A name as it can be shown: only letters that are seen, in the order they stand in, and not too many.
+/// Sanitizes a name for display: removes invisible characters and bidirectional controls, and truncates it.
 pub(crate) fn shown_name(name: &str) -> Option<String> {
-    let is_shown = |letter: &char| !letter.is_control() && !is_unseen(*letter);
+    let is_shown = |c: &char| !c.is_control() && !is_invisible(*c);
     let shown: String = name.chars().filter(is_shown).take(MAX_NAME_CHARS).collect();
     let shown = shown.trim();
     (!shown.is_empty()).then(|| shown.to_owned())
 }
 
-/// Whether a letter is not seen itself, but changes how others are: the category Cf of Unicode, the ends of lines and
-/// paragraphs, letters that are drawn as nothing, and the planes of tags.
-fn is_unseen(letter: char) -> bool {
-    matches!(letter,
+/// Whether a character is invisible but can change how others are displayed: Unicode category Cf, line and
+/// paragraph separators, blank letters, and the tag plane.
+fn is_invisible(c: char) -> bool {
+    matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{890}'..='\u{891}'
         | '\u{8e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
         | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
@@ -238,7 +238,7 @@ pub(crate) fn hash_of(secret: &str) -> [u8; 32] {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-/// The secret that belongs to a registered id.
+/// Derives the secret of a registered client.
 fn secret_of(key: &Key, id: &str) -> String {
-    format!("lyc_cs_{}", hex::encode(key.code(Purpose::ClientSecret, id.as_bytes())))
+    format!("lyc_cs_{}", hex::encode(key.tag(Purpose::ClientSecret, id.as_bytes())))
 }

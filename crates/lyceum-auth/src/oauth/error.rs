@@ -1,50 +1,50 @@
-//! What a client is told when it can't have what it asked for, in the words of the RFCs.
+//! OAuth error responses.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// The codes of RFC 6749, 7591, 8707 and OpenID Connect that are used here.
+/// Error codes of RFC 6749, 7591, 8707 and OpenID Connect that are used here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// A parameter is missing, sent twice or not well formed.
+    /// A parameter is missing, repeated or malformed.
     InvalidRequest,
-    /// The client is not known, or did not prove that it is itself.
+    /// Unknown client, or client authentication failed.
     InvalidClient,
-    /// The code or the refresh token is not good, or not for this client.
+    /// The code or refresh token is invalid, expired or of another client.
     InvalidGrant,
-    /// A scope is not known, or more than was granted.
+    /// A scope is unknown, or exceeds the grant.
     InvalidScope,
-    /// The resource is not one of ours, or not the one that was granted.
+    /// The resource is unknown, or differs from the grant.
     InvalidTarget,
-    /// The grant type is none of ours.
+    /// Unsupported grant type.
     UnsupportedGrantType,
     /// The response type is not `code`.
     UnsupportedResponseType,
-    /// The person said no.
+    /// The user denied access.
     AccessDenied,
-    /// Request objects are not taken.
+    /// Request objects are not supported.
     RequestNotSupported,
-    /// Request objects by reference are not taken.
+    /// Request objects by reference are not supported.
     RequestUriNotSupported,
-    /// A redirect address can't be registered.
+    /// Invalid redirect URI in a registration.
     InvalidRedirectUri,
-    /// Something else can't be registered.
+    /// Other invalid client metadata.
     InvalidClientMetadata,
-    /// What is needed can't be reached now.
+    /// A dependency can't be reached.
     TemporarilyUnavailable,
-    /// A fault of ours.
+    /// Internal error.
     ServerError,
 }
 
-/// A refusal, as clients get it.
+/// An OAuth error response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{error}: {error_description}")]
 pub struct OauthError {
-    /// For a program.
+    /// Error code.
     pub error: Fault,
-    /// For a person.
+    /// Human-readable description.
     pub error_description: String,
 }
 
@@ -69,7 +69,8 @@ impl Fault {
         }
     }
 
-    /// A refusal with this code. The text is ASCII without quotes, for it is also put into headers and addresses.
+    /// Creates an error with a description. It must be ASCII without quotes, because it is also put into headers
+    /// and URLs.
     pub fn because(self, text: impl Into<String>) -> OauthError {
         OauthError { error: self, error_description: text.into() }
     }

@@ -1,11 +1,11 @@
-//! What clients read to find their way: RFC 8414 and RFC 9728.
+//! Discovery metadata: RFC 8414 and RFC 9728.
 
 use lyceum_model::Rights;
 use serde::Serialize;
 
 use crate::scopes::OFFLINE_ACCESS;
 
-/// What the authorization server can do.
+/// Authorization server metadata (RFC 8414).
 #[derive(Debug, Clone, Serialize)]
 pub struct ServerMetadata {
     issuer: String,
@@ -24,7 +24,7 @@ pub struct ServerMetadata {
     client_id_metadata_document_supported: bool,
 }
 
-/// What is needed to use a resource.
+/// Protected resource metadata (RFC 9728).
 #[derive(Debug, Clone, Serialize)]
 pub struct ResourceMetadata {
     resource: String,
@@ -37,7 +37,7 @@ pub struct ResourceMetadata {
 const METHODS: [&str; 3] = ["none", "client_secret_basic", "client_secret_post"];
 
 impl ServerMetadata {
-    /// That of the server with this name.
+    /// Metadata of the server with this issuer.
     pub(crate) fn of(issuer: &str, rights: &Rights) -> Self {
         let at = |path: &str| format!("{issuer}{path}");
         Self {
@@ -60,7 +60,7 @@ impl ServerMetadata {
 }
 
 impl ResourceMetadata {
-    /// That of a resource of this server.
+    /// Metadata of a resource of this server.
     pub(crate) fn of(issuer: &str, resource: String, rights: &Rights) -> Self {
         Self {
             resource,

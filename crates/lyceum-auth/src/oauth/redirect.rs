@@ -1,15 +1,15 @@
-//! Addresses that a code may be sent to.
+//! Redirect URIs.
 //!
-//! Two addresses are the same if their bytes are; nothing is normalised, so nothing can be made to look alike. Only the
-//! port of a loopback address may differ, for a program on a person's machine takes whichever is free (RFC 8252).
+//! URIs are compared byte by byte, without normalization, so that none can pass for another. Only the port of a
+//! loopback URI may differ, because native apps listen on any free port (RFC 8252).
 
 use serde::{Deserialize, Serialize};
 
-/// The longest address that is taken.
+/// Maximum length of a redirect URI.
 const MAX_URI_BYTES: usize = 1024;
 
-/// Schemes of programs that sign in so, beside those that are named after a domain (`org.example.app`), as RFC 8252 asks.
-/// Whatever else a machine opens by a scheme is not made to be sent anything by us.
+/// Custom schemes of known native apps. Others must be named after a domain (`org.example.app`), as RFC 8252
+/// requires: we don't redirect to arbitrary scheme handlers of a machine.
 const APP_SCHEMES: [&str; 12] = [
     "claude",
     "cursor",
@@ -25,37 +25,37 @@ const APP_SCHEMES: [&str; 12] = [
     "zed",
 ];
 
-/// The names of this very machine that a program may listen on.
+/// Loopback hosts.
 const LOOPBACK_HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 
-/// An address that a client may register.
+/// A redirect URI that may be registered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Redirect(String);
 
-/// Why an address can't be registered.
+/// Why a redirect URI is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RedirectFault {
-    /// It is longer than is taken.
-    #[error("a redirect URI has at most 1024 characters")]
+    /// It is too long.
+    #[error("a redirect URI must have at most 1024 characters")]
     TooLong,
-    /// It is not an absolute address.
+    /// It is not absolute.
     #[error("a redirect URI must be absolute, such as https://app.example.org/callback")]
     NotAbsolute,
-    /// It has something that no redirect address may have.
+    /// It contains something that no redirect URI may have.
     #[error("a redirect URI must not have a fragment, user info, a space or a backslash")]
     Unsafe,
-    /// Its scheme is not one that programs sign in by.
+    /// Its scheme is not allowed.
     #[error(
         "a redirect URI must be https, http on loopback, or of a scheme named after a domain, such as org.example.app:/callback"
     )]
     Scheme,
-    /// It is plain http to another machine.
+    /// It is plain http to another host.
     #[error("plain http is allowed on loopback only (127.0.0.1, [::1], localhost); use https")]
     Plain,
 }
 
-/// An address in its parts, as they are written.
+/// Parts of a URI, verbatim.
 struct Parts<'a> {
     scheme: &'a str,
     host: &'a str,
@@ -64,7 +64,7 @@ struct Parts<'a> {
 }
 
 impl Redirect {
-    /// Takes an address that a code may be sent to, as it is.
+    /// Parses a redirect URI, without normalizing it.
     pub fn parse(text: &str) -> Result<Self, RedirectFault> {
         if text.len() > MAX_URI_BYTES {
             return Err(RedirectFault::TooLong);
@@ -73,9 +73,10 @@ impl Redirect {
             return Err(RedirectFault::Unsafe);
         }
         let parts = Parts::of(text).ok_or(RedirectFault::NotAbsolute)?;
-        // A page's policy names the host; so there is nothing in it that could be read otherwise there.
+        // The host goes into the Content Security Policy of a page, so it must not contain anything with a meaning
+        // there.
         let is_host = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
-        if !parts.host.bytes().all(is_host) || !parts.has_good_port() {
+        if !parts.host.bytes().all(is_host) || !parts.has_valid_port() {
             return Err(RedirectFault::Unsafe);
         }
         let scheme = parts.scheme.to_ascii_lowercase();
@@ -90,7 +91,7 @@ impl Redirect {
         }
     }
 
-    /// Whether a request may name that address, having registered this one.
+    /// Whether an authorization request may use `requested` if this URI is registered.
     pub fn allows(&self, requested: &str) -> bool {
         if self.0 == requested {
             return true;
@@ -99,38 +100,38 @@ impl Redirect {
             return false;
         };
         registered.is_loopback()
-            && requested.has_good_port()
+            && requested.has_valid_port()
             && (registered.scheme, registered.host, registered.rest)
                 == (requested.scheme, requested.host, requested.rest)
     }
 
-    /// Whether a code goes to a program on the person's own machine.
+    /// Whether it is a loopback URI.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }
 
-    /// The address as it was written.
+    /// The URI as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Where an address leads, as a person should see it: the host, or the scheme of another program.
-pub(crate) fn shown_host(address: &str) -> &str {
-    let Some(parts) = Parts::of(address) else { return address };
+/// What to show to the user: the host, or the scheme of a native app.
+pub(crate) fn shown_host(uri: &str) -> &str {
+    let Some(parts) = Parts::of(uri) else { return uri };
     let is_web = matches!(parts.scheme.to_ascii_lowercase().as_str(), "http" | "https");
     if is_web && !parts.host.is_empty() { parts.host } else { parts.scheme }
 }
 
-/// Whether an address leads to a program on the person's own machine.
-pub(crate) fn is_loopback(address: &str) -> bool {
-    Parts::of(address).is_some_and(|parts| parts.is_loopback())
+/// Whether a URI is a loopback URI.
+pub(crate) fn is_loopback(uri: &str) -> bool {
+    Parts::of(uri).is_some_and(|parts| parts.is_loopback())
 }
 
-/// The origin of an address; the scheme alone where it leads to another program.
-pub(crate) fn origin(address: &str) -> String {
-    match Parts::of(address) {
-        // A policy can't name an IPv6 address, only its whole scheme.
+/// Origin of a URI; only the scheme for a native app.
+pub(crate) fn origin(uri: &str) -> String {
+    match Parts::of(uri) {
+        // A Content Security Policy can't contain an IPv6 address, only the scheme.
         Some(Parts { scheme: scheme @ ("http" | "https"), host, port, .. }) if !host.starts_with('[') => {
             let port = port.map(|port| format!(":{port}")).unwrap_or_default();
             format!("{scheme}://{host}{port}")
@@ -141,7 +142,7 @@ pub(crate) fn origin(address: &str) -> String {
 }
 
 impl<'a> Parts<'a> {
-    /// `scheme://host:port/rest`, or `scheme:/rest` of another program.
+    /// Splits `scheme://host:port/rest`, or `scheme:/rest` of a native app.
     fn of(text: &'a str) -> Option<Self> {
         let (scheme, after) = text.split_once(':')?;
         let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
@@ -163,10 +164,10 @@ impl<'a> Parts<'a> {
         Some(Self { scheme, host, port, rest })
     }
 
-    fn has_good_port(&self) -> bool {
-        let is_good =
+    fn has_valid_port(&self) -> bool {
+        let is_valid =
             |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse() != Ok(0_u16);
-        self.port.is_none_or(|port| is_good(port) && port.parse::<u16>().is_ok())
+        self.port.is_none_or(|port| is_valid(port) && port.parse::<u16>().is_ok())
     }
 
     fn is_loopback(&self) -> bool {

@@ -1,7 +1,7 @@
-//! What a client asks of a person: the request that `/authorize` is opened with.
+//! Authorization requests: the query of `/authorize`.
 //!
-//! A fault is sent back to the client only once its redirect address is known to be good; before that it is shown to
-//! the person, for an address that nobody registered may belong to anyone.
+//! An error is redirected to the client only once its redirect URI is validated; before that it is shown to the
+//! user, because an unregistered URI may belong to anyone.
 
 use lyceum_model::Rights;
 use serde::{Deserialize, Serialize};
@@ -13,65 +13,65 @@ use super::{
 };
 use crate::scopes::Scopes;
 
-/// The longest `state` that is carried.
+/// Maximum length of `state`.
 const MAX_STATE_BYTES: usize = 4096;
 
-/// How many characters an S256 challenge has.
+/// Length of an S256 code challenge.
 const CHALLENGE_CHARS: usize = 43;
 
-/// A request that is good, but for the person's own answer.
+/// A validated authorization request, pending the user's consent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuthorizationRequest {
-    /// The client's id.
+    /// Client id.
     pub client: String,
-    /// What the client calls itself.
+    /// Name of the client, as given by itself.
     pub client_name: Option<String>,
-    /// Where the code goes.
+    /// Redirect URI.
     pub redirect_uri: String,
-    /// What the client wants back as it is.
+    /// `state`, returned unchanged.
     pub state: Option<String>,
-    /// The SHA-256 of a secret that only the client knows.
+    /// PKCE code challenge (S256).
     pub challenge: String,
-    /// What is asked for.
+    /// Requested scopes.
     pub scopes: Scopes,
-    /// What the tokens are for.
+    /// Resource that the tokens are for.
     pub resource: String,
 }
 
-/// Why a request is not good.
+/// Why an authorization request is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuthorizationError {
-    /// For the person; it goes nowhere.
+    /// Shown to the user, not redirected.
     Shown(OauthError),
-    /// For the client, at its own address.
+    /// Redirected to the client.
     Sent(RedirectedError),
 }
 
-/// A refusal on its way back to the client.
+/// An error that is redirected to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectedError {
-    /// Where it goes.
+    /// Redirect URI.
     pub redirect_uri: String,
-    /// What the client wants back as it is.
+    /// `state`, returned unchanged.
     pub state: Option<String>,
-    /// What is wrong.
+    /// The error.
     pub error: OauthError,
 }
 
 impl RedirectedError {
-    /// Whether it goes to a program on the person's own machine.
+    /// Whether the redirect URI is loopback.
     pub fn is_local(&self) -> bool {
         is_loopback(&self.redirect_uri)
     }
 
-    /// Where it goes, as a person should see it.
+    /// Redirect host, for display.
     pub fn shown_host(&self) -> &str {
         shown_host(&self.redirect_uri)
     }
 }
 
 impl AuthorizationRequest {
-    /// Reads a request of a client that is known.
+    /// Validates a request of a known client.
     pub(crate) fn read(
         params: &Params,
         client: &Client,
@@ -81,11 +81,11 @@ impl AuthorizationRequest {
         let redirect_uri = redirect_of(params, client).map_err(AuthorizationError::Shown)?;
         let state = params.get("state").map(str::to_owned);
         if state.as_ref().is_some_and(|state| state.len() > MAX_STATE_BYTES) {
-            let error = Fault::InvalidRequest.because("state has at most 4096 bytes");
+            let error = Fault::InvalidRequest.because("state must have at most 4096 bytes");
             return Err(AuthorizationError::Shown(error));
         }
         let rest = || {
-            params.each_once()?;
+            params.reject_repeated()?;
             check_kind(params)?;
             let challenge = challenge_of(params)?;
             let scopes = scopes_of(params, rights)?;
@@ -106,28 +106,28 @@ impl AuthorizationRequest {
         }
     }
 
-    /// Where the code goes, as a person should see it.
+    /// Redirect host, for display.
     pub fn shown_host(&self) -> &str {
         shown_host(&self.redirect_uri)
     }
 
-    /// Whether the code goes to a program on the person's own machine.
+    /// Whether the redirect URI is loopback.
     pub fn is_local(&self) -> bool {
         is_loopback(&self.redirect_uri)
     }
 
-    /// The origin that the code goes to, as a policy of a page names it: the scheme alone for other programs.
+    /// Origin of the redirect URI, for the Content Security Policy; only the scheme for native apps.
     pub fn origin(&self) -> String {
         origin(&self.redirect_uri)
     }
 
-    /// The way back with a code.
-    pub(crate) fn granted(&self, issuer: &str, code: &str) -> String {
-        back(&self.redirect_uri, &[("code", code)], self.state.as_deref(), issuer)
+    /// Redirect URL with a code.
+    pub(crate) fn success_url(&self, issuer: &str, code: &str) -> String {
+        response_url(&self.redirect_uri, &[("code", code)], self.state.as_deref(), issuer)
     }
 
-    /// The way back without one.
-    pub(crate) fn refused(&self, issuer: &str, error: OauthError) -> String {
+    /// Redirect URL with an error.
+    pub(crate) fn error_url(&self, issuer: &str, error: OauthError) -> String {
         let sent =
             RedirectedError { redirect_uri: self.redirect_uri.clone(), state: self.state.clone(), error };
         sent.address(issuer)
@@ -135,18 +135,18 @@ impl AuthorizationRequest {
 }
 
 impl RedirectedError {
-    /// The address with the refusal in it.
+    /// Redirect URL with the error.
     pub fn address(&self, issuer: &str) -> String {
         let query =
             [("error", self.error.error.as_str()), ("error_description", &self.error.error_description)];
-        back(&self.redirect_uri, &query, self.state.as_deref(), issuer)
+        response_url(&self.redirect_uri, &query, self.state.as_deref(), issuer)
     }
 }
 
-/// Puts an answer behind the client's address, and who gives it (RFC 9207).
-fn back(redirect_uri: &str, answer: &[(&str, &str)], state: Option<&str>, issuer: &str) -> String {
+/// Appends response parameters, `state` and `iss` (RFC 9207) to the redirect URI.
+fn response_url(redirect_uri: &str, params: &[(&str, &str)], state: Option<&str>, issuer: &str) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
-    query.extend_pairs(answer);
+    query.extend_pairs(params);
     query.extend_pairs(state.map(|state| ("state", state)));
     query.append_pair("iss", issuer);
     let separator = match redirect_uri.split_once('?') {
@@ -163,7 +163,7 @@ fn redirect_of(params: &Params, client: &Client) -> Result<String, OauthError> {
             Ok(requested.to_owned())
         }
         (Some(_), _) => {
-            let text = "redirect_uri is not one that this client registered";
+            let text = "redirect_uri is not registered for this client";
             Err(Fault::InvalidRequest.because(text))
         }
         (None, [only]) => Ok(only.as_str().to_owned()),
@@ -173,46 +173,46 @@ fn redirect_of(params: &Params, client: &Client) -> Result<String, OauthError> {
 
 fn check_kind(params: &Params) -> Result<(), OauthError> {
     if params.get("request").is_some() {
-        return Err(Fault::RequestNotSupported.because("send the parameters themselves"));
+        return Err(Fault::RequestNotSupported.because("send the parameters in the query"));
     }
     if params.get("request_uri").is_some() {
-        return Err(Fault::RequestUriNotSupported.because("send the parameters themselves"));
+        return Err(Fault::RequestUriNotSupported.because("send the parameters in the query"));
     }
     match params.need("response_type")? {
         "code" => Ok(()),
-        _ => Err(Fault::UnsupportedResponseType.because("response_type: there is code")),
+        _ => Err(Fault::UnsupportedResponseType.because("response_type must be code")),
     }
 }
 
 fn challenge_of(params: &Params) -> Result<String, OauthError> {
     let challenge = params.need("code_challenge")?;
     if params.get("code_challenge_method") != Some("S256") {
-        return Err(Fault::InvalidRequest.because("code_challenge_method: send S256"));
+        return Err(Fault::InvalidRequest.because("code_challenge_method must be S256"));
     }
-    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    if challenge.len() != CHALLENGE_CHARS || !challenge.bytes().all(is_good) {
-        let text = "code_challenge: send the SHA-256 of the verifier as 43 characters of base64url";
+    let is_base64url = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if challenge.len() != CHALLENGE_CHARS || !challenge.bytes().all(is_base64url) {
+        let text = "code_challenge must be the SHA-256 of the verifier as 43 characters of base64url";
         return Err(Fault::InvalidRequest.because(text));
     }
     Ok(challenge.to_owned())
 }
 
-/// The scopes that are asked for, with what follows from them; asking for none is asking for the least.
+/// Parses the requested scopes and adds implied ones; the default is the minimum.
 fn scopes_of(params: &Params, rights: &Rights) -> Result<Scopes, OauthError> {
     let requested = params.get("scope").map(|text| Scopes::parse(text, rights)).transpose();
     let requested = requested.map_err(|unknown| Fault::InvalidScope.because(unknown.to_string()))?;
     Ok(requested
         .filter(|scopes| !scopes.is_empty())
-        .map_or_else(Scopes::least, |requested| requested.with_implied()))
+        .map_or_else(Scopes::minimal, |requested| requested.with_implied()))
 }
 
-/// The resource that is asked for: one of ours, and the first of them where none is named.
+/// Validates the requested resource; the default is the first of the server.
 fn resource_of(params: &Params, resources: &[String]) -> Result<String, OauthError> {
     let (requested, first) = (params.resources(), resources.first());
     match requested {
-        [] => first.cloned().ok_or_else(|| Fault::InvalidTarget.because("there is no resource here")),
+        [] => first.cloned().ok_or_else(|| Fault::InvalidTarget.because("this server has no resource")),
         [one] if resources.contains(one) => Ok(one.clone()),
-        [_] => Err(Fault::InvalidTarget.because("resource is not one of this server")),
-        _ => Err(Fault::InvalidTarget.because("resource: send one")),
+        [_] => Err(Fault::InvalidTarget.because("resource is not served here")),
+        _ => Err(Fault::InvalidTarget.because("send resource only once")),
     }
 }

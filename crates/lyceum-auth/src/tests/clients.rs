@@ -1,4 +1,4 @@
-//! Clients: what they may register, how they are shown, and how they prove themselves.
+//! Client registration, display names and client authentication.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 
@@ -14,12 +14,12 @@ use crate::{
 #[tokio::test]
 async fn a_client_with_a_secret_proves_itself_in_its_own_way_only() {
     let bench = Bench::new();
-    let said = ClientMetadata {
+    let metadata = ClientMetadata {
         redirect_uris: vec![CALLBACK.to_owned()],
         token_endpoint_auth_method: Some("client_secret_basic".to_owned()),
         ..ClientMetadata::default()
     };
-    let client = bench.auth.register(&said, bench.now).unwrap();
+    let client = bench.auth.register(&metadata, bench.now).unwrap();
     let (id, secret) = (client.client_id, client.client_secret.unwrap());
     let check = async |basic: Option<String>, form: &str| {
         let params = Params::parse(&format!("grant_type=refresh_token&refresh_token=x{form}")).unwrap();
@@ -27,7 +27,7 @@ async fn a_client_with_a_secret_proves_itself_in_its_own_way_only() {
         let credentials = Credentials { basic: basic.as_deref() };
         bench.auth.exchange(&params, credentials, bench.now).await.unwrap_err().error
     };
-    // The refresh token is not good; that this is what is said means that the client is.
+    // An error about the refresh token means that client authentication succeeded.
     assert_eq!(check(Some(format!("{id}:{secret}")), "").await, Fault::InvalidGrant);
     assert_eq!(check(Some(format!("{id}:wrong")), "").await, Fault::InvalidClient);
     assert_eq!(check(Some(id.clone()), "").await, Fault::InvalidClient);
@@ -74,8 +74,8 @@ async fn what_can_not_be_registered_is_refused() {
             Fault::InvalidClientMetadata,
         ),
     ];
-    for (said, fault) in table {
-        assert_eq!(bench.auth.register(&said, bench.now).unwrap_err().error, fault, "{said:?}");
+    for (metadata, fault) in table {
+        assert_eq!(bench.auth.register(&metadata, bench.now).unwrap_err().error, fault, "{metadata:?}");
     }
 }
 
@@ -83,12 +83,12 @@ async fn what_can_not_be_registered_is_refused() {
 async fn a_name_is_shown_without_what_could_deceive() {
     let bench = Bench::new();
     let named = |name: &str| {
-        let said = ClientMetadata {
+        let metadata = ClientMetadata {
             redirect_uris: vec![CALLBACK.to_owned()],
             client_name: Some(name.to_owned()),
             ..ClientMetadata::default()
         };
-        bench.auth.register(&said, bench.now).unwrap().client_name
+        bench.auth.register(&metadata, bench.now).unwrap().client_name
     };
     assert_eq!(named("<script>alert(1)</script>").as_deref(), Some("<script>alert(1)</script>"));
     assert_eq!(named("Good\u{202e}diputs\n\u{0}").as_deref(), Some("Gooddiputs"));

@@ -1,4 +1,4 @@
-//! Clients that are known by a document.
+//! Clients identified by a metadata document.
 
 use std::{
     net::IpAddr,
@@ -19,7 +19,10 @@ use crate::{
     oauth::{Fault, Params, request::AuthorizationError},
 };
 
-/// A server of one document, which can be changed.
+/// A content type whose body ends before its length.
+const CUT_OFF: &str = "application/cut-off+json";
+
+/// A server with one document, which can be changed.
 struct Site {
     id: String,
     host: String,
@@ -37,7 +40,7 @@ impl Site {
                 let (kind, body) = given.lock().unwrap().clone();
                 let mut head = [0; 4096];
                 let _read = stream.read(&mut head).await;
-                let length = body.len();
+                let length = body.len() + if kind == CUT_OFF { 100 } else { 0 };
                 let status = match kind.as_str() {
                     "redirect" => "302 Found\r\nLocation: /elsewhere",
                     "down" => "503 Service Unavailable",
@@ -52,7 +55,7 @@ impl Site {
         Self { id: format!("http://{host}/client.json"), host, answer }
     }
 
-    fn says(&self, kind: &str, body: &str) {
+    fn serve(&self, kind: &str, body: &str) {
         *self.answer.lock().unwrap() = (kind.to_owned(), body.to_owned());
     }
 
@@ -69,15 +72,15 @@ impl Site {
     }
 }
 
-async fn asked(bench: &Bench, id: &str) -> Result<Option<String>, Fault> {
-    asked_from(bench, id, None).await
+async fn authorize(bench: &Bench, id: &str) -> Result<Option<String>, Fault> {
+    authorize_from(bench, id, None).await
 }
 
-async fn asked_from(bench: &Bench, id: &str, from: Option<u8>) -> Result<Option<String>, Fault> {
+async fn authorize_from(bench: &Bench, id: &str, from: Option<u8>) -> Result<Option<String>, Fault> {
     let query = bench.query("").replace(&bench.client, id);
     let visitor = Visitor { address: from.map(|last| IpAddr::from([10, 0, 0, last])), browser: None };
     match bench.auth.start_authorization(&Params::parse(&query).unwrap(), visitor, bench.now).await {
-        Ok(begun) => Ok(begun.sign_in.request.client_name),
+        Ok(started) => Ok(started.sign_in.request.client_name),
         Err(AuthorizationError::Shown(error)) => Err(error.error),
         Err(AuthorizationError::Sent(sent)) => panic!("sent back: {sent:?}"),
     }
@@ -87,8 +90,8 @@ async fn asked_from(bench: &Bench, id: &str, from: Option<u8>) -> Result<Option<
 async fn a_client_is_what_its_document_says() {
     let site = Site::start().await;
     let bench = site.bench();
-    site.says("application/json; charset=utf-8", &site.good());
-    assert_eq!(asked(&bench, &site.id).await, Ok(Some("By document".to_owned())));
+    site.serve("application/json; charset=utf-8", &site.good());
+    assert_eq!(authorize(&bench, &site.id).await, Ok(Some("By document".to_owned())));
 }
 
 #[tokio::test]
@@ -112,31 +115,31 @@ async fn a_document_that_is_not_one_is_refused_and_asked_for_again() {
         ("redirect", good.clone()),
     ];
     for (kind, body) in table {
-        site.says(kind, &body);
-        assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient), "{kind} {body}");
+        site.serve(kind, &body);
+        assert_eq!(authorize(&bench, &site.id).await, Err(Fault::InvalidClient), "{kind} {body}");
         bench.later(60);
     }
-    site.says("application/json", &good);
-    assert!(asked(&bench, &site.id).await.is_ok());
+    site.serve("application/json", &good);
+    assert!(authorize(&bench, &site.id).await.is_ok());
 }
 
 #[tokio::test]
 async fn a_document_is_taken_as_it_was_for_an_hour() {
     let site = Site::start().await;
     let mut bench = site.bench();
-    site.says("application/json", &site.good());
-    assert!(asked(&bench, &site.id).await.is_ok());
-    site.says("application/json", &site.good().replace(CALLBACK, "https://app.example.org/"));
-    assert!(asked(&bench, &site.id).await.is_ok());
+    site.serve("application/json", &site.good());
+    assert!(authorize(&bench, &site.id).await.is_ok());
+    site.serve("application/json", &site.good().replace(CALLBACK, "https://app.example.org/"));
+    assert!(authorize(&bench, &site.id).await.is_ok());
     bench.later(3601);
-    assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidRequest));
+    assert_eq!(authorize(&bench, &site.id).await, Err(Fault::InvalidRequest));
 }
 
 #[tokio::test]
 async fn an_id_that_is_no_address_of_a_document_is_not_fetched() {
     let site = Site::start().await;
     let bench = site.bench();
-    site.says("application/json", &site.good());
+    site.serve("application/json", &site.good());
     let host = &site.host;
     for id in [
         format!("http://{host}"),
@@ -151,7 +154,7 @@ async fn an_id_that_is_no_address_of_a_document_is_not_fetched() {
         "https://localhost/client.json".to_owned(),
         "https://169.254.169.254/latest".to_owned(),
     ] {
-        assert_eq!(asked(&bench, &id).await, Err(Fault::InvalidClient), "{id}");
+        assert_eq!(authorize(&bench, &id).await, Err(Fault::InvalidClient), "{id}");
     }
 }
 
@@ -159,26 +162,29 @@ async fn an_id_that_is_no_address_of_a_document_is_not_fetched() {
 async fn who_is_known_goes_on_while_the_site_of_their_document_is_down() {
     let site = Site::start().await;
     let mut bench = site.bench();
-    assert_eq!(asked(&bench, &site.id.replace("client.json", "other.json")).await, Err(Fault::InvalidClient));
-    site.says("application/json", &site.good());
-    assert!(asked(&bench, &site.id).await.is_ok());
+    assert_eq!(
+        authorize(&bench, &site.id.replace("client.json", "other.json")).await,
+        Err(Fault::InvalidClient)
+    );
+    site.serve("application/json", &site.good());
+    assert!(authorize(&bench, &site.id).await.is_ok());
     bench.later(3601);
-    site.says("down", "");
-    assert!(asked(&bench, &site.id).await.is_ok());
-    // At the exchange the document is not even asked for.
+    site.serve("down", "");
+    assert!(authorize(&bench, &site.id).await.is_ok());
+    // The token endpoint doesn't fetch the document.
     let form = format!("grant_type=refresh_token&client_id={}&refresh_token=x", site.id);
     assert_eq!(bench.exchange(&form).await.unwrap_err().error, Fault::InvalidGrant);
-    site.says("application/json", "[]");
-    assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
+    site.serve("application/json", "[]");
+    assert_eq!(authorize(&bench, &site.id).await, Err(Fault::InvalidClient));
 }
 
-/// A host that takes connections, and says nothing until somebody says it for it.
-struct Silent {
+/// A host that accepts connections and sends nothing by itself.
+struct SilentHost {
     listener: TcpListener,
     host: String,
 }
 
-impl Silent {
+impl SilentHost {
     async fn at(last: u8) -> Self {
         let listener = TcpListener::bind((IpAddr::from([127, 0, 0, last]), 0)).await.unwrap();
         let host = listener.local_addr().unwrap().to_string();
@@ -189,10 +195,10 @@ impl Silent {
         format!("http://{}/{number}.json", self.host)
     }
 
-    /// Waits until it is asked.
-    async fn asked(&self) -> TcpStream {
-        let asked = tokio::time::timeout(Duration::from_secs(20), self.listener.accept()).await;
-        asked.unwrap().unwrap().0
+    /// Waits for a connection.
+    async fn accept(&self) -> TcpStream {
+        let accepted = tokio::time::timeout(Duration::from_secs(20), self.listener.accept()).await;
+        accepted.unwrap().unwrap().0
     }
 }
 
@@ -201,17 +207,21 @@ fn bench_with<'h>(hosts: impl Iterator<Item = &'h String>) -> Bench {
     Bench::with(|settings| settings.guard = Guard { trusted })
 }
 
-/// What a site says of the client with that id.
-fn answer_for(id: &str) -> String {
+/// HTTP response with the metadata document of a client.
+fn document_response(id: &str) -> String {
     let body = format!("{{\"client_id\":\"{id}\",\"redirect_uris\":[\"{CALLBACK}\"]}}");
     let length = body.len();
     format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}")
 }
 
-/// Asks for a client while the test goes on, from an address.
-fn asking(bench: &Arc<Bench>, id: String, from: Option<u8>) -> JoinHandle<Result<Option<String>, Fault>> {
+/// Starts an authorization request in the background, from an address.
+fn spawn_authorize(
+    bench: &Arc<Bench>,
+    id: String,
+    from: Option<u8>,
+) -> JoinHandle<Result<Option<String>, Fault>> {
     let bench = bench.clone();
-    tokio::spawn(async move { asked_from(&bench, &id, from).await })
+    tokio::spawn(async move { authorize_from(&bench, &id, from).await })
 }
 
 #[tokio::test]
@@ -219,86 +229,99 @@ async fn s11_who_is_known_goes_on_while_slow_hosts_have_every_turn() {
     let site = Site::start().await;
     let mut silent = Vec::new();
     for last in 2..18 {
-        silent.push(Silent::at(last).await);
+        silent.push(SilentHost::at(last).await);
     }
     let mut bench = bench_with(silent.iter().map(|host| &host.host).chain([&site.host]));
-    site.says("application/json", &site.good());
-    assert!(asked(&bench, &site.id).await.is_ok());
+    site.serve("application/json", &site.good());
+    assert!(authorize(&bench, &site.id).await.is_ok());
     bench.later(61 * 60);
     let bench = Arc::new(bench);
     let mut held = Vec::new();
     for host in &silent {
         for number in 0..2 {
-            let task = asking(&bench, host.id(number), None);
-            held.push((task, host.asked().await));
+            let task = spawn_authorize(&bench, host.id(number), None);
+            held.push((task, host.accept().await));
         }
     }
     assert_eq!(held.len(), 32);
-    assert_eq!(asked(&bench, &site.id).await, Ok(Some("By document".to_owned())));
+    assert_eq!(authorize(&bench, &site.id).await, Ok(Some("By document".to_owned())));
     let unknown = site.id.replace("client.json", "other.json");
-    assert_eq!(asked(&bench, &unknown).await, Err(Fault::TemporarilyUnavailable));
+    assert_eq!(authorize(&bench, &unknown).await, Err(Fault::TemporarilyUnavailable));
     held.iter().for_each(|(task, _)| task.abort());
 }
 
 #[tokio::test]
 async fn s11_one_visitor_has_four_turns() {
     let site = Site::start().await;
-    site.says("application/json", &site.good());
+    site.serve("application/json", &site.good());
     let mut silent = Vec::new();
     for last in 2..6 {
-        silent.push(Silent::at(last).await);
+        silent.push(SilentHost::at(last).await);
     }
     let bench = Arc::new(bench_with(silent.iter().map(|host| &host.host).chain([&site.host])));
     let mut held = Vec::new();
     for host in &silent {
-        let task = asking(&bench, host.id(0), Some(1));
-        held.push((task, host.asked().await));
+        let task = spawn_authorize(&bench, host.id(0), Some(1));
+        held.push((task, host.accept().await));
     }
-    assert_eq!(asked_from(&bench, &site.id, Some(1)).await, Err(Fault::TemporarilyUnavailable));
-    assert!(asked_from(&bench, &site.id, Some(2)).await.is_ok());
+    assert_eq!(authorize_from(&bench, &site.id, Some(1)).await, Err(Fault::TemporarilyUnavailable));
+    assert!(authorize_from(&bench, &site.id, Some(2)).await.is_ok());
     held.iter().for_each(|(task, _)| task.abort());
 }
 
 #[tokio::test]
 async fn s11_a_document_is_fetched_once_for_all_who_wait() {
-    let silent = Silent::at(2).await;
+    let silent = SilentHost::at(2).await;
     let bench = Arc::new(bench_with([&silent.host].into_iter()));
     let id = silent.id(0);
-    let tasks: Vec<_> = (0..10).map(|_| asking(&bench, id.clone(), None)).collect();
-    let mut stream = silent.asked().await;
-    stream.write_all(answer_for(&id).as_bytes()).await.unwrap();
+    let tasks: Vec<_> = (0..10).map(|_| spawn_authorize(&bench, id.clone(), None)).collect();
+    let mut stream = silent.accept().await;
+    stream.write_all(document_response(&id).as_bytes()).await.unwrap();
     for task in tasks {
         assert_eq!(task.await.unwrap(), Ok(None));
     }
-    assert!(silent.listener.accept().now_or_never().is_none(), "it was asked a second time");
+    assert!(silent.listener.accept().now_or_never().is_none(), "the document was fetched twice");
+}
+
+#[tokio::test]
+async fn a_connection_that_breaks_is_temporary_and_a_known_client_goes_on() {
+    let site = Site::start().await;
+    let mut bench = site.bench();
+    site.serve(CUT_OFF, &site.good());
+    assert_eq!(authorize(&bench, &site.id).await, Err(Fault::TemporarilyUnavailable));
+    site.serve("application/json", &site.good());
+    assert!(authorize(&bench, &site.id).await.is_ok(), "the failure is not cached");
+    bench.later(61 * 60);
+    site.serve(CUT_OFF, &site.good());
+    assert_eq!(authorize(&bench, &site.id).await, Ok(Some("By document".to_owned())));
 }
 
 #[tokio::test]
 async fn s11_what_was_refused_is_not_fetched_again_for_a_minute() {
     let site = Site::start().await;
     let mut bench = site.bench();
-    site.says("application/json", "[]");
-    assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
-    site.says("application/json", &site.good());
+    site.serve("application/json", "[]");
+    assert_eq!(authorize(&bench, &site.id).await, Err(Fault::InvalidClient));
+    site.serve("application/json", &site.good());
     bench.later(59);
-    assert_eq!(asked(&bench, &site.id).await, Err(Fault::InvalidClient));
+    assert_eq!(authorize(&bench, &site.id).await, Err(Fault::InvalidClient));
     bench.later(1);
-    assert!(asked(&bench, &site.id).await.is_ok());
+    assert!(authorize(&bench, &site.id).await.is_ok());
 }
 
 #[tokio::test]
 async fn s11_who_waits_goes_on_when_whoever_fetched_has_gone() {
-    let silent = Silent::at(2).await;
+    let silent = SilentHost::at(2).await;
     let bench = Arc::new(bench_with([&silent.host].into_iter()));
     let id = silent.id(0);
-    let first = asking(&bench, id.clone(), Some(1));
-    let held = silent.asked().await;
-    let second = asking(&bench, id.clone(), Some(2));
-    // It waits by now: had the first one gone before that, it would fetch the document itself from the beginning.
+    let first = spawn_authorize(&bench, id.clone(), Some(1));
+    let held = silent.accept().await;
+    let second = spawn_authorize(&bench, id.clone(), Some(2));
+    // It is waiting now: otherwise it would fetch the document itself, and the test would pass trivially.
     tokio::task::yield_now().await;
     first.abort();
     drop(held);
-    let mut stream = silent.asked().await;
-    stream.write_all(answer_for(&id).as_bytes()).await.unwrap();
+    let mut stream = silent.accept().await;
+    stream.write_all(document_response(&id).as_bytes()).await.unwrap();
     assert_eq!(second.await.unwrap(), Ok(None));
 }

@@ -1,4 +1,4 @@
-//! The numbers of hats.
+//! Parsing of hat ids.
 
 use crate::Hat;
 

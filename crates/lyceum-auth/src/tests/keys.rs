@@ -1,4 +1,4 @@
-//! Keys that the operator gives out.
+//! API keys.
 
 use lyceum_model::Tier;
 
@@ -24,16 +24,16 @@ async fn what_was_allowed_with_a_key_ends_with_the_key() {
     let key = |hash: [u8; 32]| ApiKey { name: "ci".to_owned(), hash, tier: Tier::Member };
     let first = Token::random(Kind::Key).unwrap();
     let bench = Bench::at(&file, |settings| settings.keys.push(key(first.hash().0)));
-    let begun = bench.begin().await;
+    let started = bench.begin().await;
     let sent = bench
         .auth
-        .sign_in_with_key(&begun.state, Some(&begun.browser), first.reveal(), bench.now)
+        .sign_in_with_key(&started.state, Some(&started.browser), first.reveal(), bench.now)
         .await
         .unwrap();
     let code = sent.split("code=").nth(1).unwrap().split('&').next().unwrap();
     let issued = bench.redeem(code).await.unwrap();
     assert!(bench.is_admitted(issued.access.reveal()).await);
-    // Another key under the same name.
+    // Another key of the same name.
     let other = Bench::at(&file, |settings| settings.keys.push(key([1; 32])));
     assert!(!other.is_admitted(issued.access.reveal()).await);
     let form = format!(

@@ -1,4 +1,4 @@
-//! What is a message, and what is not.
+//! Parsing of EIP-4361 messages.
 
 use crate::Message;
 

@@ -1,8 +1,8 @@
-//! The same requests put to our server and to another, the crate `oauth-as`, and what comes of them compared.
+//! Differential tests: the same requests to our server and to the crate `oauth-as`.
 //!
-//! Where the two differ the step says why ours is meant so, and both answers are held. Compared are outcomes: where a
-//! refusal goes, its code, and what is still good afterwards; not the words of a refusal. Beside them, in `messages.rs`,
-//! our reader of sign-in messages and another.
+//! Where the two differ, the step says why ours is intended, and both outcomes are asserted. Compared are
+//! outcomes: where an error goes, its code, and what is still valid afterwards; not error descriptions.
+//! `messages.rs` compares our SIWE parser with the crate `siwe`.
 
 mod authorize;
 mod exchange;
@@ -18,7 +18,7 @@ use super::{CALLBACK, ISSUER, challenge, verifier};
 use ours::Ours;
 use theirs::Theirs;
 
-/// Where the client of the tests may have its codes sent.
+/// Redirect URIs of the client.
 const REDIRECTS: [&str; 4] = [
     CALLBACK,
     "http://localhost:4000/callback",
@@ -26,65 +26,66 @@ const REDIRECTS: [&str; 4] = [
     "https://app.example.org/callback?tenant=acme",
 ];
 
-/// Where the other client may.
+/// Redirect URI of the other client.
 const ONLY_REDIRECT: &str = "https://other.example.org/callback";
 
-/// A request that is good, for two of the four scopes.
+/// A valid authorization request, for two of the four scopes.
 const GOOD: &str = "response_type=code&client_id={client}&redirect_uri={callback}&code_challenge={challenge}\
     &code_challenge_method=S256&state=s1&scope=knowledge:read%20mcp:read&resource={issuer}/mcp";
 
-/// A code for tokens, as it should be.
+/// A valid token request with the first code.
 const REDEEM: &str = "grant_type=authorization_code&client_id={client}&code={code1}&redirect_uri={callback}\
     &code_verifier={verifier}";
 
-/// The first refresh token for more.
+/// A token request with the first refresh token.
 const REFRESH: &str = "grant_type=refresh_token&client_id={client}&refresh_token={refresh1}";
 
-/// What tokens by `GOOD` are for.
+/// Outcome of a token request after `GOOD`.
 const BOTH_SCOPES: &str = "tokens for knowledge:read mcp:read";
 
-/// What is done; the texts have names in braces for what only one of the two servers knows.
+/// An action. Names in braces stand for values that differ between the servers.
 #[derive(Debug, Clone)]
-enum Deed {
-    /// A client sends a person, who says yes.
+enum Action {
+    /// An authorization request that the user approves.
     Authorize(String),
-    /// A client asks for tokens.
+    /// A token request.
     Token(String),
-    /// The same, so many times at once.
+    /// Concurrent token requests.
     Together(String, usize),
-    /// A client takes a token back.
+    /// A revocation request.
     Revoke(String),
-    /// A request with an access token for one of our resources.
+    /// A request to one of our resources with an access token.
     Open(String, &'static str),
-    /// Time passes, in seconds.
+    /// Advances the clock, in seconds.
     Later(i64),
 }
 
-/// What is done, and what comes of it here and there.
+/// An action with its expected outcomes.
 #[derive(Debug, Clone)]
 struct Step {
-    deed: Deed,
+    action: Action,
     ours: String,
     theirs: String,
-    /// Why the two differ, where they do.
+    /// Why the outcomes differ, if they do.
     why: Option<&'static str>,
-    /// What may come of it there as well; then there is nothing to go on with.
+    /// Another outcome that theirs may have; then the rest is skipped for them.
     or_none: Option<&'static str>,
 }
 
 impl Step {
-    fn new(deed: Deed, outcome: &str) -> Self {
-        Self { deed, ours: outcome.to_owned(), theirs: outcome.to_owned(), why: None, or_none: None }
+    fn new(action: Action, outcome: &str) -> Self {
+        Self { action, ours: outcome.to_owned(), theirs: outcome.to_owned(), why: None, or_none: None }
     }
 
-    /// They do otherwise, and that is why we do not.
+    /// Expects another outcome of theirs, with the reason.
     fn theirs(mut self, outcome: &str, why: &'static str) -> Self {
         self.theirs = outcome.to_owned();
         self.why = Some(why);
         self
     }
 
-    /// Among several at once theirs may serve nobody: the second may come while the tokens of the first are written.
+    /// Allows theirs to serve none of several concurrent requests: the second may arrive while the tokens of the
+    /// first are being written.
     fn or_none_of_theirs(mut self, outcome: &'static str) -> Self {
         self.or_none = Some(outcome);
         self
@@ -92,35 +93,35 @@ impl Step {
 }
 
 fn authorize(query: &str, outcome: &str) -> Step {
-    Step::new(Deed::Authorize(query.to_owned()), outcome)
+    Step::new(Action::Authorize(query.to_owned()), outcome)
 }
 
 fn token(form: &str, outcome: &str) -> Step {
-    Step::new(Deed::Token(form.to_owned()), outcome)
+    Step::new(Action::Token(form.to_owned()), outcome)
 }
 
 fn together(form: &str, times: usize, outcome: &str) -> Step {
-    Step::new(Deed::Together(form.to_owned(), times), outcome)
+    Step::new(Action::Together(form.to_owned(), times), outcome)
 }
 
 fn revoke(form: &str, outcome: &str) -> Step {
-    Step::new(Deed::Revoke(form.to_owned()), outcome)
+    Step::new(Action::Revoke(form.to_owned()), outcome)
 }
 
 fn open(token: &str, outcome: &str) -> Step {
-    Step::new(Deed::Open(token.to_owned(), "/mcp"), outcome)
+    Step::new(Action::Open(token.to_owned(), "/mcp"), outcome)
 }
 
 fn later(seconds: i64) -> Step {
-    Step::new(Deed::Later(seconds), "")
+    Step::new(Action::Later(seconds), "")
 }
 
-/// A good request, and the tokens for it.
+/// A valid authorization request, and the token request after it.
 fn signed_in() -> [Step; 2] {
     [authorize(GOOD, "code"), token(REDEEM, BOTH_SCOPES)]
 }
 
-/// One of the two servers, with the names that stand for what it gave out.
+/// One of the two servers, with the values it issued, by name.
 struct Side<S> {
     server: S,
     names: BTreeMap<String, String>,
@@ -150,70 +151,74 @@ impl<S> Side<S> {
         filled
     }
 
-    /// Gives what came a name: `code1`, then `code2`.
+    /// Names an issued value: `code1`, then `code2`.
     fn keep(&mut self, kind: &str, value: String) {
         let number = (1..).find(|number| !self.names.contains_key(&format!("{kind}{number}"))).unwrap();
         self.names.insert(format!("{kind}{number}"), value);
     }
 
-    fn came(&mut self, came: Came) -> String {
-        match came {
-            Came::Code(code) => {
+    fn record(&mut self, reply: Reply) -> String {
+        match reply {
+            Reply::Code(code) => {
                 self.keep("code", code);
                 "code".to_owned()
             }
-            Came::Tokens { access, .. } if self.names.values().any(|known| *known == access) => {
+            Reply::Tokens { access, .. } if self.names.values().any(|known| *known == access) => {
                 "the same tokens".to_owned()
             }
-            Came::Tokens { access, refresh, scope } => {
+            Reply::Tokens { access, refresh, scope } => {
                 self.keep("access", access);
                 self.keep("refresh", refresh);
                 format!("tokens for {scope}")
             }
-            Came::Other(outcome) => outcome,
+            Reply::Other(outcome) => outcome,
         }
     }
 
-    /// Several at once, as one text: how many came to what.
-    fn all_came(&mut self, all: Vec<Came>) -> String {
+    /// Summarizes concurrent replies: how many had which outcome.
+    fn record_all(&mut self, all: Vec<Reply>) -> String {
         let mut counts = BTreeMap::<String, usize>::new();
-        for came in all {
-            *counts.entry(self.came(came)).or_default() += 1;
+        for reply in all {
+            *counts.entry(self.record(reply)).or_default() += 1;
         }
         let texts: Vec<String> = counts.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
         texts.join(", ")
     }
 }
 
-/// What a server gives back.
-enum Came {
-    /// A code for the client.
+/// Reply of a server.
+enum Reply {
+    /// An authorization code.
     Code(String),
-    /// Tokens for the client.
+    /// Tokens.
     Tokens { access: String, refresh: String, scope: String },
-    /// Anything else, in a word: `open`, `sent invalid_scope`.
+    /// Any other outcome: `open`, `sent invalid_scope`.
     Other(String),
 }
 
-/// Does the steps with both servers, each new, and holds what comes of them.
+/// Performs the steps on new instances of both servers and compares the outcomes.
 async fn check(steps: &[Step]) {
     check_with(Duration::ZERO, steps).await;
 }
 
-/// The same with a time in which they too answer a refresh token again.
+/// Like [`check`], with a replay window for refresh tokens on their side too.
 async fn check_with(again_within: Duration, steps: &[Step]) {
     let mut ours = Ours::start();
     let mut theirs = Some(Theirs::start(again_within).await);
     for (number, step) in steps.iter().enumerate() {
-        let done = format!("step {number}: {:?}", step.deed);
-        assert_eq!(step.why.is_some(), step.ours != step.theirs, "a reason where it is needed, {done}");
-        assert_eq!(ours.does(&step.deed).await, step.ours, "ours, {done}");
+        let done = format!("step {number}: {:?}", step.action);
+        assert_eq!(
+            step.why.is_some(),
+            step.ours != step.theirs,
+            "a reason is required where they differ, {done}"
+        );
+        assert_eq!(ours.perform(&step.action).await, step.ours, "ours, {done}");
         let Some(server) = &mut theirs else { continue };
-        let came = server.does(&step.deed).await;
-        if step.or_none == Some(came.as_str()) {
+        let reply = server.perform(&step.action).await;
+        if step.or_none == Some(reply.as_str()) {
             theirs = None;
             continue;
         }
-        assert_eq!(came, step.theirs, "theirs, {done}");
+        assert_eq!(reply, step.theirs, "theirs, {done}");
     }
 }

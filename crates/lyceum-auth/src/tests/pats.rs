@@ -1,4 +1,4 @@
-//! Tokens of GitHub that somebody made up, against a server that answers as GitHub does, or not at all.
+//! Made-up GitHub tokens, against a fake GitHub.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -8,31 +8,31 @@ use serde_json::json;
 
 use super::{
     Bench, ISSUER,
-    elsewhere::{Answer, Elsewhere, ReceivedRequest},
+    fake_server::{FakeResponse, FakeServer, ReceivedRequest},
 };
 use crate::{AdmissionError, GitHub, GitHubSettings};
 
 const GOOD: &str = "ghp_good";
 const EARLIER: &str = "ghp_earlier";
 
-/// GitHub, which takes its time with tokens that it does not know.
-fn slow(asked: &ReceivedRequest) -> Answer {
-    match asked.headers.get("authorization").map(String::as_str) {
-        Some("Bearer ghp_good") => Answer::json(&json!({ "id": 1, "login": "ana" })),
-        Some("Bearer ghp_earlier") => Answer::json(&json!({ "id": 2, "login": "ben" })),
-        _ => Answer::Waits,
+/// A GitHub that hangs on unknown tokens.
+fn slow(request: &ReceivedRequest) -> FakeResponse {
+    match request.headers.get("authorization").map(String::as_str) {
+        Some("Bearer ghp_good") => FakeResponse::json(&json!({ "id": 1, "login": "ana" })),
+        Some("Bearer ghp_earlier") => FakeResponse::json(&json!({ "id": 2, "login": "ben" })),
+        _ => FakeResponse::Hang,
     }
 }
 
-/// The same, at once.
-fn quick(asked: &ReceivedRequest) -> Answer {
-    match slow(asked) {
-        Answer::Waits => Answer::Says(401, "{\"message\":\"Bad credentials\"}".to_owned()),
+/// A GitHub that rejects unknown tokens at once.
+fn quick(request: &ReceivedRequest) -> FakeResponse {
+    match slow(request) {
+        FakeResponse::Hang => FakeResponse::Status(401, "{\"message\":\"Bad credentials\"}".to_owned()),
         answer => answer,
     }
 }
 
-fn bench(github: &Elsewhere) -> Arc<Bench> {
+fn bench(github: &FakeServer) -> Arc<Bench> {
     let (web, api) = (github.url.clone(), github.url.clone());
     let settings = GitHubSettings {
         web,
@@ -54,12 +54,12 @@ async fn admit(bench: &Bench, from: u8, token: &str) -> Result<std::sync::Arc<Ca
     bench.auth.admit_from(from, Some(&token), &format!("{ISSUER}/mcp"), bench.now).await
 }
 
-/// Waits until GitHub was asked about so many.
-async fn asked(github: &Elsewhere, count: usize) {
+/// Waits until GitHub received that many requests.
+async fn wait_for_requests(github: &FakeServer, count: usize) {
     let mut seen = 0;
     let all = async {
         while seen < count {
-            seen += github.asked().len();
+            seen += github.take_requests().len();
             tokio::task::yield_now().await;
         }
     };
@@ -68,23 +68,23 @@ async fn asked(github: &Elsewhere, count: usize) {
 
 #[tokio::test]
 async fn s10_a_token_that_is_nobodys_is_asked_about_once_in_a_minute() {
-    let github = Elsewhere::start(quick).await;
+    let github = FakeServer::start(quick).await;
     let mut bench = Arc::into_inner(bench(&github)).unwrap();
     for _ in 0..20 {
         assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), AdmissionError::BadToken);
     }
-    assert_eq!(github.asked().len(), 1);
+    assert_eq!(github.take_requests().len(), 1);
     let sent = URL_SAFE_NO_PAD.encode("ghp_made_up");
     assert!(!bench.auth.is_new(&sent, bench.now) && bench.auth.is_new("Z2hwX25ldw", bench.now));
     bench.later(61);
     assert!(bench.auth.is_new(&sent, bench.now));
     assert_eq!(admit(&bench, 1, "ghp_made_up").await.unwrap_err(), AdmissionError::BadToken);
-    assert_eq!(github.asked().len(), 1);
+    assert_eq!(github.take_requests().len(), 1);
 }
 
 #[tokio::test]
 async fn s10_made_up_tokens_of_one_address_keep_nobody_else_out() {
-    let github = Elsewhere::start(slow).await;
+    let github = FakeServer::start(slow).await;
     let bench = bench(&github);
     let flood: Vec<_> = (0..16)
         .map(|number| {
@@ -92,28 +92,28 @@ async fn s10_made_up_tokens_of_one_address_keep_nobody_else_out() {
             tokio::spawn(async move { admit(&bench, 1, &format!("ghp_made_up_{number}")).await })
         })
         .collect();
-    asked(&github, 4).await;
+    wait_for_requests(&github, 4).await;
     let good = admit(&bench, 2, GOOD).await;
     assert!(good.is_ok(), "{good:?}");
-    assert_eq!(github.asked().len(), 1, "one address has four turns");
+    assert_eq!(github.take_requests().len(), 1, "an address has at most four concurrent lookups");
     flood.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 #[tokio::test]
 async fn s10_whoever_was_let_in_before_has_a_place_whatever_strangers_send() {
-    let github = Elsewhere::start(slow).await;
+    let github = FakeServer::start(slow).await;
     let mut bench = Arc::into_inner(bench(&github)).unwrap();
     assert!(admit(&bench, 1, EARLIER).await.is_ok());
     bench.later(301);
     let bench = Arc::new(bench);
-    github.asked();
+    github.take_requests();
     let flood: Vec<_> = (0..60)
         .map(|number| {
             let bench = bench.clone();
             tokio::spawn(async move { admit(&bench, number, &format!("ghp_made_up_{number}")).await })
         })
         .collect();
-    asked(&github, 12).await;
+    wait_for_requests(&github, 12).await;
     assert_eq!(admit(&bench, 200, GOOD).await.unwrap_err(), AdmissionError::Unavailable);
     let earlier = admit(&bench, 1, EARLIER).await;
     assert!(earlier.is_ok(), "{earlier:?}");

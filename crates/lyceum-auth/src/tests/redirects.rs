@@ -1,4 +1,4 @@
-//! Where codes may be sent.
+//! Redirect URIs.
 
 use crate::oauth::Redirect;
 
@@ -8,8 +8,12 @@ fn registers(text: &str, taken: bool) {
 }
 
 #[track_caller]
-fn allows(registered: &str, asked: &str, allowed: bool) {
-    assert_eq!(Redirect::parse(registered).unwrap().allows(asked), allowed, "{registered:?} for {asked:?}");
+fn allows(registered: &str, requested: &str, allowed: bool) {
+    assert_eq!(
+        Redirect::parse(registered).unwrap().allows(requested),
+        allowed,
+        "{registered:?} for {requested:?}"
+    );
 }
 
 #[test]
@@ -74,7 +78,7 @@ fn an_address_that_a_browser_acts_on_or_that_hides_where_it_leads_can_not() {
 fn an_address_is_the_same_only_byte_for_byte() {
     let registered = "https://app.example.org/callback";
     allows(registered, registered, true);
-    for asked in [
+    for requested in [
         "https://app.example.org/callback/",
         "https://app.example.org/Callback",
         "https://APP.example.org/callback",
@@ -88,7 +92,7 @@ fn an_address_is_the_same_only_byte_for_byte() {
         "http://app.example.org/callback",
         "",
     ] {
-        allows(registered, asked, false);
+        allows(registered, requested, false);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What the authorization server does for clients, good and bad.
+//! The authorization server, with valid and invalid requests.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// What comes of a request with parameters changed: shown, or sent back to the client.
+/// Outcome of an authorization request: accepted, shown, or redirected to the client.
 pub(super) async fn ask(bench: &Bench, query: &str) -> Result<(), (bool, Fault)> {
     let params = Params::parse(query).unwrap();
     match bench.auth.start_authorization(&params, Visitor::default(), bench.now).await {
@@ -71,8 +71,8 @@ async fn a_request_is_refused_where_its_redirect_is_not_known_and_sent_back_wher
     }
     for more in ["", "&scope=", "&scope=offline_access"] {
         let params = Params::parse(&format!("{good}{more}")).unwrap();
-        let begun = bench.auth.start_authorization(&params, Visitor::default(), bench.now).await.unwrap();
-        assert_eq!(begun.sign_in.request.scopes.to_string(), "mcp:read", "{more}");
+        let started = bench.auth.start_authorization(&params, Visitor::default(), bench.now).await.unwrap();
+        assert_eq!(started.sign_in.request.scopes.to_string(), "mcp:read", "{more}");
     }
     let other_port = with("redirect_uri", "http://127.0.0.1:50000/callback");
     assert_eq!(ask(&bench, &other_port).await, Ok(()));
@@ -86,7 +86,7 @@ async fn a_refusal_that_is_sent_back_says_who_refuses_and_carries_the_state_as_i
     let Err(AuthorizationError::Sent(sent)) =
         bench.auth.start_authorization(&Params::parse(&query).unwrap(), Visitor::default(), bench.now).await
     else {
-        panic!("it was not sent back");
+        panic!("the error was not redirected");
     };
     let address = sent.address(ISSUER);
     let params = Params::parse(address.split_once('?').unwrap().1).unwrap();
@@ -129,8 +129,8 @@ async fn a_mistake_at_the_exchange_leaves_the_code_good() {
     let bench = Bench::new();
     let code = bench.code().await;
     let (client, verifier) = (&bench.client, verifier());
-    let said = ClientMetadata { redirect_uris: vec![CALLBACK.to_owned()], ..ClientMetadata::default() };
-    let other = bench.auth.register(&said, bench.now).unwrap().client_id;
+    let metadata = ClientMetadata { redirect_uris: vec![CALLBACK.to_owned()], ..ClientMetadata::default() };
+    let other = bench.auth.register(&metadata, bench.now).unwrap().client_id;
     let wrong = "w".repeat(43);
     let table = [
         (format!("grant_type=authorization_code&client_id={client}&code={code}"), Fault::InvalidRequest),
@@ -222,7 +222,7 @@ async fn a_refresh_token_is_good_once_and_for_a_moment_again_for_who_lost_the_an
     assert_eq!(again.expires_in, 3591);
     let third = bench.refresh(second.refresh.reveal()).await.unwrap();
     assert!(bench.is_admitted(third.access.reveal()).await);
-    // Its successor was used: whoever sends the first one now stole it, however soon.
+    // Its successor was used: the first token was stolen, however soon it is sent.
     assert_eq!(bench.refresh(first.refresh.reveal()).await.unwrap_err().error, Fault::InvalidGrant);
     assert!(!bench.is_admitted(third.access.reveal()).await);
     assert_eq!(bench.refresh(third.refresh.reveal()).await.unwrap_err().error, Fault::InvalidGrant);
@@ -254,8 +254,8 @@ async fn a_refresh_that_asks_for_more_or_comes_from_elsewhere_changes_nothing() 
     let bench = Bench::new();
     let first = bench.redeem(&bench.code().await).await.unwrap();
     let (client, token) = (&bench.client, first.refresh.reveal());
-    let said = ClientMetadata { redirect_uris: vec![CALLBACK.to_owned()], ..ClientMetadata::default() };
-    let other = bench.auth.register(&said, bench.now).unwrap().client_id;
+    let metadata = ClientMetadata { redirect_uris: vec![CALLBACK.to_owned()], ..ClientMetadata::default() };
+    let other = bench.auth.register(&metadata, bench.now).unwrap().client_id;
     let form = |client: &str, more: &str| {
         format!("grant_type=refresh_token&client_id={client}&refresh_token={token}{more}")
     };
@@ -277,8 +277,8 @@ async fn a_token_that_is_taken_back_is_gone_and_no_other_client_can() {
         let params = Params::parse(&format!("client_id={client}&token={token}")).unwrap();
         bench.auth.revoke(&params, Credentials::default(), bench.now).await
     };
-    let said = ClientMetadata { redirect_uris: vec![CALLBACK.to_owned()], ..ClientMetadata::default() };
-    let other = bench.auth.register(&said, bench.now).unwrap().client_id;
+    let metadata = ClientMetadata { redirect_uris: vec![CALLBACK.to_owned()], ..ClientMetadata::default() };
+    let other = bench.auth.register(&metadata, bench.now).unwrap().client_id;
     let issued = bench.redeem(&bench.code().await).await.unwrap();
     let (access, refresh) = (issued.access.reveal(), issued.refresh.reveal());
     assert!(bench.is_admitted(access).await);

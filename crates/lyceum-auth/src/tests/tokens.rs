@@ -1,4 +1,4 @@
-//! The secrets that are given out.
+//! Token format and derivation.
 
 use crate::{Kind, Token};
 
@@ -29,8 +29,8 @@ fn a_token_shows_nothing_of_itself() {
 #[test]
 fn what_follows_from_a_token_is_the_same_each_time_and_not_without_the_key() {
     let token = Token::random(Kind::Refresh).unwrap();
-    let after = |key: u8| Token::after(Kind::Refresh, &token, &[key; 32]);
-    assert_eq!(after(1), after(1));
-    assert_ne!(after(1), after(2));
-    assert_ne!(after(1).reveal(), token.reveal());
+    let derive = |key: u8| Token::derive(Kind::Refresh, &token, &[key; 32]);
+    assert_eq!(derive(1), derive(1));
+    assert_ne!(derive(1), derive(2));
+    assert_ne!(derive(1).reveal(), token.reveal());
 }

@@ -1,4 +1,4 @@
-//! Signatures, on a chain that says what it is told to.
+//! Signature verification, on a fake chain.
 
 mod contracts;
 
@@ -7,17 +7,17 @@ use serde_json::{Value, json};
 
 use super::{
     Bench, address,
-    elsewhere::{Answer, Elsewhere, ReceivedRequest},
+    fake_server::{FakeResponse, FakeServer, ReceivedRequest},
     key, sign,
 };
 use crate::{Chain, Settings, SignInFault, Signature as Signed, StartedSignIn};
 
-/// What a contract says to a signature that is good.
+/// Return value of a contract for a valid signature.
 const GOOD: &str = "0x1626ba7e00000000000000000000000000000000000000000000000000000000";
 
-/// A chain with a number, and what it answers to a call.
-async fn chain(id: u64, call: impl Fn() -> Answer + Send + 'static) -> Elsewhere {
-    Elsewhere::start(move |asked| match question(asked)["method"].as_str() {
+/// A fake chain with its id and its response to calls.
+async fn chain(id: u64, call: impl Fn() -> FakeResponse + Send + 'static) -> FakeServer {
+    FakeServer::start(move |request| match rpc_request(request)["method"].as_str() {
         Some("eth_chainId") => result(&format!("{id:#x}")),
         Some("eth_call") => call(),
         other => panic!("{other:?}"),
@@ -25,42 +25,42 @@ async fn chain(id: u64, call: impl Fn() -> Answer + Send + 'static) -> Elsewhere
     .await
 }
 
-fn question(asked: &ReceivedRequest) -> Value {
-    serde_json::from_str(&asked.body).unwrap()
+fn rpc_request(request: &ReceivedRequest) -> Value {
+    serde_json::from_str(&request.body).unwrap()
 }
 
-fn result(text: &str) -> Answer {
-    Answer::json(&json!({ "jsonrpc": "2.0", "id": 1, "result": text }))
+fn result(text: &str) -> FakeResponse {
+    FakeResponse::json(&json!({ "jsonrpc": "2.0", "id": 1, "result": text }))
 }
 
-fn error(code: i64, message: &str) -> Answer {
-    Answer::json(&json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": code, "message": message } }))
+fn error(code: i64, message: &str) -> FakeResponse {
+    FakeResponse::json(&json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": code, "message": message } }))
 }
 
-fn bench(chains: &[(u64, &Elsewhere)]) -> Bench {
+fn bench(chains: &[(u64, &FakeServer)]) -> Bench {
     Bench::with(|settings: &mut Settings| {
         settings.chains =
             chains.iter().map(|(id, chain)| Chain::new(*id, &chain.url).unwrap().into()).collect();
     })
 }
 
-/// A message for an account on a chain, without its signature.
-fn unsigned(bench: &Bench, begun: &StartedSignIn, account: Address, chain: u64) -> Signed {
+/// A message for an account on a chain, unsigned.
+fn unsigned(bench: &Bench, started: &StartedSignIn, account: Address, chain: u64) -> Signed {
     let nonce = bench.auth.nonce(bench.now).unwrap();
     let account = account.to_string();
-    let browser = Some(begun.browser.as_str());
-    let message = bench.auth.message(&begun.state, browser, (&account, chain), &nonce, bench.now).unwrap();
-    Signed { message: message.to_string(), signature: String::new(), state: begun.state.clone() }
+    let browser = Some(started.browser.as_str());
+    let message = bench.auth.message(&started.state, browser, (&account, chain), &nonce, bench.now).unwrap();
+    Signed { message: message.to_string(), signature: String::new(), state: started.state.clone() }
 }
 
-/// Something done to a signature.
+/// A modification of a signature.
 type Change = fn(&[u8]) -> Vec<u8>;
 
 fn with_v(signature: &[u8], v: u8) -> Vec<u8> {
     [&signature[..64], &[v]].concat()
 }
 
-/// The other signature that is as good: the same r, the order of the curve less s, the other parity.
+/// The other valid signature: same r, s negated, other parity.
 fn twin(signature: &[u8]) -> Vec<u8> {
     let order: U256 = "0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141".parse().unwrap();
     let s = order - U256::from_be_slice(&signature[32..64]);
@@ -72,15 +72,15 @@ async fn a_signature_of_a_key_is_good_without_asking_the_chain() {
     let chain = chain(1, || result("0x")).await;
     let bench = bench(&[(1, &chain)]);
     for change in [0, 27] {
-        let begun = bench.begin().await;
-        let mut signed = unsigned(&bench, &begun, address(&key(1)), 1);
+        let started = bench.begin().await;
+        let mut signed = unsigned(&bench, &started, address(&key(1)), 1);
         let mut signature = hex::decode(sign(&key(1), &signed.message)).unwrap();
-        // Some wallets write 0 and 1 for 27 and 28.
+        // Some wallets use 0 and 1 instead of 27 and 28.
         signature[64] -= change;
         signed.signature = hex::encode_prefixed(signature);
-        bench.auth.verify(&signed, Some(&begun.browser), bench.now).await.unwrap();
+        bench.auth.verify(&signed, Some(&started.browser), bench.now).await.unwrap();
     }
-    assert!(chain.asked().is_empty());
+    assert!(chain.take_requests().is_empty());
 }
 
 #[tokio::test]
@@ -103,14 +103,14 @@ async fn a_signature_that_is_off_by_anything_is_refused_and_uses_the_nonce_up() 
         ("one bit is changed", |good| [&[good[0] ^ 1], &good[1..]].concat()),
     ];
     for (what, change) in changes {
-        let begun = bench.begin().await;
-        let mut signed = unsigned(&bench, &begun, address(&key(1)), 1);
+        let started = bench.begin().await;
+        let mut signed = unsigned(&bench, &started, address(&key(1)), 1);
         let good = sign(&key(1), &signed.message);
         signed.signature = hex::encode_prefixed(change(&hex::decode(&good).unwrap()));
-        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
         assert!(matches!(result, Err(SignInFault::NotSigned)), "{what}: {result:?}");
         signed.signature = good;
-        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
         assert!(matches!(result, Err(SignInFault::Used)), "{what}: {result:?}");
     }
 }
@@ -119,14 +119,14 @@ async fn a_signature_that_is_off_by_anything_is_refused_and_uses_the_nonce_up() 
 async fn a_signature_of_another_key_or_for_another_message_is_refused() {
     let chain = chain(1, || result("0x")).await;
     let bench = bench(&[(1, &chain)]);
-    let begun = bench.begin().await;
-    let mut signed = unsigned(&bench, &begun, address(&key(1)), 1);
+    let started = bench.begin().await;
+    let mut signed = unsigned(&bench, &started, address(&key(1)), 1);
     signed.signature = sign(&key(2), &signed.message);
-    let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+    let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
     assert!(matches!(result, Err(SignInFault::NotSigned)), "{result:?}");
-    let mut signed = unsigned(&bench, &begun, address(&key(1)), 1);
-    signed.signature = sign(&key(1), &unsigned(&bench, &begun, address(&key(1)), 1).message);
-    let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+    let mut signed = unsigned(&bench, &started, address(&key(1)), 1);
+    signed.signature = sign(&key(1), &unsigned(&bench, &started, address(&key(1)), 1).message);
+    let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
     assert!(matches!(result, Err(SignInFault::NotSigned)), "{result:?}");
 }
 
@@ -135,28 +135,28 @@ async fn a_chain_that_gives_no_answer_says_nothing_about_a_signature_and_burns_n
     let answers = [
         error(-32005, "limit exceeded"),
         error(-32601, "the method eth_call does not exist"),
-        Answer::json(&json!({ "jsonrpc": "2.0", "id": 1, "result": null })),
-        Answer::Says(200, "<html>".to_owned()),
-        Answer::Says(429, "{}".to_owned()),
-        Answer::Says(500, format!("{{\"result\":\"{GOOD}\"}}")),
+        FakeResponse::json(&json!({ "jsonrpc": "2.0", "id": 1, "result": null })),
+        FakeResponse::Status(200, "<html>".to_owned()),
+        FakeResponse::Status(429, "{}".to_owned()),
+        FakeResponse::Status(500, format!("{{\"result\":\"{GOOD}\"}}")),
         result(&format!("0x{}", "00".repeat(1 << 20))),
         result("0xzz"),
-        Answer::Silence,
+        FakeResponse::TimeOut,
     ];
     for answer in answers {
-        let said = answer.clone();
-        let chain = chain(1, move || said.clone()).await;
+        let response = answer.clone();
+        let chain = chain(1, move || response.clone()).await;
         let bench = bench(&[(1, &chain)]);
-        let begun = bench.begin().await;
-        let mut signed = unsigned(&bench, &begun, address(&key(1)), 1);
+        let started = bench.begin().await;
+        let mut signed = unsigned(&bench, &started, address(&key(1)), 1);
         let good = sign(&key(1), &signed.message);
         signed.signature = sign(&key(2), &signed.message);
-        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
         assert!(matches!(result, Err(SignInFault::Unavailable(_))), "{answer:?}: {result:?}");
-        if matches!(answer, Answer::Silence) {
+        if matches!(answer, FakeResponse::TimeOut) {
             tokio::time::resume();
         }
         signed.signature = good;
-        bench.auth.verify(&signed, Some(&begun.browser), bench.now).await.unwrap();
+        bench.auth.verify(&signed, Some(&started.browser), bench.now).await.unwrap();
     }
 }

@@ -1,7 +1,7 @@
-//! A stand-in for the chains, which answers at once and knows for how long it was busy.
+//! A fake JSON-RPC endpoint for both chains, which replies at once and measures how long it was busy.
 //!
-//! To it every account is a contract that takes every signature and wears every hat, and has no name. The path says which chain it
-//! is: `/1` or `/10`.
+//! Every account is a contract that accepts every signature, wears every hat and has no ENS name. The path selects the
+//! chain: `/1` or `/10`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -12,32 +12,32 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-/// The longest wait for the next question.
+/// Timeout for the next request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The largest question that is taken.
+/// Maximum size of a request.
 const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
-/// Where names are asked for: the resolver of ENS.
+/// The ENS resolver.
 const RESOLVER: &str = "0xeeeeeeee14d718c2b47d9923deab1335e144eeee";
 
-/// The chains. They answer until this program ends.
+/// The fake chains, running until this program ends.
 pub(super) struct Chain {
     pub(super) addr: SocketAddr,
     busy: Arc<Mutex<Busy>>,
 }
 
-/// How long at least one question was being answered, and how many there were.
+/// Time with at least one request in flight, and the number of requests.
 #[derive(Default)]
 struct Busy {
-    whole: Duration,
+    total: Duration,
     since: Option<Instant>,
-    under_way: usize,
+    in_flight: usize,
     requests: usize,
 }
 
 impl Chain {
-    /// Starts to answer.
+    /// Starts the server.
     pub(super) fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
         let chain = Self { addr: listener.local_addr()?, busy: Arc::default() };
@@ -45,31 +45,31 @@ impl Chain {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let busy = busy.clone();
-                // A connection that breaks is seen by who asked.
+                // The client notices a broken connection.
                 thread::spawn(move || serve_connection(stream, &busy));
             }
         });
         Ok(chain)
     }
 
-    /// For how long it has been busy so far, and how much it was asked.
-    pub(super) fn so_far(&self) -> (Duration, usize) {
+    /// Busy time and number of requests so far.
+    pub(super) fn stats(&self) -> (Duration, usize) {
         let busy = lock(&self.busy);
-        (busy.whole, busy.requests)
+        (busy.total, busy.requests)
     }
 }
 
 impl Busy {
     fn begin(&mut self) {
         self.since.get_or_insert_with(Instant::now);
-        self.under_way += 1;
+        self.in_flight += 1;
         self.requests += 1;
     }
 
     fn end(&mut self) {
-        self.under_way -= 1;
-        if self.under_way == 0 {
-            self.whole += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
+        self.in_flight -= 1;
+        if self.in_flight == 0 {
+            self.total += self.since.take().map_or(Duration::ZERO, |since| since.elapsed());
         }
     }
 }
@@ -85,15 +85,15 @@ fn serve_connection(stream: TcpStream, busy: &Mutex<Busy>) -> Result<()> {
     let mut stream = BufReader::new(stream);
     while let Some((path, length)) = head(&mut stream)? {
         lock(busy).begin();
-        let answered = serve_request(&mut stream, &path, length);
+        let served = serve_request(&mut stream, &path, length);
         lock(busy).end();
-        answered?;
+        served?;
     }
     Ok(())
 }
 
 fn serve_request(stream: &mut BufReader<TcpStream>, path: &str, length: usize) -> Result<()> {
-    ensure!(length <= MAX_REQUEST_BYTES, "a question of {length} bytes");
+    ensure!(length <= MAX_REQUEST_BYTES, "a request of {length} bytes");
     let mut body = vec![0; length];
     stream.read_exact(&mut body)?;
     let body = response(path, &serde_json::from_slice(&body)?).to_string();
@@ -104,7 +104,7 @@ fn serve_request(stream: &mut BufReader<TcpStream>, path: &str, length: usize) -
     Ok(stream.get_mut().write_all(text.as_bytes())?)
 }
 
-/// The path and the length of the next question; nothing where there is none any more.
+/// Path and body length of the next request; `None` at the end of the connection.
 fn head(stream: &mut impl BufRead) -> Result<Option<(String, usize)>> {
     let mut line = String::new();
     stream.read_line(&mut line)?;
@@ -121,29 +121,29 @@ fn head(stream: &mut impl BufRead) -> Result<Option<(String, usize)>> {
             Some(_) => {}
         }
     }
-    Ok(Some((path, length.context("a question without a length")?)))
+    Ok(Some((path, length.context("a request without a content length")?)))
 }
 
-fn response(path: &str, question: &Value) -> Value {
-    let call = question.pointer("/params/0");
+fn response(path: &str, request: &Value) -> Value {
+    let call = request.pointer("/params/0");
     let to = call.and_then(|call| call.get("to")?.as_str());
-    let given = match question.get("method").and_then(Value::as_str) {
+    let outcome = match request.get("method").and_then(Value::as_str) {
         Some("eth_chainId") => {
             let id: u64 = path.trim_start_matches('/').parse().unwrap_or_default();
             Ok(format!("{id:#x}"))
         }
         Some("eth_call") => match to {
-            // Code of our own that asks a contract about a signature: EIP-1271.
+            // Our validator code, which checks a contract signature: EIP-1271.
             None => Ok(format!("0x1626ba7e{:056}", 0)),
             Some(to) if to.eq_ignore_ascii_case(RESOLVER) => Err("execution reverted"),
             Some(_) => Ok(format!("{:#066x}", 1)),
         },
         _ => Err("no such method"),
     };
-    match given {
-        Ok(result) => json!({ "jsonrpc": "2.0", "id": question.get("id"), "result": result }),
+    match outcome {
+        Ok(result) => json!({ "jsonrpc": "2.0", "id": request.get("id"), "result": result }),
         Err(message) => {
-            json!({ "jsonrpc": "2.0", "id": question.get("id"), "error": { "code": 3, "message": message } })
+            json!({ "jsonrpc": "2.0", "id": request.get("id"), "error": { "code": 3, "message": message } })
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `lyceum serve`, open to everyone or with sign-in, and in all else the same.
+//! `lyceum serve` in open or OAuth mode, otherwise configured the same.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -12,28 +12,28 @@ use lyceum_harness::process;
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
-/// The variable of the key.
+/// Environment variable of the API key.
 const KEY: &str = "LYCEUM_KEY_BENCH";
 
-/// The longest that making a key may take.
+/// Timeout of a command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Who may call.
+/// Authentication mode.
 #[derive(Clone, Copy)]
 pub(super) enum Mode<'a> {
-    /// Everyone, everything.
+    /// No authentication.
     Open,
-    /// Whoever signs in: with this key, or with an account on the chain at this address.
+    /// OAuth: with this API key, or with a wallet on the fake chain at this address.
     Oauth { key: &'a str, chain: SocketAddr },
 }
 
-/// A new key, made as an operator makes one.
+/// Creates an API key with `lyceum key`.
 pub(super) fn new_key(lyceum: &Path, scratch: &Scratch) -> Result<String> {
-    let output = process::output(plain(lyceum, scratch).arg("key"), scratch.path(), COMMAND_TIMEOUT)?;
+    let output = process::output(clean_command(lyceum, scratch).arg("key"), scratch.path(), COMMAND_TIMEOUT)?;
     Ok(output.trim().to_owned())
 }
 
-/// Starts a server; its data folder has the name of its mode.
+/// Starts a server; its data folder is named after the mode.
 pub(super) fn start(lyceum: &Path, scratch: &Scratch, mode: Mode<'_>) -> Result<Server> {
     let (name, key) = match mode {
         Mode::Open => ("open", String::new()),
@@ -50,7 +50,7 @@ pub(super) fn start(lyceum: &Path, scratch: &Scratch, mode: Mode<'_>) -> Result<
          [limits]\nanonymous_per_second = 1000000\nanonymous_total_per_second = 1000000\n"
     );
     fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
-    let mut command = plain(lyceum, scratch);
+    let mut command = clean_command(lyceum, scratch);
     if let Mode::Oauth { key, chain } = mode {
         command.env(KEY, key);
         command.env("MAINNET_RPC_URL", format!("http://{chain}/1"));
@@ -61,14 +61,14 @@ pub(super) fn start(lyceum: &Path, scratch: &Scratch, mode: Mode<'_>) -> Result<
     Server::start(&mut command, &scratch.path().join(format!("{name}.log")))
 }
 
-/// The program with nothing of this machine's settings.
-fn plain(lyceum: &Path, scratch: &Scratch) -> Command {
+/// The program with an empty environment.
+fn clean_command(lyceum: &Path, scratch: &Scratch) -> Command {
     let mut command = Command::new(lyceum);
     command.env_clear().env("LYCEUM_EMBEDDER", "none").current_dir(scratch.path());
     command
 }
 
-/// An address where nothing listens. A server that people sign in to must know its own before it starts.
+/// A free address. In OAuth mode the server must know its own URL before it starts.
 fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
     Ok(listener.local_addr()?)

@@ -1,5 +1,5 @@
-//! Whole sign-ins on one connection that is kept: a client registers, the page is shown, the person proves who they are, and the
-//! client gets its tokens. Only the exchanges are timed.
+//! Complete sign-ins on one keep-alive connection: client registration, sign-in page, authentication, token request.
+//! Only the HTTP requests are timed.
 
 use std::time::{Duration, Instant};
 
@@ -11,44 +11,44 @@ use crate::connection::Connection;
 use lyceum_harness::exchange::{Request, Response};
 use lyceum_harness::server::Server;
 
-/// How many are measured, and how many are not, before them.
+/// Number of measured sign-ins, and of unmeasured ones before them.
 pub(super) const SIGN_IN_COUNT: usize = 200;
 const WARM_UP_COUNT: usize = 10;
 
-/// Where the person is sent back to. Nothing listens there, and nothing is sent.
+/// Redirect URI. Nothing listens there.
 const CALLBACK: &str = "http://127.0.0.1:9/callback";
 
-/// The example of RFC 7636: what a client keeps for itself, and what it shows of it.
+/// PKCE verifier and challenge, from the example of RFC 7636.
 const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
-/// A signature that some key made: so the server finds out which, before it asks the chain whether the account is a
-/// contract that takes it. Its point is the generator of the curve.
+/// A valid signature of some key: the server recovers the address first, then checks the contract signature on the
+/// chain. Its point is the generator of the curve.
 const SIGNATURE: &str = "0x79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798\
                          00000000000000000000000000000000000000000000000000000000000000011b";
 
-/// How the person proves who they are.
+/// How the person authenticates.
 #[derive(Clone, Copy)]
 pub(super) enum SignInMethod<'a> {
-    /// By a key from the operator.
+    /// With an API key.
     Key(&'a str),
-    /// By an account that is a contract, another one each time.
+    /// With a contract wallet, another one each time.
     Wallet(&'a Chain),
 }
 
-/// What was found; milliseconds.
+/// Times in milliseconds.
 #[derive(Default)]
 pub(super) struct SignInTimes {
-    /// Without the chain.
-    pub(super) whole: Vec<f64>,
-    /// Each request, in its order.
+    /// Total without the chain's time.
+    pub(super) total: Vec<f64>,
+    /// Times by request, in order.
     pub(super) steps: Vec<(&'static str, Vec<f64>)>,
-    /// How long the chain was busy each time, and how often it was asked in all.
+    /// Busy time of the chain per sign-in, and its total number of requests.
     pub(super) chain: Vec<f64>,
     pub(super) requests: usize,
 }
 
-/// A person with a browser and a client, from an address of their own.
+/// A person with a browser and a client, with an own IP address.
 struct Person<'a> {
     connection: &'a mut Connection,
     number: usize,
@@ -56,33 +56,33 @@ struct Person<'a> {
     steps: Vec<(&'static str, Duration)>,
 }
 
-/// Signs in again and again.
-pub(super) fn measure(server: &Server, way: SignInMethod<'_>) -> Result<SignInTimes> {
+/// Measures repeated sign-ins.
+pub(super) fn measure(server: &Server, method: SignInMethod<'_>) -> Result<SignInTimes> {
     let mut connection = Connection::open(server.addr)?;
-    let mut found = SignInTimes::default();
+    let mut times = SignInTimes::default();
     for number in 0..WARM_UP_COUNT + SIGN_IN_COUNT {
-        let before = so_far(way);
+        let before = chain_stats(method);
         let mut person = Person { connection: &mut connection, number, cookie: None, steps: Vec::new() };
-        person.sign_in(way)?;
+        person.sign_in(method)?;
         if number < WARM_UP_COUNT {
             continue;
         }
-        let (busy, requests) = so_far(way);
+        let (busy, requests) = chain_stats(method);
         let chain = busy.saturating_sub(before.0);
-        let whole: Duration = person.steps.iter().map(|(_, time)| *time).sum();
-        found.whole.push(milliseconds(whole.saturating_sub(chain)));
-        found.chain.push(milliseconds(chain));
-        found.requests += requests - before.1;
-        found.steps.resize_with(person.steps.len(), Default::default);
-        for ((name, times), (step, time)) in found.steps.iter_mut().zip(person.steps) {
+        let total: Duration = person.steps.iter().map(|(_, time)| *time).sum();
+        times.total.push(milliseconds(total.saturating_sub(chain)));
+        times.chain.push(milliseconds(chain));
+        times.requests += requests - before.1;
+        times.steps.resize_with(person.steps.len(), Default::default);
+        for ((name, step_times), (step, time)) in times.steps.iter_mut().zip(person.steps) {
             *name = step;
-            times.push(milliseconds(time));
+            step_times.push(milliseconds(time));
         }
     }
-    Ok(found)
+    Ok(times)
 }
 
-/// Signs in once with a key, and returns the access token.
+/// Signs in with a key and returns the access token.
 pub(super) fn token(server: &Server, key: &str) -> Result<String> {
     let mut connection = Connection::open(server.addr)?;
     let number = WARM_UP_COUNT + SIGN_IN_COUNT;
@@ -90,15 +90,15 @@ pub(super) fn token(server: &Server, key: &str) -> Result<String> {
         .sign_in(SignInMethod::Key(key))
 }
 
-fn so_far(way: SignInMethod<'_>) -> (Duration, usize) {
-    match way {
+fn chain_stats(method: SignInMethod<'_>) -> (Duration, usize) {
+    match method {
         SignInMethod::Key(_) => (Duration::ZERO, 0),
-        SignInMethod::Wallet(chain) => chain.so_far(),
+        SignInMethod::Wallet(chain) => chain.stats(),
     }
 }
 
 impl Person<'_> {
-    fn sign_in(&mut self, way: SignInMethod<'_>) -> Result<String> {
+    fn sign_in(&mut self, method: SignInMethod<'_>) -> Result<String> {
         let client = json!({ "redirect_uris": [CALLBACK], "client_name": "lyceum-bench" });
         let registered = self.send("`POST /register`", json_to("/register", &client), 201)?;
         let client = text_in(&registered, "client_id")?;
@@ -113,11 +113,11 @@ impl Person<'_> {
         let state =
             between(&page.body, "name=\"stateId\" value=\"", "\"").context("no stateId on the page")?;
 
-        let back = match way {
+        let redirect = match method {
             SignInMethod::Key(key) => self.prove_by_key(state, key)?,
             SignInMethod::Wallet(_) => self.prove_by_wallet(state)?,
         };
-        let code = between(&back, "code=", "&").with_context(|| format!("no code in {back}"))?;
+        let code = between(&redirect, "code=", "&").with_context(|| format!("no code in {redirect}"))?;
 
         let form = format!(
             "grant_type=authorization_code&client_id={client}&code={code}&redirect_uri={CALLBACK}&code_verifier={VERIFIER}"
@@ -127,30 +127,35 @@ impl Person<'_> {
 
     fn prove_by_key(&mut self, state: &str, key: &str) -> Result<String> {
         let form = format!("stateId={state}&key={key}&do=key");
-        let sent_on = self.send("`POST /authorize` with the key", form_to("/authorize", form), 303)?;
-        Ok(sent_on.header("location").context("the person is not sent back")?.to_owned())
+        let redirect = self.send("`POST /authorize` with the key", form_to("/authorize", form), 303)?;
+        Ok(redirect.header("location").context("no redirect to the client")?.to_owned())
     }
 
     fn prove_by_wallet(&mut self, state: &str) -> Result<String> {
         let address = format!("0x{:040x}", 0x1000 + self.number);
         let who = json!({ "stateId": state, "address": address, "chainId": 10 });
-        let given = self.send("`POST /siwe/nonce`", json_to("/siwe/nonce", &who), 200)?;
-        let message = text_in(&given, "message")?;
+        let nonce = self.send("`POST /siwe/nonce`", json_to("/siwe/nonce", &who), 200)?;
+        let message = text_in(&nonce, "message")?;
         let signed = json!({ "stateId": state, "message": message, "signature": SIGNATURE });
         text_in(&self.send("`POST /siwe/verify`", json_to("/siwe/verify", &signed), 200)?, "redirectTo")
     }
 
-    /// Sends a request and times it until its whole answer is there, which must have that status.
+    /// Sends a request, times it until the response is complete, and checks the status.
     fn send(&mut self, step: &'static str, mut request: Request, status: u16) -> Result<Response> {
-        // One address may ask only so often; a proxy on this machine is believed when it says who asks.
+        // Rate limits are per address; the server trusts `X-Forwarded-For` from loopback.
         let [.., a, b] = self.number.to_be_bytes();
         request.headers.push(("X-Forwarded-For", format!("10.0.{a}.{b}")));
         request.headers.extend(self.cookie.clone().map(|cookie| ("Cookie", cookie)));
         let started = Instant::now();
-        let answer = self.connection.send(&request)?;
+        let response = self.connection.send(&request)?;
         self.steps.push((step, started.elapsed()));
-        ensure!(answer.status == status, "{step} gave {}, not {status}: {}", answer.status, answer.body);
-        Ok(answer)
+        ensure!(
+            response.status == status,
+            "{step} returned {}, expected {status}: {}",
+            response.status,
+            response.body
+        );
+        Ok(response)
     }
 }
 
@@ -166,13 +171,13 @@ fn post(path: &'static str, kind: &str, body: String) -> Request {
     Request { method: "POST", path: path.into(), headers: vec![("Content-Type", kind.to_owned())], body }
 }
 
-fn text_in(answer: &Response, name: &str) -> Result<String> {
-    let value: Value = serde_json::from_str(&answer.body)?;
+fn text_in(response: &Response, name: &str) -> Result<String> {
+    let value: Value = serde_json::from_str(&response.body)?;
     let text = value.get(name).and_then(Value::as_str);
-    text.map(str::to_owned).with_context(|| format!("no {name} in {}", answer.body))
+    text.map(str::to_owned).with_context(|| format!("no {name} in {}", response.body))
 }
 
-/// What stands after one text and before another, or the end.
+/// The text after `before` and up to `after`, or to the end.
 fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(before)?;
     rest.split(after).next()

@@ -1,4 +1,4 @@
-//! Tests of the figures.
+//! Statistics and number formatting.
 
 use super::{in_unit, median, megabytes, quantile, ratio};
 

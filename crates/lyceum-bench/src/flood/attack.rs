@@ -1,4 +1,4 @@
-//! What strangers do: each connection attacks in one way, again and again, as fast as it is answered.
+//! The attacks: each connection repeats one kind of attack as fast as the server replies.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,30 +16,30 @@ use crate::connection::Connection;
 use crate::modern;
 use lyceum_harness::exchange::Request;
 
-/// What strangers may send at most: `limits.anonymous_body_bytes`.
+/// Body limit of anonymous clients: `limits.anonymous_body_bytes`.
 const ANONYMOUS_BODY_BYTES: usize = 256 * 1024;
 
-/// The longest that one attempt takes.
+/// Timeout of one attempt.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A way to attack.
+/// A kind of attack.
 #[derive(Clone, Copy)]
 enum Attack {
-    /// Calls a tool that writes, with and without good arguments.
+    /// Calls a writing tool, with valid and invalid arguments.
     Write,
-    /// Opens sessions with long names, and says again and again that it is ready.
+    /// Opens sessions with long client names, and repeats the `initialized` notification.
     Handshake,
-    /// Subscribes to what there is and to what there is not, with as large a message as strangers may send.
+    /// Subscribes to existing and unknown resources, with a message of the maximum size.
     Subscribe,
-    /// Sends as much as strangers may, but for the last byte.
+    /// Sends a body of the maximum size without its last byte.
     Stall,
-    /// Makes tokens up.
+    /// Guesses tokens.
     Guess,
-    /// Is a client whose document is at a host that never answers.
+    /// Names a client metadata document on a host that never replies.
     Document,
 }
 
-/// Connections that attack until they are stopped.
+/// Running attackers.
 pub(super) struct Attackers {
     stop: Arc<AtomicBool>,
     attempts: Arc<AtomicU64>,
@@ -47,20 +47,20 @@ pub(super) struct Attackers {
 }
 
 impl Attackers {
-    /// Stops them; how many attempts there were.
+    /// Stops all attackers; returns the number of attempts.
     pub(super) fn stop(self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads {
-            // One that panicked has attacked less; its panic is on the screen.
+            // A panic is printed by the runtime and only reduces the load.
             let _ended = thread.join();
         }
         self.attempts.load(Ordering::Relaxed)
     }
 }
 
-/// Starts so many, a share for each way.
+/// Starts `count` attackers, spread over the kinds of attack.
 pub(super) fn start(stage: &Stage, count: usize) -> Attackers {
-    let ways: &[Attack] = match stage.mode {
+    let attacks: &[Attack] = match stage.mode {
         Mode::Oauth => &[
             Attack::Write,
             Attack::Handshake,
@@ -72,24 +72,24 @@ pub(super) fn start(stage: &Stage, count: usize) -> Attackers {
         Mode::GithubPat => &[Attack::Guess, Attack::Guess, Attack::Write, Attack::Handshake],
     };
     let (stop, attempts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
-    let large = Arc::new(large());
-    let one = |(number, way): (usize, &Attack)| {
+    let payloads = Arc::new(payloads());
+    let one = |(number, attack): (usize, &Attack)| {
         let (stop, attempts) = (stop.clone(), attempts.clone());
         let (addr, silent, mode) = (stage.server.addr, stage.silent, stage.mode);
-        let attacker = Attacker { addr, silent, number, mode, large: large.clone() };
-        let way = *way;
+        let attacker = Attacker { addr, silent, number, mode, payloads: payloads.clone() };
+        let attack = *attack;
         thread::spawn(move || {
             for attempt in 0.. {
                 if stop.load(Ordering::Relaxed) {
                     return;
                 }
-                // To be cut off is what an attacker expects.
-                let _refused = attacker.attack(way, attempt, &stop);
+                // Attackers expect to be disconnected.
+                let _refused = attacker.attack(attack, attempt, &stop);
                 attempts.fetch_add(1, Ordering::Relaxed);
             }
         })
     };
-    let threads = (0..count).zip(ways.iter().cycle()).map(one).collect();
+    let threads = (0..count).zip(attacks.iter().cycle()).map(one).collect();
     Attackers { stop, attempts, threads }
 }
 
@@ -98,18 +98,18 @@ struct Attacker {
     silent: SocketAddr,
     number: usize,
     mode: Mode,
-    large: Arc<Payloads>,
+    payloads: Arc<Payloads>,
 }
 
-/// What is made once, so that attackers cost this machine no more than sending it does.
+/// Payloads built once, so that attackers use little CPU.
 struct Payloads {
     subscription: Request,
     body: String,
 }
 
-fn large() -> Payloads {
-    let made_up = (0..30).map(|number| format!("skill://{}{number}", "x".repeat(8000)));
-    let addresses: Vec<_> = ["skill://gamma/SKILL.md".to_owned()].into_iter().chain(made_up).collect();
+fn payloads() -> Payloads {
+    let unknown = (0..30).map(|number| format!("skill://{}{number}", "x".repeat(8000)));
+    let addresses: Vec<_> = ["skill://gamma/SKILL.md".to_owned()].into_iter().chain(unknown).collect();
     let params = json!({ "notifications": { "resourceSubscriptions": addresses } });
     let message = modern::request(1, "subscriptions/listen", &params);
     Payloads {
@@ -119,8 +119,8 @@ fn large() -> Payloads {
 }
 
 impl Attacker {
-    fn attack(&self, way: Attack, attempt: u64, stop: &AtomicBool) -> Result<()> {
-        match way {
+    fn attack(&self, attack: Attack, attempt: u64, stop: &AtomicBool) -> Result<()> {
+        match attack {
             Attack::Write => self.write(stop),
             Attack::Handshake => self.handshake(stop),
             Attack::Subscribe => self.subscribe(),
@@ -130,13 +130,13 @@ impl Attacker {
         }
     }
 
-    /// The address that the proxy says: one of 198.18.0.0/15, which nobody has.
-    fn from(&self) -> (&'static str, String) {
+    /// The forwarded address, from the benchmarking range 198.18.0.0/15.
+    fn forwarded_for(&self) -> (&'static str, String) {
         ("X-Forwarded-For", format!("198.18.{}.{}", self.number / 250, self.number % 250 + 1))
     }
 
     fn post(&self, path: &str, body: String) -> Request {
-        let headers = vec![("Content-Type", "application/json".to_owned()), self.from()];
+        let headers = vec![("Content-Type", "application/json".to_owned()), self.forwarded_for()];
         Request { method: "POST", path: path.to_owned().into(), headers, body }
     }
 
@@ -167,8 +167,8 @@ impl Attacker {
         let head = String::from_utf8_lossy(head.get(..length).unwrap_or_default()).to_lowercase();
         let session = head.split("mcp-session-id: ").nth(1).and_then(|rest| rest.split("\r\n").next());
         let session = session.context("no session")?.to_owned();
-        let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        let mut request = self.post("/mcp", ready.to_string());
+        let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        let mut request = self.post("/mcp", initialized.to_string());
         request.headers.extend([
             accept,
             ("Mcp-Session-Id", session),
@@ -184,12 +184,12 @@ impl Attacker {
     }
 
     fn subscribe(&self) -> Result<()> {
-        let Request { headers, body, .. } = &self.large.subscription;
-        hold(self.send("/mcp", &[&headers[..], &[self.from()]].concat(), body, body.len())?)
+        let Request { headers, body, .. } = &self.payloads.subscription;
+        hold(self.send("/mcp", &[&headers[..], &[self.forwarded_for()]].concat(), body, body.len())?)
     }
 
     fn stall(&self) -> Result<()> {
-        let (headers, body) = (self.post("/mcp", String::new()).headers, &self.large.body);
+        let (headers, body) = (self.post("/mcp", String::new()).headers, &self.payloads.body);
         hold(self.send("/mcp", &headers, body, body.len() + 1)?)
     }
 
@@ -202,10 +202,10 @@ impl Attacker {
             let number = (self.number as u64) << 40 | attempt << 20 | number;
             let token = match self.mode {
                 Mode::Oauth => format!("Bearer lyc_at_{number:043}"),
-                Mode::GithubPat => github::made_up(number),
+                Mode::GithubPat => github::invalid_authorization(number),
             };
             let mut request = Request::get("/tools");
-            request.headers.extend([self.from(), ("Authorization", token)]);
+            request.headers.extend([self.forwarded_for(), ("Authorization", token)]);
             connection.send(&request)?;
         }
         Ok(())
@@ -218,11 +218,11 @@ impl Attacker {
              &redirect_uri=https%3A%2F%2Flocalhost%2Fcb&code_challenge={}&code_challenge_method=S256",
             "a".repeat(43)
         ));
-        request.headers.push(self.from());
+        request.headers.push(self.forwarded_for());
         Connection::open(self.addr)?.send(&request).map(|_| ())
     }
 
-    /// Sends a request that says it has so many bytes.
+    /// Sends a request with this content length.
     fn send(&self, path: &str, headers: &[(&str, String)], body: &str, length: usize) -> Result<TcpStream> {
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let addr = self.addr;
@@ -237,7 +237,7 @@ impl Attacker {
     }
 }
 
-/// Keeps a connection open for a while, and reads whatever comes.
+/// Holds a connection open until the attempt's timeout, discarding what it reads.
 fn hold(mut stream: TcpStream) -> Result<()> {
     let (started, mut buffer) = (Instant::now(), vec![0; 64 * 1024]);
     stream.set_read_timeout(Some(Duration::from_secs(1)))?;

@@ -1,4 +1,4 @@
-//! A stand-in for GitHub that takes a second to reject an invalid token, and knows the members.
+//! A fake GitHub API that knows the members and takes a second to reject an invalid token.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,32 +8,32 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::json;
 
-/// The token that may read who is in the organisation.
+/// The token that may read organisation memberships.
 pub(super) const READER: &str = "ghp_reader0000000000000000000000000000000";
 
-/// How long it takes to reject an invalid token.
+/// Delay before rejecting an invalid token.
 const REJECTION_DELAY: Duration = Duration::from_secs(1);
 
-/// Starts to answer, until this program ends.
+/// Starts the server, which runs until this program ends.
 pub(super) fn start(members: usize) -> Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?;
     let addr = listener.local_addr()?;
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // A connection that breaks is seen by who asked.
+            // The client notices a broken connection.
             thread::spawn(move || serve_connection(stream, members));
         }
     });
     Ok(addr)
 }
 
-/// What a member sends.
+/// The `Authorization` header of a member.
 pub(super) fn authorization(member: usize) -> String {
     format!("Bearer {}", base64url(token(member).as_bytes()))
 }
 
-/// What a stranger sends who made a token up.
-pub(super) fn made_up(number: u64) -> String {
+/// An `Authorization` header with an invalid token.
+pub(super) fn invalid_authorization(number: u64) -> String {
     format!("Bearer {}", base64url(format!("ghp_{number:036}").as_bytes()))
 }
 
@@ -47,7 +47,7 @@ fn serve_connection(stream: TcpStream, members: usize) -> Result<()> {
     loop {
         let Some(first) = lines.next() else { return Ok(()) };
         let path = first?.split(' ').nth(1).unwrap_or_default().to_owned();
-        let mut sent = String::new();
+        let mut received_token = String::new();
         for line in lines.by_ref() {
             let line = line?;
             if line.is_empty() {
@@ -56,17 +56,17 @@ fn serve_connection(stream: TcpStream, members: usize) -> Result<()> {
             if let Some((name, value)) = line.split_once(':')
                 && name.eq_ignore_ascii_case("authorization")
             {
-                sent = value.trim().trim_start_matches("Bearer ").to_owned();
+                received_token = value.trim().trim_start_matches("Bearer ").to_owned();
             }
         }
-        let member = (0..members).find(|member| token(*member) == sent);
+        let member = (0..members).find(|member| token(*member) == received_token);
         let (status, body) = match (path.as_str(), member) {
             ("/user", Some(id)) => (200, json!({ "id": id + 1, "login": format!("member-{id}") })),
-            (path, _) if sent == READER && path.starts_with("/user/") => {
+            (path, _) if received_token == READER && path.starts_with("/user/") => {
                 let id: usize = path.trim_start_matches("/user/").parse().unwrap_or_default();
                 (200, json!({ "id": id, "login": format!("member-{}", id.saturating_sub(1)) }))
             }
-            (path, _) if sent == READER && path.contains("/memberships/member-") => {
+            (path, _) if received_token == READER && path.contains("/memberships/member-") => {
                 (200, json!({ "state": "active", "role": "member" }))
             }
             _ => {
@@ -86,12 +86,12 @@ fn serve_connection(stream: TcpStream, members: usize) -> Result<()> {
 /// RFC 4648 section 5, without `=`.
 fn base64url(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let letter = |six: u32| LETTERS.get(six as usize & 63).map_or('A', |letter| char::from(*letter));
+    let letter = |sextet: u32| LETTERS.get(sextet as usize & 63).map_or('A', |letter| char::from(*letter));
     let mut text = String::new();
-    for three in bytes.chunks(3) {
+    for chunk in bytes.chunks(3) {
         let bits =
-            three.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
-        text.extend((0..=three.len()).map(|place| letter(bits >> (18 - 6 * place))));
+            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        text.extend((0..=chunk.len()).map(|index| letter(bits >> (18 - 6 * index))));
     }
     text
 }

@@ -1,5 +1,5 @@
-//! Members at work: each finds a skill a few times, at times with a message that is long, then says whether it helped, which is in the
-//! audit log; and now and then asks for tokens.
+//! The members' workload: each calls `get_skill`, sometimes with a long message, then `report_usage`, which is audited,
+//! and occasionally requests tokens.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -13,37 +13,37 @@ use crate::connection::Connection;
 use crate::modern;
 use lyceum_harness::exchange::{self, Request};
 
-/// How many there are.
+/// Number of members.
 pub(super) const COUNT: usize = 10;
 
-/// How long one looks at an answer.
+/// Pause between calls.
 const THINK_TIME: Duration = Duration::from_millis(20);
 
-/// Every so many calls one writes, one is long, and tokens are asked for.
+/// Every n-th call writes, is long, or is followed by a token request.
 const WRITE_INTERVAL: u32 = 5;
 const LONG_MESSAGE_INTERVAL: u32 = 7;
 const TOKEN_INTERVAL: u32 = 50;
 
-/// How long a long message is, in bytes.
+/// Size of a long message, in bytes.
 const LONG_MESSAGE_BYTES: usize = 100_000;
 
-/// What came of it.
+/// Results of the workload.
 #[derive(Default)]
 pub(super) struct MemberStats {
-    /// How long each call took, in milliseconds.
+    /// Latency of each call, in milliseconds.
     pub(super) times: Vec<f64>,
-    /// How many calls that write were answered.
+    /// Number of successful writing calls.
     pub(super) writes: usize,
-    /// What went wrong.
+    /// Error messages.
     pub(super) errors: Vec<String>,
 }
 
-/// All members work for so long.
+/// Runs all members for a time.
 pub(super) fn work(stage: &Stage, time: Duration) -> Result<MemberStats> {
-    let until = Instant::now() + time;
+    let deadline = Instant::now() + time;
     let one = |(member, authorization): (usize, &String)| {
         let (addr, authorization) = (stage.server.addr, authorization.clone());
-        thread::spawn(move || work_until(addr, member, &authorization, until))
+        thread::spawn(move || work_until(addr, member, &authorization, deadline))
     };
     let threads: Vec<_> = stage.members.iter().enumerate().map(one).collect();
     let mut all = MemberStats::default();
@@ -56,7 +56,7 @@ pub(super) fn work(stage: &Stage, time: Duration) -> Result<MemberStats> {
     Ok(all)
 }
 
-fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Instant) -> MemberStats {
+fn work_until(addr: SocketAddr, member: usize, authorization: &str, deadline: Instant) -> MemberStats {
     let [find, report] = [
         ("get_skill", json!({ "context": "alpha beta" })),
         ("report_usage", json!({ "skill_path": "alpha", "useful": true })),
@@ -72,7 +72,7 @@ fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Insta
     long.body.push_str(&" ".repeat(LONG_MESSAGE_BYTES));
     let (mut work, mut connection) = (MemberStats::default(), None);
     for number in 1.. {
-        if Instant::now() >= until {
+        if Instant::now() >= deadline {
             break;
         }
         let is_write = number % WRITE_INTERVAL == 0;
@@ -93,7 +93,7 @@ fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Insta
             }
         }
         if number % TOKEN_INTERVAL == 0
-            && let Err(error) = ask_for_tokens(addr, member)
+            && let Err(error) = request_tokens(addr, member)
         {
             work.errors.push(format!("{error:#}"));
         }
@@ -102,23 +102,28 @@ fn work_until(addr: SocketAddr, member: usize, authorization: &str, until: Insta
     work
 }
 
-/// Asks for tokens with an invalid refresh token, and must be told so, never that it is rate limited.
-fn ask_for_tokens(addr: SocketAddr, member: usize) -> Result<()> {
+/// Sends an invalid refresh token, which must be rejected as invalid, never rate limited.
+fn request_tokens(addr: SocketAddr, member: usize) -> Result<()> {
     let headers = vec![
         ("Content-Type", "application/x-www-form-urlencoded".to_owned()),
         ("X-Forwarded-For", format!("203.0.113.{member}")),
     ];
     let body = "grant_type=refresh_token&client_id=x&refresh_token=x".to_owned();
     let request = Request { method: "POST", path: "/token".into(), headers, body };
-    let answer = exchange::send(addr, &request)?;
-    ensure!([400, 401, 404].contains(&answer.status), "/token answered {}: {}", answer.status, answer.body);
+    let response = exchange::send(addr, &request)?;
+    ensure!(
+        [400, 401, 404].contains(&response.status),
+        "/token returned {}: {}",
+        response.status,
+        response.body
+    );
     Ok(())
 }
 
-fn call(addr: SocketAddr, kept: &mut Option<Connection>, request: &Request) -> Result<()> {
-    let connection = match kept {
+fn call(addr: SocketAddr, connection_slot: &mut Option<Connection>, request: &Request) -> Result<()> {
+    let connection = match connection_slot {
         Some(connection) => connection,
-        None => kept.insert(Connection::open(addr)?),
+        None => connection_slot.insert(Connection::open(addr)?),
     };
     let body = connection.exchange(request)?;
     ensure!(!body.contains("\"isError\":true") && body.contains("\"result\""), "not a result: {body}");

@@ -1,4 +1,4 @@
-//! A server that people sign in to, behind a proxy that names everyone's address.
+//! A server with sign-in, behind a trusted proxy that forwards client addresses.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -14,19 +14,19 @@ use lyceum_harness::process;
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
-/// The variables of the member's key and of the token that reads teams.
+/// Environment variables of the member's API key and of the token that reads teams.
 const KEY: &str = "LYCEUM_KEY_MEMBER";
 const GITHUB_TOKEN_VARIABLE: &str = "GITHUB_TOKEN";
 
-/// For a command that is run to its end.
+/// Timeout of a command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How members prove who they are.
+/// How members authenticate.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// With a key.
+    /// With an API key.
     Oauth,
-    /// With a token of GitHub.
+    /// With a GitHub personal access token.
     GithubPat,
 }
 
@@ -39,13 +39,13 @@ impl Mode {
     }
 }
 
-/// The server, and what is needed to call it.
+/// The server and its clients' credentials.
 pub(super) struct Stage {
     pub(super) server: Server,
     pub(super) mode: Mode,
-    /// What each member sends as `Authorization`.
+    /// `Authorization` header of each member.
     pub(super) members: Vec<String>,
-    /// Where a host listens that never says a word.
+    /// Address of a host that never replies.
     pub(super) silent: SocketAddr,
     _silent: TcpListener,
     lyceum: PathBuf,
@@ -71,23 +71,23 @@ impl Stage {
         let listen = TcpListener::bind("127.0.0.1:0").context("no free port on 127.0.0.1")?.local_addr()?;
         let key = process::output(Command::new(lyceum).arg("key").env_clear(), &folder, COMMAND_TIMEOUT)?;
         let key = key.trim();
-        let (way, members) = match mode {
+        let (auth_config, members) = match mode {
             Mode::Oauth => (
                 format!("[[auth.api_key]]\nname = \"member\"\ntier = \"vibecoder\"\nkey_env = {KEY:?}\n"),
                 vec![format!("Bearer {key}"); COUNT],
             ),
             Mode::GithubPat => {
                 let api = github::start(COUNT)?;
-                let way = format!(
+                let auth_config = format!(
                     "[auth.github]\napi = \"http://{api}\"\ntiers = {{ \"acme\" = \"vibecoder\" }}\n"
                 );
-                (way, (0..COUNT).map(github::authorization).collect())
+                (auth_config, (0..COUNT).map(github::authorization).collect())
             }
         };
         let text = format!(
             "[server]\npublic_url = \"http://{listen}\"\ntrusted_proxies = [\"127.0.0.0/8\"]\n\n\
              [[source]]\nname = \"skills\"\npath = {skills:?}\n\n[skills]\nsource = \"skills\"\n\n\
-             [auth]\nmode = {:?}\ntrusted_hosts = [\"localhost:{}\"]\n\n{way}",
+             [auth]\nmode = {:?}\ntrusted_hosts = [\"localhost:{}\"]\n\n{auth_config}",
             mode.name(),
             silent_addr.port()
         );
@@ -111,7 +111,7 @@ impl Stage {
         Ok(Self { server, mode, members, silent: silent_addr, _silent: silent, lyceum, folder })
     }
 
-    /// Stops the server at once, as a power cut would, and counts the rows of that kind in its audit log.
+    /// Kills the server and counts the rows of a kind in its audit log.
     pub(super) fn stop_and_count(self, kind: &str) -> Result<usize> {
         let Self { server, lyceum, folder, .. } = self;
         drop(server);

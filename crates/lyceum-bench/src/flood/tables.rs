@@ -1,28 +1,28 @@
-//! The tables of a flood, one for each way to sign in.
+//! Tables of the `flood` benchmark, one per sign-in mode.
 
 use super::MAX_GROWTH_MIB;
 use super::members::MemberStats;
 use crate::figures::{in_unit, mib, quantile};
 use crate::report::{Report, Row, Table};
 
-/// How many times longer than in calm the slowest hundredth of members' calls may take.
+/// Goal for the ratio of the members' p99 under attack to that without.
 const MAX_SLOWDOWN: f64 = 3.0;
 
-/// What came of a flood.
+/// Results of one flood.
 pub(super) struct FloodResults {
     pub(super) mode: &'static str,
     pub(super) calm: MemberStats,
     pub(super) work: MemberStats,
     pub(super) attempts: u64,
-    /// Resident memory before the flood, and the most there was, in KiB.
+    /// Resident memory before the flood, and the peak, in KiB.
     pub(super) before: u64,
     pub(super) peak: u64,
-    /// How many calls of members that write were answered, and how many are in the audit log.
+    /// Successful writing calls of members, and how many of them are in the audit log.
     pub(super) written: usize,
     pub(super) recorded: usize,
 }
 
-/// What came of all floods.
+/// The report of all floods.
 pub(super) fn report(floods: &[FloodResults]) -> Report {
     let mut report = Report::default();
     for flood in floods {
@@ -46,12 +46,13 @@ impl FloodResults {
         let ratio = of(work, 99) / of(calm, 99);
         let grown = peak.saturating_sub(*before) as f64 / 1024.0;
         vec![
-            Row::new("members in calm", figures(calm)),
-            Row::new("members in the flood", figures(work)),
-            Row::new("p99 in the flood beside calm", in_unit(ratio, "times")).below(ratio, MAX_SLOWDOWN),
-            Row::new(format!("memory beyond {} before", mib(*before)), in_unit(grown, "MiB"))
+            Row::new("members without flood", figures(calm)),
+            Row::new("members during the flood", figures(work)),
+            Row::new("p99 during the flood, compared with none", in_unit(ratio, "times"))
+                .below(ratio, MAX_SLOWDOWN),
+            Row::new(format!("memory growth, from {}", mib(*before)), in_unit(grown, "MiB"))
                 .below(grown, MAX_GROWTH_MIB as f64),
-            Row::new("attempts of strangers", attempts.to_string()),
+            Row::new("attempts of attackers", attempts.to_string()),
             Row::new("members' writes in the audit log", format!("{recorded} of {written}")),
         ]
     }

@@ -1,4 +1,4 @@
-//! How long `lyceum serve` takes from its start to the first answer, and what it holds when idle.
+//! Start-up time of `lyceum serve` until its first response, and idle memory.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,20 +12,20 @@ use lyceum_harness::server::Server;
 
 const STARTS: usize = 10;
 
-/// The longest wait for the first good answer.
+/// Timeout for the first successful response.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time until work that goes on after the first answer has settled.
+/// Time for background work after start-up to finish.
 const SETTLE_TIME: Duration = Duration::from_secs(1);
 
-/// What was found.
+/// Results.
 pub(super) struct StartTimes {
-    /// Median time from spawn to the first 200 on `GET /livez`.
+    /// Median time from spawn to the first 200 of `GET /livez`.
     pub(super) first_answer: Duration,
     pub(super) idle_kib: u64,
 }
 
-/// Starts the server ten times, each on an empty data folder.
+/// Starts the server ten times, each with an empty data folder.
 pub(super) fn measure(lyceum: &Path) -> Result<StartTimes> {
     let mut times = Vec::new();
     for _ in 0..STARTS {
@@ -53,7 +53,7 @@ fn serve(lyceum: &Path, scratch: &Scratch) -> Result<Server> {
 
 fn first_answer(server: &Server, started: Instant) -> Result<()> {
     let request = Request::get("/livez");
-    while !exchange::send(server.addr, &request).is_ok_and(|answer| answer.status == 200) {
+    while !exchange::send(server.addr, &request).is_ok_and(|response| response.status == 200) {
         if started.elapsed() > START_TIMEOUT {
             return server.explain(Err(anyhow!("no 200 from GET /livez within {START_TIMEOUT:?}")));
         }

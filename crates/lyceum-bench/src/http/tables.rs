@@ -1,4 +1,4 @@
-//! The table of calls over HTTP.
+//! Table of the `http` benchmark.
 
 use super::start::StartTimes;
 use super::{CEILING, TYPESCRIPT};
@@ -6,19 +6,19 @@ use crate::figures::{median, mib, ratio};
 use crate::report::{Report, Row, Table};
 use crate::wrk::Measured;
 
-/// The medians of one contender.
+/// Results of one contender.
 pub(super) struct Speed {
     name: &'static str,
-    /// Answers per second, round by round.
+    /// Requests per second, by round.
     rounds: Vec<f64>,
-    /// In milliseconds.
+    /// Median latencies, in milliseconds.
     p50: f64,
     p99: f64,
     resident_kib: u64,
 }
 
 impl Speed {
-    /// Takes the median of each figure over the rounds.
+    /// Computes the medians over the rounds.
     #[expect(clippy::cast_precision_loss, reason = "microseconds far below 2^52")]
     pub(super) fn of(name: &'static str, rounds: &[Measured], resident_kib: u64) -> Self {
         let each = |micros: fn(&Measured) -> u64| {
@@ -47,7 +47,7 @@ impl Speed {
     }
 }
 
-/// All that was found.
+/// The report.
 pub(super) fn report(speeds: &[Speed], start: &StartTimes) -> Report {
     let rounds = |name| speeds.iter().find(|one| one.name == name).map_or(&[] as &[f64], |one| &one.rounds);
     let (ceiling, typescript) = (rounds(CEILING), rounds(TYPESCRIPT));

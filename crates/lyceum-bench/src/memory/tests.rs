@@ -1,4 +1,4 @@
-//! Tests of reading `/proc`.
+//! Parsing `/proc`.
 
 use super::{peak, peak_kib};
 

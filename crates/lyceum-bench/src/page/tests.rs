@@ -1,4 +1,4 @@
-//! Tests of the sections of the page.
+//! Sections of the page.
 
 use super::{EMPTY, Section};
 

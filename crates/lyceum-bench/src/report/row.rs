@@ -1,42 +1,42 @@
-//! Rows of a table: figures, and what they should be.
+//! Rows of a table: figures and goals.
 
 use std::fmt;
 
-/// A name, its figures, and what they should be.
+/// A name, figures and goals.
 pub(crate) struct Row {
     name: String,
     figures: Vec<String>,
     goals: Vec<Goal>,
 }
 
-/// What a figure should be, and whether it is.
+/// A goal, and whether it is reached.
 struct Goal {
     text: String,
     is_reached: bool,
 }
 
 impl Row {
-    /// One figure, for information only.
+    /// A row with one figure and no goal.
     pub(crate) fn new(name: impl Into<String>, figure: impl Into<String>) -> Self {
         Self::of_figures(name, vec![figure.into()])
     }
 
-    /// Several figures, for information only.
+    /// A row with several figures and no goal.
     pub(crate) fn of_figures(name: impl Into<String>, figures: Vec<String>) -> Self {
         Self { name: name.into(), figures, goals: Vec::new() }
     }
 
-    /// The value should stay under the goal.
+    /// Adds an upper limit as goal.
     pub(crate) fn below(self, value: f64, goal: f64) -> Self {
         self.goal(format!("< {goal}"), value < goal)
     }
 
-    /// The value should reach the goal.
+    /// Adds a lower limit as goal.
     pub(crate) fn at_least(self, value: f64, goal: f64) -> Self {
         self.goal(format!("≥ {goal}"), value >= goal)
     }
 
-    /// What a figure should be, in words.
+    /// Adds a goal.
     pub(crate) fn goal(mut self, text: impl Into<String>, is_reached: bool) -> Self {
         self.goals.push(Goal { text: text.into(), is_reached });
         self
@@ -50,7 +50,7 @@ impl Row {
         self.goals.len()
     }
 
-    /// Each goal that is missed, with the figures of the row.
+    /// The missed goals, with the figures of the row.
     pub(super) fn missed(&self) -> impl Iterator<Item = String> {
         let figures: Vec<&str> =
             self.figures.iter().map(String::as_str).filter(|one| !one.is_empty()).collect();
@@ -59,7 +59,7 @@ impl Row {
         missed.map(move |goal| format!("{}: {figures} ({})", self.name, goal.text))
     }
 
-    /// Writes the row, with a last cell for its goals where the table has one.
+    /// Writes the row, with a cell of goals if the table has such a column.
     pub(super) fn write(&self, out: &mut fmt::Formatter<'_>, with_goals: bool) -> fmt::Result {
         write!(out, "| {} | {} |", self.name, self.figures.join(" | "))?;
         if with_goals {

@@ -1,4 +1,4 @@
-//! A table with its title: a column of names, columns of figures, and one of goals where a row has any.
+//! A table with a title: names, figures, and a column of goals if any row has one.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use super::row::Row;
 /// A table.
 pub(crate) struct Table {
     title: Option<String>,
-    /// What its rows are about, where their names alone don't say it: it stands before a goal that is missed.
+    /// Prefix of missed goals, if the row names alone are ambiguous.
     subject: Option<String>,
     columns: Vec<&'static str>,
     rows: Vec<Row>,
 }
 
 impl Table {
-    /// A table with these columns, the names first.
+    /// A table with these columns; the first is the row name.
     pub(crate) fn new(columns: &[&'static str], rows: Vec<Row>) -> Self {
         Self { title: None, subject: None, columns: columns.to_vec(), rows }
     }
 
-    /// A table of one figure a row.
+    /// A table with one figure per row.
     pub(crate) fn of_figures(rows: Vec<Row>) -> Self {
         Self::new(&["", "figure"], rows)
     }
 
-    /// Puts a title above it.
+    /// Sets the title.
     pub(crate) fn titled(self, title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..self }
     }
 
-    /// Says what its rows are about.
+    /// Sets the prefix of missed goals.
     pub(crate) fn about(self, subject: impl Into<String>) -> Self {
         Self { subject: Some(subject.into()), ..self }
     }
@@ -38,7 +38,7 @@ impl Table {
         self.rows.iter().map(Row::count_goals).sum()
     }
 
-    /// Each goal that is missed.
+    /// The missed goals.
     pub(super) fn missed(&self) -> impl Iterator<Item = String> {
         let subject = self.subject.as_ref().map_or_else(String::new, |subject| format!("{subject}: "));
         self.rows.iter().flat_map(Row::missed).map(move |missed| format!("{subject}{missed}"))
@@ -52,7 +52,7 @@ impl fmt::Display for Table {
         }
         let with_goals = self.rows.iter().any(Row::has_goals);
         let mut columns = self.columns.clone();
-        columns.extend(with_goals.then_some("to reach"));
+        columns.extend(with_goals.then_some("goal"));
         writeln!(out, "| {} |", columns.join(" | "))?;
         writeln!(out, "|---|{}", "--:|".repeat(columns.len().saturating_sub(1)))?;
         self.rows.iter().try_for_each(|row| row.write(out, with_goals))

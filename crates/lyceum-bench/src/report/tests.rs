@@ -1,4 +1,4 @@
-//! Tests of the text of a report.
+//! Formatting of a report.
 
 use super::{Report, Row, Table};
 
@@ -16,13 +16,14 @@ fn report() -> Report {
 
 #[test]
 fn figures_stand_beside_their_goals_and_what_is_missed_is_named() {
-    let report = report().ended(vec!["search: no model".to_owned()], vec![("date", "today".to_owned())]);
+    let report =
+        report().with_footer(vec!["search: no model".to_owned()], vec![("date", "today".to_owned())]);
     let expected = "\
 Three rounds.
 
 ### Sync
 
-| milliseconds | median | worst | to reach |
+| milliseconds | median | worst | goal |
 |---|--:|--:|--:|
 | cold | 7000 | 9000 | < 8000 ✓ |
 | memory |  | 210 MB | < 200 ✗ MISSED |

@@ -1,4 +1,4 @@
-//! The model alone: `lyceum embed` and Python's onnxruntime on the same texts, with as many threads, in turn.
+//! Embedding alone: `lyceum embed` and Python's onnxruntime on the same texts, with the same threads, interleaved.
 
 use std::fs;
 use std::io::Write;
@@ -14,16 +14,16 @@ use super::peers::Python;
 use super::program::Program;
 use super::workspace::Workspace;
 
-/// How many texts of each set are taken.
+/// Texts per test set.
 const TEXTS_PER_SET: usize = 200;
 
-/// How often each is measured.
+/// Measurements of each program.
 const ROUNDS: usize = 3;
 
-/// The longest that one round may take.
+/// Timeout of one measurement.
 pub(super) const ROUND_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// One round.
+/// Result of one round.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Speed {
@@ -31,18 +31,18 @@ pub(super) struct Speed {
     pub(super) peak_rss_kib: u64,
 }
 
-/// What was found.
+/// Results.
 pub(super) struct Embedding {
     pub(super) texts: usize,
     pub(super) lyceum: Vec<Speed>,
     pub(super) python: Vec<Speed>,
 }
 
-/// Measures both in turn.
-pub(super) fn measure(program: &Program, place: &Workspace) -> Result<Embedding> {
-    let (file, texts) = texts(place)?;
-    let python = Python::install(place)?;
-    let mut found = Embedding { texts, lyceum: Vec::new(), python: Vec::new() };
+/// Measures both programs, interleaved.
+pub(super) fn measure(program: &Program, workspace: &Workspace) -> Result<Embedding> {
+    let (file, texts) = texts(workspace)?;
+    let python = Python::install(workspace)?;
+    let mut results = Embedding { texts, lyceum: Vec::new(), python: Vec::new() };
     for round in 1..=ROUNDS {
         let ours: Speed = serde_json::from_value(program.embed(&file, ROUND_TIMEOUT)?)?;
         let theirs = python.embed(&file)?;
@@ -50,19 +50,19 @@ pub(super) fn measure(program: &Program, place: &Workspace) -> Result<Embedding>
             "round {round}: lyceum {:.1} texts/s in {} KiB, Python {:.1} in {}",
             ours.per_second, ours.peak_rss_kib, theirs.per_second, theirs.peak_rss_kib
         );
-        found.lyceum.push(ours);
-        found.python.push(theirs);
+        results.lyceum.push(ours);
+        results.python.push(theirs);
     }
-    Ok(found)
+    Ok(results)
 }
 
-/// Writes the texts down, one JSON string on each line.
-fn texts(place: &Workspace) -> Result<(PathBuf, usize)> {
-    let file = place.cached("texts.jsonl");
+/// Writes the texts to a file, one JSON string per line.
+fn texts(workspace: &Workspace) -> Result<(PathBuf, usize)> {
+    let file = workspace.cached("texts.jsonl");
     let mut out = fs::File::create(&file).with_context(|| format!("could not write {}", file.display()))?;
     let mut count = 0;
     for set in SETS {
-        for text in documents(&place.set(set))?.into_iter().take(TEXTS_PER_SET) {
+        for text in documents(&workspace.set(set))?.into_iter().take(TEXTS_PER_SET) {
             writeln!(out, "{}", Value::from(text))?;
             count += 1;
         }
@@ -70,7 +70,7 @@ fn texts(place: &Workspace) -> Result<(PathBuf, usize)> {
     Ok((file, count))
 }
 
-/// The documents of a test set, each with its title.
+/// The documents of a test set, with titles.
 fn documents(set: &Path) -> Result<Vec<String>> {
     let file = set.join("corpus.jsonl");
     let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;

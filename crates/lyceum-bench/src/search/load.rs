@@ -1,4 +1,4 @@
-//! Questions to a server: one after the other on one connection, or by many clients at once.
+//! Queries to a server: sequential on one connection, or by concurrent clients.
 
 use std::fmt::Write;
 use std::fs;
@@ -15,16 +15,16 @@ use crate::figures::{median, quantile};
 use lyceum_harness::exchange::{self, Request};
 use lyceum_harness::process;
 
-/// How many clients there are when there are many.
+/// Number of concurrent clients.
 pub(super) const CLIENTS: u32 = 100;
 
-/// How often an odd question is asked.
+/// Repeats of each odd query.
 const ODD_QUERY_REPEATS: usize = 5;
 
-/// Opens the line of the script among wrk's own output.
-const MARK: &str = "measured ";
+/// Prefix of the script's line in wrk's output.
+const OUTPUT_PREFIX: &str = "measured ";
 
-/// Each connection asks the next question of the list.
+/// Each request takes the next query of the list.
 const SCRIPT: &str = r#"
 local next_one = 0
 request = function()
@@ -40,7 +40,7 @@ done = function(summary, latency, requests)
 end
 "#;
 
-/// How long answers took, in milliseconds.
+/// Latencies in milliseconds.
 #[derive(Debug, PartialEq)]
 pub(super) struct Times {
     pub(super) count: u64,
@@ -61,28 +61,28 @@ struct Measured {
     errors: u64,
 }
 
-/// Asks one after the other; every answer must be good, and not a poor one.
-pub(super) fn one_by_one(addr: SocketAddr, paths: impl Iterator<Item = String>) -> Result<Times> {
+/// Sends queries sequentially; every response must be successful and not degraded.
+pub(super) fn sequential(addr: SocketAddr, paths: impl Iterator<Item = String>) -> Result<Times> {
     let mut connection = Connection::open(addr)?;
     let mut times = Vec::new();
-    let began = Instant::now();
+    let run_started = Instant::now();
     for path in paths {
         let request = Request::get(path);
         let started = Instant::now();
-        let answer = connection.exchange(&request).with_context(|| format!("GET {}", request.path))?;
+        let response = connection.exchange(&request).with_context(|| format!("GET {}", request.path))?;
         times.push(started.elapsed().as_secs_f64() * 1000.0);
-        ensure!(!answer.contains("\"degraded\":\""), "GET {} is poor: {answer}", request.path);
+        ensure!(!response.contains("\"degraded\":\""), "GET {} is degraded: {response}", request.path);
     }
-    ensure!(!times.is_empty(), "there was nothing to ask");
+    ensure!(!times.is_empty(), "no queries");
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
-    let per_second = times.len() as f64 / began.elapsed().as_secs_f64();
+    let per_second = times.len() as f64 / run_started.elapsed().as_secs_f64();
     let count = u64::try_from(times.len())?;
     let [p50, p95, p99] = [50, 95, 99].map(|percent| quantile(times.clone(), percent));
     Ok(Times { count, p50, p95, p99, per_second, errors: 0 })
 }
 
-/// Asks each question a few times, and says how long the slowest of them takes in milliseconds: an answer, or an error
-/// that says why.
+/// Sends each query a few times and returns the highest median latency in milliseconds. A client error counts as a
+/// valid response.
 pub(super) fn slowest(addr: SocketAddr, paths: impl Iterator<Item = String>) -> Result<f64> {
     let mut slowest = 0.0_f64;
     for path in paths {
@@ -90,37 +90,41 @@ pub(super) fn slowest(addr: SocketAddr, paths: impl Iterator<Item = String>) -> 
         let mut times = Vec::new();
         for _ in 0..ODD_QUERY_REPEATS {
             let started = Instant::now();
-            let answer = exchange::send(addr, &request)?;
+            let response = exchange::send(addr, &request)?;
             times.push(started.elapsed().as_secs_f64() * 1000.0);
             let start: String = request.path.chars().take(100).collect();
-            ensure!([200, 400, 414, 431].contains(&answer.status), "GET {start}: status {}", answer.status);
+            ensure!(
+                [200, 400, 414, 431].contains(&response.status),
+                "GET {start}: status {}",
+                response.status
+            );
         }
         slowest = slowest.max(median(times));
     }
     Ok(slowest)
 }
 
-/// Has many clients ask at once, for so long.
-pub(super) fn at_once(
+/// Sends queries from concurrent clients for a time.
+pub(super) fn concurrent(
     addr: SocketAddr,
     paths: impl Iterator<Item = String>,
-    place: &Workspace,
+    workspace: &Workspace,
     time: Duration,
 ) -> Result<Times> {
-    let folder = place.folder("wrk")?;
+    let folder = workspace.folder("wrk")?;
     let file = folder.join("questions.lua");
     fs::write(&file, script(paths)).with_context(|| format!("could not write {}", file.display()))?;
     let mut command = Command::new("wrk");
     command.args(["-t1", "--timeout", "10s", "-c"]).arg(CLIENTS.to_string());
     command.arg("-d").arg(format!("{}s", time.as_secs())).arg("-s").arg(&file).arg(format!("http://{addr}/"));
     let output = process::output(&mut command, &folder, time + Duration::from_secs(60))?;
-    parse(&output).with_context(|| format!("no figures in what wrk printed:\n{output}"))
+    parse(&output).with_context(|| format!("could not parse the output of wrk:\n{output}"))
 }
 
 fn script(paths: impl Iterator<Item = String>) -> String {
     let mut script = "local paths = {\n".to_owned();
     for path in paths {
-        // Only what is percent-encoded: nothing in it means anything to Lua. Writing to a string can't fail.
+        // Paths are percent-encoded, so they need no escaping in Lua. Writing to a string can't fail.
         let _ = writeln!(script, "  \"{path}\",");
     }
     script.push_str("}\n");
@@ -129,7 +133,7 @@ fn script(paths: impl Iterator<Item = String>) -> String {
 
 fn parse(output: &str) -> Option<Times> {
     let Measured { requests, micros, p50, p95, p99, errors } =
-        serde_json::from_str(output.lines().find_map(|line| line.strip_prefix(MARK))?).ok()?;
+        serde_json::from_str(output.lines().find_map(|line| line.strip_prefix(OUTPUT_PREFIX))?).ok()?;
     let [p50, p95, p99] = [p50, p95, p99].map(|micros| micros / 1000.0);
     #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
     let per_second = requests as f64 * 1_000_000.0 / micros;

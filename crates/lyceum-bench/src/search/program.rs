@@ -1,4 +1,4 @@
-//! The program, with the configuration of the benchmark.
+//! Runs `lyceum` with the configuration of the benchmark.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,40 +12,40 @@ use super::workspace::{BRANCH, Workspace};
 use lyceum_harness::process::{self, Running, command_line};
 use lyceum_harness::server::Server;
 
-/// The longest that a model may take to come.
+/// Timeout of a model pull.
 const PULL_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// The longest that one evaluation may take: the first time, a whole corpus is embedded.
+/// Timeout of an evaluation: the first one embeds a whole corpus.
 const EVAL_TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// The program.
+/// The measured program.
 pub(super) struct Program {
     file: PathBuf,
-    /// Where it is run, and where its outputs are.
+    /// Working folder, with outputs.
     folder: PathBuf,
-    /// The folder of models, which all share.
+    /// Shared folder of models.
     models: PathBuf,
 }
 
 impl Program {
-    pub(super) fn new(file: PathBuf, place: &Workspace) -> Result<Self> {
-        Ok(Self { file, folder: place.folder("lyceum")?, models: place.folder("models")? })
+    pub(super) fn new(file: PathBuf, workspace: &Workspace) -> Result<Self> {
+        Ok(Self { file, folder: workspace.folder("lyceum")?, models: workspace.folder("models")? })
     }
 
-    /// Gets the model, if it is not there yet.
+    /// Pulls the model, unless it is installed.
     pub(super) fn pull(&self) -> Result<()> {
         let mut command = self.command(&self.folder.join("data"));
         self.run(command.args(["model", "pull"]), PULL_TIMEOUT).map(drop)
     }
 
-    /// `lyceum eval` on sets; its index is kept.
+    /// Runs `lyceum eval` on test sets; the index is cached.
     pub(super) fn eval(&self, sets: &[PathBuf], data: &Path) -> Result<Value> {
         let mut command = self.command(data);
         let output = self.run(command.args(["eval", "--json"]).args(sets), EVAL_TIMEOUT)?;
         serde_json::from_str(&output).with_context(|| format!("`lyceum eval` did not print JSON:\n{output}"))
     }
 
-    /// `lyceum embed` on a file of texts.
+    /// Runs `lyceum embed` on a file of texts.
     pub(super) fn embed(&self, texts: &Path, limit: Duration) -> Result<Value> {
         let mut command = self.command(&self.folder.join("data"));
         command.args(["embed", "--stdin"]);
@@ -65,25 +65,25 @@ impl Program {
         let mut command = self.command(data);
         command.arg("--config").arg(&config).args(["serve", "--listen", "127.0.0.1:0"]);
         let log = self.folder.join("server.log");
-        // A line of an earlier server would name its port.
+        // Truncate the log: an old line would name the port of an earlier server.
         fs::write(&log, "")?;
         Server::start(&mut command, &log)
     }
 
     fn run(&self, command: &mut Command, limit: Duration) -> Result<String> {
-        // What it says of its progress is for whoever waits.
+        // Stderr shows progress on the terminal.
         let out = self.folder.join("stdout");
         let stdout = File::create(&out).with_context(|| format!("could not write {}", out.display()))?;
         let mut running = Running::start(command, stdout.into(), Stdio::inherit())?;
         let status = running.wait(limit)?;
         let output = fs::read_to_string(&out)?;
         let line = command_line(command);
-        ensure!(status.is_some(), "no end after {limit:?}: `{line}`");
+        ensure!(status.is_some(), "timed out after {limit:?}: `{line}`");
         ensure!(status.is_some_and(|status| status.success()), "`{line}` failed:\n{output}");
         Ok(output)
     }
 
-    /// Only what is set here counts, whatever the environment of the benchmark says.
+    /// The command, without lyceum's variables of the benchmark's environment.
     fn command(&self, data: &Path) -> Command {
         let mut command = Command::new(&self.file);
         for (name, _) in std::env::vars_os() {
@@ -97,14 +97,14 @@ impl Program {
     }
 }
 
-/// Runs a command that reads a file, and returns what it wrote.
+/// Runs a command with a file as stdin and returns its output.
 pub(super) fn with_input(
     command: &mut Command,
     input: &Path,
     folder: &Path,
     limit: Duration,
 ) -> Result<String> {
-    // `process` gives no input, so a shell does.
+    // `process` does not support stdin, so a shell redirects it.
     let mut shell = Command::new("sh");
     shell.args(["-c", "exec \"$@\" < \"$0\""]).arg(input).arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {

@@ -8,10 +8,10 @@ use super::SETS;
 use super::program::Program;
 use super::workspace::Workspace;
 
-/// What nDCG@10 with words and meaning together should reach.
+/// Goals for nDCG@10 of hybrid search.
 const GOALS: [(&str, f64); 2] = [("cosqa-dev", 0.81), ("cranfield", 0.43)];
 
-/// What came of one set, as far as it is looked at.
+/// The used part of the result of `lyceum eval` for one test set.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SetEvaluation {
@@ -68,7 +68,7 @@ pub(super) struct Difference {
 }
 
 impl Evaluation {
-    /// What it should reach, where something is to be reached.
+    /// The goal for nDCG@10, if any.
     pub(super) fn goal(&self) -> Option<f64> {
         GOALS.iter().find(|(name, _)| *name == self.set).map(|(_, goal)| *goal)
     }
@@ -79,14 +79,14 @@ impl Evaluation {
     }
 }
 
-/// Evaluates both sets.
-pub(super) fn measure(program: &Program, place: &Workspace) -> Result<Vec<SetEvaluation>> {
+/// Evaluates all test sets.
+pub(super) fn measure(program: &Program, workspace: &Workspace) -> Result<Vec<SetEvaluation>> {
     println!("evaluating {}", SETS.join(" and "));
-    let output = program.eval(&SETS.map(|set| place.set(set)), &place.folder("eval")?)?;
+    let output = program.eval(&SETS.map(|set| workspace.set(set)), &workspace.folder("eval")?)?;
     let all = parse(output)?;
     for one in &all {
         if let Some(reason) = &one.not_asked {
-            anyhow::bail!("meaning could not be searched: {reason}");
+            anyhow::bail!("vector search was not available: {reason}");
         }
         for stage in &one.report.stages {
             println!("{}: {} nDCG@10 {:.3}", one.report.set, stage.mode, stage.ndcg.mean);
@@ -96,5 +96,5 @@ pub(super) fn measure(program: &Program, place: &Workspace) -> Result<Vec<SetEva
 }
 
 fn parse(output: Value) -> Result<Vec<SetEvaluation>> {
-    serde_json::from_value(output).context("`lyceum eval` said something else than was expected")
+    serde_json::from_value(output).context("unexpected output of `lyceum eval`")
 }

@@ -1,4 +1,4 @@
-//! Real questions: the titles of pages, and the queries of a test set.
+//! Realistic queries: page titles, and the queries of a test set.
 
 use std::fs;
 
@@ -7,41 +7,42 @@ use serde_json::Value;
 
 use super::workspace::Workspace;
 
-/// How many one client asks.
+/// Number of queries of the single client.
 const SEQUENTIAL_QUERIES: usize = 500;
 
-/// Paths of requests, each another question.
+/// Distinct queries.
 pub(super) struct Questions {
-    /// In an order that has nothing to do with where they are from.
+    /// In random order.
     all: Vec<String>,
 }
 
 impl Questions {
-    /// Reads the titles of all of mdn and the queries of cranfield.
-    pub(super) fn read(place: &Workspace) -> Result<Self> {
-        let titles = place.git_in(&place.mdn()?, &["grep", "-h", "-I", "^title:", "HEAD", "--", "*.md"])?;
+    /// Reads the titles of mdn and the queries of cranfield.
+    pub(super) fn read(workspace: &Workspace) -> Result<Self> {
+        let titles =
+            workspace.git_in(&workspace.mdn()?, &["grep", "-h", "-I", "^title:", "HEAD", "--", "*.md"])?;
         let titles = titles.lines().filter_map(title);
-        let queries = queries(place)?;
+        let queries = queries(workspace)?;
         let mut all: Vec<String> = titles.chain(queries).collect();
         all.sort_unstable();
         all.dedup();
-        ensure!(all.len() > SEQUENTIAL_QUERIES, "there are only {} questions", all.len());
+        ensure!(all.len() > SEQUENTIAL_QUERIES, "there are only {} queries", all.len());
         shuffle(&mut all);
         Ok(Self { all })
     }
 
-    /// What one client asks, one after the other.
-    pub(super) fn some(&self) -> impl Iterator<Item = &str> {
+    /// The queries of the single client.
+    pub(super) fn for_one_client(&self) -> impl Iterator<Item = &str> {
         self.all.iter().take(SEQUENTIAL_QUERIES).map(String::as_str)
     }
 
-    /// All but those: nobody has asked them before.
-    pub(super) fn others(&self) -> impl Iterator<Item = &str> {
+    /// All other queries, which are not cached yet.
+    pub(super) fn remaining(&self) -> impl Iterator<Item = &str> {
         self.all.iter().skip(SEQUENTIAL_QUERIES).map(String::as_str)
     }
 }
 
-/// What nobody means to ask, and some do.
+/// Odd and malicious queries.
 pub(super) fn odd() -> Vec<String> {
     let mut all: Vec<String> = [
         "",
@@ -66,13 +67,13 @@ pub(super) fn odd() -> Vec<String> {
     all
 }
 
-/// The path of a request for a question.
-pub(super) fn path(question: &str, mode: &str) -> String {
-    format!("/api/v1/search?mode={mode}&q={}", encoded(question))
+/// Request path for a query.
+pub(super) fn path(query: &str, mode: &str) -> String {
+    format!("/api/v1/search?mode={mode}&q={}", percent_encode(query))
 }
 
-/// A text as it can stand in a query.
-pub(super) fn encoded(text: &str) -> String {
+/// Percent-encodes a query parameter.
+pub(super) fn percent_encode(text: &str) -> String {
     let one = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' => char::from(byte).to_string(),
         _ => format!("%{byte:02X}"),
@@ -83,12 +84,12 @@ pub(super) fn encoded(text: &str) -> String {
 /// The title in a line of frontmatter.
 pub(super) fn title(line: &str) -> Option<String> {
     let title = line.strip_prefix("title:")?.trim().trim_matches(['"', '\'']);
-    // Questions in angle brackets are about tags, and have no words.
+    // Skip titles without letters.
     title.chars().any(char::is_alphabetic).then(|| title.to_owned())
 }
 
-fn queries(place: &Workspace) -> Result<Vec<String>> {
-    let file = place.set("cranfield").join("queries.jsonl");
+fn queries(workspace: &Workspace) -> Result<Vec<String>> {
+    let file = workspace.set("cranfield").join("queries.jsonl");
     let text = fs::read_to_string(&file).with_context(|| format!("could not read {}", file.display()))?;
     let query = |line: &str| {
         let value: Value = serde_json::from_str(line).ok()?;
@@ -97,7 +98,7 @@ fn queries(place: &Workspace) -> Result<Vec<String>> {
     Ok(text.lines().filter_map(query).collect())
 }
 
-/// The same order in each run.
+/// Shuffles deterministically.
 fn shuffle(all: &mut [String]) {
     let mut state: u64 = 0x6c79_6365_756d;
     for last in (1..all.len()).rev() {

@@ -1,4 +1,4 @@
-//! A server with about 20,000 passages, asked by one client and by many.
+//! A server with about 20,000 chunks, queried by one client and by many.
 
 use std::time::{Duration, Instant};
 
@@ -13,32 +13,32 @@ use crate::memory;
 use lyceum_harness::exchange::{self, Request};
 use lyceum_harness::server::Server;
 
-/// The longest that all vectors may take, the first time.
+/// Timeout for embedding everything, in the first run.
 const EMBED_TIMEOUT: Duration = Duration::from_secs(3 * 3600);
 
-/// How long nothing may change meanwhile.
+/// Give up if nothing changes for this long.
 const STALL_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How often it is said how far it is.
+/// Interval of progress output.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(30);
 
-/// What was found.
+/// Results.
 pub(super) struct ServedResults {
     pub(super) documents: i64,
     pub(super) chunks: i64,
-    /// Passages embedded per second; nothing where they were there from an earlier run.
-    pub(super) filled_per_second: Option<f64>,
+    /// Chunks embedded per second; `None` if they were embedded by an earlier run.
+    pub(super) embedded_per_second: Option<f64>,
     pub(super) hybrid_one: Times,
     pub(super) hybrid_many: Times,
     pub(super) lexical_one: Times,
     pub(super) lexical_many: Times,
-    /// The slowest of odd questions, in milliseconds.
+    /// Latency of the slowest odd query, in milliseconds.
     pub(super) odd: f64,
-    /// The most memory that the server held.
+    /// Peak memory of the server.
     pub(super) peak_kib: u64,
 }
 
-/// How far the index is, as `/health` says it.
+/// Index status from `/health`.
 pub(super) struct EmbedProgress {
     pub(super) documents: i64,
     pub(super) chunks: i64,
@@ -47,50 +47,51 @@ pub(super) struct EmbedProgress {
     reason: Option<String>,
 }
 
-/// Starts a server and asks.
+/// Starts a server and runs the queries.
 pub(super) fn measure(
     program: &Program,
-    place: &Workspace,
+    workspace: &Workspace,
     questions: &Questions,
     documents: u32,
     seconds: u64,
 ) -> Result<ServedResults> {
-    let repository = place.part_of_mdn(usize::try_from(documents)?)?;
-    let server = program.serve(&repository, &place.folder(&format!("data-{documents}"))?)?;
-    let measured = measure_queries(&server, place, questions, documents, seconds);
+    let repository = workspace.part_of_mdn(usize::try_from(documents)?)?;
+    let server = program.serve(&repository, &workspace.folder(&format!("data-{documents}"))?)?;
+    let measured = measure_queries(&server, workspace, questions, documents, seconds);
     server.explain(measured)
 }
 
 fn measure_queries(
     server: &Server,
-    place: &Workspace,
+    workspace: &Workspace,
     questions: &Questions,
     documents: u32,
     seconds: u64,
 ) -> Result<ServedResults> {
-    let (filling, filled_per_second) = until_filled(server, i64::from(documents))?;
+    let (progress, embedded_per_second) = wait_until_embedded(server, i64::from(documents))?;
     let addr = server.addr;
-    let paths = |mode: &'static str| questions.some().map(move |question| questions::path(question, mode));
-    let others = |mode: &'static str| questions.others().map(move |question| questions::path(question, mode));
+    let paths =
+        |mode: &'static str| questions.for_one_client().map(move |query| questions::path(query, mode));
+    let remaining = |mode: &'static str| questions.remaining().map(move |query| questions::path(query, mode));
     let time = Duration::from_secs(seconds);
-    // Warm: what was just written is read once. With questions that are not measured.
-    load::one_by_one(addr, others("hybrid").take(50))?;
+    // Warm-up with queries that are not measured.
+    load::sequential(addr, remaining("hybrid").take(50))?;
     println!("one client");
-    let hybrid_one = load::one_by_one(addr, paths("hybrid"))?;
-    let lexical_one = load::one_by_one(addr, paths("lexical"))?;
+    let hybrid_one = load::sequential(addr, paths("hybrid"))?;
+    let lexical_one = load::sequential(addr, paths("lexical"))?;
     let odd = questions::odd();
-    let odd = load::slowest(addr, odd.iter().map(|question| questions::path(question, "hybrid")))?;
+    let odd = load::slowest(addr, odd.iter().map(|query| questions::path(query, "hybrid")))?;
     println!("{} clients for {seconds} s, twice", load::CLIENTS);
-    let hybrid_many = load::at_once(addr, others("hybrid").skip(50), place, time)?;
-    server.forget_log()?;
-    let lexical_many = load::at_once(addr, others("lexical"), place, time)?;
-    server.forget_log()?;
+    let hybrid_many = load::concurrent(addr, remaining("hybrid").skip(50), workspace, time)?;
+    server.truncate_log()?;
+    let lexical_many = load::concurrent(addr, remaining("lexical"), workspace, time)?;
+    server.truncate_log()?;
     let peak_kib = memory::settled_peak_kib(server.id())?;
-    let EmbedProgress { documents, chunks, .. } = filling;
+    let EmbedProgress { documents, chunks, .. } = progress;
     Ok(ServedResults {
         documents,
         chunks,
-        filled_per_second,
+        embedded_per_second,
         hybrid_one,
         hybrid_many,
         lexical_one,
@@ -100,15 +101,15 @@ fn measure_queries(
     })
 }
 
-/// Waits until all passages of about so many documents have their vectors; says how fast they came.
-fn until_filled(server: &Server, documents: i64) -> Result<(EmbedProgress, Option<f64>)> {
-    let began = Instant::now();
-    let (mut changed, mut reported) = (began, began);
+/// Waits until all chunks of about `documents` documents are embedded; returns the rate.
+fn wait_until_embedded(server: &Server, documents: i64) -> Result<(EmbedProgress, Option<f64>)> {
+    let started = Instant::now();
+    let (mut changed, mut reported) = (started, started);
     let mut before = (0, 0);
     let mut first: Option<(Instant, i64)> = None;
     loop {
-        let now = filling(server)?;
-        // A few files of any repository are no documents.
+        let now = embed_progress(server)?;
+        // Some files of a repository are not documents.
         if now.documents * 100 >= documents * 95 {
             if now.pending > 0 && now.state == "embedding" {
                 first.get_or_insert((Instant::now(), now.pending));
@@ -122,23 +123,23 @@ fn until_filled(server: &Server, documents: i64) -> Result<(EmbedProgress, Optio
         if (now.documents, now.pending) != before {
             (before, changed) = ((now.documents, now.pending), Instant::now());
         }
-        ensure!(now.state != "degraded", "search has no model: {}", now.reason.unwrap_or_default());
-        ensure!(changed.elapsed() < STALL_TIMEOUT, "nothing has changed for {STALL_TIMEOUT:?}: {before:?}");
-        ensure!(began.elapsed() < EMBED_TIMEOUT, "not filled after {EMBED_TIMEOUT:?}");
+        ensure!(now.state != "degraded", "search is degraded: {}", now.reason.unwrap_or_default());
+        ensure!(changed.elapsed() < STALL_TIMEOUT, "no progress for {STALL_TIMEOUT:?}: {before:?}");
+        ensure!(started.elapsed() < EMBED_TIMEOUT, "not embedded after {EMBED_TIMEOUT:?}");
         if reported.elapsed() > PROGRESS_INTERVAL {
             reported = Instant::now();
-            println!("embedding: {} of {} passages are left", now.pending, now.chunks);
+            println!("embedding: {} of {} chunks are left", now.pending, now.chunks);
         }
         std::thread::sleep(Duration::from_millis(500));
     }
 }
 
-/// How far the index is.
-pub(super) fn filling(server: &Server) -> Result<EmbedProgress> {
-    let answer = exchange::send(server.addr, &Request::get("/health"))?;
-    let health: Value = serde_json::from_str(&answer.body)?;
+/// Reads the index status.
+pub(super) fn embed_progress(server: &Server) -> Result<EmbedProgress> {
+    let response = exchange::send(server.addr, &Request::get("/health"))?;
+    let health: Value = serde_json::from_str(&response.body)?;
     let search = health.get("search").filter(|search| search.is_object());
-    let search = search.context("GET /health says nothing of search")?;
+    let search = search.context("GET /health has no `search`")?;
     let number = |name: &str| {
         search.get(name).and_then(Value::as_i64).with_context(|| format!("no {name} in {search}"))
     };

@@ -1,4 +1,4 @@
-//! The tables of search.
+//! Tables of the `search` benchmark.
 
 use anyhow::Result;
 
@@ -11,23 +11,23 @@ use super::served::ServedResults;
 use crate::figures::{in_unit, median, megabytes, mib};
 use crate::report::{Report, Row, Table};
 
-/// What one client and many should see, in milliseconds.
+/// Latency goals, in milliseconds.
 const MAX_ONE_P50_MS: f64 = 12.0;
 const MAX_ONE_P99_MS: f64 = 40.0;
 const MAX_MANY_P95_MS: f64 = 400.0;
 const MAX_LEXICAL_P95_MS: f64 = 50.0;
 const MAX_ODD_MS: f64 = 100.0;
 
-/// What 2,000 documents should take, in seconds, and megabytes.
+/// Goals for indexing 2,000 documents, in seconds and megabytes.
 const MAX_LEXICAL_S: f64 = 3.0;
 const MAX_VECTOR_S: f64 = 300.0;
 const MAX_MEMORY_MB: f64 = 450.0;
 
-/// How many times faster than Python it should embed, and in which part of its memory.
+/// Goals for embedding, relative to Python: speed and memory.
 const MIN_SPEEDUP: f64 = 1.5;
 const MAX_MEMORY_RATIO: f64 = 0.4;
 
-/// Everything that was measured.
+/// All results.
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) quality: Vec<SetEvaluation>,
@@ -35,17 +35,17 @@ pub(super) struct Results {
     pub(super) fresh: Option<FreshnessTimes>,
     pub(super) embedding: Option<Embedding>,
     pub(super) peers: Vec<Peer>,
-    /// Peers that can't be had here.
+    /// Unavailable peers.
     pub(super) missing: Vec<String>,
-    /// What could not be measured, and why.
+    /// Measurements that failed, with the reason.
     pub(super) problems: Vec<String>,
 }
 
 impl Results {
-    /// Takes what was measured, or why it was not.
-    pub(super) fn take<T>(&mut self, name: &str, found: Result<T>, put: impl FnOnce(&mut Self, T)) {
-        match found {
-            Ok(found) => put(self, found),
+    /// Records a result or its failure.
+    pub(super) fn record<T>(&mut self, name: &str, result: Result<T>, store: impl FnOnce(&mut Self, T)) {
+        match result {
+            Ok(result) => store(self, result),
             Err(error) => {
                 let problem = format!("{name}: {error:#}");
                 println!("{problem}");
@@ -64,10 +64,10 @@ impl Results {
             report.add(Table::of_figures(served_rows(served)).titled(served_title(served)));
         }
         if let Some(fresh) = &self.fresh {
-            report.add(Table::of_figures(fresh_rows(fresh)).titled("From nothing, with the model there"));
+            report.add(Table::of_figures(fresh_rows(fresh)).titled("From an empty index, model installed"));
         }
         if let Some(embedding) = &self.embedding {
-            report.add(Table::of_figures(embedding_rows(embedding)).titled("The model alone"));
+            report.add(Table::of_figures(embedding_rows(embedding)).titled("Embedding alone"));
         }
         if !self.peers.is_empty() || !self.missing.is_empty() {
             report.add(self.side_by_side());
@@ -79,7 +79,7 @@ impl Results {
         report
     }
 
-    /// Each stage of search on each set.
+    /// Quality of each search mode on each test set.
     fn stages(&self) -> Table {
         let row = |set: &str, stage: &Stage| {
             let Stage { mode, ndcg, mrr, recall, hit, latency } = stage;
@@ -112,12 +112,12 @@ impl Results {
                     Row::new(name, format!("{:.3}", hybrid.ndcg.mean)).at_least(hybrid.ndcg.mean, goal),
                 );
             }
-            rows.extend(compared_with_stages.iter().map(|one| of_difference(&report.set, one)));
+            rows.extend(compared_with_stages.iter().map(|one| difference_row(&report.set, one)));
         }
         rows
     }
 
-    /// Lyceum and other programs on the same sets.
+    /// Lyceum and other programs on the same test sets.
     fn side_by_side(&self) -> Table {
         let row = |name: &str, set: &str, [ndcg, p50, p95]: [f64; 3], note: &str| {
             let figures = [format!("{ndcg:.3}"), format!("{p50:.1}"), format!("{p95:.1}"), note.to_owned()];
@@ -151,18 +151,18 @@ fn served_rows(served: &ServedResults) -> Vec<Row> {
         below(format!("{one}: p99"), "ms", hybrid_one.p99, MAX_ONE_P99_MS),
         below(format!("{many}: p95"), "ms", hybrid_many.p95, MAX_MANY_P95_MS),
         no_errors(format!("{many}: errors"), hybrid_many),
-        Row::new(format!("{many}: answers per second"), format!("{:.0}", hybrid_many.per_second)),
+        Row::new(format!("{many}: requests per second"), format!("{:.0}", hybrid_many.per_second)),
         Row::new(format!("{one}, lexical only: p50"), format!("{:.1} ms", lexical_one.p50)),
         below(format!("{many}, lexical only: p95"), "ms", lexical_many.p95, MAX_LEXICAL_P95_MS),
         no_errors(format!("{many}, lexical only: errors"), lexical_many),
         Row::new(
-            format!("{many}, lexical only: answers per second"),
+            format!("{many}, lexical only: requests per second"),
             format!("{:.0}", lexical_many.per_second),
         ),
         below("one client, the slowest of odd queries", "ms", *odd, MAX_ODD_MS),
-        Row::new("memory after all of it, at most", mib(served.peak_kib)),
+        Row::new("peak memory after all of it", mib(served.peak_kib)),
     ];
-    if let Some(speed) = served.filled_per_second {
+    if let Some(speed) = served.embedded_per_second {
         rows.push(Row::new("chunks embedded per second in the background", format!("{speed:.1}")));
     }
     rows
@@ -175,7 +175,7 @@ fn fresh_rows(fresh: &FreshnessTimes) -> Vec<Row> {
         below(format!("{documents}: in the lexical index after"), "s", fresh.lexical_seconds, MAX_LEXICAL_S),
         below(first_chunks, "s", fresh.first_chunks_seconds, MAX_VECTOR_S),
         below("every chunk embedded after", "s", fresh.all_chunks_seconds, MAX_VECTOR_S),
-        below("memory until then, at most", "MB", megabytes(fresh.peak_kib), MAX_MEMORY_MB),
+        below("peak memory until then", "MB", megabytes(fresh.peak_kib), MAX_MEMORY_MB),
     ]
 }
 
@@ -187,11 +187,11 @@ fn embedding_rows(embedding: &Embedding) -> Vec<Row> {
     let (our_memory, their_memory) = (memory(lyceum), memory(python));
     let (times, part) = (ours / theirs, megabytes(our_memory) / megabytes(their_memory));
     let speeds = format!("{ours:.1} and {theirs:.1} texts/s: × {times:.2}");
-    let parts = format!("{} and {}: {part:.2} of it", mib(our_memory), mib(their_memory));
+    let parts = format!("{} and {} (× {part:.2})", mib(our_memory), mib(their_memory));
     vec![
         Row::new(format!("{texts} texts, lyceum and Python's onnxruntime"), speeds)
             .at_least(times, MIN_SPEEDUP),
-        Row::new("memory of both, at most", parts).below(part, MAX_MEMORY_RATIO),
+        Row::new("peak memory of both", parts).below(part, MAX_MEMORY_RATIO),
     ]
 }
 
@@ -204,8 +204,8 @@ fn no_errors(name: String, times: &Times) -> Row {
     Row::new(name, figure).goal("0", times.errors == 0 && times.count > 0)
 }
 
-/// Never worse than one stage alone by more than chance.
-fn of_difference(set: &str, comparison: &Comparison) -> Row {
+/// Hybrid search must not be significantly worse than one stage alone.
+fn difference_row(set: &str, comparison: &Comparison) -> Row {
     let difference = &comparison.difference;
     let name = format!("{set}: hybrid compared with {} alone", comparison.with);
     let figure = format!("{:+.3} [{:+.3}, {:+.3}]", difference.mean, difference.low, difference.high);

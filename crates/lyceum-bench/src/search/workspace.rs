@@ -1,4 +1,4 @@
-//! Where things are: what is measured on, and what is kept for the next run.
+//! Folders of the benchmark: test data, and artefacts cached for the next run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,31 +10,31 @@ use anyhow::{Context, Result, ensure};
 use lyceum_harness::process;
 use lyceum_harness::repo::Repo;
 
-/// The longest that one command of Git may take.
+/// Timeout of a Git command.
 const GIT_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The branch of the repositories.
 pub(super) const BRANCH: &str = "main";
 
-/// What holds for every command, whatever the machine's own settings say.
+/// Git settings, independent of the machine's configuration.
 const GIT_CONFIG: [&str; 4] =
     ["user.name=bench", "user.email=bench@example.org", "commit.gpgSign=false", "core.autocrlf=false"];
 
-/// The folders.
+/// The folders of the benchmark.
 pub(super) struct Workspace {
-    /// The test sets and bundles.
+    /// Test sets and bundles.
     data: PathBuf,
-    /// What is kept.
+    /// Cached artefacts.
     cache: PathBuf,
-    /// Where our own scripts are.
+    /// Scripts of this crate.
     scripts: PathBuf,
 }
 
 impl Workspace {
-    /// Makes the folder of what is kept.
+    /// Creates the cache folder.
     pub(super) fn new(repo: &Repo, data: PathBuf) -> Result<Self> {
         let cache = repo.path("target/bench/search");
-        fs::create_dir_all(&cache).with_context(|| format!("could not make {}", cache.display()))?;
+        fs::create_dir_all(&cache).with_context(|| format!("could not create {}", cache.display()))?;
         Ok(Self {
             data: std::path::absolute(data)?,
             cache,
@@ -42,64 +42,64 @@ impl Workspace {
         })
     }
 
-    /// A test set.
+    /// Path of a test set.
     pub(super) fn set(&self, name: &str) -> PathBuf {
         self.data.join(name)
     }
 
-    /// One of our own scripts.
+    /// Path of a script.
     pub(super) fn script(&self, name: &str) -> PathBuf {
         self.scripts.join(name)
     }
 
-    /// Something that is kept; whether it is there is another matter.
+    /// Path of a cached artefact, which may not exist.
     pub(super) fn cached(&self, name: &str) -> PathBuf {
         self.cache.join(name)
     }
 
-    /// A folder that is kept.
+    /// Creates a cached folder.
     pub(super) fn folder(&self, name: &str) -> Result<PathBuf> {
         let folder = self.cached(name);
-        fs::create_dir_all(&folder).with_context(|| format!("could not make {}", folder.display()))?;
+        fs::create_dir_all(&folder).with_context(|| format!("could not create {}", folder.display()))?;
         Ok(folder)
     }
 
-    /// An empty folder.
+    /// Creates an empty folder.
     pub(super) fn emptied(&self, name: &str) -> Result<PathBuf> {
         let _ = fs::remove_dir_all(self.cached(name));
         self.folder(name)
     }
 
-    /// All of mdn as a bare repository.
+    /// The mdn repository, bare.
     pub(super) fn mdn(&self) -> Result<PathBuf> {
         let bare = self.cached("mdn.git");
         if !bare.join("HEAD").is_file() {
-            println!("making the repository of mdn");
+            println!("creating the mdn repository");
             self.git(&["clone", "--quiet", "--bare"], &[&self.data.join("mdn.bundle"), &bare])?;
         }
         Ok(bare)
     }
 
-    /// So many documents of mdn, taken evenly, as a bare repository.
-    pub(super) fn part_of_mdn(&self, most: usize) -> Result<PathBuf> {
-        let bare = self.cached(&format!("mdn-{most}.git"));
+    /// A bare repository with `count` documents of mdn, evenly sampled.
+    pub(super) fn part_of_mdn(&self, count: usize) -> Result<PathBuf> {
+        let bare = self.cached(&format!("mdn-{count}.git"));
         if bare.join("HEAD").is_file() {
             return Ok(bare);
         }
         let all = self.mdn()?;
-        println!("making a repository of {most} documents of mdn");
+        println!("creating a repository of {count} mdn documents");
         let work = self.emptied("work")?;
         self.git(&["clone", "--quiet"], &[&all, &work])?;
         let listed = self.git_in(&work, &["ls-tree", "-r", "-z", "--name-only", "HEAD"])?;
         let documents: Vec<&str> = listed.split('\0').filter(|path| path.ends_with(".md")).collect();
-        ensure!(documents.len() >= most, "mdn has only {} documents", documents.len());
-        for (place, path) in documents.iter().enumerate() {
-            // Every so manyeth stays: where the whole number of steps grows.
-            if (place + 1) * most / documents.len() == place * most / documents.len() {
+        ensure!(documents.len() >= count, "mdn has only {} documents", documents.len());
+        for (index, path) in documents.iter().enumerate() {
+            // Even sampling: keep a document where `index * count / total` increases.
+            if (index + 1) * count / documents.len() == index * count / documents.len() {
                 fs::remove_file(work.join(path))?;
             }
         }
-        self.git_in(&work, &["commit", "--quiet", "--all", "--message", "Leave some documents"])?;
+        self.git_in(&work, &["commit", "--quiet", "--all", "--message", "Keep some documents"])?;
         let new = self.cached("new.git");
         let _ = fs::remove_dir_all(&new);
         self.git(&["clone", "--quiet", "--bare"], &[&work, &new])?;
@@ -108,16 +108,16 @@ impl Workspace {
         Ok(bare)
     }
 
-    /// What Git says in a repository.
-    pub(super) fn git_in(&self, repository: &Path, words: &[&str]) -> Result<String> {
+    /// Runs Git in a repository and returns its output.
+    pub(super) fn git_in(&self, repository: &Path, args: &[&str]) -> Result<String> {
         let mut command = git();
-        command.current_dir(repository).args(words);
+        command.current_dir(repository).args(args);
         process::output(&mut command, &self.folder("outputs")?, GIT_TIMEOUT)
     }
 
-    fn git(&self, words: &[&str], paths: &[&Path]) -> Result<String> {
+    fn git(&self, args: &[&str], paths: &[&Path]) -> Result<String> {
         let mut command = git();
-        command.args(words).args(paths);
+        command.args(args).args(paths);
         process::output(&mut command, &self.folder("outputs")?, GIT_TIMEOUT)
     }
 }

@@ -1,38 +1,41 @@
-//! What the tools answered.
+//! Parses tool results.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// What a task came to.
+/// Outcome of a task.
 #[derive(Debug, PartialEq)]
 pub(super) enum Outcome {
-    /// The skill of this path.
-    Found(String),
-    /// Several skills fit.
+    /// The matched skill's path.
+    Match(String),
+    /// Several skills match.
     Ambiguous,
-    /// None fits.
-    Nothing,
+    /// No skill matches.
+    NoMatch,
 }
 
-/// What `get_skill` answered.
-pub(super) fn of_get_skill(answer: &str) -> Result<Outcome> {
-    let content = structured(answer)?;
+/// Parses the result of `get_skill`.
+pub(super) fn parse_get_skill(response: &str) -> Result<Outcome> {
+    let content = structured(response)?;
     if content.get("no_match").is_some() {
-        return Ok(Outcome::Nothing);
+        return Ok(Outcome::NoMatch);
     }
     if content.get("ambiguous").is_some() {
         return Ok(Outcome::Ambiguous);
     }
     let path = content.get("skill_path").and_then(Value::as_str);
-    path.map(|path| Outcome::Found(path.to_owned())).with_context(|| format!("no skill in {answer}"))
+    path.map(|path| Outcome::Match(path.to_owned())).with_context(|| format!("no skill in {response}"))
 }
 
-/// The structured answer of a tool that did not fail.
-pub(super) fn structured(answer: &str) -> Result<Value> {
-    let message: Value = serde_json::from_str(answer).with_context(|| format!("not JSON: {answer}"))?;
+/// The structured content of a successful tool result.
+pub(super) fn structured(response: &str) -> Result<Value> {
+    let message: Value = serde_json::from_str(response).with_context(|| format!("not JSON: {response}"))?;
     let failed = message.pointer("/result/isError").is_some_and(|failed| failed == true);
-    ensure!(!failed, "the tool failed: {answer}");
-    message.pointer("/result/structuredContent").cloned().with_context(|| format!("no answer in {answer}"))
+    ensure!(!failed, "the tool failed: {response}");
+    message
+        .pointer("/result/structuredContent")
+        .cloned()
+        .with_context(|| format!("no structured content in {response}"))
 }
 
 #[cfg(test)]

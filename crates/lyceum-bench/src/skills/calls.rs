@@ -1,4 +1,4 @@
-//! `get_skill` over stdio and HTTP, each call next to one of a tool that does next to nothing.
+//! `get_skill` over stdio and HTTP, each call followed by one of a trivial tool.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,45 +14,45 @@ use super::{ACCEPT, milliseconds};
 use crate::connection::Connection;
 use crate::modern;
 
-/// The longest wait for the log to have the last line.
+/// Timeout for the last log line.
 const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Milliseconds of calls, in their order.
+/// Latencies in milliseconds, in order.
 #[derive(Default)]
 pub(super) struct Times {
     pub(super) get_skill: Vec<f64>,
-    /// The same round trip with as good as no work in it.
+    /// A round trip with almost no work.
     pub(super) server_info: Vec<f64>,
 }
 
-/// What the tasks came to.
+/// Number of tasks by outcome.
 #[derive(Default)]
 pub(super) struct Outcomes {
-    pub(super) found: usize,
+    pub(super) matched: usize,
     pub(super) ambiguous: usize,
-    pub(super) nothing: usize,
+    pub(super) unmatched: usize,
 }
 
 impl Outcomes {
     fn add(&mut self, outcome: &Outcome) {
         match outcome {
-            Outcome::Found(_) => self.found += 1,
+            Outcome::Match(_) => self.matched += 1,
             Outcome::Ambiguous => self.ambiguous += 1,
-            Outcome::Nothing => self.nothing += 1,
+            Outcome::NoMatch => self.unmatched += 1,
         }
     }
 }
 
-/// Puts every task to a server over stdio, one after the other.
+/// Sends every task over stdio, sequentially.
 pub(super) fn over_stdio(pipe: &mut Pipe, tasks: &[String], times: &mut Times) -> Result<Outcomes> {
     let mut outcomes = Outcomes::default();
     let info = modern::call(2, "server_info", &json!({})).to_string();
     for task in tasks {
         let get = modern::call(1, "get_skill", &json!({ "context": task })).to_string();
         let started = Instant::now();
-        let answer = pipe.exchange(&get)?;
+        let response = pipe.exchange(&get)?;
         times.get_skill.push(milliseconds(started));
-        outcomes.add(&answers::of_get_skill(answer)?);
+        outcomes.add(&answers::parse_get_skill(response)?);
         let started = Instant::now();
         pipe.exchange(&info)?;
         times.server_info.push(milliseconds(started));
@@ -60,15 +60,14 @@ pub(super) fn over_stdio(pipe: &mut Pipe, tasks: &[String], times: &mut Times) -
     Ok(outcomes)
 }
 
-/// Puts every task to a server over one connection, one after the other; what the server itself measured is added to
-/// `inside`.
+/// Sends every task over one connection, sequentially; adds the server's own measurements to `inside`.
 pub(super) fn over_http(
     logged: &LoggedServer,
     connection: &mut Connection,
     tasks: &[String],
     (outside, inside): (&mut Times, &mut Times),
 ) -> Result<Outcomes> {
-    logged.server.forget_log()?;
+    logged.server.truncate_log()?;
     let mut outcomes = Outcomes::default();
     let mut info = modern::post(ACCEPT, &modern::call(2, "server_info", &json!({})));
     info.headers.push(("X-Request-Id", String::new()));
@@ -79,9 +78,9 @@ pub(super) fn over_http(
             *id = format!("info-{number}");
         }
         let started = Instant::now();
-        let answer = connection.exchange(&get)?;
+        let response = connection.exchange(&get)?;
         outside.get_skill.push(milliseconds(started));
-        outcomes.add(&answers::of_get_skill(answer)?);
+        outcomes.add(&answers::parse_get_skill(response)?);
         let started = Instant::now();
         connection.exchange(&info)?;
         outside.server_info.push(milliseconds(started));
@@ -95,7 +94,7 @@ pub(super) fn over_http(
     Ok(outcomes)
 }
 
-/// How long each request took by the server's own log, by the id of the request.
+/// Durations from the server's log, by request id.
 fn durations(logged: &LoggedServer, tasks: usize) -> Result<HashMap<String, f64>> {
     let started = Instant::now();
     let last = format!("\"info-{}\"", tasks.saturating_sub(1));
@@ -106,7 +105,7 @@ fn durations(logged: &LoggedServer, tasks: usize) -> Result<HashMap<String, f64>
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    bail!("the server's log does not tell of the last request")
+    bail!("the last request is missing in the server's log")
 }
 
 fn duration(line: &str) -> Option<(String, f64)> {

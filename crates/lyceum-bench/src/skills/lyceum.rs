@@ -1,4 +1,4 @@
-//! Starting lyceum on a folder of skills.
+//! Starts `lyceum` on a folder of skills.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,19 +8,19 @@ use anyhow::Result;
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
-/// The program.
+/// The measured program.
 pub(super) struct Lyceum<'a> {
     pub(super) program: &'a Path,
 }
 
-/// A server and the file of its log.
+/// A server and its log file.
 pub(super) struct LoggedServer {
     pub(super) server: Server,
     pub(super) log: PathBuf,
 }
 
 impl Lyceum<'_> {
-    /// The command of a server on standard input and output.
+    /// The command of a server over stdio.
     pub(super) fn stdio(&self, skills: &Path, scratch: &Scratch) -> Result<Command> {
         let mut command = self.command(skills, scratch)?;
         command.arg("stdio");
@@ -35,7 +35,7 @@ impl Lyceum<'_> {
         Ok(LoggedServer { server: Server::start(&mut command, &log)?, log })
     }
 
-    /// Only what is set here counts, whatever the environment of the benchmark says.
+    /// The command, without lyceum's variables of the benchmark's environment.
     fn command(&self, skills: &Path, scratch: &Scratch) -> Result<Command> {
         let mut command = Command::new(self.program);
         for name in

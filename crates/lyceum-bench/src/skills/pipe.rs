@@ -1,4 +1,4 @@
-//! A server on standard input and output, as a client starts it: one line is one message.
+//! A server over stdio, as a client starts it: one message per line.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
@@ -12,19 +12,19 @@ use anyhow::{Context, Result, ensure};
 
 use lyceum_harness::process::command_line;
 
-/// The longest wait for one answer.
+/// Timeout of a response.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A server that was started for us alone; ended when dropped.
+/// A running server; killed when dropped.
 pub(super) struct Pipe {
     child: Child,
-    /// A pair of sockets, which is what clients on Node use: unlike pipes, they let a wait have a limit.
+    /// A socket pair, as Node clients use: unlike pipes, it supports timeouts.
     stream: BufReader<UnixStream>,
     line: String,
 }
 
 impl Pipe {
-    /// Starts the server. Its standard error goes into a file.
+    /// Starts the server. Its stderr goes to a file.
     pub(super) fn start(command: &mut Command, log: &Path) -> Result<Self> {
         let log = File::create(log).with_context(|| format!("could not write {}", log.display()))?;
         let (ours, theirs) = UnixStream::pair()?;
@@ -33,20 +33,20 @@ impl Pipe {
         let input = OwnedFd::from(theirs.try_clone()?);
         let child = command.stdin(input).stdout(OwnedFd::from(theirs)).stderr(log).spawn();
         let child = child.with_context(|| format!("could not start `{}`", command_line(command)))?;
-        // The command keeps its end of the sockets; without this, the end of the server would never be seen.
+        // Close the command's copy of the socket; otherwise we would never see EOF.
         command.stdin(std::process::Stdio::null()).stdout(std::process::Stdio::null());
         Ok(Self { child, stream: BufReader::with_capacity(64 * 1024, ours), line: String::new() })
     }
 
-    /// Sends a message and reads the answer to it.
+    /// Sends a message and reads the response.
     pub(super) fn exchange(&mut self, message: &str) -> Result<&str> {
         self.stream.get_mut().write_all(format!("{message}\n").as_bytes())?;
         self.line.clear();
         let read = self
             .stream
             .read_line(&mut self.line)
-            .with_context(|| format!("no answer within {RESPONSE_TIMEOUT:?}"))?;
-        ensure!(read > 0, "the server ended instead of answering");
+            .with_context(|| format!("no response within {RESPONSE_TIMEOUT:?}"))?;
+        ensure!(read > 0, "the server exited");
         Ok(&self.line)
     }
 }

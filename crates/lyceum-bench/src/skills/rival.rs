@@ -1,4 +1,4 @@
-//! FastMCP, which serves folders of the standard too, on the same folders: a ratio tells more than a figure.
+//! FastMCP, which also serves Agent Skills folders, on the same folders, for comparison.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,13 +16,13 @@ use lyceum_harness::process::Running;
 use lyceum_harness::repo::Repo;
 use lyceum_harness::scratch::Scratch;
 
-/// What it is and which version.
+/// Name and version in the table.
 pub(super) const NAME: &str = "FastMCP 4.1.2";
 
-/// For installing it once.
+/// Timeout of the installation.
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How often both are started.
+/// Starts of each server.
 const STARTS: usize = 5;
 
 /// FastMCP, installed.
@@ -31,15 +31,15 @@ pub(super) struct Rival {
     script: PathBuf,
 }
 
-/// How long one server took from its start, in milliseconds.
+/// Times of one server from its start, in milliseconds.
 pub(super) struct ListTimes {
-    /// To the answer of `server/discover`.
+    /// Until the response to `server/discover`.
     pub(super) ready: f64,
-    /// To the last page of the list of all skills.
+    /// Until the last page of `resources/list`.
     pub(super) listed: f64,
 }
 
-/// Both, start by start.
+/// Results of both servers, by start.
 #[derive(Default)]
 pub(super) struct SideBySide {
     pub(super) lyceum: Vec<ListTimes>,
@@ -47,7 +47,7 @@ pub(super) struct SideBySide {
 }
 
 impl Rival {
-    /// Installs it below `target`, if it is not there yet.
+    /// Installs FastMCP below `target`, unless it is installed.
     pub(super) fn install(repo: &Repo) -> Result<Self> {
         let folder = repo.path("target/bench/fastmcp");
         let requirements = repo.path("crates/lyceum-bench/src/skills/rival-requirements.txt");
@@ -65,19 +65,19 @@ impl Rival {
         Ok(Self { python, script: repo.path("crates/lyceum-bench/src/skills/rival.py") })
     }
 
-    /// Starts both in turn on the standard skills of the corpus, and lists them.
+    /// Starts both servers, interleaved, on the Agent Skills of the corpus, and lists them.
     pub(super) fn measure(&self, lyceum: &Lyceum<'_>, corpus: &Corpus) -> Result<SideBySide> {
-        let mut found = SideBySide::default();
+        let mut results = SideBySide::default();
         let skills = corpus.standard_skills();
         for _ in 0..STARTS {
             let scratch = Scratch::new()?;
             let mut command = lyceum.stdio(&corpus.root.join("packs"), &scratch)?;
-            found.lyceum.push(listed(&mut command, &scratch, skills).context("lyceum")?);
+            results.lyceum.push(listed(&mut command, &scratch, skills).context("lyceum")?);
             let mut command = Command::new(&self.python);
             command.arg(&self.script).args(&corpus.packs).current_dir(scratch.path());
-            found.rival.push(listed(&mut command, &scratch, skills).context(NAME)?);
+            results.rival.push(listed(&mut command, &scratch, skills).context(NAME)?);
         }
-        Ok(found)
+        Ok(results)
     }
 }
 
@@ -94,12 +94,12 @@ fn listed(command: &mut Command, scratch: &Scratch, skills: usize) -> Result<Lis
     let ready = started.elapsed();
     let (mut count, mut params) = (0, json!({}));
     loop {
-        let answer: Value =
+        let response: Value =
             serde_json::from_str(pipe.exchange(&modern::request(2, "resources/list", &params).to_string())?)?;
-        let page = answer.pointer("/result/resources").and_then(Value::as_array);
-        let page = page.with_context(|| format!("not a list: {answer}"))?;
+        let page = response.pointer("/result/resources").and_then(Value::as_array);
+        let page = page.with_context(|| format!("not a list: {response}"))?;
         count += page.iter().filter(|one| is_skill(one)).count();
-        match answer.pointer("/result/nextCursor") {
+        match response.pointer("/result/nextCursor") {
             Some(cursor) => params = json!({ "cursor": cursor }),
             None => break,
         }

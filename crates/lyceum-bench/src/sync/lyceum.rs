@@ -1,4 +1,4 @@
-//! The program on one repository: `lyceum sync` to its end, `lyceum serve` until it is dropped.
+//! Runs `lyceum sync` and `lyceum serve` on one repository.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::material::{Material, Publishing};
+use super::dataset::{Dataset, Publishing};
 use super::origin::BRANCH;
 use super::sync_report::{self, SyncReport};
 use crate::memory;
@@ -15,13 +15,13 @@ use lyceum_harness::process::Running;
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
-/// The longest that one sync may take.
+/// Timeout of a sync.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(1200);
 
-/// How often is looked whether a sync has ended: this is how exact its time is.
+/// Polling interval for the end of a sync, which limits the precision of its time.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_micros(500);
 
-/// How often its memory is looked at; a figure that only grows.
+/// Polling interval for peak memory.
 const MEMORY_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// The program and its configuration.
@@ -33,9 +33,9 @@ pub(super) struct Lyceum<'a> {
 
 /// One `lyceum sync`.
 pub(super) struct SyncRun {
-    /// From its start to its end, in milliseconds.
+    /// Wall-clock time, in milliseconds.
     pub(super) wall: f64,
-    /// The most memory that it held; that of the `git` it starts is not in it.
+    /// Peak memory, without that of its `git` processes.
     pub(super) peak_kib: u64,
     pub(super) report: SyncReport,
 }
@@ -45,22 +45,22 @@ impl<'a> Lyceum<'a> {
     pub(super) fn new(
         program: &'a Path,
         origin: &Path,
-        material: &Material,
+        dataset: &Dataset,
         scratch: &Scratch,
     ) -> Result<Self> {
         let folder = scratch.folder("lyceum")?;
         let config = folder.join("lyceum.toml");
-        // What Rust quotes, TOML takes: there is nothing but plain letters in the path of a temporary folder.
+        // Rust's quoting is valid TOML for the plain path of a temporary folder.
         let text = format!(
             "[[source]]\nname = \"bench\"\nurl = {origin:?}\nbranch = {BRANCH:?}\n\n\
              [knowledge]\nsource = \"bench\"\npublish_by_default = {}\n",
-            material.publishing == Publishing::ByDefault
+            dataset.publishing == Publishing::ByDefault
         );
         fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
         Ok(Self { program, config, folder })
     }
 
-    /// Syncs into a data folder.
+    /// Runs `lyceum sync` with a data folder.
     pub(super) fn sync(&self, data: &Path) -> Result<SyncRun> {
         let (out, err) = (self.folder.join("stdout"), self.folder.join("stderr"));
         let mut command = self.command("sync", data);
@@ -73,7 +73,7 @@ impl<'a> Lyceum<'a> {
                 break status;
             }
             if started.elapsed() > SYNC_TIMEOUT {
-                bail!("`lyceum sync` has not ended after {SYNC_TIMEOUT:?}");
+                bail!("`lyceum sync` timed out after {SYNC_TIMEOUT:?}");
             }
             if measured_at.elapsed() > MEMORY_POLL_INTERVAL {
                 measured_at = Instant::now();
@@ -86,8 +86,8 @@ impl<'a> Lyceum<'a> {
         if !status.success() {
             bail!("`lyceum sync` failed ({status}):\n{output}{}", fs::read_to_string(&err)?);
         }
-        let report =
-            sync_report::parse(&output).with_context(|| format!("no report of `lyceum sync`:\n{output}"))?;
+        let report = sync_report::parse(&output)
+            .with_context(|| format!("could not parse the report of `lyceum sync`:\n{output}"))?;
         Ok(SyncRun { wall, peak_kib, report })
     }
 
@@ -96,12 +96,12 @@ impl<'a> Lyceum<'a> {
         let mut command = self.command("serve", data);
         command.args(["--listen", "127.0.0.1:0"]);
         let log = self.folder.join("server.log");
-        // A line of an earlier server would name its port.
+        // Truncate the log: an old line would name the port of an earlier server.
         fs::write(&log, "")?;
         Server::start(&mut command, &log)
     }
 
-    /// Only what is set here counts, whatever the environment of the benchmark says.
+    /// The command, without lyceum's variables of the benchmark's environment.
     fn command(&self, verb: &str, data: &Path) -> Command {
         let mut command = Command::new(self.program);
         for (name, _) in std::env::vars_os() {
@@ -110,7 +110,7 @@ impl<'a> Lyceum<'a> {
                 command.env_remove(name);
             }
         }
-        // What is measured is syncing, not the model.
+        // Measure the sync, not the model.
         command.env("LYCEUM_EMBEDDER", "none");
         command.arg(verb).arg("--config").arg(&self.config).arg("--data-dir").arg(data);
         command.current_dir(&self.folder);

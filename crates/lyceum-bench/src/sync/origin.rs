@@ -1,4 +1,4 @@
-//! A repository as a Git server holds it, made of a bundle, and the clone that it is edited from.
+//! A bare repository created from a bundle, and a working clone to edit it.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,16 +11,16 @@ use anyhow::{Context, Result, ensure};
 use lyceum_harness::process;
 use lyceum_harness::scratch::Scratch;
 
-/// The longest that one command may take.
+/// Timeout of a Git command.
 const GIT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// One file in so many is edited.
+/// One file in this many is edited.
 const EDIT_STRIDE: usize = 100;
 
 /// The branch of all bundles.
 pub(super) const BRANCH: &str = "main";
 
-/// What holds for every command, whatever the machine's own settings say.
+/// Git settings, independent of the machine's configuration.
 const GIT_CONFIG: [&str; 5] = [
     "user.name=bench",
     "user.email=bench@example.org",
@@ -29,18 +29,18 @@ const GIT_CONFIG: [&str; 5] = [
     "init.defaultBranch=main",
 ];
 
-/// A bare repository and a clone with its files.
+/// A bare repository and a working clone.
 pub(super) struct Origin {
     pub(super) bare: PathBuf,
     work: PathBuf,
-    /// For what commands write.
+    /// Folder for command outputs.
     outputs: PathBuf,
     edits: usize,
 }
 
 impl Origin {
-    /// Clones a bundle twice, and leaves so many documents of it.
-    pub(super) fn of(bundle: &Path, scratch: &Scratch, most: Option<usize>) -> Result<Self> {
+    /// Clones a bundle, and keeps at most `max_documents` documents.
+    pub(super) fn of(bundle: &Path, scratch: &Scratch, max_documents: Option<usize>) -> Result<Self> {
         let folder = scratch.path();
         let (bare, work) = (folder.join("origin.git"), folder.join("work"));
         let origin = Self { bare, work, outputs: scratch.folder("outputs")?, edits: 0 };
@@ -51,18 +51,18 @@ impl Origin {
         };
         clone(&["--bare"], bundle, &origin.bare)?;
         clone(&[], &origin.bare, &origin.work)?;
-        if let Some(most) = most {
-            origin.leave(most)?;
+        if let Some(count) = max_documents {
+            origin.keep_documents(count)?;
         }
         Ok(origin)
     }
 
-    /// The commit at the head.
+    /// The head commit.
     pub(super) fn head(&self) -> Result<String> {
         Ok(self.git(&["rev-parse", "HEAD"])?.trim().to_owned())
     }
 
-    /// The markdown files at the head, by Git's own word.
+    /// The Markdown files at the head, listed by Git.
     pub(super) fn documents(&self) -> Result<Vec<PathBuf>> {
         let listed = self.git(&["ls-tree", "-r", "-z", "--name-only", "HEAD"])?;
         let is_document =
@@ -70,14 +70,14 @@ impl Origin {
         Ok(listed.split('\0').filter(is_document).map(PathBuf::from).collect())
     }
 
-    /// Adds a line to one file in a hundred, others each time, and commits; returns how many they were.
+    /// Appends a line to one file in a hundred, other files each time, and commits; returns the number of files.
     pub(super) fn edit(&mut self) -> Result<usize> {
         self.edits += 1;
         let line = format!("\nEdited for the {}. time.\n", self.edits);
         let mut edited = 0;
         for path in self.documents()?.iter().skip(self.edits % EDIT_STRIDE).step_by(EDIT_STRIDE) {
             let file = self.work.join(path);
-            // What a link leads to may be edited already, or be nothing of ours.
+            // Skip symbolic links: their target may be edited already, or be outside.
             if fs::symlink_metadata(&file)?.is_file() {
                 let opened = OpenOptions::new().append(true).open(&file);
                 let written = opened.and_then(|mut file| file.write_all(line.as_bytes()));
@@ -90,18 +90,18 @@ impl Origin {
         Ok(edited)
     }
 
-    /// Removes documents, evenly, until so many are left.
-    fn leave(&self, most: usize) -> Result<()> {
+    /// Removes documents, evenly spread, until `count` are left.
+    fn keep_documents(&self, count: usize) -> Result<()> {
         let documents = self.documents()?;
-        ensure!(documents.len() >= most, "there are only {} documents", documents.len());
-        for (place, path) in documents.iter().enumerate() {
-            // Every so manyeth stays: where the whole number of steps grows.
-            if (place + 1) * most / documents.len() == place * most / documents.len() {
+        ensure!(documents.len() >= count, "there are only {} documents", documents.len());
+        for (index, path) in documents.iter().enumerate() {
+            // Even sampling: keep a document where `index * count / total` increases.
+            if (index + 1) * count / documents.len() == index * count / documents.len() {
                 let file = self.work.join(path);
                 fs::remove_file(&file).with_context(|| format!("could not remove {}", file.display()))?;
             }
         }
-        self.commit("Leave some documents")
+        self.commit("Keep some documents")
     }
 
     fn commit(&self, message: &str) -> Result<()> {
@@ -110,8 +110,8 @@ impl Origin {
         Ok(())
     }
 
-    fn git(&self, words: &[&str]) -> Result<String> {
-        process::output(git(&self.work).args(words), &self.outputs, GIT_TIMEOUT)
+    fn git(&self, args: &[&str]) -> Result<String> {
+        process::output(git(&self.work).args(args), &self.outputs, GIT_TIMEOUT)
     }
 }
 

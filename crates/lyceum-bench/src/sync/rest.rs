@@ -1,7 +1,7 @@
-//! Reading over REST: a page of entries, and one document, each beside bare axum that sends the same bytes.
+//! Reading over REST: a page of entries and one document, each compared with bare axum that sends the same bytes.
 //!
-//! All servers live through the whole run and are measured in turn, round after round, so that a change in the
-//! machine's mood meets all of them alike.
+//! All servers run for the whole benchmark and are measured in turn in each round, so that changes of the machine
+//! affect all of them alike.
 
 use std::fs;
 use std::path::Path;
@@ -19,30 +19,30 @@ use lyceum_harness::exchange::{self, Request, Response};
 use lyceum_harness::scratch::Scratch;
 use lyceum_harness::server::Server;
 
-/// How long each server is loaded in each round.
+/// Load per server and round.
 const LOAD_TIME: Duration = Duration::from_secs(4);
 
-/// How long before the first round, unmeasured.
+/// Unmeasured load before the first round.
 const WARM_UP: Duration = Duration::from_secs(1);
 
-/// How many entries a page has.
+/// Entries per page.
 const ENTRIES: usize = 20;
 
-/// How large the document should be, and among how many pages of a hundred entries it is looked for.
-const SIZE: usize = 4096;
-const PAGES: usize = 3;
+/// Target size of the document, and the number of pages of a hundred entries to choose it from.
+const DOCUMENT_BYTES: usize = 4096;
+const SAMPLED_PAGES: usize = 3;
 
-/// What was found.
+/// Results.
 pub(super) struct Rest {
     pub(super) lines: Vec<Line>,
-    /// The most memory that the server held, all of this included.
+    /// Peak memory of the server.
     pub(super) peak_kib: u64,
 }
 
-/// One request, on both servers, round by round.
+/// Results of one request on both servers, by round.
 pub(super) struct Line {
     pub(super) name: String,
-    /// How long the body of an answer is.
+    /// Size of the response body.
     pub(super) bytes: usize,
     pub(super) lyceum: Vec<Measured>,
     pub(super) bare: Vec<Measured>,
@@ -55,7 +55,7 @@ struct Pair {
     line: Line,
 }
 
-/// Starts all servers and loads them in turn.
+/// Starts all servers and loads them, interleaved.
 pub(super) fn measure(
     lyceum: &Lyceum<'_>,
     data: &Path,
@@ -74,10 +74,10 @@ pub(super) fn measure(
 
 fn load_all(server: &Server, bare_json: &Path, scratch: &Scratch, rounds: u32) -> Result<Vec<Line>> {
     let page = Request::get(format!("/api/v1/entries?limit={ENTRIES}"));
-    let answer = json(server, &page)?;
-    let count = entries(&answer)?.len();
-    ensure!(count == ENTRIES, "{count} entries were sent, not {ENTRIES}");
-    let document = document_of(server, SIZE)?;
+    let response = json(server, &page)?;
+    let count = entries(&response)?.len();
+    ensure!(count == ENTRIES, "got {count} entries, expected {ENTRIES}");
+    let document = document_of(server, DOCUMENT_BYTES)?;
     let mut pairs = vec![
         pair(server, bare_json, scratch, page, format!("`GET /api/v1/entries`, {ENTRIES} entries"))?,
         pair(server, bare_json, scratch, document, "`GET /api/v1/entries/{type}/{id}`".to_owned())?,
@@ -87,7 +87,7 @@ fn load_all(server: &Server, bare_json: &Path, scratch: &Scratch, rounds: u32) -
         load(&pair.bare, &pair.request, scratch, WARM_UP)?;
     }
     for round in 1..=rounds {
-        // Whoever comes after a slow one finds another machine than whoever comes after a fast one.
+        // The order affects the results, because a load leaves the machine in another state: rotate it.
         pairs.rotate_left(1);
         for Pair { request, bare, line } in &mut pairs {
             line.lyceum.push(load(server, request, scratch, LOAD_TIME)?);
@@ -97,12 +97,12 @@ fn load_all(server: &Server, bare_json: &Path, scratch: &Scratch, rounds: u32) -
             println!("round {round}: {} {ours:.0} req/s, bare {bare:.0}", line.name);
         }
     }
-    let turned = usize::try_from(rounds)? % pairs.len();
-    pairs.rotate_right(turned);
+    let rotation = usize::try_from(rounds)? % pairs.len();
+    pairs.rotate_right(rotation);
     Ok(pairs.into_iter().map(|pair| pair.line).collect())
 }
 
-/// Asks once, and starts a bare server with what came.
+/// Sends the request once and starts a bare server with the response.
 fn pair(
     server: &Server,
     bare_json: &Path,
@@ -117,35 +117,35 @@ fn pair(
     let mut command = Command::new(bare_json);
     command.args(["--listen", "127.0.0.1:0", "--body"]).arg(&file);
     let bare = Server::start(&mut command, &folder.join(format!("{}.log", body.len())))?;
-    ensure!(successful(&bare, &request)?.body == body, "the bare server sends something else");
+    ensure!(successful(&bare, &request)?.body == body, "the bare server sends another body");
     let line = Line { name, bytes: body.len(), lyceum: Vec::new(), bare: Vec::new() };
     Ok(Pair { request, bare, line })
 }
 
 fn load(server: &Server, request: &Request, scratch: &Scratch, time: Duration) -> Result<Measured> {
     let measured = wrk::load(server.addr, request, scratch.path(), time)?;
-    server.forget_log()?;
+    server.truncate_log()?;
     Ok(measured)
 }
 
-/// The request for the document whose answer is nearest to that size, among some hundred.
+/// The request for the document whose response is nearest to this size, among some hundred.
 fn document_of(server: &Server, size: usize) -> Result<Request> {
     let mut best: Option<(usize, String)> = None;
-    for page in 0..PAGES {
+    for page in 0..SAMPLED_PAGES {
         let request = Request::get(format!("/api/v1/entries?limit=100&offset={}", page * 100));
-        let answer = json(server, &request)?;
-        for path in entries(&answer)?.iter().filter_map(path_of) {
+        let response = json(server, &request)?;
+        for path in entries(&response)?.iter().filter_map(path_of) {
             let distance = successful(server, &Request::get(path.clone()))?.body.len().abs_diff(size);
             if best.as_ref().is_none_or(|(nearest, _)| distance < *nearest) {
                 best = Some((distance, path));
             }
         }
     }
-    let (_, path) = best.context("no entry has a name that can stand in an address as it is")?;
+    let (_, path) = best.context("no entry has an id that needs no URL encoding")?;
     Ok(Request::get(path))
 }
 
-/// Where a document is, if its name can stand in an address as it is.
+/// Path of a document, if it needs no URL encoding.
 fn path_of(entry: &Value) -> Option<String> {
     let text = |key| entry.get(key).and_then(Value::as_str);
     let path = format!("/api/v1/entries/{}/{}", text("contentType")?, text("id")?);
@@ -153,8 +153,8 @@ fn path_of(entry: &Value) -> Option<String> {
     path.chars().all(is_plain).then_some(path)
 }
 
-fn entries(answer: &Value) -> Result<&Vec<Value>> {
-    answer.get("entries").and_then(Value::as_array).with_context(|| format!("no entries in {answer}"))
+fn entries(response: &Value) -> Result<&Vec<Value>> {
+    response.get("entries").and_then(Value::as_array).with_context(|| format!("no entries in {response}"))
 }
 
 fn json(server: &Server, request: &Request) -> Result<Value> {
@@ -163,12 +163,12 @@ fn json(server: &Server, request: &Request) -> Result<Value> {
 }
 
 fn successful(server: &Server, request: &Request) -> Result<Response> {
-    let answer = exchange::send(server.addr, request)?;
-    let Response { status, body, .. } = &answer;
-    ensure!(*status == 200, "GET {} gave {status}: {body}", request.path);
-    let kind = answer.header("content-type").unwrap_or_default();
-    ensure!(kind.starts_with("application/json"), "GET {} gave {kind}", request.path);
-    Ok(answer)
+    let response = exchange::send(server.addr, request)?;
+    let Response { status, body, .. } = &response;
+    ensure!(*status == 200, "GET {} returned {status}: {body}", request.path);
+    let kind = response.header("content-type").unwrap_or_default();
+    ensure!(kind.starts_with("application/json"), "GET {} returned {kind}", request.path);
+    Ok(response)
 }
 
 #[cfg(test)]

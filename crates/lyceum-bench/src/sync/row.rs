@@ -1,19 +1,19 @@
-//! Rows of the tables of sync.
+//! Rows of the `sync` tables.
 
 use super::rest::Line;
 use crate::figures::{median, megabytes, ratio};
 use crate::report::Row;
 use crate::wrk::Measured;
 
-/// What REST should reach: answers per second, and the part of what bare axum reaches.
+/// Goals for REST: requests per second, and the ratio to bare axum.
 const MIN_PER_SECOND: f64 = 10_000.0;
 const MIN_RATIO: f64 = 0.5;
 
-/// Times in milliseconds; the median counts.
+/// Times in milliseconds: median, with a goal, and maximum.
 pub(super) fn of_times(name: impl Into<String>, times: &[f64], goal: Option<f64>) -> Row {
     let worst = times.iter().copied().fold(f64::NAN, f64::max);
-    let middle = median(times.to_vec());
-    below(Row::of_figures(name, vec![format!("{middle:.0}"), format!("{worst:.0}")]), middle, goal)
+    let median_time = median(times.to_vec());
+    below(Row::of_figures(name, vec![format!("{median_time:.0}"), format!("{worst:.0}")]), median_time, goal)
 }
 
 /// Memory in megabytes.
@@ -22,12 +22,12 @@ pub(super) fn of_memory(name: impl Into<String>, kib: u64, goal: Option<f64>) ->
     below(Row::of_figures(name, vec![String::new(), format!("{megabytes:.0} MB")]), megabytes, goal)
 }
 
-/// Files that are not accounted for: there may be none.
+/// Files that are not accounted for; the goal is none.
 pub(super) fn of_lost(lost: usize) -> Row {
     Row::of_figures("files lost", vec![String::new(), lost.to_string()]).goal("0", lost == 0)
 }
 
-/// Answers per second, beside bare axum.
+/// Requests per second, compared with bare axum.
 pub(super) fn of_rest(line: &Line) -> Row {
     let speeds = |all: &[Measured]| all.iter().map(Measured::per_second).collect::<Vec<_>>();
     let (ours, bare) = (speeds(&line.lyceum), speeds(&line.bare));

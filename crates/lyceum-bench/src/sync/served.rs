@@ -1,4 +1,4 @@
-//! `lyceum serve` on an already synced source: how soon it is ready, and how much memory it holds.
+//! `lyceum serve` on a synced source: time until ready, and memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,21 +10,21 @@ use crate::memory;
 use lyceum_harness::exchange::{self, Request};
 use lyceum_harness::server::Server;
 
-/// How often a server is started in each round.
+/// Starts per round.
 const STARTS: u32 = 3;
 
-/// The longest wait until it is ready.
+/// Timeout until ready.
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What was found.
+/// Results.
 pub(super) struct ServedResults {
-    /// From the start of the process until `/readyz` is 200, in milliseconds.
+    /// From process start until `/readyz` is 200, in milliseconds.
     pub(super) ready: Vec<f64>,
-    /// The most memory that it held once the sync at its start was done.
+    /// Peak memory after the sync at start-up.
     pub(super) peak_kib: u64,
 }
 
-/// Starts it again and again.
+/// Measures repeated starts.
 pub(super) fn measure(lyceum: &Lyceum<'_>, data: &Path, rounds: u32) -> Result<ServedResults> {
     let (mut ready, mut peak_kib) = (Vec::new(), 0);
     for _ in 0..rounds.saturating_mul(STARTS) {
@@ -42,14 +42,14 @@ pub(super) fn measure(lyceum: &Lyceum<'_>, data: &Path, rounds: u32) -> Result<S
     Ok(ServedResults { ready, peak_kib })
 }
 
-/// Waits until a server says that requests may come.
+/// Waits until `/readyz` is 200.
 pub(super) fn until_ready(server: &Server, started: Instant) -> Result<()> {
     let request = Request::get("/readyz");
-    while !exchange::send(server.addr, &request).is_ok_and(|answer| answer.status == 200) {
+    while !exchange::send(server.addr, &request).is_ok_and(|response| response.status == 200) {
         if started.elapsed() > READY_TIMEOUT {
             return server.explain(Err(anyhow!("no 200 from GET /readyz within {READY_TIMEOUT:?}")));
         }
-        // To ask without pause would keep a core from the server.
+        // Busy polling would take a core from the server.
         std::thread::sleep(Duration::from_micros(500));
     }
     Ok(())

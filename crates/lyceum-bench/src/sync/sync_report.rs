@@ -1,10 +1,10 @@
-//! What `lyceum sync` says when it is done.
+//! Parses the report of `lyceum sync`.
 
-/// The report, as far as it is looked at.
+/// The used part of the report.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct SyncReport {
     pub(super) commit: String,
-    /// How long it took by its own reckoning, in milliseconds.
+    /// The reported duration, in milliseconds.
     pub(super) took_ms: f64,
     pub(super) added: usize,
     pub(super) changed: usize,
@@ -12,7 +12,7 @@ pub(super) struct SyncReport {
     pub(super) files: Files,
 }
 
-/// How many files are in which state.
+/// Number of files by state.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Files {
     pub(super) published: usize,
@@ -23,20 +23,20 @@ pub(super) struct Files {
 }
 
 impl SyncReport {
-    /// How many documents are not what they were.
+    /// Number of added, changed and removed documents.
     pub(super) fn touched(&self) -> usize {
         self.added + self.changed + self.removed
     }
 }
 
 impl Files {
-    /// All that are accounted for.
+    /// Total number of files.
     pub(super) fn total(&self) -> usize {
         self.published + self.drafts + self.unpublished + self.skipped + self.failed
     }
 }
 
-/// Reads the report; nothing if it is not one.
+/// Parses the report; `None` if it is invalid.
 pub(super) fn parse(text: &str) -> Option<SyncReport> {
     let (_, first) = text.lines().next()?.split_once(" at ")?;
     let (commit, took) = first.split_once(", in ")?;
@@ -54,7 +54,7 @@ pub(super) fn parse(text: &str) -> Option<SyncReport> {
     })
 }
 
-/// Reads `N files: N published, N drafts, N unpublished, N skipped, N failed`.
+/// Parses `N files: N published, N drafts, N unpublished, N skipped, N failed`.
 fn files(line: &str) -> Option<Files> {
     let (all, rest) = line.split_once(" files: ")?;
     let count = |word: &str| {

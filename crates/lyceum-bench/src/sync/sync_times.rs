@@ -1,35 +1,35 @@
-//! One repository, brought in round after round: what was found, and its table.
+//! Results of one repository, and their table.
 
-use super::material::Material;
+use super::dataset::Dataset;
 use super::row::{of_lost, of_memory, of_times};
 use super::sync_report::Files;
 use crate::figures::median;
 use crate::report::{Report, Row, Table};
 
-/// What was found; times in milliseconds.
+/// Results; times in milliseconds.
 pub(super) struct SyncTimes {
-    material: &'static Material,
+    dataset: &'static Dataset,
     pub(super) files: Files,
-    /// How many documents there are by Git's own word.
+    /// Number of Markdown files in Git.
     pub(super) in_git: usize,
     pub(super) cold: Vec<f64>,
     pub(super) same: Vec<f64>,
     pub(super) changed: Vec<f64>,
-    /// The same by its own reckoning: without the start of the process, without fetching and without shelving.
+    /// The same by the program's report: without process start, fetch and uploads.
     pub(super) cold_took: Vec<f64>,
     pub(super) same_took: Vec<f64>,
     pub(super) changed_took: Vec<f64>,
-    /// How many files the last commit changed, and how many of them are served.
+    /// Number of files in the last edit, and how many of them are published.
     pub(super) edited: usize,
     pub(super) changed_documents: usize,
     pub(super) peak_kib: u64,
 }
 
 impl SyncTimes {
-    /// Nothing yet.
-    pub(super) fn of(material: &'static Material) -> Self {
+    /// Empty results.
+    pub(super) fn of(dataset: &'static Dataset) -> Self {
         Self {
-            material,
+            dataset,
             files: Files::default(),
             in_git: 0,
             cold: Vec::new(),
@@ -45,15 +45,15 @@ impl SyncTimes {
     }
 
     pub(super) fn name(&self) -> &'static str {
-        self.material.name
+        self.dataset.name
     }
 
-    /// How many files are not accounted for, or too many are.
+    /// Number of files missing or surplus in the report.
     fn lost(&self) -> usize {
         self.in_git.abs_diff(self.files.total())
     }
 
-    /// Says what there is of it, and how long it took.
+    /// Adds the dataset's summary and table to a report.
     pub(super) fn add_to(&self, report: &mut Report) {
         let Files { published, drafts, unpublished, skipped, failed } = self.files;
         let seconds = median(self.cold.clone()) / 1000.0;
@@ -62,7 +62,7 @@ impl SyncTimes {
         report.say(format!("### {}", self.name()));
         report.say(format!(
             "{} files = {published} published + {drafts} drafts + {unpublished} unpublished + {skipped} skipped + \
-             {failed} failed. From nothing {files:.0} files or {documents:.0} documents a second.",
+             {failed} failed. Cold sync: {files:.0} files or {documents:.0} documents per second.",
             self.in_git,
         ));
         let columns = ["`lyceum sync`, milliseconds", "median", "worst"];
@@ -70,7 +70,7 @@ impl SyncTimes {
     }
 
     fn rows(&self) -> Vec<Row> {
-        let goals = self.material.goals;
+        let goals = self.dataset.goals;
         let Self { edited, changed_documents, .. } = self;
         let own = "of which reading and storing, by its own report";
         vec![
@@ -84,7 +84,7 @@ impl SyncTimes {
                 goals.changed,
             ),
             of_times("of which reading and storing", &self.changed_took, None),
-            of_memory("memory from an empty data folder, at most", self.peak_kib, goals.memory),
+            of_memory("peak memory from an empty data folder", self.peak_kib, goals.memory),
             of_lost(self.lost()),
         ]
     }

@@ -1,32 +1,32 @@
-//! The tables of sync.
+//! Tables of the `sync` benchmark.
 
-use super::material::SERVED;
+use super::dataset::SERVED;
 use super::rest::Rest;
 use super::row::{of_memory, of_rest, of_times};
 use super::served::ServedResults;
 use super::sync_times::SyncTimes;
 use crate::report::{Report, Row, Table};
 
-/// What a restart should stay under, in milliseconds.
+/// Goal for a restart, in milliseconds.
 const MAX_READY_MS: f64 = 2000.0;
 
-/// What the server should stay under, in megabytes.
+/// Goal for the server's memory, in megabytes.
 const MAX_MEMORY_MB: f64 = 200.0;
 
-/// Everything that was measured.
+/// All results.
 #[derive(Default)]
 pub(super) struct Results {
-    pub(super) brought: Vec<SyncTimes>,
+    pub(super) syncs: Vec<SyncTimes>,
     pub(super) served: Option<ServedResults>,
     pub(super) rest: Option<Rest>,
-    /// What could not be measured, and why.
+    /// Measurements that failed, with the reason.
     pub(super) problems: Vec<String>,
 }
 
 impl Results {
     pub(super) fn report(&self) -> Report {
         let mut report = Report::default();
-        self.brought.iter().for_each(|brought| brought.add_to(&mut report));
+        self.syncs.iter().for_each(|sync| sync.add_to(&mut report));
         if self.served.is_some() || self.rest.is_some() {
             let title = format!("`lyceum serve` with {SERVED}, already synced");
             report.add(Table::new(&["milliseconds", "median", "worst"], self.served_rows()).titled(title));
@@ -42,12 +42,13 @@ impl Results {
         let served = self.served.iter().flat_map(|served| {
             [
                 of_times("from the start until `/readyz` is 200", &served.ready, Some(MAX_READY_MS)),
-                of_memory("memory once everything is loaded, at most", served.peak_kib, Some(MAX_MEMORY_MB)),
+                of_memory("peak memory once everything is loaded", served.peak_kib, Some(MAX_MEMORY_MB)),
             ]
         });
-        let rest = self.rest.iter().map(|rest| {
-            of_memory("memory after all calls below, at most", rest.peak_kib, Some(MAX_MEMORY_MB))
-        });
+        let rest = self
+            .rest
+            .iter()
+            .map(|rest| of_memory("peak memory after all calls below", rest.peak_kib, Some(MAX_MEMORY_MB)));
         served.chain(rest).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of talking to wrk.
+//! Scripts and output of wrk.
 
 use super::{Measured, parse, script};
 use lyceum_harness::exchange::Request;

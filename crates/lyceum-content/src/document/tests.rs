@@ -1,4 +1,4 @@
-//! Documents as people write them.
+//! Parsing and validation of documents.
 
 use lyceum_model::RelPath;
 
@@ -10,14 +10,14 @@ fn check(path: &str, frontmatter: &str, content_type: &str, visibility: Visibili
     let ontology = Ontology::standard().unwrap();
     let text = format!("---\n{frontmatter}\n---\nBody.\n");
     let document = read(&ontology, &RelPath::parse(path).unwrap(), &text).unwrap();
-    let told: Vec<String> =
+    let messages: Vec<String> =
         document.faults.iter().map(|fault| format!("{}: {}", fault.field, fault.message)).collect();
     assert_eq!(
         (document.content_type.as_str(), document.visibility),
         (content_type, visibility),
         "{frontmatter}"
     );
-    assert_eq!(told, faults, "{frontmatter}");
+    assert_eq!(messages, faults, "{frontmatter}");
     assert_eq!(document.body, "Body.\n");
 }
 
@@ -37,11 +37,11 @@ fn the_folder_decides_unless_the_frontmatter_says_otherwise() {
         &format!("{GOOD}\ntype: data"),
         "data",
         Unpublished,
-        &["type: \"data\" gathers others; write one of gathering, group, person, place, project"],
+        &["type: \"data\" is a parent-only type; write one of gathering, group, person, place, project"],
     );
-    let told = "type: \"resource\" gathers others; write one of pattern, playbook, practice, primitive, protocol, question";
-    check("artifacts/patterns/a.md", &format!("{GOOD}\ntype: resource"), "pattern", Unpublished, &[told]);
-    check("notes/a.md", &format!("{GOOD}\ntype: resource"), "resource", Unpublished, &[told]);
+    let messages = "type: \"resource\" is a parent-only type; write one of pattern, playbook, practice, primitive, protocol, question";
+    check("artifacts/patterns/a.md", &format!("{GOOD}\ntype: resource"), "pattern", Unpublished, &[messages]);
+    check("notes/a.md", &format!("{GOOD}\ntype: resource"), "resource", Unpublished, &[messages]);
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn where_it_is_not_clear_what_was_meant_nothing_is_shown() {
 }
 
 #[test]
-fn what_breaks_the_schema_is_told_with_what_to_write() {
+fn what_breaks_the_schema_is_messages_with_what_to_write() {
     let check = |path: &str, frontmatter: &str, content_type: &str, faults: &[&str]| {
         check(path, frontmatter, content_type, Visibility::Unpublished, faults);
     };
@@ -89,14 +89,14 @@ fn what_breaks_the_schema_is_told_with_what_to_write() {
         "notes/a.md",
         &format!("{GOOD}\nauthor: ana"),
         "file",
-        &["author: is one text; write it as a list"],
+        &["author: is a single string; write it as a list"],
     );
     check("links/a.md", GOOD, "link", &["url: is missing; write url: https://example.org"]);
     check(
         "links/a.md",
         &format!("{GOOD}\nurl: not an address"),
         "link",
-        &["url: is not an address of the web; write url: https://example.org"],
+        &["url: is not a URL; write url: https://example.org"],
     );
     check(
         "data/people/a.md",

@@ -5,17 +5,17 @@ use std::{cmp::Reverse, collections::HashMap, sync::Arc};
 use super::Entry;
 use crate::ontology::Ontology;
 
-/// The entries of one moment: the newest first, then by path.
+/// All entries, sorted by date (newest first), then by path.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
     entries: Vec<Arc<Entry>>,
-    places: HashMap<String, usize>,
+    positions: HashMap<String, usize>,
 }
 
-/// What is asked for. What is not given is not asked for.
+/// A filter over entries. Unset fields match everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// A type; one that others extend means all of them.
+    /// A content type, including the types that extend it.
     pub content_type: Option<String>,
     /// A group.
     pub group: Option<String>,
@@ -27,37 +27,37 @@ pub struct Filter {
     pub tags: Vec<String>,
 }
 
-/// A part of what was asked for.
+/// One page of filtered entries.
 #[derive(Debug)]
 pub struct EntryPage<'a> {
-    /// The entries from `offset` on.
+    /// The entries of the page.
     pub entries: Vec<&'a Arc<Entry>>,
-    /// How many there are in all.
+    /// Number of matching entries in total.
     pub total: usize,
 }
 
 impl Catalog {
-    /// Puts entries in order.
+    /// Sorts and indexes the entries.
     pub fn new(entries: impl IntoIterator<Item = Arc<Entry>>) -> Self {
         let mut entries: Vec<Arc<Entry>> = entries.into_iter().collect();
         entries
             .sort_by(|a, b| (Reverse(a.moment), &a.summary.path).cmp(&(Reverse(b.moment), &b.summary.path)));
-        let places = entries.iter().enumerate().map(|(place, entry)| (entry.key(), place)).collect();
-        Self { entries, places }
+        let positions = entries.iter().enumerate().map(|(position, entry)| (entry.key(), position)).collect();
+        Self { entries, positions }
     }
 
-    /// Every entry, the newest first.
+    /// All entries, newest first.
     pub fn entries(&self) -> &[Arc<Entry>] {
         &self.entries
     }
 
-    /// The entry of that type and id.
+    /// Finds an entry by type and id.
     pub fn get(&self, content_type: &str, id: &str) -> Option<&Arc<Entry>> {
-        let place = self.places.get(&format!("{content_type}/{id}"))?;
-        self.entries.get(*place)
+        let position = self.positions.get(&format!("{content_type}/{id}"))?;
+        self.entries.get(*position)
     }
 
-    /// The entries that fit, in order: so many at most, from a place on.
+    /// Returns up to `limit` matching entries, starting at `offset`.
     pub fn find(&self, ontology: &Ontology, filter: &Filter, offset: usize, limit: usize) -> EntryPage<'_> {
         if *filter == Filter::default() {
             let entries = self.entries.iter().skip(offset).take(limit).collect();
@@ -67,7 +67,7 @@ impl Catalog {
             .content_type
             .as_ref()
             .map(|wanted| ontology.with_children(wanted).map(|one| one.name.as_str()).collect());
-        let fits = |entry: &&Arc<Entry>| {
+        let matches = |entry: &&Arc<Entry>| {
             let one = &entry.summary;
             let same = |wanted: &Option<String>, is: &Option<String>| wanted.is_none() || wanted == is;
             types.as_ref().is_none_or(|types| types.contains(&one.content_type.as_str()))
@@ -78,7 +78,7 @@ impl Catalog {
         };
         let mut entries = Vec::new();
         let mut total = 0;
-        for entry in self.entries.iter().filter(fits) {
+        for entry in self.entries.iter().filter(matches) {
             if total >= offset && entries.len() < limit {
                 entries.push(entry);
             }

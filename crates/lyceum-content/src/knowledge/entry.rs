@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::ontology;
 
-/// What an entry is made of.
+/// Input for [`Entry::new`].
 #[derive(Debug, Clone)]
 pub struct EntryParts {
     /// Its id, unique within its type.
@@ -17,7 +17,7 @@ pub struct EntryParts {
     pub content_type: String,
     /// Its file.
     pub path: RelPath,
-    /// Its title, or what stands for one.
+    /// Its title, or a substitute.
     pub title: String,
     /// The first paragraph.
     pub excerpt: String,
@@ -25,32 +25,32 @@ pub struct EntryParts {
     pub metadata: Map<String, Value>,
     /// The commit it was synced at; for a folder, `tree-` and a hash of its files.
     pub version: String,
-    /// When that was.
+    /// When it was synced.
     pub synced_at: Timestamp,
     /// Link to the file at that commit.
     pub url: Option<String>,
-    /// The hash of the whole document as it is kept.
+    /// Content hash of the stored document.
     pub hash: String,
-    /// The line of the file that its text begins on, from 1 on.
+    /// The line of the file on which the body starts, from 1.
     pub first_line: usize,
 }
 
 /// The row of a document in the catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
-    /// What clients see of it in a list.
+    /// What clients see in a list.
     pub summary: Summary,
     /// The first paragraph.
     pub excerpt: String,
     /// The fields of its frontmatter.
     pub metadata: Map<String, Value>,
-    /// The hash of the whole document as it is kept.
+    /// Content hash of the stored document.
     pub hash: String,
-    /// The line of the file that its text begins on, from 1 on.
+    /// The line of the file on which the body starts, from 1.
     pub first_line: usize,
-    /// Its day, to sort by.
+    /// Its date, for sorting.
     pub moment: Option<Timestamp>,
-    /// `summary` as JSON, written once and sent often.
+    /// `summary` as JSON, serialized once because it is sent often.
     pub json: Box<str>,
 }
 
@@ -88,7 +88,7 @@ pub struct Summary {
 }
 
 impl Entry {
-    /// Makes an entry of its parts.
+    /// Builds an entry from its parts.
     pub fn new(parts: EntryParts) -> Self {
         let EntryParts { id, content_type, path, title, excerpt, metadata, .. } = parts;
         let EntryParts { version, synced_at, url, hash, first_line, .. } = parts;
@@ -116,18 +116,18 @@ impl Entry {
         Self { summary, excerpt, metadata, hash, first_line, moment, json }
     }
 
-    /// `type/id`: what no two entries share.
+    /// The unique key, `type/id`.
     pub fn key(&self) -> String {
         format!("{}/{}", self.summary.content_type, self.summary.id)
     }
 
-    /// The texts of a field that holds a list.
+    /// The strings of a list field.
     pub fn texts(&self, field: &str) -> Vec<String> {
         texts(self.metadata.get(field))
     }
 }
 
-/// The texts of a list, or of a single text.
+/// The strings of a list, or a single string as a list of one.
 pub fn texts(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).map(str::to_owned).collect(),

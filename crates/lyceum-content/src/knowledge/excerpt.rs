@@ -1,9 +1,9 @@
-//! Short forms of a text: its first heading, its first paragraph, its beginning.
+//! Short forms of a text: first heading, first paragraph, truncated text.
 
-/// How long an excerpt is at most, in characters.
+/// Maximum length of an excerpt, in characters.
 const MAX_EXCERPT_CHARS: usize = 400;
 
-/// The first paragraph of a markdown text, on one line, without the marks of markdown.
+/// Returns the first paragraph of a markdown text, on one line and without markup.
 pub fn excerpt(body: &str) -> String {
     let mut paragraph = String::new();
     let mut in_code = false;
@@ -12,13 +12,13 @@ pub fn excerpt(body: &str) -> String {
             in_code = !in_code;
             continue;
         }
-        let is_text = !in_code && !line.is_empty() && !is_ornament(line);
+        let is_text = !in_code && !line.is_empty() && !is_markup(line);
         match (is_text, paragraph.is_empty()) {
             (true, _) => {
                 if !paragraph.is_empty() {
                     paragraph.push(' ');
                 }
-                paragraph.push_str(&plain(line));
+                paragraph.push_str(&strip_markup(line));
             }
             (false, false) => break,
             (false, true) => {}
@@ -30,28 +30,27 @@ pub fn excerpt(body: &str) -> String {
     truncate(paragraph.trim(), MAX_EXCERPT_CHARS)
 }
 
-/// The first heading of a markdown text.
+/// Returns the first heading of a markdown text.
 pub fn heading(body: &str) -> Option<String> {
     let mut in_code = false;
     body.lines().map(str::trim).find_map(|line| {
         in_code ^= line.starts_with("```") || line.starts_with("~~~");
         let text = line.strip_prefix('#').filter(|_| !in_code)?.trim_start_matches('#');
-        let text = text.strip_prefix(' ').map(|text| plain(text.trim().trim_end_matches('#').trim()));
+        let text = text.strip_prefix(' ').map(|text| strip_markup(text.trim().trim_end_matches('#').trim()));
         text.filter(|text| !text.is_empty()).map(|text| truncate(&text, 200))
     })
 }
 
-/// The beginning of a text, cut at a word and marked where something is left out; so many characters at most, without
-/// the mark.
-pub fn truncate(text: &str, most: usize) -> String {
-    let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
+/// Truncates a text to `max_chars` characters at a word boundary and appends `...` if anything was cut.
+pub fn truncate(text: &str, max_chars: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(max_chars) else { return text.to_owned() };
     let cut = text.get(..end).unwrap_or(text);
     let cut = cut.rfind(' ').and_then(|space| cut.get(..space)).unwrap_or(cut);
     format!("{cut}...")
 }
 
-/// Lines that say nothing on their own: headings, rules, tables, pictures, comments, quotes of code.
-fn is_ornament(line: &str) -> bool {
+/// Whether a line is markup rather than text: a heading, rule, table, image or comment.
+fn is_markup(line: &str) -> bool {
     line.starts_with('#')
         || line.starts_with('|')
         || line.starts_with("![")
@@ -60,8 +59,8 @@ fn is_ornament(line: &str) -> bool {
         || line.chars().all(|c| matches!(c, '-' | '*' | '_' | '='))
 }
 
-/// A line without the marks of links and emphasis: `[[a|b]]` and `[b](c)` are `b`.
-fn plain(line: &str) -> String {
+/// Strips the markup of links and emphasis: `[[a|b]]` and `[b](c)` become `b`.
+fn strip_markup(line: &str) -> String {
     let line = line.trim_start_matches(['>', ' ']);
     let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line);
     let mut text = String::with_capacity(line.len());

@@ -1,7 +1,7 @@
-//! Ids of documents: the name of the file where that is free, decided from the whole tree.
+//! Ids of documents: a slug of the file name, made unique over the whole tree.
 //!
-//! Invariants: an id is 1 to 64 of `a-z 0-9 - _ .`, unique within its type, and the same for the same tree whatever
-//! was there before. Of several documents with one name the first path keeps it; the others get a hash of theirs.
+//! Invariants: an id is 1 to 64 of `a-z 0-9 - _ .`, unique within its type, and depends on the tree alone, not on its
+//! history. If documents share a slug, the first path gets it; the others append a hash of their path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +9,10 @@ use lyceum_model::RelPath;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-/// The longest id.
+/// Maximum length of an id.
 pub const MAX_ID_BYTES: usize = 64;
 
-/// How many digits of a hash are appended; more where that is taken too.
+/// Number of hash digits to append; more if that id is taken too.
 const HASH_DIGITS: usize = 8;
 
 /// The id of a document.
@@ -20,11 +20,11 @@ const HASH_DIGITS: usize = 8;
 pub struct AssignedId {
     /// The id.
     pub id: String,
-    /// Whether it is the plain name of the file.
+    /// Whether it is the slug without a hash.
     pub is_plain: bool,
 }
 
-/// The ids of all documents of a tree, given with their types.
+/// Assigns ids to all documents of a tree, given as paths with content types.
 pub fn assign<'a>(
     documents: impl IntoIterator<Item = (&'a RelPath, &'a str)>,
 ) -> BTreeMap<&'a RelPath, AssignedId> {
@@ -54,7 +54,7 @@ pub fn assign<'a>(
     ids
 }
 
-/// The name of a file as it can stand in a URL: lower case, without accents, anything else as `-`.
+/// URL-safe slug of a file name: lower case, accents stripped, anything else replaced by `-`.
 fn slug(path: &RelPath) -> String {
     let name = path.name();
     let stem = name.strip_suffix(path.extension()).unwrap_or(name);
@@ -71,10 +71,10 @@ fn slug(path: &RelPath) -> String {
 
 fn with_hash(slug: &str, hash: &str) -> String {
     let room = MAX_ID_BYTES.saturating_sub(hash.len() + 1);
-    let kept: String = slug.chars().take(room).collect();
-    match kept.trim_end_matches(['-', '.']) {
+    let prefix: String = slug.chars().take(room).collect();
+    match prefix.trim_end_matches(['-', '.']) {
         "" => hash.chars().take(MAX_ID_BYTES).collect(),
-        kept => format!("{kept}-{hash}"),
+        prefix => format!("{prefix}-{hash}"),
     }
 }
 

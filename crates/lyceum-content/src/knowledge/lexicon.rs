@@ -1,4 +1,4 @@
-//! The lexicon: documents of the type `tag`, found by what people call them.
+//! The lexicon: documents of the type `tag`, looked up by id, title or alias.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::{Catalog, Entry};
 /// The type of the documents that define a term.
 const TERM_TYPE: &str = "tag";
 
-/// The term of that name: by its id, its title or one of its aliases, however it is written.
+/// Finds a term by id, title or alias, ignoring case, accents and punctuation.
 pub fn define<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Entry>> {
     let wanted = folded(name);
     if wanted.is_empty() {
@@ -20,7 +20,7 @@ pub fn define<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a Arc<Entry>> {
     terms(catalog).find(|entry| named(entry)).or_else(|| terms(catalog).find(|entry| also(entry)))
 }
 
-/// The terms that a keyword occurs in, those that are named by it first.
+/// Searches the terms for a keyword; matches in names rank first.
 pub fn search_terms<'a>(catalog: &'a Catalog, keyword: &str) -> Vec<&'a Arc<Entry>> {
     let wanted = folded(keyword);
     let rank = |entry: &Entry| {
@@ -50,7 +50,7 @@ pub(super) fn terms(catalog: &Catalog) -> impl Iterator<Item = &Arc<Entry>> {
     catalog.entries().iter().filter(|entry| entry.summary.content_type == TERM_TYPE)
 }
 
-/// A name as it is compared: lower case, without accents, words apart by one space.
+/// Normalizes a name for comparison: lower case, accents stripped, words separated by one space.
 pub(super) fn folded(text: &str) -> String {
     let plain = text.nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c));
     let lower: String = plain.flat_map(char::to_lowercase).collect();

@@ -1,4 +1,4 @@
-//! Groups and releases: who the documents belong to, and what they were given out with.
+//! Groups and releases of documents.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,24 +7,24 @@ use super::{Catalog, Entry};
 /// A group or cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group<'a> {
-    /// What documents call it in their field `group`.
+    /// The value of the documents' `group` field.
     pub slug: String,
-    /// The document about it, where there is one.
+    /// The document about the group, if any.
     pub entry: Option<&'a Arc<Entry>>,
-    /// How many documents belong to it.
+    /// Number of documents in the group.
     pub documents: usize,
 }
 
 /// A release.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Release<'a> {
-    /// What documents call it in their field `release`.
+    /// The value of the documents' `release` field.
     pub slug: &'a str,
-    /// Its documents, the newest first.
+    /// Its documents, newest first.
     pub entries: Vec<&'a Arc<Entry>>,
 }
 
-/// Every group: those with a document of their own, and those that documents name.
+/// Lists all groups: those with a document of their own, and those named in `group` fields.
 pub fn groups(catalog: &Catalog) -> Vec<Group<'_>> {
     let mut groups: BTreeMap<String, Group<'_>> = BTreeMap::new();
     for entry in catalog.entries().iter().filter(|entry| entry.summary.content_type == "group") {
@@ -38,17 +38,17 @@ pub fn groups(catalog: &Catalog) -> Vec<Group<'_>> {
     groups.into_values().collect()
 }
 
-/// Every release that documents name; the one with the newest document first.
+/// Lists all releases named in `release` fields, the one with the newest document first.
 pub fn releases(catalog: &Catalog) -> Vec<Release<'_>> {
     let mut releases: Vec<Release<'_>> = Vec::new();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut positions: BTreeMap<&str, usize> = BTreeMap::new();
     for entry in catalog.entries() {
         let Some(slug) = entry.summary.release.as_deref() else { continue };
-        let place = *places.entry(slug).or_insert_with(|| {
+        let position = *positions.entry(slug).or_insert_with(|| {
             releases.push(Release { slug, entries: Vec::new() });
             releases.len() - 1
         });
-        if let Some(release) = releases.get_mut(place) {
+        if let Some(release) = releases.get_mut(position) {
             release.entries.push(entry);
         }
     }

@@ -1,7 +1,7 @@
-//! Checking the fields of a document against its type.
+//! Validates the fields of a document against its type.
 //!
-//! Real documents are messy. What can be read as it was meant is read so and told (a single text where a list should
-//! be); what can't is told, and the document is kept as it is.
+//! Validation is lenient. A value with an obvious meaning, such as a single string instead of a list, is repaired and
+//! reported. Any other invalid value is reported and left unchanged.
 
 use serde_json::{Map, Value};
 
@@ -11,114 +11,114 @@ use super::{
     definition::{FieldDefinition, FieldKind},
 };
 
-/// Something in the frontmatter that is not as its type has it.
+/// A field that violates the schema of its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldFault {
     /// The field.
     pub field: String,
-    /// What is wrong, and what to write.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
-/// Everything that is not as the type has it, and the fields with what could be mended.
+/// Validates fields; returns them with repairs applied, and all violations.
 pub fn check(
     content_type: &ContentType,
     fields: &Map<String, Value>,
 ) -> (Map<String, Value>, Vec<FieldFault>) {
     let mut faults = Vec::new();
-    let mut mended = fields.clone();
+    let mut repaired = fields.clone();
     for (name, definition) in &content_type.fields {
-        let mut tell = |message: String| faults.push(FieldFault { field: name.clone(), message });
+        let mut report = |message: String| faults.push(FieldFault { field: name.clone(), message });
         match fields.get(name) {
             None | Some(Value::Null) if definition.required => {
-                tell(format!("is missing; write {name}: {}", example(definition)));
+                report(format!("is missing; write {name}: {}", example(definition)));
             }
             None | Some(Value::Null) => {}
-            Some(value) => match read(definition, value) {
-                FieldCheck::Fits => {}
-                FieldCheck::Mended(value, message) => {
-                    tell(message);
-                    mended.insert(name.clone(), value);
+            Some(value) => match check_field(definition, value) {
+                FieldCheck::Valid => {}
+                FieldCheck::Repaired(value, message) => {
+                    report(message);
+                    repaired.insert(name.clone(), value);
                 }
-                FieldCheck::Wrong(message) => {
-                    tell(format!("{message}; write {name}: {}", example(definition)));
+                FieldCheck::Invalid(message) => {
+                    report(format!("{message}; write {name}: {}", example(definition)));
                 }
             },
         }
     }
-    (mended, faults)
+    (repaired, faults)
 }
 
 enum FieldCheck {
-    Fits,
-    Mended(Value, String),
-    Wrong(String),
+    Valid,
+    Repaired(Value, String),
+    Invalid(String),
 }
 
-fn read(definition: &FieldDefinition, value: &Value) -> FieldCheck {
+fn check_field(definition: &FieldDefinition, value: &Value) -> FieldCheck {
     match definition.kind {
-        FieldKind::Any => FieldCheck::Fits,
+        FieldKind::Any => FieldCheck::Valid,
         FieldKind::Text => match value {
             Value::String(text) if definition.required && text.trim().is_empty() => {
-                FieldCheck::Wrong("is empty".to_owned())
+                FieldCheck::Invalid("is empty".to_owned())
             }
-            Value::String(_) => FieldCheck::Fits,
-            Value::Number(_) | Value::Bool(_) => FieldCheck::Mended(
+            Value::String(_) => FieldCheck::Valid,
+            Value::Number(_) | Value::Bool(_) => FieldCheck::Repaired(
                 Value::String(value.to_string()),
                 "is not text; put it in quotes".to_owned(),
             ),
-            Value::Null | Value::Array(_) | Value::Object(_) => FieldCheck::Wrong("is not text".to_owned()),
+            Value::Null | Value::Array(_) | Value::Object(_) => FieldCheck::Invalid("is not text".to_owned()),
         },
         FieldKind::Texts => match value {
-            Value::Array(items) if items.iter().all(Value::is_string) => FieldCheck::Fits,
-            Value::String(text) => FieldCheck::Mended(
+            Value::Array(items) if items.iter().all(Value::is_string) => FieldCheck::Valid,
+            Value::String(text) => FieldCheck::Repaired(
                 Value::Array(vec![Value::String(text.clone())]),
-                "is one text; write it as a list".to_owned(),
+                "is a single string; write it as a list".to_owned(),
             ),
-            _ => FieldCheck::Wrong("is not a list of texts".to_owned()),
+            _ => FieldCheck::Invalid("is not a list of strings".to_owned()),
         },
         FieldKind::Bool => match value {
-            Value::Bool(_) => FieldCheck::Fits,
-            _ => FieldCheck::Wrong("is neither true nor false".to_owned()),
+            Value::Bool(_) => FieldCheck::Valid,
+            _ => FieldCheck::Invalid("is neither true nor false".to_owned()),
         },
         FieldKind::Date => match value.as_str() {
-            Some(text) if moment(text).is_some() => FieldCheck::Fits,
+            Some(text) if moment(text).is_some() => FieldCheck::Valid,
             text => match text.and_then(dates::standard_form) {
                 Some(form) => {
                     let message = format!("is not in the standard form; write {form}");
-                    FieldCheck::Mended(Value::String(form), message)
+                    FieldCheck::Repaired(Value::String(form), message)
                 }
-                None => FieldCheck::Wrong("is not a date".to_owned()),
+                None => FieldCheck::Invalid("is not a date".to_owned()),
             },
         },
-        FieldKind::Url => fits(value.as_str().is_some_and(is_url), "is not an address of the web"),
-        FieldKind::Email => fits(value.as_str().is_some_and(is_email), "is not an e-mail address"),
+        FieldKind::Url => valid_if(value.as_str().is_some_and(is_url), "is not a URL"),
+        FieldKind::Email => valid_if(value.as_str().is_some_and(is_email), "is not an e-mail address"),
         FieldKind::Choice => {
             let chosen = value.as_str().is_some_and(|text| definition.of.iter().any(|one| one == text));
-            fits(chosen, &format!("is none of {}", definition.of.join(", ")))
+            valid_if(chosen, &format!("is none of {}", definition.of.join(", ")))
         }
         FieldKind::Place => {
             let number = |key| value.get(key).is_some_and(Value::is_number);
-            fits(number("lat") && number("lng"), "is not a place with lat and lng")
+            valid_if(number("lat") && number("lng"), "is not a place with lat and lng")
         }
     }
 }
 
-fn fits(fits: bool, message: &str) -> FieldCheck {
-    if fits { FieldCheck::Fits } else { FieldCheck::Wrong(message.to_owned()) }
+fn valid_if(valid: bool, message: &str) -> FieldCheck {
+    if valid { FieldCheck::Valid } else { FieldCheck::Invalid(message.to_owned()) }
 }
 
-/// Scheme, host and what follows; enough to tell an address from a text.
+/// Checks for a scheme and, with http(s), a host; enough to tell a URL from other text.
 fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
-    let scheme_fits = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+    let valid_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
     let host = rest.strip_prefix("//").map(|rest| rest.split(['/', '?', '#']).next().unwrap_or_default());
-    let web = matches!(scheme, "http" | "https");
-    scheme_fits
+    let is_http = matches!(scheme, "http" | "https");
+    valid_scheme
         && !rest.is_empty()
         && !text.contains(char::is_whitespace)
-        && (!web || host.is_some_and(|host| !host.is_empty()))
+        && (!is_http || host.is_some_and(|host| !host.is_empty()))
 }
 
 fn is_email(text: &str) -> bool {

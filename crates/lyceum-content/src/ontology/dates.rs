@@ -1,4 +1,4 @@
-//! Dates: as the standard has them, and as people write them.
+//! Parses dates: ISO 8601, and other common notations.
 
 use jiff::{
     Timestamp,
@@ -7,7 +7,7 @@ use jiff::{
     tz::TimeZone,
 };
 
-/// Days as people write them. Month before day between slashes, as JavaScript reads it.
+/// Common date notations. With slashes the month comes before the day, as in JavaScript.
 const DATE_FORMATS: [&str; 11] = [
     "%Y/%m/%d",
     "%Y-%m-%d",
@@ -22,16 +22,16 @@ const DATE_FORMATS: [&str; 11] = [
     "%Y %b %d",
 ];
 
-/// What may follow a day.
+/// Times that may follow a date.
 const TIME_FORMATS: [&str; 5] = ["", " %H:%M", " %H:%M:%S", " %I:%M %p", " %H:%M:%S GMT"];
 
-/// The first letters of the days of the week.
+/// Prefixes of the weekdays.
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
-/// The longest text that is looked at.
+/// Maximum length of a date; longer texts are rejected.
 const MAX_DATE_BYTES: usize = 64;
 
-/// A day or a moment in its standard form: `2024-01-15`, `2024-01-15 10:00`, `2024-01-15T10:00:00Z`.
+/// Parses an ISO 8601 date or time: `2024-01-15`, `2024-01-15 10:00`, `2024-01-15T10:00:00Z`.
 pub fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     text.parse::<Timestamp>()
@@ -40,7 +40,7 @@ pub fn moment(text: &str) -> Option<Timestamp> {
         .or_else(|| text.parse::<Date>().ok().and_then(|date| in_utc(date.at(0, 0, 0, 0))))
 }
 
-/// The standard form of a date as people write it: `February 1, 2024` is `2024-02-01`. A time without a zone is in UTC.
+/// Converts other notations to ISO 8601: `February 1, 2024` becomes `2024-02-01`. A time without a zone is in UTC.
 pub(super) fn standard_form(text: &str) -> Option<String> {
     let text = text.trim();
     if text.len() > MAX_DATE_BYTES {
@@ -49,7 +49,7 @@ pub(super) fn standard_form(text: &str) -> Option<String> {
     if let Ok(zoned) = rfc2822::parse(text) {
         return Some(zoned.timestamp().to_string());
     }
-    // `Feb. 1` and `Thu, …` say the same without the dot and without the day of the week.
+    // Drop the dot of `Feb. 1` and the weekday of `Thu, …`.
     let text = without_weekday(text).replace(". ", " ");
     let written = DATE_FORMATS
         .iter()

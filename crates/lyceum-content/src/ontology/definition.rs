@@ -1,4 +1,4 @@
-//! An ontology as it is written, and the way from there to one that can be used.
+//! The TOML form of an ontology, and its validation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,39 +7,41 @@ use serde::{Deserialize, Serialize};
 
 use super::{ContentType, Ontology, ROOT_KEY};
 
-/// Why a text is no ontology. The text is for whoever wrote it.
+/// Why an ontology is invalid. The message is for its author.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OntologyFault {
-    /// It is not TOML of this form.
-    #[error("the ontology can't be read: {0}")]
+    /// It is not valid TOML, or not of this schema.
+    #[error("can't parse the ontology: {0}")]
     NotToml(String),
     /// There is no type named `file`.
-    #[error("the ontology has no type named \"file\"; every tree of types begins with it")]
+    #[error("the ontology has no type named \"file\"; it is the root that all types extend")]
     NoRoot,
-    /// Two types have one name.
+    /// Two types have the same name.
     #[error("the ontology has two types named {0:?}")]
-    Twice(String),
-    /// A name that can't stand in a URL.
-    #[error("{0:?} can't be a type's name: write a-z, 0-9 and -, beginning with a letter, at most 40")]
+    Duplicate(String),
+    /// A name that is not URL-safe.
+    #[error("{0:?} is not a valid type name; use at most 40 of a-z, 0-9 and -, starting with a letter")]
     Name(String),
-    /// A type extends one that is not there, or itself in the end.
-    #[error("the type {name:?} extends {parent:?}, which is not there or extends it in turn")]
+    /// A type extends an unknown type, or itself through a cycle.
+    #[error("the type {name:?} extends {parent:?}, which does not exist or forms a cycle")]
     Parent {
         /// The type.
         name: String,
-        /// What it says that it extends.
+        /// The type that it extends.
         parent: String,
     },
-    /// A folder that is no path, or that two types claim.
-    #[error("the folder {folder:?} of the type {name:?} is not a path, or another type has it")]
+    /// An invalid path, or a folder that two types claim.
+    #[error("the folder {folder:?} of the type {name:?} is not a valid path, or another type claims it")]
     Folder {
         /// The type.
         name: String,
         /// The folder.
         folder: String,
     },
-    /// A choice without anything to choose.
-    #[error("the field {field:?} of the type {name:?} is a choice; say between what, as of = [\"…\"]")]
+    /// A choice without values.
+    #[error(
+        "the field {field:?} of the type {name:?} is a choice without values; list them, as of = [\"…\"]"
+    )]
     Choice {
         /// The type.
         name: String,
@@ -48,7 +50,7 @@ pub enum OntologyFault {
     },
 }
 
-/// The file.
+/// The ontology file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OntologyFile {
@@ -75,41 +77,41 @@ pub(super) struct FieldDefinition {
     pub kind: FieldKind,
     #[serde(default)]
     pub required: bool,
-    /// What a field of the kind bool is taken to be where it is not written.
+    /// Default of a boolean field.
     #[serde(default)]
     pub default: Option<bool>,
-    /// What can be chosen, where the kind is a choice.
+    /// The values of a choice.
     #[serde(default)]
     pub of: Vec<String>,
 }
 
-/// What a field holds.
+/// Kind of value that a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FieldKind {
-    /// A text.
+    /// A string.
     Text,
-    /// A list of texts.
+    /// A list of strings.
     Texts,
-    /// True or false.
+    /// A boolean.
     Bool,
-    /// A day, or a moment.
+    /// A date or time.
     Date,
-    /// An address of the web.
+    /// A URL.
     Url,
-    /// An address of a person.
+    /// An e-mail address.
     Email,
-    /// One of some words.
+    /// One of a list of values.
     Choice,
-    /// `lat` and `lng`.
+    /// A location with `lat` and `lng`.
     Place,
     /// Anything.
     Any,
 }
 
-pub(super) fn build(written: OntologyFile) -> Result<Ontology, OntologyFault> {
+pub(super) fn build(file: OntologyFile) -> Result<Ontology, OntologyFault> {
     let mut types: BTreeMap<String, TypeDefinition> = BTreeMap::new();
-    for one in written.r#type {
+    for one in file.r#type {
         if !is_name(&one.name) {
             return Err(OntologyFault::Name(one.name));
         }
@@ -119,7 +121,7 @@ pub(super) fn build(written: OntologyFile) -> Result<Ontology, OntologyFault> {
             return Err(OntologyFault::Choice { name: one.name.clone(), field: field.clone() });
         }
         if let Some(earlier) = types.insert(one.name.clone(), one) {
-            return Err(OntologyFault::Twice(earlier.name));
+            return Err(OntologyFault::Duplicate(earlier.name));
         }
     }
     if types.get(ROOT_KEY).is_none_or(|root| root.extends.is_some()) {
@@ -130,7 +132,7 @@ pub(super) fn build(written: OntologyFile) -> Result<Ontology, OntologyFault> {
     Ok(Ontology { types: built.collect::<Result<_, _>>()?, folders, root: ROOT_KEY.to_owned() })
 }
 
-/// A type with the fields of all that it extends; the nearest definition of a field counts.
+/// Resolves a type with its inherited fields; the nearest definition of a field wins.
 fn content_type(
     one: &TypeDefinition,
     types: &BTreeMap<String, TypeDefinition>,
@@ -143,7 +145,7 @@ fn content_type(
             fields.entry(name.clone()).or_insert_with(|| field.clone());
         }
         seen.insert(at.name.as_str());
-        // Only the root stands alone: what extends nothing else extends it.
+        // Types without `extends` extend the root.
         let parent = at.extends.as_deref().or((at.name != ROOT_KEY).then_some(ROOT_KEY));
         match parent {
             None => break,

@@ -1,4 +1,4 @@
-//! An ontology as it is told to others: every type with its place in the tree, its fields and its folders.
+//! Description of an ontology for clients: every type with its parent, children, fields and folders.
 
 use std::collections::BTreeMap;
 
@@ -6,50 +6,50 @@ use serde::Serialize;
 
 use super::{FieldKind, Ontology};
 
-/// The tree of types.
+/// The type tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Description<'a> {
     /// The type that all others extend.
     pub root: &'a str,
-    /// Every type, by name.
+    /// All types, by name.
     pub types: Vec<DescribedType<'a>>,
 }
 
-/// A type of documents.
+/// A content type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DescribedType<'a> {
     /// Its name.
     pub name: &'a str,
-    /// The type that it extends; nothing for the root.
+    /// The type that it extends; null for the root.
     pub parent: Option<&'a str>,
-    /// Whether it only gathers others, so that no document is of it alone.
+    /// Whether it is abstract: documents must use a type that extends it.
     pub parent_only: bool,
     /// The types that extend it directly.
     pub children: Vec<&'a str>,
-    /// The folders whose documents are of it where they do not say otherwise.
+    /// Folders whose documents have this type by default.
     pub folders: Vec<&'a str>,
-    /// Every field it has, its own and those it extends.
+    /// All fields, own and inherited.
     pub fields: BTreeMap<&'a str, DescribedField<'a>>,
 }
 
 /// A field of a type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DescribedField<'a> {
-    /// What it holds.
+    /// Kind of value.
     pub kind: FieldKind,
-    /// Whether a document must have it.
+    /// Whether the field is required.
     pub required: bool,
-    /// What can be chosen, where the kind is a choice.
+    /// The values of a choice.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub of: &'a [String],
-    /// What it is taken to be where it is not written.
+    /// Default of a boolean field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<bool>,
 }
 
 impl Ontology {
-    /// The ontology as it is told to others.
+    /// Describes the ontology for clients.
     pub fn describe(&self) -> Description<'_> {
         let types = self.types.values().map(|one| {
             let children = self.types.values().filter(|child| child.parent.as_ref() == Some(&one.name));

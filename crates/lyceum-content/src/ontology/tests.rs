@@ -1,4 +1,4 @@
-//! The ontology: the tree of the document it comes from, and trees that can't be.
+//! The default type tree, and invalid ontologies.
 
 use super::Ontology;
 
@@ -55,17 +55,17 @@ fn a_tree_that_can_not_be_is_refused_with_the_reason() {
     let file = "[[type]]\nname = \"file\"\n";
     check_refused("[[type]]\nname = \"note\"\n", "no type named \"file\"");
     check_refused(&format!("{file}{file}"), "two types named \"file\"");
-    check_refused(&format!("{file}[[type]]\nname = \"My Type\"\n"), "can't be a type's name");
-    check_refused(&format!("{file}[[type]]\nname = \"a\"\nextends = \"b\"\n"), "which is not there");
+    check_refused(&format!("{file}[[type]]\nname = \"My Type\"\n"), "is not a valid type name");
+    check_refused(&format!("{file}[[type]]\nname = \"a\"\nextends = \"b\"\n"), "which does not exist");
     let circle = "[[type]]\nname = \"a\"\nextends = \"b\"\n[[type]]\nname = \"b\"\nextends = \"a\"\n";
-    check_refused(&format!("{file}{circle}"), "extends it in turn");
-    check_refused(&format!("{file}folders = [\"../x\"]\n"), "is not a path");
+    check_refused(&format!("{file}{circle}"), "forms a cycle");
+    check_refused(&format!("{file}folders = [\"../x\"]\n"), "is not a valid path");
     check_refused(
         &format!("{file}folders = [\"x\"]\n[[type]]\nname = \"a\"\nfolders = [\"x\"]\n"),
-        "another type has it",
+        "another type claims it",
     );
-    check_refused(&format!("{file}fields.s = {{ kind = \"choice\" }}\n"), "say between what");
-    check_refused("type = 5", "can't be read");
+    check_refused(&format!("{file}fields.s = {{ kind = \"choice\" }}\n"), "is a choice without values");
+    check_refused("type = 5", "can't parse the ontology");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a skill's frontmatter declares, with its rules and defaults.
+//! Optional fields of a skill's frontmatter, with validation and defaults.
 
 use lyceum_model::RelPath;
 use serde::Serialize;
@@ -11,7 +11,7 @@ pub struct Asset {
     pub file: RelPath,
     /// What it is.
     pub description: String,
-    /// What it is for, in the author's word: `template`, `image`, `other` …
+    /// Free-form type given by the author: `template`, `image`, `other` …
     #[serde(rename = "type")]
     pub kind: String,
 }
@@ -36,7 +36,7 @@ pub struct Script {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Execution {
-    /// The client: it reads the script and runs it where it is.
+    /// The client: it fetches the script and runs it locally.
     Claude,
     /// This server, in its sandbox.
     Server,
@@ -49,12 +49,12 @@ pub struct Arg {
     pub name: String,
     /// What it is.
     pub description: String,
-    /// Whether the script can't do without.
+    /// Whether the argument is required.
     pub required: bool,
 }
 
 impl Execution {
-    /// The word in frontmatter and answers.
+    /// The value in frontmatter and responses.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -63,7 +63,7 @@ impl Execution {
     }
 }
 
-/// What is common to both forms of skills.
+/// Fields common to both forms of skills.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Declared {
     pub inherit: Option<bool>,
@@ -72,21 +72,21 @@ pub(super) struct Declared {
     pub scripts: Vec<Script>,
 }
 
-/// Reads the optional fields; what can't be used is left out and told.
+/// Parses the optional fields; invalid values are dropped with a warning.
 pub(super) fn declared(fields: &Map<String, Value>, warn: &mut impl FnMut(String)) -> Declared {
     let inherit = match fields.get("inherit") {
         None | Some(Value::Null) => None,
         Some(Value::Bool(inherit)) => Some(*inherit),
-        // As the document has it: everything but an explicit `false` inherits.
+        // Per the specification, everything but an explicit `false` inherits.
         Some(_) => {
-            warn("inherit: is neither true nor false; it counts as true".to_owned());
+            warn("inherit: is neither true nor false; using true".to_owned());
             Some(true)
         }
     };
     let priority = match fields.get("priority") {
         None | Some(Value::Null) => 0.0,
         Some(value) => value.as_f64().filter(|number| number.is_finite()).unwrap_or_else(|| {
-            warn("priority: is not a number; it counts as 0".to_owned());
+            warn("priority: is not a number; using 0".to_owned());
             0.0
         }),
     };
@@ -101,7 +101,7 @@ pub(super) fn declared(fields: &Map<String, Value>, warn: &mut impl FnMut(String
     Declared { inherit, priority, assets, scripts }
 }
 
-/// The keywords as they are written; nothing unless there is at least one.
+/// The keywords as written; `None` if there are none.
 pub(super) fn keywords(fields: &Map<String, Value>) -> Option<Vec<String>> {
     let written = fields.get("keywords")?.as_array()?.iter();
     let keywords: Vec<String> =
@@ -109,13 +109,13 @@ pub(super) fn keywords(fields: &Map<String, Value>) -> Option<Vec<String>> {
     (!keywords.is_empty()).then_some(keywords)
 }
 
-/// The description, unless it is empty or not text.
+/// The description; `None` if it is empty or not a string.
 pub(super) fn description(fields: &Map<String, Value>) -> Option<String> {
     let text = fields.get("description")?.as_str()?.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// The entries of a list that name a file which stays in the skill's folder.
+/// Parses the entries of a list; drops those whose file is not inside the skill's folder.
 fn entries<T>(
     fields: &Map<String, Value>,
     key: &str,
@@ -126,13 +126,13 @@ fn entries<T>(
         None | Some(Value::Null) => return Vec::new(),
         Some(Value::Array(written)) => written,
         Some(_) => {
-            warn(format!("{key}: is not a list; it is left out"));
+            warn(format!("{key}: is not a list; ignored"));
             return Vec::new();
         }
     };
     let mut entries = Vec::new();
     for (at, entry) in written.iter().enumerate() {
-        // `- scripts/run.sh` is what people write when there is nothing more to say.
+        // Short form: `- scripts/run.sh`.
         let entry = match entry {
             Value::Object(entry) => entry.clone(),
             Value::String(file) => Map::from_iter([("file".to_owned(), Value::String(file.clone()))]),
@@ -143,7 +143,7 @@ fn entries<T>(
             Ok(file) => {
                 entries.push(read(&entry, file, &mut |message| warn(format!("{key}[{at}].{message}"))));
             }
-            Err(error) => warn(format!("{key}[{at}].file: {error}; it is left out")),
+            Err(error) => warn(format!("{key}[{at}].file: {error}; ignored")),
         }
     }
     entries
@@ -154,17 +154,15 @@ fn script(entry: &Map<String, Value>, file: RelPath, warn: &mut dyn FnMut(String
         "server" => Execution::Server,
         "" | "claude" => Execution::Claude,
         other => {
-            warn(format!(
-                "execution: {other:?} is neither \"server\" nor \"claude\"; it counts as \"claude\""
-            ));
+            warn(format!("execution: {other:?} is neither \"server\" nor \"claude\"; using \"claude\""));
             Execution::Claude
         }
     };
     let args = entry.get("args").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let args = args.iter().enumerate().filter_map(|(at, arg)| {
-        let arg = arg_of(arg);
+        let arg = parse_arg(arg);
         if arg.is_none() {
-            warn(format!("args[{at}]: has no name of letters, digits, _ and -; it is left out"));
+            warn(format!("args[{at}]: has no name of letters, digits, _ and -; ignored"));
         }
         arg
     });
@@ -177,7 +175,7 @@ fn script(entry: &Map<String, Value>, file: RelPath, warn: &mut dyn FnMut(String
     }
 }
 
-fn arg_of(arg: &Value) -> Option<Arg> {
+fn parse_arg(arg: &Value) -> Option<Arg> {
     let field = |key| arg.as_object().and_then(|arg| arg.get(key));
     let name = text(field("name").or(Some(arg)));
     let safe = !name.is_empty()
@@ -190,12 +188,12 @@ fn arg_of(arg: &Value) -> Option<Arg> {
     })
 }
 
-/// A scalar as text; nothing else is text.
+/// Converts a scalar to a string; empty for anything else.
 fn text(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Number(number)) => number.to_string(),
-        Some(Value::Bool(truth)) => truth.to_string(),
+        Some(Value::Bool(value)) => value.to_string(),
         None | Some(Value::Null | Value::Array(_) | Value::Object(_)) => String::new(),
     }
 }

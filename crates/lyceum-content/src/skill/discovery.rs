@@ -1,4 +1,4 @@
-//! Which files of a listing are skills.
+//! Finds the skills in a file listing.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use lyceum_model::RelPath;
 
 use super::lineage::INDEX;
 
-/// The file that makes a folder a skill of the standard.
+/// The file that makes a folder an Agent Skill.
 pub(super) const SKILL_FILE: &str = "SKILL.md";
 
-/// A file that may be a skill, and in which form.
+/// A file that may be a skill, and its form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The file.
@@ -21,15 +21,15 @@ pub struct Candidate {
 /// The two forms of skills.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shape {
-    /// A markdown file with keywords; its files are in the folder of the same name beside it.
+    /// A markdown file with keywords; its files are in the sibling folder of the same name.
     Document,
     /// A folder of the Agent Skills standard; all its files belong to it.
     Folder,
 }
 
-/// The files that may be skills, in the order of the paths. What belongs to a skill is not one itself, but for a
-/// `SKILL.md` further down, which the standard allows. `no_skills` are markdown files that turned out to be none, so that
-/// nothing belongs to them.
+/// Finds the files that may be skills, in path order. A file that belongs to a skill is not a candidate, except a
+/// nested `SKILL.md`, which the standard allows. `no_skills` are markdown files that failed to parse as skills; their
+/// sibling folders are not resource folders.
 pub fn candidates<'a>(
     paths: impl Iterator<Item = &'a RelPath>,
     no_skills: &HashSet<RelPath>,
@@ -42,7 +42,7 @@ pub fn candidates<'a>(
         documents.iter().filter_map(|document| document.strip_suffix(name)?.strip_suffix('/')).collect()
     };
     let (skill_folders, categories) = (folders_with("SKILL"), folders_with(INDEX));
-    // `auth/` beside `auth.md` holds the files of that skill, unless it is a category with skills of its own.
+    // `auth/` next to `auth.md` holds the files of that skill, unless it is a category with skills of its own.
     let is_resource_folder = |folder: &str| documents.contains(folder) && !categories.contains(folder);
     let belongs = |path: &RelPath| {
         folders(path.as_str()).any(|folder| skill_folders.contains(folder) || is_resource_folder(folder))
@@ -57,7 +57,7 @@ pub fn candidates<'a>(
     markdown.into_iter().filter_map(candidate).collect()
 }
 
-/// The folders that a path is in, nearest first.
+/// Ancestor folders of a path, nearest first.
 fn folders(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(path.rsplit_once('/').map(|(folder, _)| folder), |folder| {
         folder.rsplit_once('/').map(|(above, _)| above)

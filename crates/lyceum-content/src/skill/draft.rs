@@ -1,6 +1,6 @@
-//! One file → a skill in the making, or the reason why it is none.
+//! Parses one file into a draft of a skill, or a reason to skip it.
 //!
-//! A draft depends on its own file alone, so that a rebuild reads again only what changed.
+//! A draft depends on its own file only, so a rebuild parses only changed files.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::frontmatter;
 
-/// What one file says. A rebuild shares it with the index before.
+/// One parsed file. Rebuilds share unchanged drafts with the previous index.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     /// The file, such as `ui/react/auth.md`.
@@ -23,17 +23,17 @@ pub struct Draft {
     pub path: RelPath,
     /// What it is for.
     pub description: String,
-    /// The words it is found by, as they are written.
+    /// Keywords for skill routing, as written.
     pub keywords: Vec<String>,
-    /// Whether it comes with what its parents say.
+    /// Whether it inherits content and files from its parents.
     pub inherit: bool,
-    /// Lifts it a little over equals.
+    /// Tie-breaker in skill routing: adds 0.001 per unit to the score.
     pub priority: f64,
-    /// What it says.
+    /// The text after the frontmatter, without leading and trailing blank lines.
     pub body: String,
-    /// The line of the file that the body begins on, from 1 on.
+    /// The line of the file on which the body starts, from 1.
     pub first_line: usize,
-    /// What the Agent Skills standard says of it, where it is of that form.
+    /// Agent Skills metadata, if it has that form.
     pub standard: Option<Arc<Standard>>,
     /// The assets that it declares.
     pub(super) declared_assets: Vec<Asset>,
@@ -41,40 +41,40 @@ pub struct Draft {
     pub(super) declared_scripts: Vec<Script>,
 }
 
-/// Something that an author would want to know about a file.
+/// A diagnostic about a file, for its author.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Finding {
-    /// The file, from the folder of the skills on.
+    /// The file, relative to the skills folder.
     pub file: String,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is, and what to write.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// It is no part of the source: hidden, ignored, an editor's back-up.
+    /// The file is not part of the source: hidden, ignored, or an editor's back-up.
     Ignored,
-    /// It is served, but not as the author may have meant.
+    /// The skill is served, but perhaps not as intended.
     Warning,
-    /// It is not served.
+    /// The skill is not served.
     Skipped,
 }
 
-/// Reads one file. Findings may come with a draft, and always come without one.
+/// Parses one file. Without a draft there is always a finding.
 pub fn read(candidate: &Candidate, bytes: &[u8]) -> (Option<Draft>, Vec<Finding>) {
     let mut findings = Vec::new();
     let finding = |severity, message| Finding { file: candidate.file.to_string(), severity, message };
     let draft =
-        std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text; save it as such".to_owned()).and_then(
+        std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8 text; save it as UTF-8".to_owned()).and_then(
             |text| draft(candidate, text, &mut |message| findings.push(finding(Severity::Warning, message))),
         );
     match draft {
         Ok(draft) => (Some(draft), findings),
-        // What else is said of it is said of a skill that is served.
+        // Warnings apply to served skills only.
         Err(reason) => (None, vec![finding(Severity::Skipped, reason)]),
     }
 }
@@ -88,25 +88,25 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
     let (path, keywords, standard, inherits) = match candidate.shape {
         Shape::Document => {
             let keywords = keywords.ok_or("keywords: is not a list of at least one word")?;
-            let path = lineage::skill_path(&file).ok_or("its name is only an extension")?;
+            let path = lineage::skill_path(&file).ok_or("its file name is only an extension")?;
             (path, keywords, None, true)
         }
         Shape::Folder => {
             let folder = file.parent();
             let mut standard = standard::standard(fields, folder.as_ref().map(RelPath::name));
             if text.starts_with('\u{FEFF}') {
-                standard.faults.push("it begins with a byte order mark; save it without".to_owned());
+                standard.faults.push("it starts with a byte order mark; save it without one".to_owned());
             } else if text.lines().next().is_none_or(|line| line.trim_end() != "---") {
-                standard.faults.push("its first line is more than ---; write nothing else there".to_owned());
+                standard.faults.push("its first line is not just ---; remove the rest".to_owned());
             }
             for fault in &standard.faults {
                 warn(format!(
-                    "{fault}; until then only the tools serve it, not clients that go by the standard"
+                    "{fault}; until then it is served by the tools only, not as a standard Agent Skill"
                 ));
             }
             standard.remarks.iter().cloned().for_each(&mut *warn);
             let named = || standard.name.as_deref().and_then(|name| RelPath::parse(name).ok());
-            let path = folder.or_else(named).ok_or("name: is missing or not one that the standard allows")?;
+            let path = folder.or_else(named).ok_or("name: is missing or not allowed by the standard")?;
             let name = standard.name.as_deref().unwrap_or_else(|| path.name());
             let keywords = keywords
                 .unwrap_or_else(|| standard::keywords(name, description.as_deref().unwrap_or_default()));
@@ -120,7 +120,7 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
     })?;
     let Declared { inherit, priority, assets, scripts } = declared::declared(fields, warn);
     let inherit = inherit.unwrap_or(inherits);
-    let body = without_empty_edges(parts.body);
+    let body = trim_blank_lines(parts.body);
     let first_line = 1 + line_breaks(text) - line_breaks(parts.body) + leading_breaks(parts.body);
     Ok(Draft {
         file,
@@ -137,17 +137,17 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
     })
 }
 
-/// The text without empty lines before and after it; the indentation of its first line stays.
 fn line_breaks(text: &str) -> usize {
     text.matches('\n').count()
 }
 
-/// How many lines without anything stand before the first that says something.
+/// Number of blank lines at the start.
 fn leading_breaks(text: &str) -> usize {
     text.find(|c: char| !c.is_whitespace()).and_then(|at| text.get(..at)).map_or(0, line_breaks)
 }
 
-fn without_empty_edges(text: &str) -> &str {
+/// Trims leading and trailing blank lines; keeps the indentation of the first line.
+fn trim_blank_lines(text: &str) -> &str {
     let first = text.find(|c: char| !c.is_whitespace()).unwrap_or(text.len());
     let start = text.get(..first).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
     text.get(start..).unwrap_or_default().trim_end()

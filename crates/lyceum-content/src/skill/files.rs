@@ -1,4 +1,4 @@
-//! The files of a skill: its own, those it inherits, and how they are told apart.
+//! The files of a skill: own and inherited, assets and scripts.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use serde::Serialize;
 
 use super::{Asset, Script, Skill};
 
-/// Something of a skill or of one that it inherits from.
+/// An asset or script with the skill that it comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Inherited<T> {
     /// The asset or script.
     #[serde(flatten)]
     pub item: T,
-    /// The skill that it is of.
+    /// The skill that declares it.
     pub from: String,
 }
 
-/// A declared file that was looked for by its path.
+/// A declared file, found by its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeclaredFile {
-    /// Where it is, from the folder of the skills on.
+    /// Its path, relative to the skills folder.
     pub path: RelPath,
-    /// The folder of the skill that it is of; nothing where that skill is the whole source.
+    /// The folder of the skill that declares it; `None` if that skill is the whole source.
     pub folder: Option<RelPath>,
-    /// What it was declared as.
+    /// Asset or script.
     pub kind: ResourceKind,
-    /// The skill that it is of, where that is not the one that was asked for.
+    /// The ancestor that declares it; `None` if the skill itself does.
     pub from: Option<RelPath>,
 }
 
-/// What a file was declared as.
+/// Whether a file is declared as asset or script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ResourceKind {
     /// An asset.
@@ -40,7 +40,7 @@ pub enum ResourceKind {
 }
 
 impl ResourceKind {
-    /// The `type` in answers.
+    /// The `type` in responses.
     pub fn type_name(&self) -> &str {
         match self {
             Self::Asset(asset) => &asset.kind,
@@ -49,8 +49,8 @@ impl ResourceKind {
     }
 }
 
-/// What a skill inherits: along the chain from the root on, the more specific of two with one name wins, and what
-/// is the skill's own is left out.
+/// Collects what a skill inherits along the chain, root first. The most specific file of a name wins; the skill's own
+/// files are excluded.
 pub(super) fn inherited<T: Clone>(
     chain: &[&Skill],
     items: impl Fn(&Skill) -> &[T],
@@ -69,22 +69,22 @@ pub(super) fn inherited<T: Clone>(
     found.into_values().collect()
 }
 
-/// Looks a script up in a skill, then in those it inherits from, nearest first. It may be an asset too.
+/// Finds a script in a skill, then in its ancestors, nearest first. The same file may be an asset too.
 pub(super) fn find_script(chain: &[&Skill], file: &RelPath) -> Option<(Script, Option<RelPath>, RelPath)> {
     chain.iter().rev().find_map(|skill| {
         let script = skill.scripts.iter().find(|script| script.file == *file)?;
-        Some((script.clone(), skill.folder.clone().flatten(), skill.place_of(file)?))
+        Some((script.clone(), skill.folder.clone().flatten(), skill.path_of(file)?))
     })
 }
 
-/// Looks a file up in a skill, then in those it inherits from, nearest first.
+/// Finds a file in a skill, then in its ancestors, nearest first.
 pub(super) fn find(chain: &[&Skill], file: &RelPath) -> Option<DeclaredFile> {
     chain.iter().rev().enumerate().find_map(|(distance, skill)| {
         let asset = skill.assets.iter().find(|asset| asset.file == *file).cloned().map(ResourceKind::Asset);
         let script =
             || skill.scripts.iter().find(|script| script.file == *file).cloned().map(ResourceKind::Script);
         let kind = asset.or_else(script)?;
-        let path = skill.place_of(file)?;
+        let path = skill.path_of(file)?;
         Some(DeclaredFile {
             path,
             folder: skill.folder.clone().flatten(),

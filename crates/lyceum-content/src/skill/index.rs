@@ -1,6 +1,6 @@
-//! The index: all skills of a source at one moment, with their parents and files.
+//! The index: a snapshot of all skills of a source, with their parents and files.
 //!
-//! Built whole and never changed: readers hold one, a rebuild makes the next.
+//! Immutable: readers hold one, a rebuild creates the next.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,17 +18,17 @@ use super::{
 };
 use crate::files_below;
 
-/// A skill: what its file says, with what its surroundings make of it.
+/// A skill: its parsed file, with its parent and files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Skill {
-    /// Its assets; none where it has no folder.
+    /// Its assets; empty without a folder.
     pub assets: Vec<Asset>,
-    /// Its scripts; none where it has no folder.
+    /// Its scripts; empty without a folder.
     pub scripts: Vec<Script>,
-    /// The folder of its files, where there is one; nothing in it for a skill that is the whole source.
+    /// The folder of its files, if any; `Some(None)` if the skill is the whole source.
     pub folder: Option<Option<RelPath>>,
     draft: Arc<Draft>,
-    /// Its parent, by its place in the index.
+    /// Its parent, by position in the index.
     pub(super) parent: Option<usize>,
 }
 
@@ -41,8 +41,8 @@ impl Deref for Skill {
 }
 
 impl Skill {
-    /// Where a file of the skill's folder is, from the folder of the skills on.
-    pub fn place_of(&self, file: &RelPath) -> Option<RelPath> {
+    /// Path of a file in the skill's folder, relative to the skills folder.
+    pub fn path_of(&self, file: &RelPath) -> Option<RelPath> {
         match self.folder.as_ref()? {
             Some(folder) => folder.join(file),
             None => Some(file.clone()),
@@ -50,19 +50,19 @@ impl Skill {
     }
 }
 
-/// All skills at one moment.
+/// A snapshot of all skills.
 #[derive(Debug)]
 pub struct SkillIndex {
-    /// In the order of their paths, so that one is found by its path.
+    /// Sorted by path, for binary search.
     skills: Vec<Skill>,
     children: Vec<Vec<usize>>,
     vocabulary: Vocabulary,
-    /// What authors would want to know.
+    /// Diagnostics for authors.
     pub findings: Vec<Finding>,
 }
 
 impl SkillIndex {
-    /// Puts drafts together. `files` are all files of the source; `findings` those of reading the drafts.
+    /// Builds the index. `files` are all files of the source; `findings` come from parsing the drafts.
     pub fn new<'a>(
         drafts: impl Iterator<Item = Arc<Draft>>,
         files: &BTreeMap<RelPath, impl Sized>,
@@ -84,10 +84,10 @@ impl SkillIndex {
             same
         });
         let mut skills: Vec<Skill> = drafts.into_iter().map(|draft| skill(draft, files)).collect();
-        let places: HashMap<&str, usize> =
+        let positions: HashMap<&str, usize> =
             skills.iter().enumerate().map(|(at, skill)| (skill.path.as_str(), at)).collect();
         let parent =
-            |skill: &Skill| lineage::nearest_parent(skill.path.as_str(), |path| places.get(path).copied());
+            |skill: &Skill| lineage::nearest_parent(skill.path.as_str(), |path| positions.get(path).copied());
         let parents: Vec<Option<usize>> = skills.iter().map(parent).collect();
         let mut children = vec![Vec::new(); skills.len()];
         for (at, (skill, parent)) in skills.iter_mut().zip(parents).enumerate() {
@@ -102,74 +102,72 @@ impl SkillIndex {
         Self { skills, children, vocabulary, findings }
     }
 
-    /// All skills, in the order of their paths.
+    /// All skills, sorted by path.
     pub fn skills(&self) -> &[Skill] {
         &self.skills
     }
 
-    /// The skill of that path.
+    /// Finds a skill by path.
     pub fn get(&self, path: &str) -> Option<&Skill> {
-        self.place(path).and_then(|at| self.skills.get(at))
+        self.position(path).and_then(|at| self.skills.get(at))
     }
 
-    /// Looks a text up, once for everything that is then asked of it.
+    /// Matches a text against all keywords, once for all methods of [`Query`].
     pub fn query(&self, context: &str) -> Query<'_> {
         self.vocabulary.query(context)
     }
 
-    /// The place of a skill in the index.
+    /// Position of a skill in the index.
     pub fn place_of(&self, skill: &Skill) -> Option<usize> {
-        self.place(skill.path.as_str())
+        self.position(skill.path.as_str())
     }
 
-    /// What a skill says, with its parents' words before it if it inherits; nothing where that is more than `most` bytes.
-    pub fn content(&self, skill: &Skill, most: usize) -> Option<String> {
+    /// Content of a skill, preceded by its ancestors' content if it inherits; `None` if larger than `max_bytes`.
+    pub fn content(&self, skill: &Skill, max_bytes: usize) -> Option<String> {
         let chain = self.chain(skill);
         let size: usize = chain.iter().map(|skill| skill.body.len()).sum();
-        (size <= most).then(|| inheritance::content(skill, &chain))
+        (size <= max_bytes).then(|| inheritance::content(skill, &chain))
     }
 
-    /// The assets that a skill has from its parents.
+    /// Assets that a skill inherits from its ancestors.
     pub fn inherited_assets(&self, skill: &Skill) -> Vec<Inherited<Asset>> {
         files::inherited(&self.chain(skill), |skill| &skill.assets, |asset| &asset.file)
     }
 
-    /// The scripts that a skill has from its parents.
+    /// Scripts that a skill inherits from its ancestors.
     pub fn inherited_scripts(&self, skill: &Skill) -> Vec<Inherited<Script>> {
         files::inherited(&self.chain(skill), |skill| &skill.scripts, |script| &script.file)
     }
 
-    /// Looks a declared file up in a skill, then in those it inherits from.
+    /// Finds a declared file in a skill, then in its ancestors.
     pub fn find_file(&self, skill: &Skill, file: &RelPath) -> Option<DeclaredFile> {
         files::find(&self.chain(skill), file)
     }
 
-    /// Looks a declared script up in a skill, then in those it inherits from: the script, the folder of its skill, and
-    /// where it is.
+    /// Finds a declared script in a skill, then in its ancestors: the script, the folder of its skill, and its path.
     pub fn find_script(&self, skill: &Skill, file: &RelPath) -> Option<(Script, Option<RelPath>, RelPath)> {
         files::find_script(&self.chain(skill), file)
     }
 
-    pub(super) fn place(&self, path: &str) -> Option<usize> {
-        place(&self.skills, path)
+    pub(super) fn position(&self, path: &str) -> Option<usize> {
+        position(&self.skills, path)
     }
 
     pub(super) fn children_of(&self, at: usize) -> &[usize] {
         self.children.get(at).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// A skill and, if it inherits, all that stand above it; the most general first.
+    /// A skill and, if it inherits, its ancestors; root first.
     fn chain<'a>(&'a self, skill: &'a Skill) -> Vec<&'a Skill> {
         let parent = |skill: &&Skill| skill.parent.and_then(|at| self.skills.get(at));
-        let reach = if skill.inherit { usize::MAX } else { 1 };
-        let mut chain: Vec<&Skill> = std::iter::successors(Some(skill), parent).take(reach).collect();
+        let max_length = if skill.inherit { usize::MAX } else { 1 };
+        let mut chain: Vec<&Skill> = std::iter::successors(Some(skill), parent).take(max_length).collect();
         chain.reverse();
         chain
     }
 }
 
-/// Where the skill of that path is among skills in the order of their paths.
-fn place(skills: &[Skill], path: &str) -> Option<usize> {
+fn position(skills: &[Skill], path: &str) -> Option<usize> {
     skills.binary_search_by(|skill| skill.path.as_str().cmp(path)).ok()
 }
 
@@ -190,7 +188,7 @@ fn skill(draft: Arc<Draft>, files: &BTreeMap<RelPath, impl Sized>) -> Skill {
     Skill { assets, scripts, folder, draft, parent: None }
 }
 
-/// Every file of a standard skill's folder belongs to it, whether or not it is declared.
+/// Adds the undeclared files of a standard skill: every file in its folder belongs to it.
 fn add_undeclared(
     folder: Option<&RelPath>,
     files: &BTreeMap<RelPath, impl Sized>,
@@ -207,8 +205,8 @@ fn add_undeclared(
         .take(super::MAX_SKILL_FILES)
         .collect();
     for file in undeclared {
-        let place = file.as_str().split_once('/').map_or("", |(first, _)| first);
-        match place {
+        let top_folder = file.as_str().split_once('/').map_or("", |(first, _)| first);
+        match top_folder {
             "scripts" => scripts.push(Script {
                 file,
                 description: String::new(),

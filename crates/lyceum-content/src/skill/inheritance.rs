@@ -1,11 +1,11 @@
-//! What a skill says, with what its parents say before it.
+//! Content of a skill, with the content of its ancestors.
 
 use super::{
     Skill,
     lineage::{INDEX, ROOT},
 };
 
-/// The content of a chain of skills, the most general first. One that does not inherit stands alone, as written.
+/// Concatenates the content of a chain of skills, root first. A skill that doesn't inherit is returned as written.
 pub(super) fn content(skill: &Skill, chain: &[&Skill]) -> String {
     if !skill.inherit {
         return skill.body.clone();

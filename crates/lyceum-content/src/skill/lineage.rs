@@ -1,19 +1,19 @@
-//! Where a skill stands: its path, and who its parent would be.
+//! Paths of skills and of their parents.
 
 use lyceum_model::RelPath;
 
-/// The skill that stands above all others.
+/// The root skill, ancestor of all others.
 pub(super) const ROOT: &str = "_root";
 
-/// The segment that stands for its folder.
+/// The file name of a folder's own skill.
 pub(super) const INDEX: &str = "_index";
 
-/// `ui/react/auth.md` → `ui/react/auth`; nothing where the file is not markdown.
+/// `ui/react/auth.md` → `ui/react/auth`; `None` if the file is not markdown.
 pub(super) fn skill_path(file: &RelPath) -> Option<RelPath> {
     file.strip_suffix(".md")
 }
 
-/// The parent by name alone, whether or not there is such a skill.
+/// The path of the parent, whether or not that skill exists.
 pub(super) fn parent_path(path: &str) -> Option<String> {
     if path == ROOT {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn parent_path(path: &str) -> Option<String> {
     Some(above.map_or_else(|| ROOT.to_owned(), |folder| format!("{folder}/{INDEX}")))
 }
 
-/// The nearest parent that exists: missing ones are passed over.
+/// The nearest ancestor that exists.
 pub(super) fn nearest_parent<T>(path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
     let mut parent = parent_path(path);
     while let Some(candidate) = parent {
@@ -39,7 +39,7 @@ pub(super) fn nearest_parent<T>(path: &str, find: impl Fn(&str) -> Option<T>) ->
     None
 }
 
-/// What a path is called in a list: its last segment, or its folder's name where it stands for the folder.
+/// Display name: the last segment, or the folder's name for a folder's own skill.
 pub(super) fn short_name(path: &str) -> &str {
     let folder = path.strip_suffix(INDEX).and_then(|rest| rest.strip_suffix('/'));
     last_segment(folder.unwrap_or(path))

@@ -1,7 +1,7 @@
-//! Finding the skill for a task by its keywords: deterministic, without a model.
+//! Skill routing: finds the skill for a task by keywords. Deterministic, without a model.
 //!
-//! All keywords of all skills are one vocabulary, searched once for a whole query, so that the time grows with the
-//! text of the vocabulary and not with the number of skills times the number of words.
+//! The keywords of all skills form one vocabulary that is searched once per query, so the time grows with the size of
+//! the vocabulary, not with skills × tokens.
 
 use std::{borrow::Cow, collections::HashMap};
 
@@ -10,60 +10,60 @@ use memchr::memmem;
 
 use super::{MatchSettings, tokens::tokenize};
 
-/// How many different words of a text are looked for.
+/// Maximum number of distinct tokens of a query.
 const MAX_QUERY_TOKENS: usize = 200;
 
-/// Words and keywords shorter than this match only when they are equal: `go` is not `golang`.
-const MIN_PREFIX_CHARS: usize = 3;
+/// Tokens and keywords shorter than this match only if equal: `go` does not match `golang`.
+const MIN_SUBSTRING_CHARS: usize = 3;
 
-/// So many words of a query are searched for one by one in the vocabulary, more of them all at once.
+/// Up to this many tokens are searched one by one; more use one Aho-Corasick automaton.
 const MAX_SEPARATE_LOOKUPS: usize = 16;
 
-/// A skill that fits, and how well.
+/// A matching skill with its score.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hit {
-    /// The skill, by its place in the index.
+    /// The skill, by position in the index.
     pub skill: usize,
-    /// The share of its keywords that fit, and a little for its priority.
+    /// Share of its keywords that match, plus 0.001 × priority.
     pub score: f64,
 }
 
-/// What a query comes to.
+/// Outcome of skill routing.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Match {
-    /// No skill fits.
+    /// No skill matches.
     Nothing,
-    /// Two or more fit about equally well; the best of them, best first.
+    /// The best scores are too close; the best hits, best first.
     Ambiguous(Vec<Hit>),
-    /// One fits best.
+    /// One skill matches best.
     One(Hit),
 }
 
-/// A text that is looked for, with the words that fit it. Looking is done once, for everything that is asked of it.
+/// A query with the keywords that it matches, computed once for all methods.
 #[derive(Debug)]
 pub struct Query<'a> {
     vocabulary: &'a Vocabulary,
-    /// For each word of the vocabulary, whether it fits.
-    fitting: Vec<bool>,
+    /// For each keyword of the vocabulary, whether it matches.
+    matched: Vec<bool>,
 }
 
 /// Every keyword of every skill.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     words: HashMap<String, usize>,
-    /// The skills of each word.
+    /// The skills of each keyword.
     skills: Vec<Vec<u32>>,
-    /// The words of [`MIN_PREFIX_CHARS`] characters or more, a line each, and where each begins.
+    /// The keywords of at least [`MIN_SUBSTRING_CHARS`] characters, one per line, and where each line starts.
     text: String,
     lines: Vec<(usize, usize)>,
-    /// Finds those words in a text.
+    /// Finds those keywords in a text.
     finder: Option<AhoCorasick>,
     keyword_counts: Vec<u32>,
     priorities: Vec<f64>,
 }
 
 impl Vocabulary {
-    /// Takes the keywords and the priority of each skill, in the order of the index.
+    /// Builds the vocabulary from the keywords and priority of each skill, in index order.
     pub(super) fn new<'a>(skills: impl Iterator<Item = (&'a [String], f64)>) -> Self {
         let mut vocabulary = Self {
             words: HashMap::new(),
@@ -76,7 +76,7 @@ impl Vocabulary {
         };
         for (skill, (keywords, priority)) in skills.enumerate() {
             for keyword in keywords {
-                vocabulary.add(&normal(keyword), skill);
+                vocabulary.add(&normalize(keyword), skill);
             }
             vocabulary.keyword_counts.push(u32::try_from(keywords.len()).unwrap_or(u32::MAX));
             vocabulary.priorities.push(priority);
@@ -96,7 +96,7 @@ impl Vocabulary {
         let word = self.skills.len();
         self.words.insert(keyword.to_owned(), word);
         self.skills.push(Vec::new());
-        if keyword.chars().count() >= MIN_PREFIX_CHARS {
+        if keyword.chars().count() >= MIN_SUBSTRING_CHARS {
             self.lines.push((self.text.len(), word));
             self.text.push_str(keyword);
             self.text.push('\n');
@@ -104,28 +104,28 @@ impl Vocabulary {
         word
     }
 
-    /// Looks a text up.
+    /// Tokenizes a text and matches it against the vocabulary.
     pub(super) fn query(&self, context: &str) -> Query<'_> {
         let mut tokens = tokenize(context);
         tokens.truncate(MAX_QUERY_TOKENS);
-        Query { vocabulary: self, fitting: self.fitting(&tokens) }
+        Query { vocabulary: self, matched: self.matched(&tokens) }
     }
 
-    /// For each word of the vocabulary, whether some token fits it.
-    fn fitting(&self, tokens: &[String]) -> Vec<bool> {
-        let mut fitting = vec![false; self.skills.len()];
+    /// For each keyword of the vocabulary, whether some token matches it.
+    fn matched(&self, tokens: &[String]) -> Vec<bool> {
+        let mut matched = vec![false; self.skills.len()];
         let mut mark = |word: usize| {
-            if let Some(fits) = fitting.get_mut(word) {
-                *fits = true;
+            if let Some(matches) = matched.get_mut(word) {
+                *matches = true;
             }
         };
         tokens.iter().filter_map(|token| self.words.get(token)).for_each(|word| mark(*word));
         let long: Vec<&str> = tokens
             .iter()
             .map(String::as_str)
-            .filter(|token| token.chars().count() >= MIN_PREFIX_CHARS)
+            .filter(|token| token.chars().count() >= MIN_SUBSTRING_CHARS)
             .collect();
-        // The token contains the keyword: both of them long enough.
+        // The token contains the keyword; both are long enough.
         if let Some(finder) = &self.finder {
             for found in finder.find_overlapping_iter(&long.join("\n")) {
                 if let Some((_, word)) = self.lines.get(found.pattern().as_usize()) {
@@ -151,34 +151,34 @@ impl Vocabulary {
                 }
             }
         }
-        fitting
+        matched
     }
 }
 
 impl Query<'_> {
-    /// What it comes to.
+    /// The outcome of skill routing.
     pub fn outcome(&self, settings: &MatchSettings) -> Match {
         decide(self.hits(settings.min_score), settings)
     }
 
-    /// Which of those keywords fit.
+    /// The keywords that match.
     pub fn matched<'k>(&self, keywords: &'k [String]) -> Vec<&'k str> {
-        let word = |keyword: &str| self.vocabulary.words.get(normal(keyword).as_ref());
-        let fits = |keyword: &str| word(keyword).and_then(|word| self.fitting.get(*word)) == Some(&true);
-        keywords.iter().map(String::as_str).filter(|keyword| fits(keyword)).collect()
+        let word = |keyword: &str| self.vocabulary.words.get(normalize(keyword).as_ref());
+        let matches = |keyword: &str| word(keyword).and_then(|word| self.matched.get(*word)) == Some(&true);
+        keywords.iter().map(String::as_str).filter(|keyword| matches(keyword)).collect()
     }
 
-    /// How well that skill fits, by its place in the index; whether or not another fits better.
+    /// Score of one skill, by position in the index, whether or not another scores higher.
     pub fn score(&self, skill: usize) -> f64 {
         let hits = self.hits(f64::NEG_INFINITY);
         hits.iter().find(|hit| hit.skill == skill).map_or(0.0, |hit| hit.score)
     }
 
-    /// The skills that fit, best first; equals in the order of the index.
-    fn hits(&self, least: f64) -> Vec<Hit> {
+    /// The matching skills, best first; ties in index order.
+    fn hits(&self, min_score: f64) -> Vec<Hit> {
         let vocabulary = self.vocabulary;
         let mut counts = vec![0u32; vocabulary.keyword_counts.len()];
-        let words = self.fitting.iter().zip(&vocabulary.skills).filter(|(fits, _)| **fits);
+        let words = self.matched.iter().zip(&vocabulary.skills).filter(|(matches, _)| **matches);
         for skill in words.flat_map(|(_, skills)| skills) {
             if let Some(count) = usize::try_from(*skill).ok().and_then(|skill| counts.get_mut(skill)) {
                 *count += 1;
@@ -191,15 +191,15 @@ impl Query<'_> {
                 skill,
                 score: f64::from(*count) / f64::from(*keywords) + priority * 0.001,
             })
-            .filter(|hit| hit.score >= least)
+            .filter(|hit| hit.score >= min_score)
             .collect();
         hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.skill.cmp(&other.skill)));
         hits
     }
 }
 
-/// A keyword as it is compared.
-fn normal(keyword: &str) -> Cow<'_, str> {
+/// Normalizes a keyword for comparison.
+fn normalize(keyword: &str) -> Cow<'_, str> {
     let is_normal = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
     if keyword.bytes().all(is_normal) {
         return Cow::Borrowed(keyword);
@@ -207,7 +207,7 @@ fn normal(keyword: &str) -> Cow<'_, str> {
     Cow::Owned(keyword.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase())
 }
 
-/// Decides between hits that are in order, best first.
+/// Decides between hits, which are sorted best first.
 fn decide(mut hits: Vec<Hit>, settings: &MatchSettings) -> Match {
     match hits.as_slice() {
         [] => Match::Nothing,

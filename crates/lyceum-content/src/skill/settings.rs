@@ -1,4 +1,4 @@
-//! The settings of the skills: defaults, and what is laid over them by `config.yaml`, `lyceum.toml` and the environment.
+//! Settings of the skills service: defaults, overridden by `config.yaml`, `lyceum.toml` and the environment.
 
 mod reach;
 
@@ -87,7 +87,7 @@ pub enum SandboxChoice {
 pub struct AssetSettings {
     /// Maximum size of an asset, in bytes.
     pub max_size_bytes: u64,
-    /// The document names this setting and gives it no meaning; it is read and has no effect.
+    /// Named in the specification without a meaning; parsed, but has no effect.
     pub inline_text_max_bytes: u64,
 }
 
@@ -248,25 +248,25 @@ pub struct AnalyticsOverlay {
 }
 
 impl Overlay {
-    /// What counts of a `config.yaml` that is there and can't be read: it may have said that no script is run.
+    /// The overlay for an unreadable `config.yaml`: fails closed and disables scripts, since it may have said so.
     pub fn unreadable() -> Self {
         let mut overlay = Self::default();
         overlay.scripts.enabled = Some(false);
         overlay
     }
 
-    /// Reads the `config.yaml` of a source. Each key that can't be used is left out and told, the others count. The
-    /// scripts are stricter: where one of their keys can't be used, none is run, for it may have said so.
+    /// Parses the `config.yaml` of a source. Invalid keys are ignored with a warning; the others apply. Only `scripts`
+    /// fails closed: an invalid key there disables scripts, since it may have said so.
     pub fn from_yaml(text: &str) -> (Self, Vec<String>) {
         let fields = match yaml_value::<Value>(text) {
             Ok(Value::Object(fields)) => fields,
             Ok(Value::Null) => return (Self::default(), Vec::new()),
             Ok(_) => {
-                let message = "is not a list of tables; it has no effect, and no script is run".to_owned();
+                let message = "is not a YAML mapping; it has no effect, and scripts are disabled".to_owned();
                 return (Self::unreadable(), vec![message]);
             }
             Err(error) => {
-                let message = format!("can't be read and has no effect, and no script is run: {error}");
+                let message = format!("can't be parsed; it has no effect, and scripts are disabled: {error}");
                 return (Self::unreadable(), vec![message]);
             }
         };
@@ -274,28 +274,33 @@ impl Overlay {
         let mut warnings = Vec::new();
         for (name, table) in fields {
             let read = match name.as_str() {
-                "matching" => take_each(&name, table, &mut warnings).map(|table| overlay.matching = table),
-                "refresh" => take_each(&name, table, &mut warnings).map(|table| overlay.refresh = table),
-                "scripts" => take(table).map(|table| overlay.scripts = table),
-                "assets" => take_each(&name, table, &mut warnings).map(|table| overlay.assets = table),
-                "analytics" => take_each(&name, table, &mut warnings).map(|table| overlay.analytics = table),
-                _ => Err("there is no such table".to_owned()),
+                "matching" => {
+                    parse_each_key(&name, table, &mut warnings).map(|table| overlay.matching = table)
+                }
+                "refresh" => parse_each_key(&name, table, &mut warnings).map(|table| overlay.refresh = table),
+                "scripts" => parse_table(table).map(|table| overlay.scripts = table),
+                "assets" => parse_each_key(&name, table, &mut warnings).map(|table| overlay.assets = table),
+                "analytics" => {
+                    parse_each_key(&name, table, &mut warnings).map(|table| overlay.analytics = table)
+                }
+                _ => Err("unknown table".to_owned()),
             };
             match read {
                 Ok(()) => {}
                 Err(error) if name == "scripts" => {
                     overlay.scripts.enabled = Some(false);
-                    warnings.push(format!("{name}: {error}; it has no effect, and no script is run"));
+                    warnings.push(format!("{name}: {error}; it has no effect, and scripts are disabled"));
                 }
                 Err(error) => warnings.push(format!("{name}: {error}; it has no effect")),
             }
         }
-        overlay.clamp(&mut warnings);
+        overlay.drop_invalid(&mut warnings);
         (overlay, warnings)
     }
 
-    /// Leaves out values that make no sense; `lyceum.toml` has a schema for that, `config.yaml` has this.
-    fn clamp(&mut self, warnings: &mut Vec<String>) {
+    /// Drops values that are out of range or reserved for the operator. `lyceum.toml` has a schema for that;
+    /// `config.yaml` has only this check.
+    fn drop_invalid(&mut self, warnings: &mut Vec<String>) {
         if self.scripts.sandbox.take().is_some() {
             let message = "scripts.sandbox: only lyceum.toml can choose the sandbox; it has no effect here";
             warnings.push(message.to_owned());
@@ -309,33 +314,33 @@ impl Overlay {
             let message = "scripts.workspace: only lyceum.toml or SKILLS_WORKSPACE can choose a workspace; it has no effect here";
             warnings.push(message.to_owned());
         }
-        let mut drop_unless = |fine: bool, name: &str| {
-            if !fine {
-                warnings.push(format!("{name}: is out of its range; it has no effect"));
+        let mut check_range = |valid: bool, name: &str| {
+            if !valid {
+                warnings.push(format!("{name}: is out of range; it has no effect"));
             }
-            fine
+            valid
         };
         let share = |value: &f64| (0.0..=1.0).contains(value);
         self.matching.min_score =
-            self.matching.min_score.filter(|value| drop_unless(share(value), "matching.min_score"));
+            self.matching.min_score.filter(|value| check_range(share(value), "matching.min_score"));
         self.matching.ambiguity_threshold = (self.matching.ambiguity_threshold)
-            .filter(|value| drop_unless(share(value), "matching.ambiguity_threshold"));
+            .filter(|value| check_range(share(value), "matching.ambiguity_threshold"));
         self.matching.max_results = self
             .matching
             .max_results
-            .filter(|value| drop_unless((1..=100).contains(value), "matching.max_results"));
+            .filter(|value| check_range((1..=100).contains(value), "matching.max_results"));
         self.refresh.interval_minutes = (self.refresh.interval_minutes)
-            .filter(|value| drop_unless((1..=10_080).contains(value), "refresh.interval_minutes"));
+            .filter(|value| check_range((1..=10_080).contains(value), "refresh.interval_minutes"));
         self.scripts.timeout_seconds = (self.scripts.timeout_seconds)
-            .filter(|value| drop_unless((1..=3600).contains(value), "scripts.timeout_seconds"));
+            .filter(|value| check_range((1..=3600).contains(value), "scripts.timeout_seconds"));
         self.scripts.max_output_bytes = (self.scripts.max_output_bytes)
-            .filter(|value| drop_unless((1..=67_108_864).contains(value), "scripts.max_output_bytes"));
+            .filter(|value| check_range((1..=67_108_864).contains(value), "scripts.max_output_bytes"));
         self.assets.max_size_bytes = (self.assets.max_size_bytes)
-            .filter(|value| drop_unless((1..=67_108_864).contains(value), "assets.max_size_bytes"));
+            .filter(|value| check_range((1..=67_108_864).contains(value), "assets.max_size_bytes"));
     }
 }
 
-fn take<T: serde::de::DeserializeOwned + Default>(table: Value) -> Result<T, String> {
+fn parse_table<T: serde::de::DeserializeOwned + Default>(table: Value) -> Result<T, String> {
     if table.is_null() {
         Ok(T::default())
     } else {
@@ -343,24 +348,24 @@ fn take<T: serde::de::DeserializeOwned + Default>(table: Value) -> Result<T, Str
     }
 }
 
-/// Reads a table key by key, so that one that can't be used costs only itself.
-fn take_each<T: serde::de::DeserializeOwned + Default>(
+/// Parses a table key by key, so that an invalid key is ignored without affecting the others.
+fn parse_each_key<T: serde::de::DeserializeOwned + Default>(
     name: &str,
     table: Value,
     warnings: &mut Vec<String>,
 ) -> Result<T, String> {
-    let Value::Object(fields) = table else { return take(table) };
-    let mut is_fine = |(key, value): &(String, Value)| {
+    let Value::Object(fields) = table else { return parse_table(table) };
+    let mut is_valid = |(key, value): &(String, Value)| {
         let alone = Map::from_iter([(key.clone(), value.clone())]);
-        let read = take::<T>(Value::Object(alone));
+        let read = parse_table::<T>(Value::Object(alone));
         warnings.extend(read.as_ref().err().map(|error| format!("{name}.{key}: {error}; it has no effect")));
         read.is_ok()
     };
-    take(Value::Object(fields.into_iter().filter(&mut is_fine).collect()))
+    parse_table(Value::Object(fields.into_iter().filter(&mut is_valid).collect()))
 }
 
 impl Settings {
-    /// The same settings with others laid over them.
+    /// Applies an overlay.
     pub fn overlaid(mut self, overlay: &Overlay) -> Self {
         let Overlay { matching, refresh, scripts, assets, analytics } = overlay;
         set(&mut self.matching.min_score, &matching.min_score);

@@ -1,38 +1,39 @@
-//! The Agent Skills standard: what a `SKILL.md` must say, and what it says wrongly.
+//! Validates a `SKILL.md` against the Agent Skills standard.
 
 use serde_json::{Map, Value};
 
 use super::tokens;
 
-/// How many files a skill may have to be served by the skills extension.
+/// Maximum number of files of a skill served by the skills extension.
 pub const MAX_SKILL_FILES: usize = 512;
 
-/// How many bytes all its files may have together.
+/// Maximum total size of its files, in bytes.
 pub const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How many keywords are taken from name and description: few enough that one that fits is a match.
+/// Maximum number of keywords derived from name and description: few enough that one matching keyword reaches the
+/// default minimum score.
 const DERIVED_KEYWORDS: usize = 5;
 
-/// Words that descriptions of skills are full of, and that tell none from another.
+/// Words too common in skill descriptions to distinguish them.
 const FILLERS: [&str; 16] = [
     "use", "using", "used", "uses", "user", "users", "skill", "skills", "whenever", "asks", "ask", "asked",
     "help", "helps", "provides", "guide",
 ];
 
-/// A skill of the standard, as its frontmatter says.
+/// The frontmatter of an Agent Skill, validated.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standard {
     /// The frontmatter, verbatim.
     pub frontmatter: Map<String, Value>,
-    /// The name, where it is one that the standard allows.
+    /// The name, if the standard allows it.
     pub name: Option<String>,
-    /// What keeps it from clients that go by the standard: it is served by the tools alone.
+    /// Violations that exclude it from the skills extension; the tools still serve it.
     pub faults: Vec<String>,
-    /// What the standard would have otherwise, and clients do not mind.
+    /// Violations that clients tolerate.
     pub remarks: Vec<String>,
 }
 
-/// Checks frontmatter against the standard; `folder` is the name of the folder that the file is in.
+/// Validates frontmatter against the standard; `folder` is the name of the file's folder.
 pub(super) fn standard(fields: &Map<String, Value>, folder: Option<&str>) -> Standard {
     let mut faults = Vec::new();
     let name = match fields.get("name") {
@@ -66,18 +67,18 @@ pub(super) fn standard(fields: &Map<String, Value>, folder: Option<&str>) -> Sta
     }
     let optional = [("compatibility", 500), ("license", usize::MAX), ("allowed-tools", usize::MAX)];
     let mut remarks: Vec<String> =
-        optional.iter().filter_map(|(key, most)| text_fault(fields, key, *most)).collect();
+        optional.iter().filter_map(|(key, max_chars)| text_fault(fields, key, *max_chars)).collect();
     match fields.get("metadata") {
         None | Some(Value::Null) => {}
         Some(Value::Object(metadata)) if metadata.values().all(Value::is_string) => {}
         Some(_) => {
-            remarks.push("metadata: is not a list of names with text; put the values in quotes".to_owned());
+            remarks.push("metadata: is not a mapping of strings; put the values in quotes".to_owned());
         }
     }
     Standard { frontmatter: fields.clone(), name, faults, remarks }
 }
 
-/// Keywords for a skill that declares none: the words of its name, then the first of its description.
+/// Derives keywords for a skill that declares none: the words of its name, then those of its description.
 pub(super) fn keywords(name: &str, description: &str) -> Vec<String> {
     let mut words = tokens::words(&name.replace('-', " "));
     words.extend(
@@ -103,13 +104,13 @@ fn is_name(name: &str) -> bool {
         && !name.contains("--")
 }
 
-/// What is wrong with an optional field that must be text of at most so many characters.
-fn text_fault(fields: &Map<String, Value>, key: &str, longest: usize) -> Option<String> {
+/// Checks an optional field that must be a string of at most `max_chars` characters.
+fn text_fault(fields: &Map<String, Value>, key: &str, max_chars: usize) -> Option<String> {
     match fields.get(key)? {
         Value::Null => None,
         Value::String(text) if text.trim().is_empty() => Some(format!("{key}: is empty")),
-        Value::String(text) if text.chars().count() > longest => {
-            Some(format!("{key}: is longer than {longest} characters"))
+        Value::String(text) if text.chars().count() > max_chars => {
+            Some(format!("{key}: is longer than {max_chars} characters"))
         }
         Value::String(_) => None,
         Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {

@@ -1,4 +1,4 @@
-//! Skills, driven by the examples of the document that they come from.
+//! Skills, tested with the examples of the specification.
 
 mod document;
 mod reading;
@@ -14,12 +14,12 @@ use lyceum_model::RelPath;
 
 use super::{Candidate, Finding, SkillIndex, candidates, read};
 
-/// A path that is known to be one.
+/// Parses a valid path.
 pub(super) fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The index of files given as path and text.
+/// Builds the index of files given as path and text.
 pub(super) fn index(files: &[(&str, &str)]) -> SkillIndex {
     let files: BTreeMap<RelPath, &str> = files.iter().map(|(name, text)| (path(name), *text)).collect();
     let read_all = |no_skills: &HashSet<RelPath>| -> Vec<_> {
@@ -34,12 +34,12 @@ pub(super) fn index(files: &[(&str, &str)]) -> SkillIndex {
     SkillIndex::new(drafts, &files, findings.into_iter())
 }
 
-/// What an index would tell its authors.
+/// The findings of an index, as text.
 pub(super) fn findings(index: &SkillIndex) -> Vec<String> {
     index.findings.iter().map(|finding| format!("{}: {}", finding.file, finding.message)).collect()
 }
 
-/// A document with those keywords and nothing special.
+/// A minimal document with the given keywords.
 pub(super) fn document(keywords: &str) -> String {
     format!("---\nkeywords: [{keywords}]\ndescription: about {keywords}\n---\n\nRules for {keywords}.\n")
 }

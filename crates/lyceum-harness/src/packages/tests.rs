@@ -1,8 +1,8 @@
-//! Tests of what is done about a missing package.
+//! Tests of what to do about a missing package.
 
 use super::{BUBBLEWRAP, CHROMIUM, Machine, Package, Plan, plan};
 
-/// A machine that lacks the package and where it can be installed.
+/// A machine without the package, on which it can be installed.
 const LACKING: Machine = Machine { is_linux: true, is_root: true, has_package: false, has_apt: true };
 
 #[track_caller]
@@ -14,8 +14,8 @@ fn check(package: &Package, machine: &Machine, expected: &Plan) {
 fn it_is_installed_only_where_nobody_must_be_asked() {
     for package in [BUBBLEWRAP, CHROMIUM] {
         check(&package, &LACKING, &Plan::Install);
-        check(&package, &Machine { is_root: false, ..LACKING }, &Plan::Tell);
-        check(&package, &Machine { has_apt: false, ..LACKING }, &Plan::Tell);
+        check(&package, &Machine { is_root: false, ..LACKING }, &Plan::Advise);
+        check(&package, &Machine { has_apt: false, ..LACKING }, &Plan::Advise);
     }
 }
 
@@ -29,5 +29,5 @@ fn nothing_is_done_where_it_is_there_or_not_needed() {
 
 #[test]
 fn a_browser_is_needed_on_every_system() {
-    check(&CHROMIUM, &Machine { is_linux: false, is_root: false, ..LACKING }, &Plan::Tell);
+    check(&CHROMIUM, &Machine { is_linux: false, is_root: false, ..LACKING }, &Plan::Advise);
 }

@@ -36,7 +36,7 @@ fn a_command_past_its_limit_is_ended_though_its_child_keeps_the_output_open() {
     let error = run(&mut shell("echo half; sleep 600 & wait"), scratch.path(), Duration::from_millis(300))
         .err()
         .unwrap();
-    assert!(error.to_string().starts_with("no end after 300ms: `sh -c"), "{error}");
+    assert!(error.to_string().starts_with("timed out after 300ms: `sh -c"), "{error}");
     assert!(error.to_string().ends_with("half\n"), "{error}");
     assert!(started.elapsed() < Duration::from_secs(10));
 }

@@ -1,4 +1,4 @@
-//! The descendants of a process, from `/proc`. Where there is no `/proc` the answer is "none known".
+//! The descendants of a process, from `/proc`; empty on systems without it.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -15,12 +15,12 @@ pub(super) fn descendants(root: u32) -> Vec<u32> {
     family.split_off(1)
 }
 
-/// Ends each of these processes at once.
+/// Kills these processes.
 pub(super) fn kill(ids: &[u32]) {
     if ids.is_empty() {
         return;
     }
-    // The shell's own `kill`: the program of that name is missing from small images.
+    // Uses the built-in `kill` of the shell: small images have no such program.
     let ids = ids.iter().map(u32::to_string);
     let mut command = Command::new("sh");
     command.args(["-c", r#"kill -KILL "$@""#, "sh"]).args(ids);
@@ -36,7 +36,7 @@ fn all_processes() -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// The parent in a line of `/proc/ID/stat`: `ID (name) STATE PARENT …`, where a name may hold anything.
+/// Parses the parent in a line of `/proc/ID/stat`: `ID (name) STATE PARENT …`, where a name may contain anything.
 fn parent(stat: &str) -> Option<u32> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_whitespace().nth(1)?.parse().ok()

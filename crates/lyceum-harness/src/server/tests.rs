@@ -1,4 +1,4 @@
-//! Tests of reading what a server says about itself.
+//! Tests of reading the log and the memory of a server.
 
 use std::process::Command;
 

@@ -1,4 +1,4 @@
-//! Texts as YAML writes them.
+//! Quoting of YAML strings.
 
 use super::quote;
 

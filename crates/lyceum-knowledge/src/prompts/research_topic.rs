@@ -38,7 +38,7 @@ Provide a comprehensive analysis including:
 
 fn write(title: &str, given: &Arguments) -> Result<String, Error> {
     let wanted = match given.text("depth") {
-        // Some clients send what was left out as an empty text.
+        // Some clients send omitted arguments as empty strings.
         "" | "shallow" => SHALLOW,
         "deep" => DEEP,
         _ => {

@@ -1,4 +1,4 @@
-//! `mcp://{host}/content/{contentType}/{id}`: every document by its address.
+//! `mcp://{host}/content/{contentType}/{id}`: resource template of documents.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -25,14 +25,14 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
             knowledge.title()
         ))
         .with_mime_type(MARKDOWN);
-    let (read_from, completed_from, looked_up_in) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
+    let (reading, completing, checking) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
     let entry =
-        TemplateEntry::new(for_members(domain), wire, move |_, address| read(read_from.clone(), address))?;
+        TemplateEntry::new(for_members(domain), wire, move |_, address| read(reading.clone(), address))?;
     let entry = entry.existing_by(move |address| {
         let (content_type, id) = content_type_and_id(address);
-        looked_up_in.snapshot().catalog.get(content_type, id).is_some()
+        checking.snapshot().catalog.get(content_type, id).is_some()
     });
-    Ok(entry.completed_by(move |variable, typed| complete(&completed_from, variable, typed)))
+    Ok(entry.completed_by(move |variable, typed| complete(&completing, variable, typed)))
 }
 
 fn content_type_and_id(address: &Address) -> (&str, &str) {
@@ -49,7 +49,7 @@ async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<Rea
     as_markdown(&document, address.uri).map(Outcome::Done)
 }
 
-/// What is not known is which type goes with an id, so the ids are those of all types.
+/// Completes a variable. The chosen type is unknown here, so ids of all types are offered.
 fn complete(knowledge: &Knowledge, variable: &str, typed: &str) -> Vec<String> {
     let snapshot = knowledge.snapshot();
     let entries = snapshot.catalog.entries().iter();

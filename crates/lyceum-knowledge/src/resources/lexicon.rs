@@ -1,4 +1,4 @@
-//! `mcp://{host}/lexicon/{term}`: every term of the lexicon by its name.
+//! `mcp://{host}/lexicon/{term}`: resource template of the lexicon's terms.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -19,20 +19,20 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
         .with_title("Term of the lexicon")
         .with_description(format!("The definition of a term from the {} lexicon.", knowledge.title()))
         .with_mime_type(MARKDOWN);
-    let (read_from, completed_from, looked_up_in) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
+    let (reading, completing, checking) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
     let entry = TemplateEntry::new(knowledge.options.readers.access(domain), wire, move |_, address| {
-        read(read_from.clone(), address)
+        read(reading.clone(), address)
     })?;
     let entry = entry.existing_by(move |address| {
-        name_of(address).is_some_and(|name| define(&looked_up_in.snapshot().catalog, &name).is_some())
+        name_of(address).is_some_and(|name| define(&checking.snapshot().catalog, &name).is_some())
     });
     Ok(entry.completed_by(move |_, typed| {
-        let snapshot = completed_from.snapshot();
+        let snapshot = completing.snapshot();
         completions(term::titles(&snapshot.catalog), typed)
     }))
 }
 
-/// The name of the term; nothing where it is not UTF-8.
+/// The name of the term; `None` if it is not UTF-8.
 fn name_of(address: &Address) -> Option<Cow<'_, str>> {
     let name = address.variables.get("term").map_or("", String::as_str);
     percent_decode_str(name).decode_utf8().ok()

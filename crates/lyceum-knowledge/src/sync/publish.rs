@@ -1,4 +1,4 @@
-//! The one transaction of a sync: from here on the new commit counts.
+//! Publishes a sync in one transaction.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use super::Outcome;
 use crate::{Counts, Knowledge, document::hash, upload::QUEUE};
 
 impl Knowledge {
-    /// Writes everything down: from here on the new commit counts.
+    /// Publishes the new commit.
     pub(super) async fn publish(
         &self,
         outcome: Outcome,
@@ -33,12 +33,12 @@ impl Knowledge {
             wanted,
             done: wanted,
         };
-        self.db.write(move |tx| write_down(tx, &source, &outcome, &row, counts, now)).await
+        self.db.write(move |tx| publish_in(tx, &source, &outcome, &row, counts, now)).await
     }
 }
 
-/// The one transaction of a sync.
-fn write_down(
+/// Writes everything in one transaction.
+fn publish_in(
     tx: &Tx<'_>,
     source: &str,
     outcome: &Outcome,
@@ -55,9 +55,8 @@ fn write_down(
     for replaced in &outcome.replaced {
         documents::remove_document(tx, source, &replaced.path)?;
     }
-    // What is taken away first and put back after is put in the end.
-    let mut objects: BTreeMap<String, &str> =
-        outcome.left_behind.iter().map(|key| (key.clone(), "")).collect();
+    // Deletes first: a key that is removed and written again ends up written.
+    let mut objects: BTreeMap<String, &str> = outcome.orphans.iter().map(|key| (key.clone(), "")).collect();
     for replaced in &outcome.replaced {
         for key in keys(replaced)? {
             objects.insert(key, "");
@@ -71,13 +70,13 @@ fn write_down(
     for (key, hash) in &objects {
         jobs::enqueue(tx, QUEUE, key, hash, now)?;
     }
-    let happened: Vec<(EventKind, &str)> = (objects.iter())
+    let new_events: Vec<(EventKind, &str)> = (objects.iter())
         .filter(|(key, _)| key.starts_with("content/"))
         .map(|(key, hash)| {
             (if hash.is_empty() { EventKind::Removed } else { EventKind::Stored }, key.as_str())
         })
         .collect();
-    events::append(tx, source, happened.into_iter(), now)?;
+    events::append(tx, source, new_events.into_iter(), now)?;
     documents::put_source(tx, source, row)?;
     let manifest = manifest(tx, source, row, counts)?;
     let manifest_hash = hash(&manifest);
@@ -85,16 +84,16 @@ fn write_down(
     jobs::enqueue(tx, QUEUE, Key::manifest().as_str(), &manifest_hash, now)
 }
 
-/// Where a document and its file are kept.
+/// Object keys of a document and of its raw file.
 fn keys(row: &DocumentRow) -> Result<[String; 2], DbError> {
-    let strange = |error: &dyn std::fmt::Display| DbError::Content(format!("{}: {error}", row.path));
-    let content = Key::content(&row.content_type, &row.id).map_err(|error| strange(&error))?;
-    let path = RelPath::parse(&row.path).map_err(|error| strange(&error))?;
-    let raw = Key::raw(&path).map_err(|error| strange(&error))?;
+    let invalid = |error: &dyn std::fmt::Display| DbError::Content(format!("{}: {error}", row.path));
+    let content = Key::content(&row.content_type, &row.id).map_err(|error| invalid(&error))?;
+    let path = RelPath::parse(&row.path).map_err(|error| invalid(&error))?;
+    let raw = Key::raw(&path).map_err(|error| invalid(&error))?;
     Ok([content.as_str().to_owned(), raw.as_str().to_owned()])
 }
 
-/// `metadata/manifest.json`: what is served, so that a copy of the objects alone can be checked.
+/// Builds `metadata/manifest.json`: lists the published documents, so that a copy of the objects can be verified.
 fn manifest(tx: &Tx<'_>, source: &str, row: &SourceRow, counts: Counts) -> Result<Vec<u8>, DbError> {
     let served = documents::documents(tx, source)?;
     let served: Vec<_> = served

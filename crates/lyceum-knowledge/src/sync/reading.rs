@@ -1,4 +1,4 @@
-//! The first look: every file that the plan names, some at a time on every processor.
+//! First pass: reads and parses the planned files in parallel.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use crate::{
     read::Reader,
 };
 
-/// How long one batch of files may take: longer is a disk that is gone.
+/// Timeout of one batch; a longer wait means that the disk hangs.
 const BATCH_TIMEOUT: Duration = Duration::from_secs(120);
 
 impl Knowledge {
-    /// Reads the files that the plan names, some at a time on every processor.
+    /// Reads and parses the planned files in parallel.
     pub(super) async fn read_all(
         &self,
         snapshot: &Snapshot,
@@ -30,7 +30,7 @@ impl Knowledge {
         on_progress: &OnProgress,
     ) -> Result<Vec<FileRow>, SyncError> {
         let of = plan.read.len();
-        // Collected first: a stream that borrows from here could not be sent to another thread.
+        // Collected first: a stream that borrows locals would not be `Send`.
         let size = |path: &RelPath| snapshot.files().get(path).map_or(0, |file| file.size);
         let batches: Vec<_> = batches(&plan.read, size)
             .map(|paths| {
@@ -38,7 +38,7 @@ impl Knowledge {
                 let paths: Vec<_> = paths.iter().map(|path| (path.clone(), before(path))).collect();
                 let (snapshot, ontology) = (snapshot.clone(), self.options.ontology.clone());
                 let exclude = self.options.exclude.clone();
-                aside(move || {
+                run_blocking(move || {
                     let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &exclude, now };
                     paths.iter().map(|(path, before)| reader.read(path, before.as_ref())).collect::<Vec<_>>()
                 })
@@ -55,7 +55,7 @@ impl Knowledge {
     }
 }
 
-/// Cuts a list into parts of so many files and bytes.
+/// Splits a list into batches of at most [`BATCH_FILES`] files and about [`BATCH_BYTES`] bytes.
 pub(super) fn batches<T>(files: &[T], size: impl Fn(&T) -> u64) -> impl Iterator<Item = &[T]> {
     let mut left = files;
     std::iter::from_fn(move || {
@@ -71,8 +71,8 @@ pub(super) fn batches<T>(files: &[T], size: impl Fn(&T) -> u64) -> impl Iterator
     })
 }
 
-/// Does work that blocks where it holds up nobody, within a limit.
-pub(super) async fn aside<T: Send + 'static>(
+/// Runs blocking work on the blocking thread pool, with a timeout.
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, SyncError> {
     match tokio::time::timeout(BATCH_TIMEOUT, tokio::task::spawn_blocking(work)).await {

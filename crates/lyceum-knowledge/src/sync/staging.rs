@@ -1,4 +1,4 @@
-//! The second look: documents with their ids, their bytes kept in the database until they are uploaded.
+//! Second pass: stages documents with their ids. Their bytes stay in the database until they are uploaded.
 
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use lyceum_store::{
 use super::{
     OnProgress, Progress, SyncError,
     choice::PendingDocument,
-    reading::{aside, batches, processors},
+    reading::{batches, processors, run_blocking},
 };
 use crate::{
     Knowledge,
@@ -22,36 +22,36 @@ use crate::{
     upload::QUEUE,
 };
 
-/// A document whose bytes are in the database.
+/// A staged document; its bytes are in the database.
 pub(super) struct StagedDocument {
     pub row: DocumentRow,
     pub raw_hash: String,
 }
 
 impl Knowledge {
-    /// Reads documents with their ids, and keeps their bytes in the database until they are uploaded.
+    /// Reads documents again and stages them with their ids.
     pub(super) async fn stage_all(
         &self,
         snapshot: &Snapshot,
-        ahead: &[PendingDocument],
+        pending: &[PendingDocument],
         version: &str,
         now: Timestamp,
         on_progress: &OnProgress,
     ) -> Result<Vec<StagedDocument>, SyncError> {
-        let of = ahead.len();
+        let of = pending.len();
         if of > 0 {
-            // What a sync left behind that never came to its end.
+            // Delete leftovers of an interrupted sync.
             self.db.write(|tx| documents::sweep_bodies(tx, QUEUE)).await?;
         }
         let size = |one: &PendingDocument| snapshot.files().get(&one.path).map_or(0, |file| file.size);
-        let batches: Vec<Vec<PendingDocument>> = batches(ahead, size).map(<[_]>::to_vec).collect();
+        let batches: Vec<Vec<PendingDocument>> = batches(pending, size).map(<[_]>::to_vec).collect();
         let built: Vec<_> = batches
             .into_iter()
             .map(|batch| {
                 let (snapshot, ontology) = (snapshot.clone(), self.options.ontology.clone());
                 let (source, links) = (self.options.name.to_string(), self.options.links.clone());
                 let version = version.to_owned();
-                aside(move || {
+                run_blocking(move || {
                     let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &[], now };
                     let build = |PendingDocument { path, id, digest }: PendingDocument| {
                         let text = reader.text(&path).ok().filter(|text| hash(text.as_bytes()) == digest)?;
@@ -95,7 +95,7 @@ impl Knowledge {
     }
 }
 
-/// A document, its file, and what the database knows of both.
+/// A document with its database row and raw file, before staging.
 struct BuiltDocument {
     row: DocumentRow,
     bytes: Vec<u8>,

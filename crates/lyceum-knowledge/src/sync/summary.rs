@@ -1,4 +1,4 @@
-//! What a sync did, for its report.
+//! Builds the report of a sync.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! A knowledge base in a folder that is thrown away, and a caller of it.
+//! A knowledge base in a temporary folder, and a caller.
 
 use std::{
     fs,
@@ -24,32 +24,32 @@ use crate::{Knowledge, KnowledgeSearch, Links, Options, Readers, register};
 
 pub(super) const DOMAIN: Domain = Domain::from_static("knowledge");
 
-/// A knowledge base and who calls.
+/// A knowledge base and its caller.
 pub(super) struct Base {
     pub(super) knowledge: Arc<Knowledge>,
     pub(super) view: View,
     folder: TempDir,
 }
 
-/// A document with those lines of frontmatter.
+/// A published document with extra lines of frontmatter.
 pub(super) fn document(title: &str, lines: &str, body: &str) -> String {
     format!("---\ntitle: {title}\ndate: 2025-03-01\npublish: true\n{lines}---\n\n{body}\n")
 }
 
 impl Base {
-    /// Those files, brought in, before someone who may do everything.
+    /// A synced base with these files, called by a trusted caller.
     pub(super) async fn of(files: &[(&str, &str)]) -> Self {
         let base = Self::unread(files);
         base.sync().await;
         base
     }
 
-    /// Those files before anything was brought in.
+    /// A base with these files, before the first sync.
     pub(super) fn unread(files: &[(&str, &str)]) -> Self {
         Self::over(Objects::memory(), files)
     }
 
-    /// The same with objects that the test holds too.
+    /// Like `unread`, with an object store shared with the test.
     pub(super) fn over(objects: Objects, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("kb")).unwrap();
@@ -63,36 +63,36 @@ impl Base {
         base
     }
 
-    /// The same base before another caller.
+    /// The same base with another caller.
     pub(super) fn called_by(mut self, caller: Caller) -> Self {
         self.view = view(&self.knowledge, caller);
         self
     }
 
     pub(super) fn write(&self, file: &str, text: &str) {
-        let place = self.folder.path().join("kb").join(file);
-        fs::create_dir_all(place.parent().unwrap()).unwrap();
-        fs::write(place, text).unwrap();
+        let path = self.folder.path().join("kb").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     pub(super) fn remove(&self, file: &str) {
         fs::remove_file(self.folder.path().join("kb").join(file)).unwrap();
     }
 
-    /// The same files, opened by a process with other rules, which leave a folder out.
+    /// Reopens the base with other rules, which exclude a folder.
     pub(super) fn leaving_out(self, folder: &str) -> Self {
-        let Self { knowledge, view, folder: place } = self;
+        let Self { knowledge, view, folder: data } = self;
         let objects = knowledge.options.objects.clone();
         drop((view, knowledge));
         let exclude = vec![lyceum_model::RelPath::parse(folder).unwrap()];
         let rules = format!("without {folder}");
-        let options = Options { objects, exclude, rules, ..options(place.path()) };
+        let options = Options { objects, exclude, rules, ..options(data.path()) };
         let knowledge = Arc::new(Knowledge::open(options).unwrap());
         let view = view_of(&knowledge);
-        Self { knowledge, view, folder: place }
+        Self { knowledge, view, folder: data }
     }
 
-    /// What is served.
+    /// Paths of the published documents.
     pub(super) fn paths(&self) -> Vec<String> {
         let snapshot = self.knowledge.snapshot();
         let mut paths: Vec<String> =
@@ -113,30 +113,30 @@ impl Base {
         }
     }
 
-    /// What a tool answers.
+    /// The structured result of a successful call.
     pub(super) async fn ask(&self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments).await;
         assert_ne!(result.is_error, Some(true), "{tool}: {result:?}");
         result.structured_content.unwrap()
     }
 
-    /// How a tool refuses.
+    /// The error message of a failed call.
     pub(super) async fn refusal(&self, tool: &str, arguments: Value) -> String {
         let result = serde_json::to_value(self.call(tool, arguments).await).unwrap();
         assert_eq!(result["isError"], true, "{tool}: {result}");
         result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
-    /// What is at an address, or why it is not read.
+    /// Reads a resource.
     pub(super) async fn read(&self, uri: &str) -> Result<Value, String> {
         match read_resource(&self.view, uri, CallContext::default()).await {
             Ok(Outcome::Done(result)) => Ok(serde_json::to_value(&result.contents).unwrap()[0].take()),
-            Ok(Outcome::NeedInput(_)) => panic!("nothing is asked"),
+            Ok(Outcome::NeedInput(_)) => panic!("unexpected elicitation"),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    /// The text of a prompt, or why it is not written.
+    /// Gets the text of a prompt.
     pub(super) async fn prompt(&self, name: &str, arguments: Value) -> Result<String, String> {
         match get_prompt(&self.view, name, object(arguments), CallContext::default()).await {
             Ok(Outcome::Done(result)) => {
@@ -145,12 +145,12 @@ impl Base {
                 assert_eq!(result["messages"][0]["role"], "user");
                 Ok(result["messages"][0]["content"]["text"].as_str().unwrap().to_owned())
             }
-            Ok(Outcome::NeedInput(_)) => panic!("nothing is asked"),
+            Ok(Outcome::NeedInput(_)) => panic!("unexpected elicitation"),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    /// What an argument of a prompt, or a variable of a template, could be.
+    /// Completes an argument of a prompt or a variable of a resource template.
     pub(super) fn complete(&self, of: &Value, name: &str, typed: &str) -> Value {
         let params = json!({ "ref": of, "argument": { "name": name, "value": typed } });
         let result = complete(&self.view, &serde_json::from_value(params).unwrap()).unwrap();
@@ -168,7 +168,7 @@ fn view(knowledge: &Arc<Knowledge>, caller: Caller) -> View {
     View::of_all(Arc::new(registry), Arc::new(caller))
 }
 
-/// A search that is never opened: what is found is tested where there is one.
+/// A search index that is never opened; search is tested elsewhere.
 fn search() -> Arc<Search> {
     Arc::new(Search::new(lyceum_search::Options {
         folder: PathBuf::new(),

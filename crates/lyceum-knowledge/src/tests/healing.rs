@@ -1,4 +1,4 @@
-//! Objects that something happened to are brought in again.
+//! Missing and corrupt objects are restored.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,20 +10,20 @@ use tokio_util::sync::CancellationToken;
 
 use super::base::{Base, document};
 
-/// How long healing may take.
+/// Timeout of a repair.
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(20);
 
 fn entry(base: &Base, content_type: &str, id: &str) -> Arc<Entry> {
     base.knowledge.snapshot().catalog.get(content_type, id).unwrap().clone()
 }
 
-/// Does something to the object of a document, and checks that it is served again, as it was.
-async fn check(happens: impl AsyncFn(&Objects, &Key)) {
+/// Damages the object of a document, and checks that it is restored.
+async fn check(damage: impl AsyncFn(&Objects, &Key)) {
     let objects = Objects::memory();
     let base = Base::over(objects.clone(), &[("notes/a.md", &document("A", "", "text"))]);
     base.sync().await;
     let key = Key::content("file", "a").unwrap();
-    happens(&objects, &key).await;
+    damage(&objects, &key).await;
     let stop = CancellationToken::new();
     let fresh = tokio::spawn(base.knowledge.clone().keep_fresh(stop.clone()));
 
@@ -32,19 +32,19 @@ async fn check(happens: impl AsyncFn(&Objects, &Key)) {
         refused.to_string(),
         "the stored document is corrupt and is being restored; retry in a moment"
     );
-    let until = Instant::now() + REPAIR_TIMEOUT;
-    let healed = loop {
+    let deadline = Instant::now() + REPAIR_TIMEOUT;
+    let restored = loop {
         match base.knowledge.document(&entry(&base, "file", "a")).await {
             Ok(document) => break document,
-            Err(error) => assert!(Instant::now() < until, "{error}"),
+            Err(error) => assert!(Instant::now() < deadline, "{error}"),
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
-    assert_eq!(healed.content.trim(), "text");
-    // It is also where it belongs, once it is uploaded.
+    assert_eq!(restored.content.trim(), "text");
+    // The object is restored too, once it is uploaded.
     let hash = entry(&base, "file", "a").hash.clone();
     while objects.get(&key).await.unwrap().is_none_or(|bytes| crate::document::hash(&bytes) != hash) {
-        assert!(Instant::now() < until, "it is not in its place");
+        assert!(Instant::now() < deadline, "the object was not restored");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     stop.cancel();

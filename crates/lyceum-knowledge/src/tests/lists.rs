@@ -28,8 +28,8 @@ async fn base() -> Base {
     .await
 }
 
-/// Takes what differs from one run to the next out of an item, and checks that it is there.
-fn without_moment(mut item: Value) -> Value {
+/// Removes the fields that vary between runs, and checks that they exist.
+fn without_varying(mut item: Value) -> Value {
     for key in ["commit", "synced_at", "url"] {
         assert!(item.as_object_mut().unwrap().remove(key).is_some(), "{key}: {item}");
     }
@@ -52,7 +52,7 @@ async fn groups_are_those_with_a_document_and_those_that_are_named() {
         "source": "kb",
         "path": "data/groups/dao-primitives.md",
     });
-    assert_eq!(without_moment(answer["groups"][0].clone()), described);
+    assert_eq!(without_varying(answer["groups"][0].clone()), described);
     let named = json!({
         "slug": "somewhere-else",
         "title": "somewhere-else",
@@ -74,7 +74,7 @@ async fn releases_are_told_with_their_documents_the_newest_first() {
     assert_eq!(slugs, [&json!("second"), &json!("first")]);
     let mut first = answer["releases"][1].clone();
     let entries = first["entries"].as_array_mut().unwrap();
-    *entries = entries.iter().cloned().map(without_moment).collect();
+    *entries = entries.iter().cloned().map(without_varying).collect();
     let expected = json!({
         "slug": "first",
         "documents": 2,
@@ -107,18 +107,18 @@ async fn a_release_names_its_first_twenty_documents() {
 }
 
 #[tokio::test]
-async fn a_document_is_told_whole_as_it_is_kept() {
+async fn a_document_is_told_whole_as_it_is_stored() {
     let base = base().await;
     let answer = base.ask("get_document", json!({ "contentType": "pattern", "id": "a" })).await;
     let snapshot = base.knowledge.snapshot();
     let entry = snapshot.catalog.get("pattern", "a").unwrap();
-    let kept: Value =
+    let stored: Value =
         serde_json::from_slice(&base.knowledge.document_bytes(entry).await.unwrap().bytes).unwrap();
-    for (key, value) in kept.as_object().unwrap() {
+    for (key, value) in stored.as_object().unwrap() {
         assert_eq!(&answer[key], value, "{key}");
     }
     assert_eq!(answer["title"], "A");
-    assert_eq!((&answer["commit"], &answer["synced_at"]), (&kept["commitSha"], &kept["syncedAt"]));
+    assert_eq!((&answer["commit"], &answer["synced_at"]), (&stored["commitSha"], &stored["syncedAt"]));
     assert_eq!((&answer["metadata"]["release"], &answer["content"]), (&json!("first"), &json!("\nText.\n")));
 }
 
@@ -165,7 +165,7 @@ async fn a_refresh_brings_in_what_changed_and_names_the_sources_there_are() {
 #[tokio::test]
 async fn before_anything_was_brought_in_the_reason_is_told() {
     let base = Base::unread(&[]);
-    base.knowledge.note(Some("the folder is gone".to_owned()));
+    base.knowledge.set_error(Some("the folder is gone".to_owned()));
     for (tool, arguments) in [
         ("define_term", json!({ "term": "a" })),
         ("search_lexicon", json!({ "keyword": "a" })),

@@ -1,4 +1,4 @@
-//! Prompts: the texts of the document, word by word.
+//! Prompts: the exact texts of the specification.
 
 use lyceum_tools::mcp::list_prompts;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Resources: the four that the document names, documents and terms by their addresses.
+//! Resources: the four of the specification, and documents and terms by URI.
 
 use lyceum_tools::mcp::{list_resources, list_templates};
 use serde_json::{Value, json};
@@ -67,9 +67,9 @@ async fn lists_say_what_the_tools_say() {
     ] {
         let contents = base.read(uri).await.unwrap();
         assert_eq!((&contents["uri"], &contents["mimeType"]), (&json!(uri), &json!("application/json")));
-        let said: Value = serde_json::from_str(contents["text"].as_str().unwrap()).unwrap();
-        assert_eq!(said, base.ask(tool, json!({})).await);
-        assert_eq!(said["total"], 1);
+        let list: Value = serde_json::from_str(contents["text"].as_str().unwrap()).unwrap();
+        assert_eq!(list, base.ask(tool, json!({})).await);
+        assert_eq!(list["total"], 1);
     }
 }
 
@@ -105,12 +105,13 @@ async fn the_system_prompt_is_about_this_base_and_the_tools_there_are() {
     }
 }
 
-/// Checks that an address is a document, and which one.
+/// Checks that a URI is a document, and which one.
 async fn check(base: &Base, uri: &str, title: &str, path: &str, body: &str) {
     let contents = base.read(uri).await.unwrap();
     assert_eq!((&contents["uri"], &contents["mimeType"]), (&json!(uri), &json!("text/markdown")));
-    let told = &contents["_meta"]["lyceum/provenance"];
-    let (commit, synced) = (told["commit"].as_str().unwrap(), told["synced_at"].as_str().unwrap());
+    let provenance = &contents["_meta"]["lyceum/provenance"];
+    let (commit, synced) =
+        (provenance["commit"].as_str().unwrap(), provenance["synced_at"].as_str().unwrap());
     let url = format!("https://git.example.org/kb/{commit}/{path}");
     let expected = format!(
         "\ntitle: \"{title}\"\nsource: \"kb\"\npath: \"{path}\"\ncommit: \"{commit}\"\nsynced_at: \"{synced}\"\n\
@@ -119,7 +120,7 @@ async fn check(base: &Base, uri: &str, title: &str, path: &str, body: &str) {
     let text = contents["text"].as_str().unwrap();
     assert!(text.starts_with("---\nid: ") && text.ends_with(&expected), "{text}");
     assert_eq!(
-        told,
+        provenance,
         &json!({ "source": "kb", "path": path, "commit": commit, "synced_at": synced, "url": url })
     );
 }
@@ -141,7 +142,7 @@ async fn documents_and_terms_are_read_by_their_addresses() {
 #[tokio::test]
 async fn what_is_not_published_has_no_address() {
     let base = base().await;
-    for place in [
+    for path in [
         "content/file/gift",
         "content/tag/gift-hidden",
         "content/pattern/nothing",
@@ -153,7 +154,7 @@ async fn what_is_not_published_has_no_address() {
         "lexicon/",
         "data/nothing",
     ] {
-        let uri = format!("mcp://superbenefit/{place}");
+        let uri = format!("mcp://superbenefit/{path}");
         assert!(base.read(&uri).await.is_err(), "{uri}");
     }
     assert!(base.read("mcp://elsewhere/content/pattern/gift-circle").await.is_err());

@@ -1,4 +1,4 @@
-//! What was chosen by other rules is not shown by these; and what moves while it is uploaded is not lost.
+//! Changed rules hide previously published documents; a file renamed before its upload is not lost.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ async fn what_other_rules_chose_is_not_shown_and_what_is_here_is_chosen_anew() {
     let base = Base::of(&[("notes/open.md", &open), ("private/plan.md", &private)]).await;
     assert_eq!(base.paths(), ["notes/open.md", "private/plan.md"]);
     let base = base.leaving_out("private");
-    assert!(base.paths().is_empty(), "nothing is known by these rules yet");
+    assert!(base.paths().is_empty(), "nothing is published with these rules yet");
     let quiet: OnProgress = Arc::new(|_| ());
-    base.knowledge.sync_what_is_here(&quiet).await.unwrap();
+    base.knowledge.sync_local(&quiet).await.unwrap();
     assert_eq!(base.paths(), ["notes/open.md"]);
     base.sync().await;
     assert_eq!(base.paths(), ["notes/open.md"]);

@@ -1,4 +1,4 @@
-//! The lexicon: what a term means, what is near one that is not there, and how much is told at once.
+//! The lexicon: definitions, suggestions, and limits.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ async fn lexicon() -> Base {
     .await
 }
 
-/// What is the same for every definition of this base.
+/// Checks the provenance of a definition.
 fn check_provenance(answer: &Value, path: &str) {
     let commit = answer["commit"].as_str().unwrap();
     assert!(!commit.is_empty());

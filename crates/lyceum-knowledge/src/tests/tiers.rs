@@ -1,4 +1,4 @@
-//! Who may use what.
+//! Permissions by tier.
 
 use lyceum_model::{Caller, KNOWLEDGE_READ, MCP_READ, Scope, Tier};
 use lyceum_tools::mcp::{list_prompts, list_resources, list_templates, list_tools};

@@ -1,4 +1,4 @@
-//! Objects are where they belong, and nothing else is.
+//! The object store contains exactly the published objects.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ async fn bytes_that_a_sync_has_staged_are_not_taken_away_by_who_shelves_the_same
     base.knowledge.sync(&quiet).await.unwrap();
     base.remove("notes/a.md");
     base.write("notes/b.md", &text);
-    // The objects of the first sync are uploaded when the second has staged its own and not published them.
+    // The first sync's objects are uploaded after the second has staged its own, before it publishes them.
     let uploading = base.knowledge.clone();
     let on_progress: OnProgress = Arc::new(move |progress| {
         if matches!(progress, Progress::Staging { .. }) {
@@ -46,8 +46,8 @@ async fn what_a_lost_database_knew_of_is_taken_away() {
     let before = Base::over(objects.clone(), &[("notes/a.md", &text), ("notes/b.md", &text)]);
     before.sync().await;
     drop(before);
-    let anew = Base::over(objects.clone(), &[("notes/b.md", &text)]);
-    anew.sync().await;
+    let rebuilt = Base::over(objects.clone(), &[("notes/b.md", &text)]);
+    rebuilt.sync().await;
     let expected = ["content/file/b.json", "metadata/manifest.json", "raw/notes/b.md"];
     assert_eq!(keys(&objects).await, expected);
 }
@@ -61,6 +61,6 @@ async fn what_somebody_else_keeps_is_left_alone() {
     }
     let base = Base::over(objects.clone(), &[("notes/a.md", &document("A", "", "text"))]);
     base.sync().await;
-    let kept = keys(&objects).await;
-    assert!(theirs.iter().all(|key| kept.iter().any(|kept| kept == key.as_str())), "{kept:?}");
+    let found = keys(&objects).await;
+    assert!(theirs.iter().all(|key| found.iter().any(|found| found == key.as_str())), "{found:?}");
 }

@@ -1,4 +1,4 @@
-//! `define_term`: what a term of the lexicon means.
+//! `define_term`: the definition of a lexicon term.
 
 use lyceum_content::knowledge::{define, near_terms};
 use lyceum_tools::{Call, Error, Tool, ToolSpec};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::named;
 use crate::{Knowledge, term::Term};
 
-/// How many terms are suggested where none is found.
+/// Maximum number of suggestions if there is no such term.
 const MAX_SUGGESTIONS: usize = 5;
 
 /// The tool.

@@ -1,4 +1,4 @@
-//! `get_document`: a document, whole.
+//! `get_document`: a full document.
 
 use jiff::Timestamp;
 use lyceum_content::knowledge::{Catalog, near_documents};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::for_members;
 use crate::{Document, Knowledge};
 
-/// How many documents are suggested where none is found.
+/// Maximum number of suggestions if there is no such document.
 const MAX_SUGGESTIONS: usize = 5;
 
 /// The tool.
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     id: String,
 }
 
-/// What it answers: the document as it is kept, with where it comes from in the words of every other answer too.
+/// The output: the stored document, with provenance under the same keys as in other results.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The title.
@@ -55,7 +55,7 @@ impl Tool for GetDocument {
     type Args = Args;
     type Output = Output;
 
-    /// The types are those of the deployment.
+    /// Lists the content types of the deployment.
     fn contract(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
         let types: Vec<&str> = knowledge.ontology().types().map(|one| one.name.as_str()).collect();
         let properties = spec.input_schema.get_mut("properties");
@@ -82,7 +82,7 @@ impl Tool for GetDocument {
     }
 }
 
-/// Says what may be meant.
+/// Suggests similar documents.
 fn not_found(catalog: &Catalog, Args { content_type, id }: &Args) -> String {
     let near = near_documents(catalog, content_type, id, MAX_SUGGESTIONS);
     let near: Vec<String> = near.iter().map(|entry| entry.key()).collect();

@@ -1,4 +1,4 @@
-//! `list_groups`: who the documents belong to.
+//! `list_groups`: the groups of the documents.
 
 use lyceum_content::knowledge::{self, Entry};
 use lyceum_tools::{Call, Error, Tool, ToolSpec};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::named;
 use crate::{Knowledge, provenance::Provenance};
 
-/// How many groups one answer holds.
+/// Maximum number of groups per response.
 const MAX_GROUPS: usize = 500;
 
 /// The tool.
@@ -55,7 +55,7 @@ pub(crate) struct Group {
 }
 
 impl Groups {
-    /// Every group, once something is synced.
+    /// All groups; empty before the first sync.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
         let snapshot = knowledge.ready().await?;
         let all = knowledge::groups(&snapshot.catalog);

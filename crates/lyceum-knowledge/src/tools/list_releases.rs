@@ -1,4 +1,4 @@
-//! `list_releases`: what documents were given out with.
+//! `list_releases`: the releases of the documents.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::named;
 use crate::{Knowledge, provenance::Provenance};
 
-/// How many releases one answer holds.
+/// Maximum number of releases per response.
 const MAX_RELEASES: usize = 100;
 
-/// How many documents of each are named.
+/// Maximum number of documents per release.
 const MAX_ENTRIES: usize = 20;
 
 /// The tool.
@@ -68,7 +68,7 @@ pub(crate) struct Part {
 }
 
 impl Releases {
-    /// Every release, once something is synced.
+    /// All releases; empty before the first sync.
     pub(crate) async fn of(knowledge: &Knowledge) -> Result<Self, Error> {
         let snapshot = knowledge.ready().await?;
         let all = knowledge::releases(&snapshot.catalog);

@@ -1,4 +1,4 @@
-//! `refresh_sources`: brings the source up to date at once.
+//! `refresh_sources`: syncs the source now.
 
 use lyceum_model::{ErrorCode, Tier};
 use lyceum_tools::{Call, Effect, Error, Tool, ToolSpec, mcp::printable};

@@ -1,4 +1,4 @@
-//! `search_knowledge`: the documents that answer a question best, with the passage that does.
+//! `search_knowledge`: hybrid search; results with the best passage.
 
 use lyceum_model::Tier;
 use lyceum_tools::{Call, Error, Tool, ToolSpec};

@@ -1,4 +1,4 @@
-//! `search_lexicon`: the terms that a keyword occurs in.
+//! `search_lexicon`: lexicon terms that contain a keyword.
 
 use lyceum_content::knowledge::search_terms;
 use lyceum_tools::{Call, Error, Tool};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Knowledge, term::Term};
 
-/// How many terms one answer holds.
+/// Maximum number of terms per response.
 const MAX_TERMS: usize = 50;
 
 /// The tool.

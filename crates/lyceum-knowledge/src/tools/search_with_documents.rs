@@ -1,4 +1,4 @@
-//! `search_with_documents`: the same as `search_knowledge`, with every document whole.
+//! `search_with_documents`: like `search_knowledge`, with full documents.
 
 use futures::future::join_all;
 use lyceum_model::Tier;
@@ -55,7 +55,7 @@ impl Tool for SearchWithDocuments {
     }
 }
 
-/// The document of a result; nothing for what is no document, or is gone since.
+/// The document of a result; `None` for skills and documents that are gone.
 async fn document(finder: &KnowledgeSearch, hit: &SearchHit) -> Option<Document> {
     let snapshot = finder.knowledge.snapshot();
     let entry = snapshot.catalog.get(&hit.content_type, &hit.id)?;

@@ -1,4 +1,4 @@
-//! Addresses of every kind.
+//! Public and special-purpose addresses.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Vectors by a model on this machine. One text is one run: its vector does not depend on the texts beside it.
+//! Embeddings by a local model. Each text is its own inference, so its vector does not depend on other texts of the
+//! batch.
 
 use std::{num::NonZero, path::Path, sync::Arc};
 
@@ -10,35 +11,35 @@ use super::{EmbedError, Embedder, Identity, Pooling, Purpose, checked};
 use crate::model::{
     Folder, ModelError,
     runtime::{Output, Runtime},
-    worker_pool::{Urgency, WorkerPool},
+    worker_pool::{Priority, WorkerPool},
 };
 
-/// What the graphs of hubs call their answer. The first two may be the vector of the text already.
+/// Output names used by published ONNX graphs. The first may be pooled already.
 const OUTPUTS: &[&str] = &["sentence_embedding", "last_hidden_state", "token_embeddings", "output_0"];
 
-/// No more of a text than this can be within the tokens that a model sees; the rest needs not be looked at.
+/// Upper bound of characters per token, to truncate long texts before tokenization.
 const CHARACTERS_PER_TOKEN: usize = 64;
 
-/// A model on this machine.
+/// A local embedding model.
 #[derive(Debug)]
 pub struct LocalEmbedder {
     identity: Identity,
     runtime: Arc<Runtime>,
-    /// Questions never wait for passages.
-    questions: WorkerPool,
-    passages: WorkerPool,
+    /// Separate pools, so that queries never wait for passages.
+    query_pool: WorkerPool,
+    passage_pool: WorkerPool,
 }
 
 impl LocalEmbedder {
-    /// Loads the model of a folder, to run on so many threads. Reads the whole model, so it blocks.
+    /// Loads the model in a folder, to run on `threads` threads. Blocks.
     pub fn open(folder: &Path, threads: usize) -> Result<Self, EmbedError> {
         Self::load(&Folder::open(folder)?, threads)
     }
 
-    /// Loads a model whose folder is open. Blocks.
+    /// Loads the model of an open folder. Blocks.
     pub fn load(folder: &Folder, threads: usize) -> Result<Self, EmbedError> {
         let runtime = Runtime::load(folder, folder.max_tokens(), OUTPUTS)?;
-        // A first run shows that the graph works at all, and how long its vectors are.
+        // A trial run verifies that the graph works and yields its dimensions.
         let trial = runtime.run(&Arc::new(ThreadPool::with_num_threads(1)), "lyceum")?;
         let dimensions = trial.shape.last().copied().unwrap_or(0);
         let identity = folder.identity(dimensions)?;
@@ -46,20 +47,20 @@ impl LocalEmbedder {
         Ok(Self {
             identity,
             runtime: Arc::new(runtime),
-            questions: WorkerPool::new(threads, Urgency::Now),
-            passages: WorkerPool::new(threads, Urgency::Background),
+            query_pool: WorkerPool::new(threads, Priority::Interactive),
+            passage_pool: WorkerPool::new(threads, Priority::Background),
         })
     }
 
     async fn vector(&self, purpose: Purpose, text: &str) -> Result<Vec<f32>, EmbedError> {
-        let (lanes, prefix) = match purpose {
-            Purpose::Query => (&self.questions, &self.identity.query_prefix),
-            Purpose::Passage => (&self.passages, &self.identity.passage_prefix),
+        let (pool, prefix) = match purpose {
+            Purpose::Query => (&self.query_pool, &self.identity.query_prefix),
+            Purpose::Passage => (&self.passage_pool, &self.identity.passage_prefix),
         };
-        let text = format!("{prefix}{}", beginning(text, self.identity.max_tokens * CHARACTERS_PER_TOKEN));
+        let text = format!("{prefix}{}", truncated(text, self.identity.max_tokens * CHARACTERS_PER_TOKEN));
         let (runtime, pooling) = (Arc::clone(&self.runtime), self.identity.pooling);
-        let vector = lanes.run(move |lane| pooled(&runtime.run(lane, text)?, pooling)).await;
-        Ok(vector.ok_or_else(|| EmbedError::Model("a run was broken off".to_owned()))??)
+        let vector = pool.run(move |worker| pooled(&runtime.run(worker, text)?, pooling)).await;
+        Ok(vector.ok_or_else(|| EmbedError::Model("inference was aborted".to_owned()))??)
     }
 }
 
@@ -76,26 +77,25 @@ impl Embedder for LocalEmbedder {
 }
 
 impl From<ModelError> for EmbedError {
-    fn from(fault: ModelError) -> Self {
-        match fault {
+    fn from(error: ModelError) -> Self {
+        match error {
             ModelError::WrongDimensions { expected, got } => Self::WrongDimensions { expected, got },
             other => Self::Model(other.to_string()),
         }
     }
 }
 
-/// One vector out of those of the tokens; a graph that pools by itself gave it already.
+/// Pools the token vectors, unless the graph has pooled them already.
 fn pooled(output: &Output, pooling: Pooling) -> Result<Vec<f32>, ModelError> {
-    let unknown = || ModelError::Unsupported(format!("an answer of the shape {:?}", output.shape));
+    let unsupported = || ModelError::Unsupported(format!("an output of shape {:?}", output.shape));
     let (tokens, width) = match output.shape.as_slice() {
-        [1, width] => return if *width > 0 { Ok(output.data.clone()) } else { Err(unknown()) },
-        [1, tokens, width] => (NonZero::new(*tokens).ok_or_else(unknown)?, *width),
-        _ => return Err(unknown()),
+        [1, width] => return if *width > 0 { Ok(output.data.clone()) } else { Err(unsupported()) },
+        [1, tokens, width] => (NonZero::new(*tokens).ok_or_else(unsupported)?, *width),
+        _ => return Err(unsupported()),
     };
     let mut vectors = output.data.chunks_exact(width.max(1));
     match pooling {
-        Pooling::Cls => vectors.next().map(<[f32]>::to_vec).ok_or_else(unknown),
-        // The length is made one later, so that the sum is as good as the mean.
+        Pooling::Cls => vectors.next().map(<[f32]>::to_vec).ok_or_else(unsupported),
         Pooling::Mean | Pooling::Remote => {
             let sum = vectors.fold(vec![0.0; width], |mut sum, vector| {
                 sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
@@ -107,8 +107,8 @@ fn pooled(output: &Output, pooling: Pooling) -> Result<Vec<f32>, ModelError> {
     }
 }
 
-/// The first characters of a text.
-fn beginning(text: &str, characters: usize) -> &str {
+/// Truncates a text to a number of characters.
+fn truncated(text: &str, characters: usize) -> &str {
     text.char_indices().nth(characters).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 

@@ -10,26 +10,26 @@ use super::{
 };
 use crate::endpoint::Endpoint;
 
-/// What nearly every model sees at least. The server cuts what is too long for the model that it has.
+/// Context length of nearly every model. The server truncates what is too long for its model.
 const CONTEXT_TOKENS: usize = 512;
 
-/// A model of an Ollama server.
+/// An embedder on an Ollama server.
 pub type OllamaEmbedder = Remote<Ollama>;
 
-/// What is said to it.
+/// The Ollama API.
 #[derive(Debug)]
 pub struct Ollama {
     model: String,
 }
 
-/// What it says.
+/// The response body.
 #[derive(Debug, Deserialize)]
 pub struct Response {
     embeddings: Vec<Vec<f32>>,
 }
 
 impl OllamaEmbedder {
-    /// Meets the model that the settings name.
+    /// Connects to the configured model.
     pub async fn connect(settings: &OllamaSettings, key: Option<Secret>) -> Result<Self, EmbedError> {
         let model = Model {
             kind: "ollama",
@@ -39,7 +39,7 @@ impl OllamaEmbedder {
             dimensions: None,
         };
         let dialect = Ollama { model: settings.model.clone() };
-        Self::meet(Endpoint::new(&settings.url, key).await?, dialect, model, &settings.remote).await
+        Self::probe(Endpoint::new(&settings.url, key).await?, dialect, model, &settings.remote).await
     }
 }
 
@@ -54,7 +54,7 @@ impl Dialect for Ollama {
         json!({ "model": self.model, "input": texts, "truncate": true })
     }
 
-    fn vectors(&self, answer: Response) -> Result<Vec<Vec<f32>>, String> {
-        Ok(answer.embeddings)
+    fn vectors(&self, response: Response) -> Result<Vec<Vec<f32>>, String> {
+        Ok(response.embeddings)
     }
 }

@@ -1,4 +1,4 @@
-//! Endpoints that speak as OpenAI's does: `POST /embeddings`.
+//! OpenAI-compatible endpoints: `POST /embeddings`.
 
 use lyceum_net::Secret;
 use serde::Deserialize;
@@ -10,20 +10,20 @@ use super::{
 };
 use crate::endpoint::Endpoint;
 
-/// How many tokens the models of OpenAI see.
+/// Context length of OpenAI's models.
 const CONTEXT_TOKENS: usize = 8_191;
 
-/// A model behind an endpoint that speaks as OpenAI's does.
+/// An embedder behind an OpenAI-compatible endpoint.
 pub type OpenAiEmbedder = Remote<OpenAi>;
 
-/// What is said to it.
+/// The OpenAI API.
 #[derive(Debug)]
 pub struct OpenAi {
     model: String,
     dimensions: Option<usize>,
 }
 
-/// What it says.
+/// The response body.
 #[derive(Debug, Deserialize)]
 pub struct Response {
     data: Vec<Item>,
@@ -36,7 +36,7 @@ struct Item {
 }
 
 impl OpenAiEmbedder {
-    /// Meets the model that the settings name.
+    /// Connects to the configured model.
     pub async fn connect(settings: &OpenAiSettings, key: Option<Secret>) -> Result<Self, EmbedError> {
         let model = Model {
             kind: "openai",
@@ -46,7 +46,7 @@ impl OpenAiEmbedder {
             dimensions: settings.dimensions,
         };
         let dialect = OpenAi { model: settings.model.clone(), dimensions: settings.dimensions };
-        Self::meet(Endpoint::new(&settings.url, key).await?, dialect, model, &settings.remote).await
+        Self::probe(Endpoint::new(&settings.url, key).await?, dialect, model, &settings.remote).await
     }
 }
 
@@ -59,18 +59,18 @@ impl Dialect for OpenAi {
 
     fn request(&self, texts: &[String]) -> Value {
         let mut request = json!({ "model": self.model, "input": texts, "encoding_format": "float" });
-        // Only some models take it, and others refuse.
+        // Only some models support it; others reject the request.
         if let (Some(dimensions), Some(fields)) = (self.dimensions, request.as_object_mut()) {
             fields.insert("dimensions".to_owned(), dimensions.into());
         }
         request
     }
 
-    fn vectors(&self, answer: Response) -> Result<Vec<Vec<f32>>, String> {
-        let mut items = answer.data;
+    fn vectors(&self, response: Response) -> Result<Vec<Vec<f32>>, String> {
+        let mut items = response.data;
         items.sort_by_key(|item| item.index);
-        if items.iter().enumerate().any(|(place, item)| item.index != place) {
-            return Err("a vector that belongs to no text, or two that belong to one".to_owned());
+        if items.iter().enumerate().any(|(position, item)| item.index != position) {
+            return Err("a vector with an invalid or duplicate index".to_owned());
         }
         Ok(items.into_iter().map(|item| item.embedding).collect())
     }

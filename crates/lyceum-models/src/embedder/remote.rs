@@ -1,6 +1,6 @@
-//! What all embedding endpoints have in common: batches, limits, patience, and a look at what comes back.
+//! Shared by all embedding endpoints: batching, limits, retries and validation.
 //!
-//! A search waits two seconds and asks once, for it can do without; what is embedded in the background can wait.
+//! A query has a timeout of two seconds and no retry, because search works without it. Background embedding retries.
 
 use std::{fmt, time::Duration};
 
@@ -11,41 +11,41 @@ use serde_json::Value;
 use super::{EmbedError, Embedder, Identity, Pooling, Purpose, RemoteSettings, checked};
 use crate::endpoint::{Endpoint, Limits, sendable};
 
-/// How many characters of a text are sent.
+/// Maximum length of a text, in characters; longer ones are truncated.
 const MAX_TEXT_CHARS: usize = 8_000;
 
-/// How large an answer may be.
+/// Maximum size of a response.
 const MAX_RESPONSE_BYTES: usize = 64 << 20;
 
-/// How long a request may take: a search waits for the first, a background task for the second.
+/// Request timeouts of queries and of background embedding.
 const QUERY_TIMEOUT: Duration = Duration::from_secs(2);
 const PASSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long to wait before each further try.
+/// Delays before each retry.
 const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 
-/// A wait that the endpoint asks for is kept up to this; after a longer one somebody else may ask again.
+/// Longest `Retry-After` that is waited for; beyond it the call fails and the queue retries later.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// What the length of a vector is found with.
+/// Text that determines the dimensions.
 const PROBE_TEXT: &str = "lyceum";
 
-/// How one kind of endpoint is spoken to. Pure: what is sent, and what the answer means.
+/// The API of one kind of endpoint. Pure: builds requests and parses responses.
 pub trait Dialect: Send + Sync + fmt::Debug {
-    /// The answer as it is on the wire.
+    /// The response body.
     type Response: DeserializeOwned + Send + 'static;
 
-    /// Where to ask, below the address of the endpoint.
+    /// Path below the base URL.
     fn path(&self) -> String;
 
-    /// The request for these texts.
+    /// Builds the request body.
     fn request(&self, texts: &[String]) -> Value;
 
-    /// The vectors in the order of the texts, or what is wrong with the answer.
-    fn vectors(&self, answer: Self::Response) -> Result<Vec<Vec<f32>>, String>;
+    /// Extracts the vectors in the order of the texts, or returns what is wrong.
+    fn vectors(&self, response: Self::Response) -> Result<Vec<Vec<f32>>, String>;
 }
 
-/// A model behind an endpoint.
+/// An embedder behind an endpoint.
 #[derive(Debug)]
 pub struct Remote<D> {
     endpoint: Endpoint,
@@ -54,22 +54,22 @@ pub struct Remote<D> {
     batch: usize,
 }
 
-/// What is known of a model before it has made a vector.
+/// Properties of a model before the first request.
 pub(super) struct Model {
     pub(super) kind: &'static str,
     pub(super) name: String,
     pub(super) pooling: Pooling,
     pub(super) max_tokens: usize,
-    /// How long vectors must be, if somebody asked for it.
+    /// Requested dimensions, if configured.
     pub(super) dimensions: Option<usize>,
 }
 
-/// The limits of a request for passages, also of what is asked at set-up.
+/// Limits of passage requests and of requests at set-up.
 pub(super) const PASSAGE_LIMITS: Limits = Limits { time: PASSAGE_TIMEOUT, bytes: MAX_RESPONSE_BYTES };
 
 impl<D: Dialect> Remote<D> {
-    /// Meets the model: one text is embedded, so that the length of its vectors is known.
-    pub(super) async fn meet(
+    /// Connects to the model and embeds a probe text to learn its dimensions.
+    pub(super) async fn probe(
         endpoint: Endpoint,
         dialect: D,
         model: Model,
@@ -85,32 +85,32 @@ impl<D: Dialect> Remote<D> {
             dimensions: 0,
             max_tokens: settings.max_tokens.unwrap_or(model.max_tokens),
         };
-        let mut met = Self { endpoint, dialect, identity, batch: settings.batch.max(1) };
-        let vectors = met.with_patience(&[PROBE_TEXT.to_owned()]).await?;
-        let found = vectors.first().map_or(0, Vec::len);
-        met.identity.dimensions = model.dimensions.unwrap_or(found);
-        checked(&met.identity, 1, vectors)?;
-        Ok(met)
+        let mut remote = Self { endpoint, dialect, identity, batch: settings.batch.max(1) };
+        let vectors = remote.with_retries(&[PROBE_TEXT.to_owned()]).await?;
+        let dimensions = vectors.first().map_or(0, Vec::len);
+        remote.identity.dimensions = model.dimensions.unwrap_or(dimensions);
+        checked(&remote.identity, 1, vectors)?;
+        Ok(remote)
     }
 
-    async fn with_patience(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    async fn with_retries(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
         for pause in RETRY_DELAYS {
-            match self.once(texts, PASSAGE_TIMEOUT).await {
-                Err(error) if error.is_passing() => match retry_after(&error) {
+            match self.send(texts, PASSAGE_TIMEOUT).await {
+                Err(error) if error.is_transient() => match retry_after(&error) {
                     Some(delay) if delay > MAX_RETRY_AFTER => return Err(error),
                     delay => tokio::time::sleep(delay.unwrap_or(pause)).await,
                 },
                 done => return done,
             }
         }
-        self.once(texts, PASSAGE_TIMEOUT).await
+        self.send(texts, PASSAGE_TIMEOUT).await
     }
 
-    async fn once(&self, texts: &[String], time: Duration) -> Result<Vec<Vec<f32>>, EmbedError> {
+    async fn send(&self, texts: &[String], time: Duration) -> Result<Vec<Vec<f32>>, EmbedError> {
         let limits = Limits { time, bytes: MAX_RESPONSE_BYTES };
-        let answer = self.endpoint.post(&self.dialect.path(), &self.dialect.request(texts), limits).await?;
+        let response = self.endpoint.post(&self.dialect.path(), &self.dialect.request(texts), limits).await?;
         let malformed = |why: String| EmbedError::Malformed(self.endpoint.redact(&why));
-        self.dialect.vectors(answer).map_err(malformed)
+        self.dialect.vectors(response).map_err(malformed)
     }
 }
 
@@ -127,13 +127,13 @@ impl<D: Dialect> Embedder for Remote<D> {
         };
         let mut all = Vec::with_capacity(texts.len());
         for batch in texts.chunks(self.batch) {
-            let sent: Vec<String> =
+            let inputs: Vec<String> =
                 batch.iter().map(|text| format!("{prefix}{}", sendable(text, MAX_TEXT_CHARS))).collect();
             let vectors = match purpose {
-                Purpose::Query => self.once(&sent, QUERY_TIMEOUT).await?,
-                Purpose::Passage => self.with_patience(&sent).await?,
+                Purpose::Query => self.send(&inputs, QUERY_TIMEOUT).await?,
+                Purpose::Passage => self.with_retries(&inputs).await?,
             };
-            all.extend(checked(&self.identity, sent.len(), vectors)?);
+            all.extend(checked(&self.identity, inputs.len(), vectors)?);
         }
         Ok(all)
     }

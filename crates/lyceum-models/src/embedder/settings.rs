@@ -1,4 +1,5 @@
-//! Which model makes vectors, as it is configured and kept in the index. No key is in here, only where it is found.
+//! Settings of the embedding model, as configured and as stored in the index. They name the variable that holds the API
+//! key, never the key itself.
 
 use std::path::{Path, PathBuf};
 
@@ -6,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::Pooling;
 
-/// The choice of a model.
+/// Which model to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Settings {
-    /// No vectors: search goes by words alone.
+    /// No embeddings: lexical search only.
     #[default]
     None,
-    /// A model on this machine.
+    /// A local model.
     Local(LocalSettings),
-    /// An endpoint that speaks as OpenAI's does.
+    /// An OpenAI-compatible endpoint.
     #[serde(rename = "openai")]
     OpenAi(OpenAiSettings),
     /// An Ollama server.
@@ -26,56 +27,56 @@ pub enum Settings {
     WorkersAi(WorkersAiSettings),
 }
 
-/// A model on this machine. What is not said is taken from its folder.
+/// A local model. Unset fields are read from its folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalSettings {
     /// Its name, such as `all-MiniLM-L6-v2`.
     pub model: String,
-    /// Where its files are, if not where `lyceum model pull` puts them.
+    /// Model folder, if not the one of `lyceum model pull`.
     #[serde(default)]
     pub folder: Option<PathBuf>,
-    /// How the vectors of words become one.
+    /// Pooling of token vectors.
     #[serde(default)]
     pub pooling: Option<Pooling>,
-    /// What stands before a question.
+    /// Prefix of queries.
     #[serde(default)]
     pub query_prefix: Option<String>,
-    /// What stands before a passage.
+    /// Prefix of passages.
     #[serde(default)]
     pub passage_prefix: Option<String>,
-    /// How many tokens of a text it sees.
+    /// Context length in tokens.
     #[serde(default)]
     pub max_tokens: Option<usize>,
 }
 
-/// What all endpoints have in common.
+/// Settings shared by all endpoints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RemoteSettings {
-    /// How many texts go into one request, at most; the endpoint may want fewer.
+    /// Maximum number of texts per request; the endpoint may require fewer.
     pub batch: usize,
-    /// What stands before a question.
+    /// Prefix of queries.
     pub query_prefix: String,
-    /// What stands before a passage.
+    /// Prefix of passages.
     pub passage_prefix: String,
-    /// How many tokens of a text the model sees, where the endpoint does not tell.
+    /// Context length in tokens, if the endpoint does not report it.
     pub max_tokens: Option<usize>,
 }
 
-/// An endpoint that speaks as OpenAI's does.
+/// An OpenAI-compatible endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenAiSettings {
-    /// Its address up to `/embeddings`, such as `https://api.openai.com/v1`.
+    /// Base URL without `/embeddings`, such as `https://api.openai.com/v1`.
     pub url: String,
-    /// The name of the model there.
+    /// Model name.
     pub model: String,
-    /// The variable of the environment that holds the key.
+    /// Environment variable that holds the API key.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// How long vectors shall be, for models that leave the choice.
+    /// Dimensions to request, for models that support several.
     #[serde(default)]
     pub dimensions: Option<usize>,
-    /// What all endpoints have in common.
+    /// Settings shared by all endpoints.
     #[serde(flatten)]
     pub remote: RemoteSettings,
 }
@@ -83,27 +84,27 @@ pub struct OpenAiSettings {
 /// An Ollama server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OllamaSettings {
-    /// Its address, such as `http://localhost:11434`.
+    /// Base URL, such as `http://localhost:11434`.
     pub url: String,
-    /// The name of the model there.
+    /// Model name.
     pub model: String,
-    /// The variable of the environment that holds the key, where somebody put the server behind one.
+    /// Environment variable that holds the API key, if the server is behind a proxy that requires one.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// What all endpoints have in common.
+    /// Settings shared by all endpoints.
     #[serde(flatten)]
     pub remote: RemoteSettings,
 }
 
-/// A text-embeddings-inference server. It has one model and says which.
+/// A text-embeddings-inference server. It has one model and reports which.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeiSettings {
-    /// Its address.
+    /// Base URL.
     pub url: String,
-    /// The variable of the environment that holds the key.
+    /// Environment variable that holds the API key.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// What all endpoints have in common.
+    /// Settings shared by all endpoints.
     #[serde(flatten)]
     pub remote: RemoteSettings,
 }
@@ -111,23 +112,23 @@ pub struct TeiSettings {
 /// Workers AI.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkersAiSettings {
-    /// The id of the account.
+    /// Account id.
     pub account: String,
-    /// The name of the model, such as `@cf/baai/bge-base-en-v1.5`.
+    /// Model name, such as `@cf/baai/bge-base-en-v1.5`.
     pub model: String,
-    /// The variable of the environment that holds the key.
+    /// Environment variable that holds the API key.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// Its address up to `/accounts`, if not Cloudflare's own.
+    /// Base URL without `/accounts`, if not Cloudflare's.
     #[serde(default)]
     pub url: Option<String>,
-    /// What all endpoints have in common.
+    /// Settings shared by all endpoints.
     #[serde(flatten)]
     pub remote: RemoteSettings,
 }
 
 impl LocalSettings {
-    /// Where its files are: where it says, else in the folder of models under the last part of its name.
+    /// The model folder: as configured, else below `models`, named by the last part of the model name.
     pub fn folder_in(&self, models: &Path) -> PathBuf {
         let name = self.model.rsplit('/').next().unwrap_or(&self.model);
         self.folder.clone().unwrap_or_else(|| models.join(name))
@@ -135,7 +136,7 @@ impl LocalSettings {
 }
 
 impl Settings {
-    /// The variable of the environment that holds the key, where there is one.
+    /// Environment variable that holds the API key, if any.
     pub fn key_env(&self) -> Option<&str> {
         match self {
             Self::None | Self::Local(_) => None,
@@ -148,16 +149,16 @@ impl Settings {
 }
 
 impl Settings {
-    /// Whether requests go to the same endpoint with the same key, whatever the model is.
-    pub fn is_where(&self, other: &Self) -> bool {
-        let place = |settings: &Self| match settings {
+    /// Whether both use the same endpoint and key, regardless of the model.
+    pub fn same_endpoint(&self, other: &Self) -> bool {
+        let endpoint = |settings: &Self| match settings {
             Self::None | Self::Local(_) => None,
             Self::OpenAi(settings) => Some((Some(settings.url.clone()), None)),
             Self::Ollama(settings) => Some((Some(settings.url.clone()), None)),
             Self::Tei(settings) => Some((Some(settings.url.clone()), None)),
             Self::WorkersAi(settings) => Some((settings.url.clone(), Some(settings.account.clone()))),
         };
-        place(self) == place(other) && self.key_env() == other.key_env()
+        endpoint(self) == endpoint(other) && self.key_env() == other.key_env()
     }
 }
 

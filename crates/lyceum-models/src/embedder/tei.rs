@@ -1,4 +1,4 @@
-//! text-embeddings-inference: `GET /info` says which model is there, `POST /embed` asks it.
+//! text-embeddings-inference: `GET /info` reports the model, `POST /embed` embeds.
 
 use lyceum_net::Secret;
 use serde::Deserialize;
@@ -10,14 +10,14 @@ use super::{
 };
 use crate::endpoint::Endpoint;
 
-/// The model of a text-embeddings-inference server.
+/// An embedder on a text-embeddings-inference server.
 pub type TeiEmbedder = Remote<Tei>;
 
-/// What is said to it.
+/// The text-embeddings-inference API.
 #[derive(Debug)]
 pub struct Tei;
 
-/// What the server says of itself.
+/// Response of `GET /info`.
 #[derive(Debug, Deserialize)]
 struct Info {
     model_id: String,
@@ -29,7 +29,7 @@ struct Info {
 }
 
 impl TeiEmbedder {
-    /// Meets the model that the server has.
+    /// Connects to the server's model.
     pub async fn connect(settings: &TeiSettings, key: Option<Secret>) -> Result<Self, EmbedError> {
         let endpoint = Endpoint::new(&settings.url, key).await?;
         let info: Info = endpoint.get("info", PASSAGE_LIMITS).await?;
@@ -41,7 +41,7 @@ impl TeiEmbedder {
             dimensions: None,
             name: name(info),
         };
-        Self::meet(endpoint, Tei, model, &RemoteSettings { batch, ..settings.remote.clone() }).await
+        Self::probe(endpoint, Tei, model, &RemoteSettings { batch, ..settings.remote.clone() }).await
     }
 }
 
@@ -56,12 +56,12 @@ impl Dialect for Tei {
         json!({ "inputs": texts, "truncate": true, "normalize": true })
     }
 
-    fn vectors(&self, answer: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, String> {
-        Ok(answer)
+    fn vectors(&self, response: Vec<Vec<f32>>) -> Result<Vec<Vec<f32>>, String> {
+        Ok(response)
     }
 }
 
-/// The model together with its revision, where the server knows it: another revision makes other vectors.
+/// Model name with its revision, if reported: another revision yields other vectors.
 fn name(info: Info) -> String {
     match info.model_sha {
         Some(revision) => format!("{}@{revision}", info.model_id),
@@ -69,15 +69,15 @@ fn name(info: Info) -> String {
     }
 }
 
-/// `{"embedding": {"pooling": "cls"}}`, or `{"reranker": …}` for a model that makes no vectors.
+/// Parses `{"embedding": {"pooling": "cls"}}`; `{"reranker": …}` is not an embedding model.
 fn pooling(model_type: &Value) -> Result<Pooling, EmbedError> {
     if model_type.get("reranker").is_some() || model_type.get("classifier").is_some() {
         return Err(EmbedError::Model(
-            "the server has one that scores texts and makes no vectors".to_owned(),
+            "the server has a reranker or classifier, not an embedding model".to_owned(),
         ));
     }
-    let named = model_type.pointer("/embedding/pooling").and_then(Value::as_str);
-    Ok(match named {
+    let pooling = model_type.pointer("/embedding/pooling").and_then(Value::as_str);
+    Ok(match pooling {
         Some("cls") => Pooling::Cls,
         Some("mean") => Pooling::Mean,
         _ => Pooling::Remote,

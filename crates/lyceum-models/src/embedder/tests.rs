@@ -1,8 +1,8 @@
-//! Embedders against peers on this machine: right answers, wrong ones, and none.
+//! Embedders against fake endpoints: valid responses, invalid ones, and none.
 
-mod faults;
+mod failures;
 mod peers;
-mod sending;
+mod requests;
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::endpoint::peer::{KEY, Peer, key};
 
-/// An embedder and the endpoint that it asks.
+/// An embedder and its fake endpoint.
 struct Pair {
     kind: &'static str,
     peer: Peer,
@@ -27,7 +27,7 @@ async fn all() -> Vec<Pair> {
 async fn all_with(remote: &RemoteSettings) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for kind in ["openai", "ollama", "tei", "workers-ai"] {
-        let peer = Peer::start(peers::honest(kind)).await;
+        let peer = Peer::start(peers::valid_reply(kind)).await;
         let embedder = connect(&settings(kind, &peer, remote)).await.unwrap();
         peer.requests();
         pairs.push(Pair { kind, peer, embedder });
@@ -60,7 +60,7 @@ async fn connect(settings: &Settings) -> Result<Box<dyn Embedder>, EmbedError> {
         Settings::Ollama(settings) => Box::new(OllamaEmbedder::connect(settings, key()).await?),
         Settings::Tei(settings) => Box::new(TeiEmbedder::connect(settings, key()).await?),
         Settings::WorkersAi(settings) => Box::new(WorkersAiEmbedder::connect(settings, key()).await?),
-        Settings::None | Settings::Local(_) => panic!("no endpoint"),
+        Settings::None | Settings::Local(_) => panic!("not a remote embedder"),
     })
 }
 
@@ -68,14 +68,14 @@ fn texts(count: usize) -> Vec<String> {
     (0..count).map(|number| format!("text {number}")).collect()
 }
 
-/// An error in short.
+/// Short form of an error, for comparison.
 fn short(error: &EmbedError) -> String {
     let seconds =
         |wait: &Option<Duration>| wait.map_or_else(String::new, |wait| format!(" {}s", wait.as_secs()));
     match error {
         EmbedError::Model(_) => "model".to_owned(),
         EmbedError::Unreachable(_) => "unreachable".to_owned(),
-        EmbedError::Late(limit) => format!("late {}s", limit.as_secs()),
+        EmbedError::Timeout(limit) => format!("late {}s", limit.as_secs()),
         EmbedError::Busy { status, retry_after } => format!("busy {status}{}", seconds(retry_after)),
         EmbedError::Refused { status, message } => {
             assert!(message.chars().count() <= 200, "{message}");
@@ -91,10 +91,10 @@ fn short(error: &EmbedError) -> String {
 fn settings_are_kept_as_they_are_and_hold_no_key() {
     #[track_caller]
     fn check(settings: &Settings, expected: &str) {
-        let kept = serde_json::to_string(settings).unwrap();
-        assert_eq!(&serde_json::from_str::<Settings>(&kept).unwrap(), settings);
+        let serialized = serde_json::to_string(settings).unwrap();
+        assert_eq!(&serde_json::from_str::<Settings>(&serialized).unwrap(), settings);
         assert_eq!(&serde_json::from_str::<Settings>(expected).unwrap(), settings);
-        assert!(!kept.contains(KEY), "{kept}");
+        assert!(!serialized.contains(KEY), "{serialized}");
     }
     let remote = RemoteSettings::default();
     check(&Settings::None, r#"{"kind":"none"}"#);

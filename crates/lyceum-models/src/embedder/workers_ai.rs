@@ -10,23 +10,23 @@ use super::{
 };
 use crate::endpoint::{Endpoint, Envelope, WORKERS_AI, workers_ai_path};
 
-/// How many texts it takes at once.
+/// Maximum batch size.
 const MAX_BATCH_TEXTS: usize = 100;
 
-/// What nearly every model there sees.
+/// Context length of nearly every model.
 const CONTEXT_TOKENS: usize = 512;
 
-/// A model of Workers AI.
+/// An embedder on Workers AI.
 pub type WorkersAiEmbedder = Remote<WorkersAi>;
 
-/// What is said to it.
+/// The Workers AI API.
 #[derive(Debug)]
 pub struct WorkersAi {
     path: String,
     pooling: Pooling,
 }
 
-/// What it says.
+/// The `result` of a response.
 #[derive(Debug, Deserialize)]
 pub struct Response {
     data: Vec<Vec<f32>>,
@@ -35,7 +35,7 @@ pub struct Response {
 }
 
 impl WorkersAiEmbedder {
-    /// Meets the model that the settings name.
+    /// Connects to the configured model.
     pub async fn connect(settings: &WorkersAiSettings, key: Option<Secret>) -> Result<Self, EmbedError> {
         let endpoint = Endpoint::new(settings.url.as_deref().unwrap_or(WORKERS_AI), key).await?;
         let pooling = pooling(&settings.model);
@@ -48,7 +48,7 @@ impl WorkersAiEmbedder {
         };
         let dialect = WorkersAi { path: workers_ai_path(&settings.account, &settings.model), pooling };
         let batch = settings.remote.batch.min(MAX_BATCH_TEXTS);
-        Self::meet(endpoint, dialect, model, &RemoteSettings { batch, ..settings.remote.clone() }).await
+        Self::probe(endpoint, dialect, model, &RemoteSettings { batch, ..settings.remote.clone() }).await
     }
 }
 
@@ -66,22 +66,22 @@ impl Dialect for WorkersAi {
         }
     }
 
-    fn vectors(&self, answer: Envelope<Response>) -> Result<Vec<Vec<f32>>, String> {
-        let answer = answer.opened()?;
-        if let Some([count, dimensions]) = answer.shape
-            && (answer.data.len() != count || answer.data.iter().any(|vector| vector.len() != dimensions))
+    fn vectors(&self, response: Envelope<Response>) -> Result<Vec<Vec<f32>>, String> {
+        let response = response.into_result()?;
+        if let Some([count, dimensions]) = response.shape
+            && (response.data.len() != count || response.data.iter().any(|vector| vector.len() != dimensions))
         {
-            return Err("vectors of another shape than it says".to_owned());
+            return Err("the vectors do not match the declared shape".to_owned());
         }
-        // Vectors of two kinds of pooling can't be compared.
-        match (self.pooling, answer.pooling.as_deref()) {
-            (Pooling::Cls, Some(other)) if other != "cls" => Err(format!("vectors pooled by {other}")),
-            _ => Ok(answer.data),
+        // Vectors of different pooling can't be compared.
+        match (self.pooling, response.pooling.as_deref()) {
+            (Pooling::Cls, Some(other)) if other != "cls" => Err(format!("unexpected pooling {other}")),
+            _ => Ok(response.data),
         }
     }
 }
 
-/// The English models of BGE were trained for the first token, but are pooled by the mean unless they are asked.
+/// English BGE models were trained with CLS pooling, but Workers AI uses mean pooling unless told otherwise.
 fn pooling(model: &str) -> Pooling {
     let is_english_bge = model.contains("/bge-") && model.contains("-en-");
     if is_english_bge { Pooling::Cls } else { Pooling::Remote }

@@ -1,4 +1,4 @@
-//! An endpoint on this machine for tests: it answers as the real one would, and on demand as it should not.
+//! A fake endpoint for tests: replies like the real one, or with scripted failures.
 
 use std::{
     collections::VecDeque,
@@ -16,10 +16,10 @@ use lyceum_net::Secret;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
-/// The key that peers want, unlike anything that could be in an error by chance.
+/// The API key, unlike anything that could be in an error by chance.
 pub(crate) const KEY: &str = "sk-zq/7Hx29vKpWd81mQ";
 
-/// What a peer was asked.
+/// A recorded request.
 #[derive(Debug, Clone)]
 pub(crate) struct ReceivedRequest {
     pub(crate) path: String,
@@ -27,22 +27,22 @@ pub(crate) struct ReceivedRequest {
     pub(crate) body: Value,
 }
 
-/// What a peer answers.
+/// A reply.
 #[derive(Debug, Clone)]
 pub(crate) enum Reply {
-    /// A success with this.
+    /// 200 with this body.
     Json(Value),
-    /// This status and text, after these headers.
+    /// This status, headers and body.
     Status(u16, Vec<(&'static str, String)>, String),
-    /// So many bytes, without an end in sight.
+    /// This many bytes, without a content length.
     Endless(usize),
-    /// The beginning of an answer, and then nothing but a closed connection.
+    /// The start of a body, then a closed connection.
     Cut,
-    /// Nothing, however long one waits.
+    /// No reply.
     Never,
 }
 
-/// A peer. It ends when it is dropped.
+/// A running fake endpoint; stops when dropped.
 #[derive(Debug)]
 pub(crate) struct Peer {
     address: SocketAddr,
@@ -52,15 +52,15 @@ pub(crate) struct Peer {
 
 #[derive(Debug)]
 struct Shared {
-    honest: fn(&ReceivedRequest) -> Reply,
+    valid_reply: fn(&ReceivedRequest) -> Reply,
     next: Mutex<VecDeque<Reply>>,
     received: Mutex<Vec<ReceivedRequest>>,
 }
 
 impl Peer {
-    /// Starts one that answers like this.
-    pub(crate) async fn start(honest: fn(&ReceivedRequest) -> Reply) -> Self {
-        let shared = Arc::new(Shared { honest, next: Mutex::default(), received: Mutex::default() });
+    /// Starts an endpoint with this handler.
+    pub(crate) async fn start(valid_reply: fn(&ReceivedRequest) -> Reply) -> Self {
+        let shared = Arc::new(Shared { valid_reply, next: Mutex::default(), received: Mutex::default() });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let router = axum::Router::new().fallback(respond).with_state(shared.clone());
@@ -72,12 +72,12 @@ impl Peer {
         format!("http://{}", self.address)
     }
 
-    /// The next answers, before it is honest again.
+    /// Scripts the next replies, before the handler takes over again.
     pub(crate) fn next(&self, replies: impl IntoIterator<Item = Reply>) {
         *self.shared.next.lock().unwrap() = replies.into_iter().collect();
     }
 
-    /// What it was asked since it was last asked for this.
+    /// Takes the recorded requests.
     pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         std::mem::take(&mut self.shared.received.lock().unwrap())
     }
@@ -89,21 +89,21 @@ impl Drop for Peer {
     }
 }
 
-/// The key that peers want.
+/// The API key.
 pub(crate) fn key() -> Option<Secret> {
     Some(Secret::for_header(KEY).unwrap())
 }
 
-/// Fails if a text shows the key, or a part of it that could be told.
+/// Fails if a text contains the key or a recognizable part of it.
 #[track_caller]
-pub(crate) fn hides_the_key(text: &str) {
+pub(crate) fn assert_key_hidden(text: &str) {
     let start = KEY.get(..8).unwrap();
     let end = KEY.get(12..).unwrap();
     assert!(!text.contains(start) && !text.contains(end), "{text}");
 }
 
-/// What every endpoint may answer instead of an answer, and in short what that is.
-pub(crate) fn faults() -> Vec<(Reply, &'static str)> {
+/// Failures that any endpoint may have, with the short form of the expected error.
+pub(crate) fn failures() -> Vec<(Reply, &'static str)> {
     let status = |status, text: &str| Reply::Status(status, Vec::new(), text.to_owned());
     let echo = format!("{{\"error\":\"Incorrect API key provided: {KEY}, as in Bearer {KEY}\"}}");
     let masked = "Incorrect API key provided: sk-zq/7H************81mQ. You can find yours.";
@@ -139,7 +139,7 @@ async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Respons
         body: serde_json::from_slice(&body).unwrap_or_default(),
     };
     let next = shared.next.lock().unwrap().pop_front();
-    let reply = next.unwrap_or_else(|| (shared.honest)(&received));
+    let reply = next.unwrap_or_else(|| (shared.valid_reply)(&received));
     shared.received.lock().unwrap().push(received);
     let (status, headers, body) = match reply {
         Reply::Json(value) => (200, Vec::new(), Body::from(value.to_string())),

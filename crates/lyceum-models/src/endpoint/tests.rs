@@ -1,6 +1,6 @@
-//! Addresses, and texts as they are sent.
+//! URLs and truncation.
 
-use super::{Fault, parse, sendable};
+use super::{EndpointError, parse, sendable};
 
 #[test]
 fn an_address_is_http_and_holds_no_password() {
@@ -8,7 +8,7 @@ fn an_address_is_http_and_holds_no_password() {
     fn check(text: &str, accepted: bool) {
         let parsed = parse(text);
         assert_eq!(parsed.is_ok(), accepted, "{text}");
-        if let Err(Fault::Unusable(why)) = parsed {
+        if let Err(EndpointError::Unusable(why)) = parsed {
             assert!(!why.contains("hunter2"), "{why}");
         }
     }

@@ -1,11 +1,11 @@
-//! What all models of Workers AI have in common.
+//! Shared by all models of Workers AI.
 
 use serde::Deserialize;
 
-/// Where it is.
+/// Default base URL.
 pub(crate) const WORKERS_AI: &str = "https://api.cloudflare.com/client/v4";
 
-/// What is around every answer.
+/// The envelope of every response.
 #[derive(Debug, Deserialize)]
 pub struct Envelope<T> {
     success: bool,
@@ -20,19 +20,19 @@ struct ErrorItem {
 }
 
 impl<T> Envelope<T> {
-    /// What is inside, or what went wrong.
-    pub(crate) fn opened(self) -> Result<T, String> {
+    /// The result, or the error messages.
+    pub(crate) fn into_result(self) -> Result<T, String> {
         match self.result {
             Some(result) if self.success => Ok(result),
             _ => {
                 let messages: Vec<String> = self.errors.into_iter().map(|item| item.message).collect();
-                Err(format!("no success: {}", messages.join(", ")))
+                Err(format!("not successful: {}", messages.join(", ")))
             }
         }
     }
 }
 
-/// Where a model is asked, below the address of the endpoint.
+/// Path of a model below the base URL.
 pub(crate) fn workers_ai_path(account: &str, model: &str) -> String {
     format!("accounts/{account}/ai/run/{model}")
 }

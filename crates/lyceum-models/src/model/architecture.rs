@@ -1,4 +1,4 @@
-//! What a `config.json` of a model hub says of how a model is built.
+//! The architecture of a model, from its `config.json`.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::{ModelError, read_json};
 
-/// The measures of an encoder.
+/// Hyperparameters of an encoder.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Architecture {
     #[serde(default)]
@@ -32,18 +32,21 @@ pub(super) struct Architecture {
 }
 
 impl Architecture {
-    /// Reads a model's description and sees that it is one of a kind that can be written down.
+    /// Reads `config.json` and checks that the architecture can be converted.
     pub(super) fn read(path: &Path) -> Result<Self, ModelError> {
         let architecture: Self = read_json(path)?;
         let unsupported = |what: String| Err(ModelError::Unsupported(what));
         if !architecture.is_bert() && !architecture.is_roberta() {
-            return unsupported(format!("a model of the type `{}`", architecture.model_type));
+            return unsupported(format!("model type `{}`", architecture.model_type));
         }
         if architecture.hidden_act != "gelu" {
-            return unsupported(format!("the activation `{}`", architecture.hidden_act));
+            return unsupported(format!("activation `{}`", architecture.hidden_act));
         }
         if architecture.position_embedding_type != "absolute" {
-            return unsupported(format!("positions of the kind `{}`", architecture.position_embedding_type));
+            return unsupported(format!(
+                "position embedding type `{}`",
+                architecture.position_embedding_type
+            ));
         }
         let Self { hidden_size, num_attention_heads: heads, .. } = architecture;
         if heads == 0 || hidden_size == 0 || hidden_size % heads != 0 {
@@ -60,12 +63,12 @@ impl Architecture {
         self.model_type == "bert"
     }
 
-    /// How many positions at the beginning of the table no token has: RoBERTa counts from behind its padding token.
+    /// Number of unused rows at the start of the position table: RoBERTa counts positions after its padding token.
     pub(super) fn unused_positions(&self) -> usize {
         if self.is_roberta() { self.pad_token_id + 1 } else { 0 }
     }
 
-    /// How many tokens a text may have.
+    /// Maximum number of tokens of a text.
     pub(super) fn positions(&self) -> usize {
         self.max_position_embeddings.saturating_sub(self.unused_positions())
     }

@@ -1,8 +1,8 @@
-//! Turns the weights of a BERT or XLM-R family model (`model.safetensors`, `config.json`) into an ONNX file.
+//! Converts a BERT or XLM-R family model (`model.safetensors`, `config.json`) to ONNX.
 //!
-//! The graph is written in the operators that `rten` has a fast form of: queries, keys and values come out of one
-//! product in the packed layout of `MultiHeadAttention`, and 8-bit products as `MatMulInteger → Cast → Mul`, which it
-//! fuses. One text is one run, so there is no padding and no mask unless asked for.
+//! The graph uses operators that `rten` has fast kernels for: queries, keys and values come from one matrix product in
+//! the packed layout of `MultiHeadAttention`, and int8 products are `MatMulInteger → Cast → Mul`, which it fuses. Each
+//! text is its own inference, so there is no padding, and a mask only for rerankers.
 
 mod dense;
 mod encoder;
@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 
 use super::{ModelError, architecture::Architecture, onnx::Graph, safetensors::Tensors};
 
-/// How the numbers of a model are kept and multiplied.
+/// Precision of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// As they were published: floats of 32 bits.
+    /// 32-bit floats, as published.
     Fp32,
-    /// Weights of 8 bits, a scale for each column; activations of 8 bits, a scale for each text.
+    /// int8 weights with a scale per column; 8-bit activations with a scale per token.
     Int8,
 }
 
-/// What a written model gives.
+/// Output of a converted model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
-    /// The vectors of the tokens, for an embedder.
-    Tokens,
-    /// One figure for a pair of texts, for a reranker. Takes a mask and, where the model has them, token types.
+    /// Token vectors, for an embedder.
+    TokenVectors,
+    /// A relevance score of a pair of texts, for a reranker. Takes a mask and, if the model has them, token types.
     Relevance,
 }
 
-/// Writes the ONNX file of a model.
+/// Converts a model and writes the ONNX file.
 pub(crate) fn convert(
     weights: &Path,
     config: &Path,
@@ -46,7 +46,7 @@ pub(crate) fn convert(
     let mut graph = Graph::default();
     let tokens = encoder::write(&mut graph, &mut tensors, &architecture, variant, task)?;
     match task {
-        Task::Tokens => encoder::finish(&mut graph, &architecture, &tokens),
+        Task::TokenVectors => encoder::finish(&mut graph, &architecture, &tokens),
         Task::Relevance => head::write(&mut graph, &mut tensors, &architecture, &tokens)?,
     }
     let unwritable = |source| ModelError::Unreadable { file: ModelError::name_of(to), source };

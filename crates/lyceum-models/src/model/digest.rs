@@ -1,4 +1,4 @@
-//! The hash of a file, read in pieces, and of several together.
+//! SHA-256 of one file and of several files.
 
 use std::{
     fs::File,
@@ -8,27 +8,27 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-/// The SHA-256 of a file, in hexadecimal.
+/// SHA-256 of a file, in hexadecimal.
 pub(super) fn of_file(path: &Path) -> io::Result<String> {
     let mut file = File::open(path)?;
     let mut hash = Sha256::new();
-    let mut piece = vec![0; 1 << 18];
+    let mut buffer = vec![0; 1 << 18];
     loop {
-        let read = file.read(&mut piece)?;
-        match piece.get(..read) {
+        let read = file.read(&mut buffer)?;
+        match buffer.get(..read) {
             Some(bytes) if read > 0 => hash.update(bytes),
             _ => return Ok(hex(hash)),
         }
     }
 }
 
-/// One hash for several files, by the name and the hash of each.
+/// Combined hash of several files, from the name and hash of each.
 pub(super) fn of_all<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let lines = files.into_iter().map(|(name, sha256)| format!("{name} {sha256}\n"));
     hex(lines.fold(Sha256::new(), Sha256::chain_update))
 }
 
-/// A finished hash in hexadecimal.
+/// Finishes a hash, in hexadecimal.
 pub(super) fn hex(hash: Sha256) -> String {
     const_hex::encode(hash.finalize())
 }

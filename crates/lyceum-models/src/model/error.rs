@@ -1,44 +1,44 @@
-//! What can be wrong with the files of a model.
+//! Errors of model files.
 
 use std::{io, path::Path};
 
-/// Why a model folder can't be used. The texts are for whoever runs the server.
+/// Why a model folder can't be used. The messages are for operators.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelError {
-    /// There is no folder, or it lacks a file.
+    /// The folder or a file is missing.
     #[error("there is no {0}; run `lyceum model pull`, or name a folder with model.onnx and tokenizer.json")]
     Missing(&'static str),
-    /// A file can't be read or written.
+    /// I/O error of a file.
     #[error("{file} can't be read or written: {source}")]
     Unreadable {
-        /// Its name, without the folder.
+        /// File name, without the folder.
         file: String,
-        /// What the system says.
+        /// The I/O error.
         source: io::Error,
     },
-    /// A file is not what was prepared.
-    #[error("{file} is damaged: its hash is not the one it was prepared with; run `lyceum model pull`")]
+    /// A prepared file was changed.
+    #[error("{file} is corrupt: its hash differs from the prepared file; run `lyceum model pull`")]
     Damaged {
-        /// Its name, without the folder.
+        /// File name, without the folder.
         file: String,
     },
-    /// A file is not of the kind that its name says.
-    #[error("{file} can't be used: {why}; run `lyceum model pull`, or get the file again")]
+    /// A file has invalid content.
+    #[error("{file} can't be used: {why}; run `lyceum model pull`, or download the file again")]
     Malformed {
-        /// Its name, without the folder.
+        /// File name, without the folder.
         file: String,
-        /// What is wrong in it.
+        /// What is wrong with it.
         why: String,
     },
-    /// A model of a kind that can't be run.
-    #[error("{0} is not supported; take a BERT or XLM-R family model with model.onnx and tokenizer.json")]
+    /// The model is of an unsupported kind.
+    #[error("{0} is not supported; use a BERT or XLM-R family model with model.onnx and tokenizer.json")]
     Unsupported(String),
-    /// The model gives other vectors than its description says.
-    #[error("the model gives vectors of {got} dimensions where its description says {expected}")]
+    /// The model's dimensions differ from its metadata.
+    #[error("the model returns vectors of {got} dimensions, but its metadata says {expected}")]
     WrongDimensions {
-        /// What the description says.
+        /// Dimensions in the metadata.
         expected: usize,
-        /// What came.
+        /// Dimensions returned.
         got: usize,
     },
 }
@@ -48,7 +48,7 @@ impl ModelError {
         Self::Malformed { file: file.to_owned(), why: why.into() }
     }
 
-    /// The name of a file, without the folders it is in.
+    /// File name without folders, for messages.
     pub(super) fn name_of(path: &Path) -> String {
         path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
     }

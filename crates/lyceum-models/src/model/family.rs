@@ -1,8 +1,8 @@
-//! What well-known families of models want to be told, where their files don't say: found by the model's name.
+//! Default prefixes and pooling of well-known model families, by name, for models whose files don't declare them.
 
 use crate::embedder::Pooling;
 
-/// What stands before the texts of a model, and how it is pooled.
+/// Prefixes and pooling of a family.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FamilyDefaults {
     pub(super) query_prefix: &'static str,
@@ -13,7 +13,7 @@ pub(super) struct FamilyDefaults {
 const REPRESENT: &str = "Represent this sentence for searching relevant passages: ";
 const REPRESENT_ZH: &str = "为这个句子生成表示以用于检索相关文章：";
 
-/// A part of the name, and what models with it want. The first that fits counts.
+/// Defaults by substring of the name; the first match wins.
 const FAMILIES: &[(&str, FamilyDefaults)] = &[
     ("bge-m3", FamilyDefaults { query_prefix: "", passage_prefix: "", pooling: Pooling::Cls }),
     ("bge-reranker", FamilyDefaults { query_prefix: "", passage_prefix: "", pooling: Pooling::Cls }),
@@ -25,11 +25,11 @@ const FAMILIES: &[(&str, FamilyDefaults)] = &[
     ("granite-embedding", FamilyDefaults { query_prefix: "", passage_prefix: "", pooling: Pooling::Cls }),
 ];
 
-/// What a model of this name wants.
-pub(super) fn habits(name: &str) -> FamilyDefaults {
+/// The defaults for a model name.
+pub(super) fn defaults_for(name: &str) -> FamilyDefaults {
     let name = name.to_ascii_lowercase();
-    let plain = FamilyDefaults { query_prefix: "", passage_prefix: "", pooling: Pooling::Mean };
-    FAMILIES.iter().find(|(part, _)| name.contains(part)).map_or(plain, |(_, habits)| habits.clone())
+    let fallback = FamilyDefaults { query_prefix: "", passage_prefix: "", pooling: Pooling::Mean };
+    FAMILIES.iter().find(|(part, _)| name.contains(part)).map_or(fallback, |(_, defaults)| defaults.clone())
 }
 
 #[cfg(test)]

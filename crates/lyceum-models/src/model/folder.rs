@@ -1,4 +1,4 @@
-//! A folder with a model in it, in the layout that model hubs carry: which files, and what they say of the model.
+//! A model folder in the Hugging Face layout: its files and its metadata.
 
 use std::{
     collections::BTreeMap,
@@ -15,33 +15,35 @@ use super::{
 };
 use crate::embedder::{Identity, Pooling};
 
-/// No text is cut later than this, whatever a model's description says.
+/// Upper limit of the context length, whatever the metadata says.
 const MAX_CONTEXT_TOKENS: usize = 512;
 
-/// A model on this disk, with its files found and its hash known.
+/// A local model: paths, hashes and metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
     path: PathBuf,
     model: PathBuf,
     tokenizer: PathBuf,
     hashes: Hashes,
-    traits: Traits,
+    metadata: Metadata,
 }
 
-/// What tells the files of a model from those of another.
+/// Hashes that identify the files of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hashes {
-    /// The hash of the file that is run.
+    /// Hash of the ONNX file.
     pub(super) model: String,
-    /// That of all files that vectors depend on.
+    /// Combined hash of all files that vectors depend on.
     pub(super) all: String,
 }
 
 impl Hashes {
-    /// Reads the file that is run, the weights that lie beside it, and the tokenizer.
+    /// Hashes the ONNX file, its external data and the tokenizer.
     pub(super) fn of(model: &Path, tokenizer: &Path) -> Result<Self, ModelError> {
         let mut all = Vec::new();
-        for path in [&[model.to_owned()], beside(model)?.as_slice(), &[tokenizer.to_owned()]].concat() {
+        for path in
+            [&[model.to_owned()], external_data_files(model)?.as_slice(), &[tokenizer.to_owned()]].concat()
+        {
             let file = ModelError::name_of(&path);
             let hash = digest::of_file(&path);
             let hash = hash.map_err(|source| ModelError::Unreadable { file: file.clone(), source })?;
@@ -52,8 +54,8 @@ impl Hashes {
         Ok(Self { model, all: whole })
     }
 
-    /// Which file is not what a pull prepared.
-    fn damaged(&self, card: &Card) -> Option<&'static str> {
+    /// The file whose hash differs from the card, if any.
+    fn corrupt_file(&self, card: &Card) -> Option<&'static str> {
         if card.sha256 != self.model {
             return Some("model.onnx");
         }
@@ -62,12 +64,12 @@ impl Hashes {
     }
 }
 
-/// What is known of a model before it is loaded.
+/// Metadata of a model, known before it is loaded.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Traits {
+pub(super) struct Metadata {
     pub(super) name: String,
     pub(super) pooling: Pooling,
-    /// Not known where there is no description.
+    /// `None` without a `config.json`.
     pub(super) dimensions: Option<usize>,
     pub(super) max_tokens: usize,
     pub(super) query_prefix: String,
@@ -75,7 +77,7 @@ pub(super) struct Traits {
 }
 
 impl Folder {
-    /// Finds the files of a model and checks those that a pull prepared against their hash. Reads the whole model.
+    /// Finds the files of a model and verifies their hashes if a pull prepared them. Reads the whole model.
     pub fn open(path: &Path) -> Result<Self, ModelError> {
         if !path.is_dir() {
             return Err(ModelError::Missing("model folder"));
@@ -85,52 +87,52 @@ impl Folder {
         let tokenizer = first_file(path, &["tokenizer.json"])
             .ok_or(ModelError::Missing("tokenizer.json in the model folder"))?;
         let hashes = Hashes::of(&model, &tokenizer)?;
-        let traits = if path.join(CARD).is_file() {
+        let metadata = if path.join(CARD).is_file() {
             let card: Card = read_json(&path.join(CARD))?;
-            if let Some(file) = hashes.damaged(&card) {
+            if let Some(file) = hashes.corrupt_file(&card) {
                 return Err(ModelError::Damaged { file: file.to_owned() });
             }
             card.into()
         } else {
-            Traits::read(path, &folder_name(path))?
+            Metadata::read(path, &folder_name(path))?
         };
-        Ok(Self { path: path.to_owned(), model, tokenizer, hashes, traits })
+        Ok(Self { path: path.to_owned(), model, tokenizer, hashes, metadata })
     }
 
-    /// With other texts before questions and passages than the model's family has.
+    /// Overrides the prefixes of queries and passages.
     #[must_use]
     pub fn with_prefixes(mut self, query: Option<String>, passage: Option<String>) -> Self {
-        let Traits { query_prefix, passage_prefix, .. } = &mut self.traits;
+        let Metadata { query_prefix, passage_prefix, .. } = &mut self.metadata;
         *query_prefix = query.unwrap_or_else(|| std::mem::take(query_prefix));
         *passage_prefix = passage.unwrap_or_else(|| std::mem::take(passage_prefix));
         self
     }
 
-    /// With another way to read texts than its files say.
+    /// Overrides the pooling, and lowers the context length.
     #[must_use]
     pub fn with_reading(mut self, pooling: Option<Pooling>, max_tokens: Option<usize>) -> Self {
-        let Traits { pooling: declared, max_tokens: most, .. } = &mut self.traits;
-        *declared = pooling.unwrap_or(*declared);
-        *most = max_tokens.unwrap_or(*most).min(*most);
+        let Metadata { pooling: default_pooling, max_tokens: limit, .. } = &mut self.metadata;
+        *default_pooling = pooling.unwrap_or(*default_pooling);
+        *limit = max_tokens.unwrap_or(*limit).min(*limit);
         self
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// The model's name, such as `all-MiniLM-L6-v2`.
     pub fn name(&self) -> &str {
-        &self.traits.name
+        &self.metadata.name
     }
 
-    /// The hash of the file that is run.
+    /// Hash of the ONNX file.
     pub fn sha256(&self) -> &str {
         &self.hashes.model
     }
 
-    /// The hash of all files that vectors depend on.
+    /// Combined hash of all files that vectors depend on.
     pub fn digest(&self) -> &str {
         &self.hashes.all
     }
@@ -143,59 +145,59 @@ impl Folder {
         &self.tokenizer
     }
 
-    /// How many tokens of a text the model sees.
+    /// Context length in tokens.
     pub fn max_tokens(&self) -> usize {
-        self.traits.max_tokens
+        self.metadata.max_tokens
     }
 
-    /// Which model this is, once its dimensions are known.
+    /// Identity of the model; fails if the dimensions differ from the metadata.
     pub(crate) fn identity(&self, dimensions: usize) -> Result<Identity, ModelError> {
-        let traits = self.traits.clone();
-        if let Some(expected) = traits.dimensions
+        let metadata = self.metadata.clone();
+        if let Some(expected) = metadata.dimensions
             && expected != dimensions
         {
             return Err(ModelError::WrongDimensions { expected, got: dimensions });
         }
         Ok(Identity {
             kind: "local".to_owned(),
-            name: traits.name,
+            name: metadata.name,
             sha256: Some(self.hashes.all.clone()),
-            pooling: traits.pooling,
-            query_prefix: traits.query_prefix,
-            passage_prefix: traits.passage_prefix,
+            pooling: metadata.pooling,
+            query_prefix: metadata.query_prefix,
+            passage_prefix: metadata.passage_prefix,
             dimensions,
-            max_tokens: traits.max_tokens,
+            max_tokens: metadata.max_tokens,
         })
     }
 }
 
-impl Traits {
-    /// What the files of a hub say of a model of this name, and its family where they are silent.
+impl Metadata {
+    /// Reads the metadata from the model's files, with the family's defaults for what they omit.
     pub(super) fn read(folder: &Path, name: &str) -> Result<Self, ModelError> {
-        let habits = family::habits(name);
+        let defaults = family::defaults_for(name);
         let architecture: Option<Architecture> = optional(&folder.join("config.json"))?;
-        let sentence: Option<Sentence> = optional(&folder.join("sentence_bert_config.json"))?;
+        let sentence: Option<SentenceConfig> = optional(&folder.join("sentence_bert_config.json"))?;
         let prompts: Option<Prompts> = optional(&folder.join("config_sentence_transformers.json"))?;
         let pooling: Option<PoolingModes> = optional(&folder.join("1_Pooling/config.json"))?;
         let prompts = prompts.unwrap_or_default().prompts;
-        let prompt = |names: [&str; 2], otherwise: &str| {
-            names.iter().find_map(|name| prompts.get(*name)).cloned().unwrap_or_else(|| otherwise.to_owned())
+        let prompt = |names: [&str; 2], default: &str| {
+            names.iter().find_map(|name| prompts.get(*name)).cloned().unwrap_or_else(|| default.to_owned())
         };
         let positions = architecture.as_ref().map(Architecture::positions).filter(|count| *count > 0);
         let max_tokens =
-            sentence.and_then(|one| one.max_seq_length).or(positions).unwrap_or(MAX_CONTEXT_TOKENS);
+            sentence.and_then(|config| config.max_seq_length).or(positions).unwrap_or(MAX_CONTEXT_TOKENS);
         Ok(Self {
             name: name.to_owned(),
-            pooling: pooling.map_or(Ok(habits.pooling), PoolingModes::pooling)?,
-            dimensions: architecture.map(|one| one.hidden_size).filter(|size| *size > 0),
+            pooling: pooling.map_or(Ok(defaults.pooling), PoolingModes::pooling)?,
+            dimensions: architecture.map(|config| config.hidden_size).filter(|size| *size > 0),
             max_tokens: max_tokens.min(positions.unwrap_or(MAX_CONTEXT_TOKENS)).clamp(8, MAX_CONTEXT_TOKENS),
-            query_prefix: prompt(["query", "s2p_query"], habits.query_prefix),
-            passage_prefix: prompt(["passage", "document"], habits.passage_prefix),
+            query_prefix: prompt(["query", "s2p_query"], defaults.query_prefix),
+            passage_prefix: prompt(["passage", "document"], defaults.passage_prefix),
         })
     }
 }
 
-impl From<Card> for Traits {
+impl From<Card> for Metadata {
     fn from(card: Card) -> Self {
         Self {
             name: card.name,
@@ -209,7 +211,7 @@ impl From<Card> for Traits {
 }
 
 #[derive(Deserialize)]
-struct Sentence {
+struct SentenceConfig {
     max_seq_length: Option<usize>,
 }
 
@@ -232,32 +234,32 @@ impl PoolingModes {
         match self {
             Self { cls: true, mean: false } => Ok(Pooling::Cls),
             Self { cls: false, mean: true } => Ok(Pooling::Mean),
-            _ => Err(ModelError::Unsupported("a pooling other than the mean or the first token".to_owned())),
+            _ => Err(ModelError::Unsupported("pooling other than mean or CLS".to_owned())),
         }
     }
 }
 
-/// The name of a folder, also of one that is named `.`.
+/// Name of a folder, even if the path is `.`.
 fn folder_name(path: &Path) -> String {
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     ModelError::name_of(&whole)
 }
 
-/// The files that a graph keeps its weights in, where they are too large for it: `model.onnx_data` and the like.
-fn beside(model: &Path) -> Result<Vec<PathBuf>, ModelError> {
+/// External data files of an ONNX model, such as `model.onnx_data`.
+fn external_data_files(model: &Path) -> Result<Vec<PathBuf>, ModelError> {
     let name = ModelError::name_of(model);
     let folder = model.parent().unwrap_or(Path::new("."));
     let unreadable = |source| ModelError::Unreadable { file: name.clone(), source };
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
         let path = entry.map_err(unreadable)?.path();
         let other = ModelError::name_of(&path);
         if other != name && other.starts_with(&name) && path.is_file() {
-            found.push(path);
+            files.push(path);
         }
     }
-    found.sort();
-    Ok(found)
+    files.sort();
+    Ok(files)
 }
 
 fn first_file(folder: &Path, names: &[&str]) -> Option<PathBuf> {

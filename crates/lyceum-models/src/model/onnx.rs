@@ -1,7 +1,6 @@
-//! Writes an ONNX file: nodes, constants, inputs and outputs of one graph.
+//! Writes an ONNX file: nodes, initializers, inputs and outputs of one graph.
 //!
-//! Constants are encoded as they come and written to the file without another copy, so a file takes its own size of
-//! memory and one tensor more.
+//! Initializers are encoded once and written without a copy, so memory use is the size of the file plus one tensor.
 
 use std::{
     collections::BTreeSet,
@@ -10,12 +9,12 @@ use std::{
 
 use super::protobuf::Message;
 
-/// The version of the operators that the files are written in; `LayerNormalization` came with 17, `Gelu` with 20.
-const OPERATORS: i64 = 20;
-/// Operators that runtimes share outside of the standard.
-const CONTRIBUTED: &str = "com.microsoft";
+/// Opset version; `LayerNormalization` needs 17, `Gelu` 20.
+const OPSET_VERSION: i64 = 20;
+/// Domain of contrib operators, outside of the ONNX standard.
+const CONTRIB_DOMAIN: &str = "com.microsoft";
 
-/// What a value is made of.
+/// Element type of a tensor.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Element {
     Float = 1,
@@ -24,104 +23,104 @@ pub(super) enum Element {
     Int64 = 7,
 }
 
-/// A graph on its way into a file. Values are named by texts; each node has one output of its own name.
+/// A graph under construction. Each node has one output, named like the node.
 #[derive(Debug, Default)]
 pub(super) struct Graph {
     nodes: Message,
-    constants: Message,
-    ends: Message,
+    initializers: Message,
+    inputs_and_outputs: Message,
     shared: BTreeSet<String>,
     count: usize,
 }
 
-/// A setting of a node.
+/// An attribute of a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Attribute {
     Int(&'static str, i64),
     Float(&'static str, f32),
 }
 
-/// A side of a value: a number, or a name for what differs from run to run.
+/// A dimension: fixed, or symbolic.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Side {
+pub(super) enum Dim {
     Fixed(usize),
     Any(&'static str),
 }
 
 impl Graph {
-    /// A value that a run brings.
-    pub(super) fn input(&mut self, name: &str, element: Element, sides: &[Side]) {
-        self.ends.message(11, &described(name, element, sides));
+    /// Declares an input of the graph.
+    pub(super) fn input(&mut self, name: &str, element: Element, dims: &[Dim]) {
+        self.inputs_and_outputs.message(11, &value_info(name, element, dims));
     }
 
-    /// A value that a run gives.
-    pub(super) fn output(&mut self, name: &str, element: Element, sides: &[Side]) {
-        self.ends.message(12, &described(name, element, sides));
+    /// Declares an output of the graph.
+    pub(super) fn output(&mut self, name: &str, element: Element, dims: &[Dim]) {
+        self.inputs_and_outputs.message(12, &value_info(name, element, dims));
     }
 
-    /// A constant of floats.
+    /// Adds a float initializer.
     pub(super) fn floats(&mut self, name: &str, shape: &[usize], data: &[f32]) -> String {
         let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
-        self.constant(name, Element::Float, shape, &bytes)
+        self.initializer(name, Element::Float, shape, &bytes)
     }
 
-    /// A single float that many nodes use; written once.
+    /// A scalar float shared by several nodes; written once.
     pub(super) fn shared_float(&mut self, name: &str, value: f32) -> String {
         if self.shared.insert(name.to_owned()) { self.floats(name, &[], &[value]) } else { name.to_owned() }
     }
 
-    /// A single whole number in a row that many nodes use; written once.
+    /// A one-element integer tensor shared by several nodes; written once.
     pub(super) fn shared_int(&mut self, name: &str, value: i64) -> String {
         if self.shared.insert(name.to_owned()) { self.ints(name, &[1], &[value]) } else { name.to_owned() }
     }
 
-    /// The zero of a kind of small numbers, for many nodes.
+    /// A zero of an element type shared by several nodes; written once.
     pub(super) fn shared_zero(&mut self, element: Element) -> String {
         let name = format!("zero.{element:?}");
-        let fresh = self.shared.insert(name.clone());
-        if fresh { self.constant(&name, element, &[], &[0]) } else { name }
+        let is_new = self.shared.insert(name.clone());
+        if is_new { self.initializer(&name, element, &[], &[0]) } else { name }
     }
 
-    /// A constant of small whole numbers.
+    /// Adds an int8 initializer.
     pub(super) fn bytes(&mut self, name: &str, shape: &[usize], data: &[i8]) -> String {
         let bytes: Vec<u8> = data.iter().map(|x| x.cast_unsigned()).collect();
-        self.constant(name, Element::Int8, shape, &bytes)
+        self.initializer(name, Element::Int8, shape, &bytes)
     }
 
-    /// A constant of whole numbers.
+    /// Adds an int64 initializer.
     pub(super) fn ints(&mut self, name: &str, shape: &[usize], data: &[i64]) -> String {
         let bytes: Vec<u8> = data.iter().flat_map(|x| x.to_le_bytes()).collect();
-        self.constant(name, Element::Int64, shape, &bytes)
+        self.initializer(name, Element::Int64, shape, &bytes)
     }
 
-    fn constant(&mut self, name: &str, element: Element, shape: &[usize], bytes: &[u8]) -> String {
+    fn initializer(&mut self, name: &str, element: Element, shape: &[usize], bytes: &[u8]) -> String {
         let mut head = Message::default();
-        for side in shape {
-            head.int(1, *side as i64);
+        for dim in shape {
+            head.int(1, *dim as i64);
         }
-        head.int(2, element as i64).text(8, name).announce(9, bytes.len());
-        // The tensor is its head and its bytes; both go in without a copy of the whole.
-        self.constants.announce(5, head.as_bytes().len() + bytes.len());
-        self.constants.append(head.as_bytes()).append(bytes);
+        head.int(2, element as i64).text(8, name).length_prefix(9, bytes.len());
+        // Append header and bytes separately, to avoid a copy of the tensor.
+        self.initializers.length_prefix(5, head.as_bytes().len() + bytes.len());
+        self.initializers.append(head.as_bytes()).append(bytes);
         name.to_owned()
     }
 
-    /// A node of the standard; gives the name of its output.
+    /// Adds a node of a standard operator; returns the name of its output.
     pub(super) fn node(&mut self, kind: &str, inputs: &[&str], attributes: &[Attribute]) -> String {
-        let name = self.fresh(kind);
+        let name = self.unique_name(kind);
         self.add(kind, "", inputs, &[&name], attributes);
         name
     }
 
-    /// A node of the operators outside of the standard.
-    pub(super) fn contributed(&mut self, kind: &str, inputs: &[&str], attributes: &[Attribute]) -> String {
-        let name = self.fresh(kind);
-        self.add(kind, CONTRIBUTED, inputs, &[&name], attributes);
+    /// Adds a node of a contrib operator; returns the name of its output.
+    pub(super) fn contrib_node(&mut self, kind: &str, inputs: &[&str], attributes: &[Attribute]) -> String {
+        let name = self.unique_name(kind);
+        self.add(kind, CONTRIB_DOMAIN, inputs, &[&name], attributes);
         name
     }
 
-    /// A node with its output named by the caller.
-    pub(super) fn named(&mut self, name: &str, kind: &str, inputs: &[&str], attributes: &[Attribute]) {
+    /// Adds a node with a given output name.
+    pub(super) fn named_node(&mut self, name: &str, kind: &str, inputs: &[&str], attributes: &[Attribute]) {
         self.add(kind, "", inputs, &[name], attributes);
     }
 
@@ -129,15 +128,15 @@ impl Graph {
     pub(super) fn write(&self, producer: &str, mut out: impl Write) -> io::Result<()> {
         let mut name = Message::default();
         name.text(2, "encoder");
-        let parts = [&self.nodes, &name, &self.constants, &self.ends];
+        let parts = [&self.nodes, &name, &self.initializers, &self.inputs_and_outputs];
         let mut head = Message::default();
         head.int(1, 9).text(2, producer);
-        for (domain, version) in [("", OPERATORS), (CONTRIBUTED, 1)] {
+        for (domain, version) in [("", OPSET_VERSION), (CONTRIB_DOMAIN, 1)] {
             let mut import = Message::default();
             import.text(1, domain).int(2, version);
             head.message(8, &import);
         }
-        head.announce(7, parts.iter().map(|part| part.as_bytes().len()).sum());
+        head.length_prefix(7, parts.iter().map(|part| part.as_bytes().len()).sum());
         out.write_all(head.as_bytes())?;
         for part in parts {
             out.write_all(part.as_bytes())?;
@@ -145,7 +144,7 @@ impl Graph {
         out.flush()
     }
 
-    fn fresh(&mut self, kind: &str) -> String {
+    fn unique_name(&mut self, kind: &str) -> String {
         self.count += 1;
         format!("{kind}.{}", self.count)
     }
@@ -174,14 +173,14 @@ impl Graph {
     }
 }
 
-/// A `ValueInfoProto`.
-fn described(name: &str, element: Element, sides: &[Side]) -> Message {
+/// Builds a `ValueInfoProto`.
+fn value_info(name: &str, element: Element, dims: &[Dim]) -> Message {
     let mut shape = Message::default();
-    for side in sides {
+    for dim in dims {
         let mut dimension = Message::default();
-        match side {
-            Side::Fixed(size) => dimension.int(1, *size as i64),
-            Side::Any(name) => dimension.text(2, name),
+        match dim {
+            Dim::Fixed(size) => dimension.int(1, *size as i64),
+            Dim::Any(name) => dimension.text(2, name),
         };
         shape.message(1, &dimension);
     }

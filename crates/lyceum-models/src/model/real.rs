@@ -1,6 +1,6 @@
-//! The real weights for the tests of this crate: the folder that `lyceum-testkit` has for those of all others.
+//! The real default model for the tests of this crate, in the folder that `lyceum-testkit` uses for other crates.
 //!
-//! Not by way of `lyceum-testkit` itself: it depends on this crate, and brings half of the workspace along.
+//! `lyceum-testkit` itself can't be used: it depends on this crate.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,22 +9,22 @@ use std::{
 
 use super::{Fallback, PullOptions, Variant, pull};
 
-/// The default model as a pull makes it, in 8 bits.
+/// The default model in int8, as a pull installs it.
 pub(crate) fn model_folder() -> PathBuf {
-    got(Variant::Int8, "")
+    pulled(Variant::Int8, "")
 }
 
-/// The same in floats of 32 bits.
+/// The default model in float32.
 pub(crate) fn float_model_folder() -> PathBuf {
-    got(Variant::Fp32, "fp32")
+    pulled(Variant::Fp32, "fp32")
 }
 
-fn got(variant: Variant, below: &str) -> PathBuf {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models").join(below);
-    // An address that nothing listens on, so that `pip` is asked at once.
+fn pulled(variant: Variant, subfolder: &str) -> PathBuf {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/models").join(subfolder);
+    // Nothing listens on this port, so the pull falls back to `pip` at once.
     let hub = "http://127.0.0.1:9".to_owned();
     let options = PullOptions { variant, hub, fallback: Fallback::Pip, ..PullOptions::new(models) };
-    // A thread of its own, since a test may run in a runtime already.
+    // A separate thread, because the test may run in a runtime.
     let work = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(pull(&options, |_| {})).unwrap()

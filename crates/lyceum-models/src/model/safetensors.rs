@@ -1,6 +1,6 @@
-//! Reads tensors out of a `.safetensors` file: a JSON header that says where each one stands, then their bytes.
+//! Reads tensors from a `.safetensors` file: a JSON header with offsets, then the data.
 //!
-//! Only one tensor is in memory at a time. Nothing in the header is believed before it fits the file.
+//! Only one tensor is in memory at a time. The header is untrusted and validated against the file size.
 
 use std::{
     collections::BTreeMap,
@@ -14,20 +14,20 @@ use serde_json::{Map, Value};
 
 use super::ModelError;
 
-/// Real headers have tens of kilobytes.
-const MAX_HEADER: u64 = 16 << 20;
+/// Maximum size of the header; real ones have tens of kilobytes.
+const MAX_HEADER_BYTES: u64 = 16 << 20;
 
-/// An open file of tensors.
+/// An open file.
 #[derive(Debug)]
 pub(super) struct Tensors {
     file: File,
     name: String,
-    /// Where the bytes of the tensors begin.
+    /// Offset of the data.
     start: u64,
     index: BTreeMap<String, Entry>,
 }
 
-/// Numbers in rows.
+/// A float tensor.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tensor {
     pub(super) shape: Vec<usize>,
@@ -52,7 +52,7 @@ impl Tensors {
         let mut length = [0; 8];
         file.read_exact(&mut length).map_err(|_| malformed("it is too short"))?;
         let length = u64::from_le_bytes(length);
-        if length > MAX_HEADER || length + 8 > size {
+        if length > MAX_HEADER_BYTES || length + 8 > size {
             return Err(malformed("its header is longer than the file"));
         }
         let mut header = Vec::new();
@@ -66,46 +66,46 @@ impl Tensors {
                 continue;
             }
             let entry: Entry = serde_json::from_value(entry)
-                .map_err(|_| malformed(&format!("the entry of `{tensor}` is not one of a tensor")))?;
+                .map_err(|_| malformed(&format!("the header entry of `{tensor}` is invalid")))?;
             let [from, to] = entry.data_offsets;
             if from > to || to > size - start {
-                return Err(malformed(&format!("`{tensor}` stands outside of the file; was it cut off?")));
+                return Err(malformed(&format!("`{tensor}` is outside of the file; is it truncated?")));
             }
             index.insert(tensor, entry);
         }
         Ok(Self { file, name, start, index })
     }
 
-    /// Whether there is a tensor of this name.
+    /// Whether the file has a tensor.
     pub(super) fn has(&self, tensor: &str) -> bool {
         self.index.contains_key(tensor)
     }
 
-    /// One tensor of 32-bit floats that must have this shape; a side of 0 means any.
+    /// Reads a float32 tensor and checks its shape; a dimension of 0 accepts any size.
     pub(super) fn floats(&mut self, tensor: &str, shape: &[usize]) -> Result<Tensor, ModelError> {
         let malformed = |why: String| ModelError::malformed(&self.name, why);
         let Some(entry) = self.index.get(tensor) else {
             return Err(malformed(format!("it has no tensor `{tensor}`")));
         };
         if entry.dtype != "F32" {
-            return Err(malformed(format!("`{tensor}` is of type {}, only F32 is read", entry.dtype)));
+            return Err(malformed(format!("`{tensor}` has type {}, only F32 is supported", entry.dtype)));
         }
         let fits = entry.shape.len() == shape.len()
             && entry.shape.iter().zip(shape).all(|(is, wanted)| *wanted == 0 || is == wanted);
         if !fits {
-            return Err(malformed(format!("`{tensor}` has the shape {:?}, not {shape:?}", entry.shape)));
+            return Err(malformed(format!("`{tensor}` has shape {:?}, expected {shape:?}", entry.shape)));
         }
         let [from, to] = entry.data_offsets;
-        let count = entry.shape.iter().try_fold(1_usize, |all, side| all.checked_mul(*side));
+        let count = entry.shape.iter().try_fold(1_usize, |all, dim| all.checked_mul(*dim));
         if count.and_then(|count| count.checked_mul(4)).map(|bytes| bytes as u64) != Some(to - from) {
-            return Err(malformed(format!("`{tensor}` has not as many bytes as its shape says")));
+            return Err(malformed(format!("the size of `{tensor}` does not match its shape")));
         }
         let unreadable = |source| ModelError::Unreadable { file: self.name.clone(), source };
         self.file.seek(SeekFrom::Start(self.start + from)).map_err(unreadable)?;
         let mut bytes = Vec::new();
         (&self.file).take(to - from).read_to_end(&mut bytes).map_err(unreadable)?;
         if bytes.len() as u64 != to - from {
-            return Err(malformed(format!("`{tensor}` is cut off")));
+            return Err(malformed(format!("`{tensor}` is truncated")));
         }
         let (words, _) = bytes.as_chunks::<4>();
         let data = words.iter().map(|word| f32::from_le_bytes(*word)).collect();

@@ -1,4 +1,4 @@
-//! Endpoints that speak as Cohere's does: `POST /rerank`. Those of Jina, Voyage and infinity do.
+//! Cohere-compatible endpoints: `POST /rerank`. Also Jina, Voyage and infinity.
 
 use lyceum_net::Secret;
 use serde::Deserialize;
@@ -10,16 +10,16 @@ use super::{
 };
 use crate::endpoint::Endpoint;
 
-/// A reranker behind an endpoint that speaks as Cohere's does.
+/// A reranker behind a Cohere-compatible endpoint.
 pub type CohereReranker = Remote<Cohere>;
 
-/// What is said to it.
+/// The Cohere API.
 #[derive(Debug)]
 pub struct Cohere {
     model: String,
 }
 
-/// What it says.
+/// The response body.
 #[derive(Debug, Deserialize)]
 pub struct Response {
     /// Voyage calls them `data`.
@@ -34,10 +34,10 @@ struct Item {
 }
 
 impl CohereReranker {
-    /// Gets ready to ask.
+    /// Creates the client; sends nothing.
     pub async fn connect(settings: &CohereSettings, key: Option<Secret>) -> Result<Self, RerankError> {
         let endpoint = Endpoint::new(&settings.url, key).await?;
-        let identity = format!("cohere {} {}", endpoint.place(), settings.model);
+        let identity = format!("cohere {} {}", endpoint.redacted_url(), settings.model);
         let dialect = Cohere { model: settings.model.clone() };
         Ok(Self::new(endpoint, dialect, identity, settings.budget_ms.time()))
     }
@@ -50,13 +50,13 @@ impl Dialect for Cohere {
         "rerank".to_owned()
     }
 
-    /// How many scores shall come back is not said: all of them everywhere, but the field has another name at Voyage
-    /// (`top_k`) than elsewhere (`top_n`), and a name that an endpoint does not know is refused.
+    /// Does not set the number of results: all endpoints return all scores by default, but Voyage calls the field
+    /// `top_k` instead of `top_n`, and endpoints reject unknown fields.
     fn request(&self, query: &str, passages: &[&str]) -> Value {
         json!({ "model": self.model, "query": query, "documents": passages })
     }
 
-    fn scores(&self, answer: Response) -> Result<Vec<(usize, f32)>, String> {
-        Ok(answer.results.into_iter().map(|item| (item.index, item.relevance_score)).collect())
+    fn scores(&self, response: Response) -> Result<Vec<(usize, f32)>, String> {
+        Ok(response.results.into_iter().map(|item| (item.index, item.relevance_score)).collect())
     }
 }

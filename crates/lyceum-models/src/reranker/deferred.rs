@@ -1,4 +1,4 @@
-//! A reranker that is set up in the background, so that nothing waits for its model or its endpoint at the start.
+//! A reranker that is loaded in the background, so that start-up does not wait for it.
 
 use std::sync::{Arc, OnceLock};
 
@@ -11,12 +11,12 @@ use super::{
     workers_ai::WorkersAiReranker,
 };
 
-/// A reranker that is not there yet.
+/// A reranker that is loaded later.
 pub struct Deferred {
     identity: String,
     settings: Settings,
     key: Option<Secret>,
-    made: OnceLock<Arc<dyn Reranker>>,
+    loaded: OnceLock<Arc<dyn Reranker>>,
 }
 
 impl std::fmt::Debug for Deferred {
@@ -26,13 +26,13 @@ impl std::fmt::Debug for Deferred {
 }
 
 impl Deferred {
-    /// One that [`Reranker::prepare`] sets up.
+    /// Creates a reranker that [`Reranker::prepare`] loads.
     pub fn new(settings: Settings, key: Option<Secret>) -> Self {
         let identity = serde_json::to_string(&settings).unwrap_or_default();
-        Self { identity, settings, key, made: OnceLock::new() }
+        Self { identity, settings, key, loaded: OnceLock::new() }
     }
 
-    fn make(&self) -> BoxFuture<'_, Result<Arc<dyn Reranker>, RerankError>> {
+    fn load(&self) -> BoxFuture<'_, Result<Arc<dyn Reranker>, RerankError>> {
         let key = self.key.clone();
         Box::pin(async move {
             Ok(match &self.settings {
@@ -45,9 +45,9 @@ impl Deferred {
                 Settings::Local(settings) => {
                     let (folder, budget) = (settings.folder.clone(), settings.budget_ms.time());
                     let threads = std::thread::available_parallelism().map_or(1, Into::into);
-                    let load = move || LocalReranker::open(&folder, threads, budget);
-                    let died = |_| RerankError::Model("loading it failed; the log says more".to_owned());
-                    Arc::new(tokio::task::spawn_blocking(load).await.map_err(died)??) as _
+                    let open = move || LocalReranker::open(&folder, threads, budget);
+                    let panicked = |_| RerankError::Model("loading failed; see the log".to_owned());
+                    Arc::new(tokio::task::spawn_blocking(open).await.map_err(panicked)??) as _
                 }
             })
         })
@@ -57,22 +57,22 @@ impl Deferred {
 #[async_trait]
 impl Reranker for Deferred {
     fn identity(&self) -> &str {
-        // What its settings are does not say which model they lead to.
-        self.made.get().map_or(&self.identity, |made| made.identity())
+        // The settings alone do not identify the model.
+        self.loaded.get().map_or(&self.identity, |loaded| loaded.identity())
     }
 
     async fn prepare(&self) -> Result<(), RerankError> {
-        if self.made.get().is_none() {
-            let made = self.make().await?;
-            // Whoever was first counts; both are the same.
-            let _was_first = self.made.set(made);
+        if self.loaded.get().is_none() {
+            let loaded = self.load().await?;
+            // Concurrent calls load the same model; the first one wins.
+            let _was_first = self.loaded.set(loaded);
         }
         Ok(())
     }
 
     async fn score(&self, query: &str, passages: &[String]) -> Result<Vec<f32>, RerankError> {
-        match self.made.get() {
-            Some(made) => made.score(query, passages).await,
+        match self.loaded.get() {
+            Some(loaded) => loaded.score(query, passages).await,
             None => Err(RerankError::Loading),
         }
     }

@@ -1,41 +1,41 @@
-//! Which model scores passages, as it is configured. No key is in here, only where it is found.
+//! Settings of the reranker. They name the variable that holds the API key, never the key itself.
 
 use std::{path::PathBuf, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// The choice of a reranker.
+/// Which reranker to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Settings {
-    /// None: hits stay in the order that words and vectors give them.
+    /// No reranking: hits keep their fused order.
     #[default]
     None,
     /// Workers AI.
     WorkersAi(WorkersAiSettings),
     /// A text-embeddings-inference server.
     Tei(TeiSettings),
-    /// An endpoint that speaks as Cohere's does.
+    /// A Cohere-compatible endpoint.
     Cohere(CohereSettings),
-    /// A model on this machine.
+    /// A local model.
     Local(LocalSettings),
 }
 
 /// Workers AI.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkersAiSettings {
-    /// The id of the account.
+    /// Account id.
     pub account: String,
-    /// The name of the model.
+    /// Model name.
     #[serde(default = "workers_ai_model")]
     pub model: String,
-    /// The variable of the environment that holds the key.
+    /// Environment variable that holds the API key.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// Its address up to `/accounts`, if not Cloudflare's own.
+    /// Base URL without `/accounts`, if not Cloudflare's.
     #[serde(default)]
     pub url: Option<String>,
-    /// How long a search waits for it.
+    /// Time budget per search.
     #[serde(default)]
     pub budget_ms: Budget,
 }
@@ -43,48 +43,48 @@ pub struct WorkersAiSettings {
 /// A text-embeddings-inference server. It has one model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeiSettings {
-    /// Its address.
+    /// Base URL.
     pub url: String,
-    /// The variable of the environment that holds the key.
+    /// Environment variable that holds the API key.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// How long a search waits for it.
+    /// Time budget per search.
     #[serde(default)]
     pub budget_ms: Budget,
 }
 
-/// An endpoint that speaks as Cohere's does, such as those of Jina, Voyage or infinity.
+/// A Cohere-compatible endpoint, such as those of Jina, Voyage or infinity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CohereSettings {
-    /// Its address up to `/rerank`, such as `https://api.cohere.com/v2` or `https://api.jina.ai/v1`.
+    /// Base URL without `/rerank`, such as `https://api.cohere.com/v2` or `https://api.jina.ai/v1`.
     pub url: String,
-    /// The name of the model there.
+    /// Model name.
     pub model: String,
-    /// The variable of the environment that holds the key.
+    /// Environment variable that holds the API key.
     #[serde(default)]
     pub key_env: Option<String>,
-    /// How long a search waits for it.
+    /// Time budget per search.
     #[serde(default)]
     pub budget_ms: Budget,
 }
 
-/// A model on this machine.
+/// A local model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LocalSettings {
-    /// Where its files are.
+    /// Model folder.
     pub folder: PathBuf,
-    /// How long a search waits for it.
+    /// Time budget per search.
     #[serde(default)]
     pub budget_ms: Budget,
 }
 
-/// How long a search waits for its scores, in milliseconds.
+/// Time budget per search, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Budget(pub u64);
 
 impl Settings {
-    /// The variable of the environment that holds the key, where there is one.
+    /// Environment variable that holds the API key, if any.
     pub fn key_env(&self) -> Option<&str> {
         match self {
             Self::None | Self::Local(_) => None,
@@ -94,7 +94,7 @@ impl Settings {
         }
     }
 
-    /// How long a search waits for its scores.
+    /// Time budget per search.
     pub fn budget(&self) -> Duration {
         match self {
             Self::None => Duration::ZERO,
@@ -107,7 +107,7 @@ impl Settings {
 }
 
 impl Budget {
-    /// The same as a duration.
+    /// The budget as a duration.
     pub fn time(self) -> Duration {
         Duration::from_millis(self.0)
     }

@@ -10,14 +10,14 @@ use super::{
 };
 use crate::endpoint::Endpoint;
 
-/// The reranker of a text-embeddings-inference server.
+/// A reranker on a text-embeddings-inference server.
 pub type TeiReranker = Remote<Tei>;
 
-/// What is said to it.
+/// The text-embeddings-inference API.
 #[derive(Debug)]
 pub struct Tei;
 
-/// What it says of one passage.
+/// The score of one passage.
 #[derive(Debug, Deserialize)]
 pub struct Item {
     index: usize,
@@ -25,11 +25,11 @@ pub struct Item {
 }
 
 impl TeiReranker {
-    /// Gets ready to ask.
+    /// Creates the client; sends nothing.
     pub async fn connect(settings: &TeiSettings, key: Option<Secret>) -> Result<Self, RerankError> {
         let endpoint = Endpoint::new(&settings.url, key).await?;
-        // Which model is there may only be known later, so the address stands for it.
-        let identity = format!("tei {}", endpoint.place());
+        // The server may be down now, so its URL stands for the model.
+        let identity = format!("tei {}", endpoint.redacted_url());
         Ok(Self::new(endpoint, Tei, identity, settings.budget_ms.time()))
     }
 }
@@ -45,7 +45,7 @@ impl Dialect for Tei {
         json!({ "query": query, "texts": passages, "truncate": true, "raw_scores": false })
     }
 
-    fn scores(&self, answer: Vec<Item>) -> Result<Vec<(usize, f32)>, String> {
-        Ok(answer.into_iter().map(|item| (item.index, item.score)).collect())
+    fn scores(&self, response: Vec<Item>) -> Result<Vec<(usize, f32)>, String> {
+        Ok(response.into_iter().map(|item| (item.index, item.score)).collect())
     }
 }

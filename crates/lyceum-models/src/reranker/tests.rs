@@ -1,4 +1,4 @@
-//! Rerankers against peers on this machine: right answers, wrong ones, and none.
+//! Rerankers against fake endpoints: valid responses, invalid ones, and none.
 
 mod peers;
 
@@ -10,7 +10,7 @@ use super::{
     Budget, CohereReranker, CohereSettings, Deferred, LocalSettings, RerankError, Reranker, Settings,
     TeiReranker, TeiSettings, WorkersAiReranker, WorkersAiSettings,
 };
-use crate::endpoint::peer::{Peer, Reply, faults, hides_the_key, key};
+use crate::endpoint::peer::{Peer, Reply, assert_key_hidden, failures, key};
 
 struct Pair {
     kind: &'static str,
@@ -21,7 +21,7 @@ struct Pair {
 async fn all(budget: Budget) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for kind in ["workers-ai", "tei", "cohere", "voyage"] {
-        let peer = Peer::start(peers::honest(kind)).await;
+        let peer = Peer::start(peers::valid_reply(kind)).await;
         let reranker = connect(kind, peer.url(), budget).await;
         pairs.push(Pair { kind, peer, reranker });
     }
@@ -55,13 +55,13 @@ fn passages() -> Vec<String> {
         .to_vec()
 }
 
-/// An error in short.
+/// Short form of an error, for comparison.
 fn short(error: &RerankError) -> String {
     match error {
         RerankError::Model(_) => "model".to_owned(),
         RerankError::Loading => "loading".to_owned(),
         RerankError::Unreachable(_) => "unreachable".to_owned(),
-        RerankError::Late(limit) => format!("late {}ms", limit.as_millis()),
+        RerankError::Timeout(limit) => format!("late {}ms", limit.as_millis()),
         RerankError::Refused { status: status @ (429 | 503), .. } => format!("busy {status}"),
         RerankError::Refused { status, .. } => format!("refused {status}"),
         RerankError::Malformed(_) => "malformed".to_owned(),
@@ -70,7 +70,7 @@ fn short(error: &RerankError) -> String {
 
 #[tokio::test]
 async fn one_that_is_made_later_is_known_by_its_own_name_then() {
-    let peer = Peer::start(peers::honest("tei")).await;
+    let peer = Peer::start(peers::valid_reply("tei")).await;
     let settings = TeiSettings { url: peer.url(), key_env: None, budget_ms: Budget::default() };
     let own = TeiReranker::connect(&settings, key()).await.unwrap();
     let deferred = Deferred::new(Settings::Tei(settings), key());
@@ -88,8 +88,8 @@ fn settings_have_a_budget_and_no_key() {
         let settings: Settings = serde_json::from_str(text).unwrap();
         assert_eq!(&settings, expected);
         assert_eq!(settings.budget(), Duration::from_millis(budget_ms));
-        let kept = serde_json::to_string(expected).unwrap();
-        assert_eq!(&serde_json::from_str::<Settings>(&kept).unwrap(), expected);
+        let serialized = serde_json::to_string(expected).unwrap();
+        assert_eq!(&serde_json::from_str::<Settings>(&serialized).unwrap(), expected);
     }
     check(r#"{"kind":"none"}"#, &Settings::None, 0);
     check(
@@ -126,11 +126,11 @@ async fn every_passage_gets_its_own_score_in_one_request() {
 #[tokio::test]
 async fn a_failing_endpoint_is_an_error_and_hides_the_key() {
     for Pair { kind, peer, reranker } in all(Budget(5_000)).await {
-        for (reply, expected) in faults() {
+        for (reply, expected) in failures() {
             peer.next([reply.clone()]);
             let error = reranker.score("hook", &passages()).await.unwrap_err();
             assert!(expected.starts_with(&short(&error)), "{kind} {reply:?}: {error:?}");
-            hides_the_key(&format!("{error} {error:?} {reranker:?} {}", reranker.identity()));
+            assert_key_hidden(&format!("{error} {error:?} {reranker:?} {}", reranker.identity()));
         }
         assert!(reranker.score("hook", &passages()).await.is_ok(), "{kind}");
     }
@@ -160,10 +160,10 @@ async fn scores_that_are_not_one_number_for_each_passage_are_not_used() {
 async fn a_search_waits_no_longer_than_its_budget_and_reads_no_huge_answer() {
     for Pair { kind, peer, reranker } in all(Budget(60)).await {
         peer.next([Reply::Never]);
-        let begun = Instant::now();
+        let started = Instant::now();
         let error = reranker.score("hook", &passages()).await.unwrap_err();
         assert_eq!(short(&error), "late 60ms", "{kind}");
-        assert!(begun.elapsed() < Duration::from_secs(2), "{kind}: {:?}", begun.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(2), "{kind}: {:?}", started.elapsed());
     }
     for Pair { kind, peer, reranker } in all(Budget(10_000)).await {
         peer.next([Reply::Endless(9 << 20)]);

@@ -10,16 +10,16 @@ use super::{
 };
 use crate::endpoint::{Endpoint, Envelope, WORKERS_AI, workers_ai_path};
 
-/// A reranker of Workers AI.
+/// A reranker on Workers AI.
 pub type WorkersAiReranker = Remote<WorkersAi>;
 
-/// What is said to it.
+/// The Workers AI API.
 #[derive(Debug)]
 pub struct WorkersAi {
     path: String,
 }
 
-/// What it says.
+/// The `result` of a response.
 #[derive(Debug, Deserialize)]
 pub struct Response {
     response: Vec<Item>,
@@ -32,7 +32,7 @@ struct Item {
 }
 
 impl WorkersAiReranker {
-    /// Gets ready to ask.
+    /// Creates the client; sends nothing.
     pub async fn connect(settings: &WorkersAiSettings, key: Option<Secret>) -> Result<Self, RerankError> {
         let endpoint = Endpoint::new(settings.url.as_deref().unwrap_or(WORKERS_AI), key).await?;
         let dialect = WorkersAi { path: workers_ai_path(&settings.account, &settings.model) };
@@ -53,7 +53,7 @@ impl Dialect for WorkersAi {
         json!({ "query": query, "contexts": contexts, "top_k": passages.len() })
     }
 
-    fn scores(&self, answer: Envelope<Response>) -> Result<Vec<(usize, f32)>, String> {
-        Ok(answer.opened()?.response.into_iter().map(|item| (item.id, item.score)).collect())
+    fn scores(&self, response: Envelope<Response>) -> Result<Vec<(usize, f32)>, String> {
+        Ok(response.into_result()?.response.into_iter().map(|item| (item.id, item.score)).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! Bodies of any size and kind.
+//! Size limits of response bodies.
 
 use crate::{BodyError, ClientOptions, client, client::tests::server, read_body, read_start};
 
@@ -14,7 +14,7 @@ async fn a_body_is_read_whole_or_not_at_all() {
     assert_eq!(read_body(answer(NINE).await, 9).await.unwrap(), b"nine long");
     let error = read_body(answer(NINE).await, 8).await.unwrap_err();
     assert!(matches!(error, BodyError::TooLarge { limit: 8 }));
-    assert_eq!(error.to_string(), "the answer is larger than 8 bytes");
+    assert_eq!(error.to_string(), "the response is larger than 8 bytes");
     let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nnine\r\n5\r\n long\r\n0\r\n\r\n";
     assert!(read_body(answer(chunked).await, 8).await.is_err());
 }

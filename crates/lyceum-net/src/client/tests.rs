@@ -1,4 +1,4 @@
-//! What the options mean, against a small server.
+//! Client options, against a small server.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use tokio::{
 
 use super::*;
 
-/// A server that gives each connection the same answer, and then keeps it open; `{port}` is its own port.
+/// Starts a server that sends the same response on each connection and then keeps it open. `{port}` in the
+/// response is replaced by its port.
 pub(crate) async fn server(answer: &'static str) -> Url {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();

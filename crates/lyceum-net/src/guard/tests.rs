@@ -1,4 +1,4 @@
-//! Where the guard lets us go.
+//! Which URLs the guard rejects.
 
 use std::{
     sync::{
@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 
 use super::{Fetch, FetchError, Guard};
 
-/// A listener that counts who comes, and answers nobody.
+/// Starts a listener that counts connections and never answers.
 async fn canary() -> (u16, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (port, count) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
@@ -54,7 +54,7 @@ async fn no_way_of_writing_it_leads_to_this_machine() {
         }
     }
     assert_eq!(count.load(Ordering::Relaxed), 0);
-    // The canary sings when it is let.
+    // The canary counts connections to a trusted host.
     let trusting = Guard { trusted: vec![format!("127.0.0.1:{port}")] };
     let url = Url::parse(&format!("http://127.0.0.1:{port}/x")).unwrap();
     let _unanswered = trusting.fetch(&url, Fetch::Get, "*/*", Duration::from_millis(200)).await;

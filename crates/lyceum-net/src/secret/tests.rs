@@ -1,4 +1,4 @@
-//! What is a secret, and that none shows.
+//! Parsing of secrets, and that they are never shown.
 
 use super::*;
 

@@ -1,12 +1,14 @@
-//! The connections of a script that may reach public addresses only.
+//! Outgoing connections of a script that may reach public addresses only.
 //!
-//! A filter makes `connect` and `sendmsg` of the script wait for the supervisor (seccomp user notification). The supervisor
-//! copies the arguments, judges the copy, and has the call executed on a duplicate of the script's socket. The kernel never
-//! reads the script's memory again, so nothing can be swapped after it was judged. All other ways to name an address
-//! (`bind`, `sendto` with an address, `sendmmsg`, source routes) are denied by the filter of system calls.
+//! A seccomp filter makes the script's `connect` and `sendmsg` calls wait for the supervisor (user notification).
+//! The supervisor copies the arguments, checks the copy, and has the call executed on a duplicate of the script's
+//! socket. The kernel never reads the script's memory again, so nothing can be swapped after the check (no
+//! TOCTOU). The seccomp filter denies all other ways to name an address (`bind`, `sendto` with an address,
+//! `sendmmsg`, source routes).
 //!
-//! The supervisor itself executes no call on a socket of the script: whether it blocks is a flag that the script shares and can
-//! change at any time. The connector does, a process of its own; a script that blocks it only blocks itself.
+//! The supervisor itself makes no call on a script's socket: `O_NONBLOCK` is shared with the script, which can
+//! change it at any time, so a call could block. The connector does, in a separate process; a script that blocks
+//! it blocks only itself.
 
 mod address;
 mod connector;
@@ -30,85 +32,87 @@ use rustix::{
 
 use self::{
     foreign::Process,
-    handover::{Handover, Work},
+    handover::{Handover, Operation},
 };
-use super::raw::{self, WaitingCall};
+use super::raw::{self, PendingCall};
 
 pub(super) use self::connector::{Connector, main as connector_main};
 
-/// The calls that wait for the supervisor.
+/// System calls that are intercepted.
 const CALLS: [c_long; 2] = [libc::SYS_connect, libc::SYS_sendmsg];
 
-/// Answers the calls of one run.
+/// Handles the intercepted calls of a run.
 pub(super) struct Broker {
     listener: OwnedFd,
-    /// The name servers of this machine, which may be reached on port 53 wherever they are.
+    /// DNS servers of this machine; reachable on port 53 even at a private address.
     resolvers: Vec<IpAddr>,
     connector: Connector,
-    /// A call for which the connector had no room yet. Until it has, no other is taken.
-    kept: Option<Handover>,
+    /// A call that the connector had no room for. Until it has, no other call is received.
+    pending: Option<Handover>,
 }
 
-/// Has these calls of this process, and of all that it starts, wait for whoever has the listener.
+/// Intercepts these calls of this process and its descendants; the holder of the descriptor handles them.
 pub(super) fn listen() -> io::Result<OwnedFd> {
     raw::listen_to_calls(&CALLS)
 }
 
 impl Broker {
-    /// Takes the listener from the process that confines itself.
+    /// Takes over the listener descriptor of the confined process.
     pub(super) fn take_over(process: &OwnedFd, listener: i32, connector: Connector) -> io::Result<Self> {
         let listener = pidfd_getfd(process, listener, PidfdGetfdFlags::empty())?;
         connector.begin(&listener)?;
         let resolvers = address::resolvers(&fs::read_to_string("/etc/resolv.conf").unwrap_or_default());
-        Ok(Self { listener, resolvers, connector, kept: None })
+        Ok(Self { listener, resolvers, connector, pending: None })
     }
 
-    /// What to wait for before it can go on.
-    pub(super) fn awaited(&self) -> (BorrowedFd<'_>, PollFlags) {
-        match self.kept {
+    /// What to poll for.
+    pub(super) fn poll_target(&self) -> (BorrowedFd<'_>, PollFlags) {
+        match self.pending {
             Some(_) => (self.connector.channel(), PollFlags::OUT | PollFlags::ERR | PollFlags::HUP),
             None => (self.listener.as_fd(), PollFlags::IN),
         }
     }
 
-    /// Hands over the call that was kept or announced.
-    pub(super) fn go_on(&mut self) {
-        let Some(handover) = self.kept.take().or_else(|| self.take_call()) else { return };
+    /// Hands the pending or next call to the connector.
+    pub(super) fn proceed(&mut self) {
+        let Some(handover) = self.pending.take().or_else(|| self.take_call()) else { return };
         match self.connector.hand_over(&handover) {
             Ok(()) => {}
-            Err(Errno::AGAIN | Errno::INTR) => self.kept = Some(handover),
+            Err(Errno::AGAIN | Errno::INTR) => self.pending = Some(handover),
             Err(errno) => respond(&self.listener, handover.call, Err(errno)),
         }
     }
 
-    /// Takes the call that was announced. What is not permitted is answered at once.
+    /// Receives the next call. A denied call gets its error at once.
     fn take_call(&self) -> Option<Handover> {
         // The caller may have been killed in the meantime.
         let call = raw::receive_call(&self.listener).ok()?;
-        self.judge(&call).map_err(|errno| respond(&self.listener, call.id, Err(errno))).ok()
+        self.check(&call).map_err(|errno| respond(&self.listener, call.id, Err(errno))).ok()
     }
 
-    /// What the script wants to do, copied and judged.
-    fn judge(&self, call: &WaitingCall) -> Result<Handover, Errno> {
+    /// Copies and checks the arguments of a call.
+    fn check(&self, call: &PendingCall) -> Result<Handover, Errno> {
         let [number, pointer, third, ..] = call.args;
         let process = Process::of_thread(call.thread)?;
         let socket = process.descriptor(number)?;
-        let work = match c_long::from(call.number) {
+        let operation = match c_long::from(call.number) {
             libc::SYS_connect => {
                 let address = process.address(pointer, third)?;
-                Work::Connect(address::permitted(&socket, &address, &self.resolvers)?)
+                Operation::Connect(address::permitted(&socket, &address, &self.resolvers)?)
             }
-            libc::SYS_sendmsg => Work::Send(message::permitted(&socket, process.message(pointer)?, third)?),
+            libc::SYS_sendmsg => {
+                Operation::Send(message::permitted(&socket, process.message(pointer)?, third)?)
+            }
             _ => return Err(Errno::NOSYS),
         };
-        // The number of a process that ended may be another's by now; what was copied is the caller's if it still waits.
-        if !raw::is_waiting(&self.listener, call.id) {
+        // The pid may have been reused meanwhile; if the call is still pending, the copied data is the caller's.
+        if !raw::is_pending(&self.listener, call.id) {
             return Err(Errno::SRCH);
         }
-        Ok(Handover { call: call.id, socket, work })
+        Ok(Handover { call: call.id, socket, operation })
     }
 }
 
 fn respond(listener: &OwnedFd, call: u64, result: Result<usize, Errno>) {
-    let _ended_already = raw::answer_call(listener, call, result);
+    let _ended_already = raw::respond_to_call(listener, call, result);
 }

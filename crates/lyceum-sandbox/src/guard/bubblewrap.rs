@@ -1,4 +1,4 @@
-//! Bubblewrap: a file system of the run's own, in which nothing else can even be named.
+//! The strict level: bubblewrap with its own file system, in which nothing else is visible.
 
 use std::{
     ffi::OsString,
@@ -19,19 +19,19 @@ use rustix::{
 };
 use seccompiler::sock_filter;
 
-use super::{Fault, confine::hand_over_calls, rlimits, system_calls, system_paths};
+use super::{Fault, confine::intercept_calls, rlimits, system_calls, system_paths};
 use crate::{
     Network, Workspace, WorkspaceAccess,
     wire::{ChildMessage, Confinement},
 };
 
-/// Executes bubblewrap in place of this process. It only comes back if that failed.
+/// Replaces this process by bubblewrap; returns only on failure.
 ///
-/// Bubblewrap reports on the control socket: a line with `child-pid` when it has started its first process, and one
-/// with `exit-code` when the script has ended, but only if the script was really started.
-pub(super) fn become_it(bwrap: &Path, control: &mut UnixStream, confinement: &Confinement) -> ChildMessage {
+/// Bubblewrap reports on the control socket: a line with `child-pid` when it has started its first process, and
+/// one with `exit-code` when the script has exited, but only if the script was started.
+pub(super) fn exec(bwrap: &Path, control: &mut UnixStream, confinement: &Confinement) -> ChildMessage {
     let prepared = prepare(control, confinement).map_err(ChildMessage::Refused).and_then(|prepared| {
-        hand_over_calls(control, confinement.network)?;
+        intercept_calls(control, confinement.network)?;
         Ok(prepared)
     });
     match prepared {
@@ -42,14 +42,14 @@ pub(super) fn become_it(bwrap: &Path, control: &mut UnixStream, confinement: &Co
                 .envs(confinement.env.iter().cloned())
                 .stdin(Stdio::null())
                 .exec();
-            ChildMessage::Refused(format!("bubblewrap does not start: {error}"))
+            ChildMessage::Refused(format!("could not start bubblewrap: {error}"))
         }
-        Err(word) => word,
+        Err(message) => message,
     }
 }
 
 fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(OwnedFd, OwnedFd), Fault> {
-    let failed = |error: io::Error| format!("bubblewrap could not be prepared: {error}");
+    let failed = |error: io::Error| format!("could not prepare bubblewrap: {error}");
     let plan = system_calls::Plan {
         network: confinement.network,
         guard_metadata: false,
@@ -63,12 +63,12 @@ fn prepare(control: &UnixStream, confinement: &Confinement) -> Result<(OwnedFd, 
     }
     let address_space = rlimits::address_space(confinement);
     setrlimit(Resource::As, address_space).map_err(io::Error::from).map_err(failed)?;
-    // A bubblewrap that would become root must do without.
+    // A setuid bubblewrap must run without its privileges.
     set_no_new_privs(true).map_err(io::Error::from).map_err(failed)?;
     Ok((status, filter))
 }
 
-/// A pipe from which the filter can be read. It is far smaller than what a pipe holds.
+/// Creates a pipe to read the filter from. The filter is smaller than a pipe buffer.
 fn pipe_with(program: &[sock_filter]) -> io::Result<OwnedFd> {
     let (reader, mut writer) = io::pipe()?;
     let bytes: Vec<u8> = program.iter().flat_map(instruction).collect();
@@ -139,7 +139,7 @@ impl Arguments {
         self.0.extend([option.into(), from.into(), to.into()]);
     }
 
-    /// What is not there is left away.
+    /// Skips paths that don't exist.
     fn read_only(&mut self, path: &Path) {
         self.add_paths("--ro-bind-try", path, path);
     }

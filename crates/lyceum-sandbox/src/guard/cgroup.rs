@@ -1,9 +1,10 @@
-//! A control group (cgroup v2) of the run's own, where one was delegated to the server: there the kernel itself limits the
-//! memory and the number of all processes of a run together.
+//! A cgroup (v2) per run, if one was delegated to the server: the kernel then limits the memory and number of all
+//! processes of a run.
 //!
-//! A group that has processes can't have limited groups below it. So runs become siblings of the server: the server must
-//! be in a subgroup of what was delegated, as systemd does with `Delegate=memory pids` and `DelegateSubgroup=server`. What
-//! was not delegated belongs to somebody else (mostly systemd) and is left alone, also where root could write to it.
+//! A cgroup with processes can't have children with limits. So runs become siblings of the server: the server must
+//! be in a subgroup of the delegated cgroup, as systemd sets up with `Delegate=memory pids` and
+//! `DelegateSubgroup=server`. Cgroups that were not delegated belong to somebody else (mostly systemd) and are
+//! left alone, even if root could write to them.
 
 use std::{
     fs, io,
@@ -23,63 +24,63 @@ use rustix::{
 
 use crate::Limits;
 
-/// The mark of systemd on a group that it delegated.
+/// Extended attribute that systemd sets on delegated cgroups.
 const DELEGATE_XATTR: &str = "user.delegate";
 
-/// What the name of a run's group starts with; the number of its supervisor follows.
+/// Name prefix of the cgroup of a run; the supervisor's pid follows.
 const PREFIX: &str = "lyceum-run-";
 
-/// What the supervised process and bubblewrap need beside the script's own processes.
+/// Number of processes of ours in the cgroup: the confined helper and bubblewrap.
 const OWN_PROCESSES: u64 = 4;
 
-/// How long the kernel may take to forget the processes of a group.
+/// Timeout for the kernel to reap the processes of a cgroup.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The group of a run. Dropping it removes it; its processes must have ended.
+/// The cgroup of a run. Removed on drop; its processes must have ended.
 pub(super) struct Group {
-    /// The group above it, as it was before any namespace: there it can be written to when all else is read-only.
+    /// The parent cgroup, opened before entering any namespace: still writable when all mounts are read-only.
     parent: OwnedFd,
     name: String,
 }
 
 impl Group {
-    /// Makes the group, if this machine lets us. Otherwise memory has to be polled.
-    pub(super) fn make(limits: &Limits) -> Option<Self> {
+    /// Creates the cgroup, if delegated. Otherwise memory has to be polled.
+    pub(super) fn create(limits: &Limits) -> Option<Self> {
         let own = fs::read_to_string("/proc/self/cgroup").ok()?;
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         let parent = parent_of_runs(&own, &mounts).filter(|parent| is_delegated(parent))?;
-        Self::make_in(&parent, limits).ok()
+        Self::create_in(&parent, limits).ok()
     }
 
-    fn make_in(parent: &Path, limits: &Limits) -> io::Result<Self> {
+    fn create_in(parent: &Path, limits: &Limits) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let parent = open(parent, flags, Mode::empty())?;
         let group = Self { parent, name: format!("{PREFIX}{}", std::process::id()) };
         remove_stale(&group.folder());
         fs::create_dir(group.path())?;
-        // The scratch folder may be in memory, and then counts too.
+        // The scratch folder may be a tmpfs, which counts as memory.
         let memory = limits.memory_bytes.saturating_add(limits.scratch_bytes);
         group.write("memory.max", &memory.to_string())?;
         group.write("pids.max", &limits.processes.saturating_add(OWN_PROCESSES).to_string())?;
         group.write("memory.oom.group", "1")?;
-        // Not every kernel counts swap.
+        // Not every kernel supports swap accounting.
         let _no_swap = group.write("memory.swap.max", "0");
         Ok(group)
     }
 
-    /// Takes a process in, and with it all that it starts from now on.
-    pub(super) fn take_in(&self, process: Pid) -> io::Result<()> {
+    /// Moves a process into the cgroup, and with it all that it starts from now on.
+    pub(super) fn add_process(&self, process: Pid) -> io::Result<()> {
         self.write("cgroup.procs", &process.as_raw_pid().to_string())
     }
 
-    /// Whether the kernel killed the group because it had used up its memory.
+    /// Whether the OOM killer ended the run.
     pub(super) fn was_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.path().join("memory.events")).unwrap_or_default();
-        killed_in(&events) > 0
+        oom_kills(&events) > 0
     }
 
     fn write(&self, file: &str, value: &str) -> io::Result<()> {
-        // Not `fs::write`, which would make a file that is not there.
+        // Not `fs::write`, which would create a missing file.
         let mut file = fs::OpenOptions::new().write(true).open(self.path().join(file))?;
         io::Write::write_all(&mut file, value.as_bytes())
     }
@@ -88,7 +89,7 @@ impl Group {
         self.folder().join(&self.name)
     }
 
-    /// The group above it.
+    /// Path of the parent cgroup.
     fn folder(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.parent.as_raw_fd()))
     }
@@ -105,8 +106,8 @@ impl Drop for Group {
     }
 }
 
-/// Removes the groups whose supervisors were killed. The kernel removes none that has processes, and one whose supervisor
-/// lives may be about to get its first.
+/// Removes cgroups of killed supervisors. The kernel refuses to remove a cgroup with processes; one whose
+/// supervisor is alive may be about to get its first.
 fn remove_stale(parent: &Path) {
     let Ok(groups) = fs::read_dir(parent) else { return };
     for group in groups.flatten() {
@@ -119,12 +120,12 @@ fn remove_stale(parent: &Path) {
     }
 }
 
-/// The group above our own, by the texts of `/proc/self/cgroup` and `/proc/self/mountinfo`.
+/// Finds the parent of our own cgroup in `/proc/self/cgroup` and `/proc/self/mountinfo`.
 fn parent_of_runs(own: &str, mounts: &str) -> Option<PathBuf> {
     let own = Path::new(own.lines().find_map(|line| line.strip_prefix("0::"))?);
     let (root, mount) = mounts.lines().find_map(|line| {
-        let (place, kind) = line.split_once(" - ")?;
-        let mut fields = place.split(' ').skip(3);
+        let (mount_fields, kind) = line.split_once(" - ")?;
+        let mut fields = mount_fields.split(' ').skip(3);
         let (root, mount) = (fields.next()?, fields.next()?);
         kind.starts_with("cgroup2 ").then_some((root, mount))
     })?;
@@ -132,7 +133,7 @@ fn parent_of_runs(own: &str, mounts: &str) -> Option<PathBuf> {
     Some(Path::new(mount).join(below))
 }
 
-/// Whether a group was given to us, with the controllers that we need.
+/// Whether a cgroup was delegated to us, with the required controllers.
 fn is_delegated(group: &Path) -> bool {
     let controllers = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
     let has = |name: &str| controllers.split_whitespace().any(|controller| controller == name);
@@ -146,8 +147,8 @@ fn is_delegated(group: &Path) -> bool {
     has("memory") && has("pids") && ours && (!user.is_root() || marked())
 }
 
-/// How many processes the kernel has killed, by the text of `memory.events`.
-fn killed_in(events: &str) -> u64 {
+/// Number of OOM kills in `memory.events`.
+fn oom_kills(events: &str) -> u64 {
     let line = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
     line.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Landlock: which files a script may reach, no port, no abstract socket and no signal outside.
+//! Landlock: which files a script may access; no ports, abstract sockets or signals outside.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use landlock::{
     RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetStatus, Scope, make_bitflags,
 };
 
-use super::{Fault, doing, system_paths};
+use super::{Fault, context, system_paths};
 use crate::{
     Network, Workspace, WorkspaceAccess,
     wire::{Confinement, Rights},
 };
 
-/// What the kernel could be asked for.
+/// Optional rights that the kernel supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CoveredRights {
-    /// Shortening a file by its path, since Linux 6.2.
+    /// Truncating files by path, since Linux 6.2.
     pub truncation: bool,
     /// Signals to processes outside, since Linux 6.12.
     pub signals: bool,
@@ -24,62 +24,63 @@ pub(super) struct CoveredRights {
 
 const READ: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile | ReadDir});
 
-const USE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | WriteFile});
+const READ_WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{ReadFile | WriteFile});
 
-const OWN: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
+const FULL: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     Execute | ReadFile | ReadDir | WriteFile | Truncate | Refer
     | MakeReg | MakeDir | MakeSym | MakeFifo | RemoveFile | RemoveDir
 });
 
-/// What can be said of a file that is no folder.
-const OF_FILES: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile | WriteFile | Truncate});
+/// Rights that apply to files, not folders.
+const FILE_RIGHTS: BitFlags<AccessFs> = make_bitflags!(AccessFs::{Execute | ReadFile | WriteFile | Truncate});
 
-/// Restricts this process and all that it starts, for ever.
+/// Restricts this process and its descendants, permanently.
 pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<CoveredRights, Fault> {
-    let failed = "Landlock could not be put on";
+    let failed = "could not apply Landlock";
     let abi = match rights {
         Rights::Best => ABI::V9,
         Rights::First => ABI::V1,
     };
-    let mut rules = Ruleset::default().handle_access(AccessFs::from_all(abi)).map_err(doing(failed))?;
+    let mut rules = Ruleset::default().handle_access(AccessFs::from_all(abi)).map_err(context(failed))?;
     if rights == Rights::Best {
-        // With any network every port may be called, but none may be offered. With a public one the supervisor calls.
+        // With network `any`, scripts may connect to any port but bind none. With `public`, the connector connects
+        // for them.
         let ports = match confinement.network {
             Network::Any => AccessNet::BindTcp.into(),
             Network::None | Network::Public => AccessNet::from_all(abi),
         };
-        rules = rules.handle_access(ports).map_err(doing(failed))?;
-        rules = rules.scope(Scope::from_all(abi)).map_err(doing(failed))?;
+        rules = rules.handle_access(ports).map_err(context(failed))?;
+        rules = rules.scope(Scope::from_all(abi)).map_err(context(failed))?;
     }
-    let mut rules = rules.create().map_err(doing(failed))?;
+    let mut rules = rules.create().map_err(context(failed))?;
     rules = allow(rules, &confinement.skill, READ)?;
-    // A right that is not asked for is not withheld, so that it can't be given either.
-    rules = allow(rules, &confinement.scratch, OWN & AccessFs::from_all(abi))?;
+    // A rule must not grant a right that this ABI doesn't handle.
+    rules = allow(rules, &confinement.scratch, FULL & AccessFs::from_all(abi))?;
     for path in system_paths::PROGRAMS.iter().chain(system_paths::SETTINGS) {
-        rules = allow_if_there(rules, path.as_ref(), READ)?;
+        rules = allow_if_exists(rules, path.as_ref(), READ)?;
     }
     for path in system_paths::DEVICES {
-        rules = allow_if_there(rules, path.as_ref(), USE)?;
+        rules = allow_if_exists(rules, path.as_ref(), READ_WRITE)?;
     }
     for path in confinement.readable.iter().chain([&confinement.program]) {
-        rules = allow_if_there(rules, path, READ)?;
+        rules = allow_if_exists(rules, path, READ)?;
     }
     if let Some(Workspace { path, access }) = &confinement.workspace {
         let rights = match access {
             WorkspaceAccess::Read => READ,
-            WorkspaceAccess::Write => OWN & AccessFs::from_all(abi),
+            WorkspaceAccess::Write => FULL & AccessFs::from_all(abi),
         };
         rules = allow(rules, path, rights)?;
     }
     if confinement.network != Network::None {
         for path in system_paths::NETWORK_SETTINGS {
-            rules = allow_if_there(rules, path.as_ref(), READ)?;
+            rules = allow_if_exists(rules, path.as_ref(), READ)?;
         }
     }
-    let status = rules.restrict_self().map_err(doing(failed))?;
+    let status = rules.restrict_self().map_err(context(failed))?;
     match (status.ruleset, status.landlock) {
         (_, LandlockStatus::NotEnabled) => {
-            Err("this kernel has Landlock, but it is switched off (see the kernel's option lsm=)".to_owned())
+            Err("this kernel has Landlock, but it is disabled (see the kernel's boot option lsm=)".to_owned())
         }
         (
             RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced,
@@ -92,7 +93,7 @@ pub(super) fn restrict(confinement: &Confinement, rights: Rights) -> Result<Cove
     }
 }
 
-fn allow_if_there(
+fn allow_if_exists(
     rules: RulesetCreated,
     path: &Path,
     access: BitFlags<AccessFs>,
@@ -101,8 +102,8 @@ fn allow_if_there(
 }
 
 fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> Result<RulesetCreated, Fault> {
-    let failed = format!("scripts could not be allowed to use {}", path.display());
-    let access = if path.is_dir() { access } else { access & OF_FILES };
-    let path = PathFd::new(path).map_err(doing(&failed))?;
-    rules.add_rule(PathBeneath::new(path, access)).map_err(doing(&failed))
+    let failed = format!("could not allow scripts to access {}", path.display());
+    let access = if path.is_dir() { access } else { access & FILE_RIGHTS };
+    let path = PathFd::new(path).map_err(context(&failed))?;
+    rules.add_rule(PathBeneath::new(path, access)).map_err(context(&failed))
 }

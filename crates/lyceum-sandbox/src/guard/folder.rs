@@ -1,4 +1,4 @@
-//! The folder of a run: the skill to read, the scratch folder to write. It is gone when the run is.
+//! The folder of a run: the read-only skill and the writable scratch folder. Removed after the run.
 
 use std::{
     ffi::OsString,
@@ -17,7 +17,7 @@ use rustix::{
     mount::{UnmountFlags, unmount},
 };
 
-use super::{Fault, doing};
+use super::{Fault, context};
 use crate::wire::User;
 
 /// The folder of a run.
@@ -28,27 +28,27 @@ pub(super) struct RunFolder {
     pub has_mount: bool,
     path: PathBuf,
     name: OsString,
-    /// Where it is, as it was before any namespace: there it can be removed when all else is read-only.
+    /// The base folder, opened before entering any namespace: still writable when all mounts are read-only.
     base: OwnedFd,
 }
 
 impl RunFolder {
-    /// Makes it, for the server and the script's user only.
-    pub(super) fn make(base: &Path, user: User) -> Result<Self, Fault> {
-        let failed = "could not make the folder of the run";
-        let base = base.canonicalize().map_err(doing(failed))?;
+    /// Creates the folder, accessible to the server and the script's user only.
+    pub(super) fn create(base: &Path, user: User) -> Result<Self, Fault> {
+        let failed = "could not create the folder of the run";
+        let base = base.canonicalize().map_err(context(failed))?;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let base_fd = open(&base, flags, Mode::empty()).map_err(doing(failed))?;
+        let base_fd = open(&base, flags, Mode::empty()).map_err(context(failed))?;
         let path =
-            tempfile::Builder::new().prefix("lyceum-run-").tempdir_in(&base).map_err(doing(failed))?.keep();
+            tempfile::Builder::new().prefix("lyceum-run-").tempdir_in(&base).map_err(context(failed))?.keep();
         let name = path.file_name().unwrap_or_default().to_owned();
         let (skill, scratch) = (path.join("skill"), path.join("scratch"));
         let folder = Self { skill, scratch, has_mount: false, path, name, base: base_fd };
-        folder.fill(user).map_err(doing(failed))?;
+        folder.create_subfolders(user).map_err(context(failed))?;
         Ok(folder)
     }
 
-    fn fill(&self, user: User) -> io::Result<()> {
+    fn create_subfolders(&self, user: User) -> io::Result<()> {
         for (folder, mode) in [(&self.skill, 0o755), (&self.scratch, 0o700)] {
             fs::create_dir(folder)?;
             fs::set_permissions(folder, Permissions::from_mode(mode))?;
@@ -61,17 +61,17 @@ impl RunFolder {
         Ok(())
     }
 
-    /// Keeps it from being removed.
-    pub(super) fn leave_behind(self) {
+    /// Skips the removal.
+    pub(super) fn keep(self) {
         std::mem::forget(self);
     }
 
-    /// Writes the skill's files; their bytes come one after the other.
+    /// Writes the files of the skill; their bytes are concatenated.
     pub(super) fn write(&self, files: &[(String, u64)], bytes: &mut impl Read) -> Result<(), Fault> {
         for (path, length) in files {
             let path = RelPath::parse(path).map_err(|error| error.to_string())?;
             self.write_file(&path, &mut bytes.take(*length))
-                .map_err(doing(&format!("could not write {path} of the skill")))?;
+                .map_err(context(&format!("could not write the skill file {path}")))?;
         }
         Ok(())
     }
@@ -87,7 +87,7 @@ impl RunFolder {
         if bytes.limit() > 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        // The mask of the server's process must not take a right from the script's user.
+        // The server's umask must not take a permission from the script's user.
         file.set_permissions(Permissions::from_mode(0o755))
     }
 }
@@ -97,14 +97,14 @@ impl Drop for RunFolder {
         if self.has_mount {
             let _busy = unmount(&self.scratch, UnmountFlags::DETACH);
         }
-        // A path through the descriptor leads to the mount that it was opened on, whatever has been mounted since.
+        // A path through the descriptor leads to the original mount, whatever was mounted over it since.
         let base = PathBuf::from(format!("/proc/self/fd/{}", self.base.as_raw_fd()));
         let _left_behind = remove(&base.join(&self.name));
     }
 }
 
-/// Removes a folder and all below it, however deep a script has nested it and whatever rights it has taken away: each
-/// folder is emptied where it stands, and folders in it are moved up first. Nobody else may be at work in it.
+/// Removes a folder recursively, however deeply nested and whatever its permissions: moves subfolders up first, so
+/// that paths stay short. Nobody else may be writing to it.
 fn remove(top: &Path) -> io::Result<()> {
     let mut moved: u64 = 0;
     while let Some(entry) = fs::read_dir(top)?.next().transpose()? {
@@ -143,7 +143,7 @@ mod tests {
         fs::write(top.join("a/b/file"), "text").unwrap();
         fs::create_dir(top.join(".moved-0x")).unwrap();
         std::os::unix::fs::symlink("/", top.join("a/link")).unwrap();
-        // Deeper than any path can say.
+        // Deeper than the maximum path length.
         let nest = "import os, sys\nos.chdir(sys.argv[1])\nfor _ in range(100): os.mkdir('d' * 99); os.chdir('d' * 99)";
         let nested = Command::new("/usr/bin/python3").args(["-c", nest]).arg(top.join("a")).status().unwrap();
         assert!(nested.success());

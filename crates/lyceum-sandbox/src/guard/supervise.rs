@@ -1,7 +1,7 @@
-//! The supervisor of a run. It is not confined and the script can't reach it.
+//! The supervisor of a run. It is not confined, and the script can't reach it.
 //!
-//! It makes the folder and the namespaces of the run, starts the process that confines itself, and ends every process
-//! of the run: when the script has ended, when it took too long or too much, and when the server hangs up.
+//! It creates the folder and namespaces of the run, starts the confined child, and kills every process of the run:
+//! when the script has exited, exceeds a limit, or the server closes the control socket.
 
 mod line_reader;
 mod monitor;
@@ -24,7 +24,7 @@ use super::{
     Fault, ORDER_TIMEOUT,
     broker::Connector,
     cgroup::Group,
-    doing,
+    context,
     folder::RunFolder,
     namespaces::{self, Scratch},
     tree,
@@ -36,10 +36,10 @@ use crate::{MemoryLimit, Network};
 use line_reader::LineReader;
 use monitor::{Outcome, RunMonitor};
 
-/// How long the end of all processes may take.
+/// Timeout for killing all processes.
 const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Supervises one run and reports it.
+/// Supervises a run and reports its outcome.
 pub(super) fn main(mut control: UnixStream, order: Order) -> ExitCode {
     let report = supervise(&mut control, order).unwrap_or_else(Report::Refused);
     let _server_gone = frame(&report).and_then(|bytes| control.write_all(&bytes));
@@ -48,24 +48,24 @@ pub(super) fn main(mut control: UnixStream, order: Order) -> ExitCode {
 
 fn supervise(control: &mut UnixStream, order: Order) -> Result<Report, Fault> {
     set_child_subreaper(Some(getpid()))
-        .map_err(doing("could not become the parent of all that the script starts"))?;
-    if !tree::is_known() {
+        .map_err(context("could not become the subreaper of the script's processes"))?;
+    if !tree::is_supported() {
         return Err("/proc does not list the children of a process (mount /proc; the kernel needs CONFIG_PROC_CHILDREN)"
             .to_owned());
     }
-    let user = user::choose(&order.means)?;
-    let mut folder = RunFolder::make(&order.base, user)?;
-    let group = (order.means != Mechanism::None).then(|| Group::make(&order.limits)).flatten();
-    let memory = match (&order.means, &group) {
+    let user = user::choose(&order.mechanism)?;
+    let mut folder = RunFolder::create(&order.base, user)?;
+    let group = (order.mechanism != Mechanism::None).then(|| Group::create(&order.limits)).flatten();
+    let memory = match (&order.mechanism, &group) {
         (Mechanism::None, _) => MemoryLimit::None,
         (_, Some(_)) => MemoryLimit::Cgroup,
         (_, None) => MemoryLimit::Polling,
     };
     let outcome = run(control, order, &mut folder, Containment { user, group: group.as_ref(), memory });
-    // Whatever happened: nothing of the run may outlive it.
-    if !tree::end_all(KILL_TIMEOUT) {
-        // What is still there could have a hand in the removal.
-        folder.leave_behind();
+    // In any case, no process of the run may outlive it.
+    if !tree::kill_all(KILL_TIMEOUT) {
+        // A surviving process could interfere with the removal.
+        folder.keep();
         return Err("some processes of the script could not be killed".to_owned());
     }
     drop((folder, group));
@@ -73,14 +73,14 @@ fn supervise(control: &mut UnixStream, order: Order) -> Result<Report, Fault> {
         Outcome::Refused(reason) => Report::Refused(reason),
         Outcome::NoNetwork(reason) => Report::NoNetwork(reason),
         Outcome::NotStarted(reason) => Report::NotStarted(reason),
-        Outcome::Abandoned => Report::Refused("the server hung up".to_owned()),
+        Outcome::Abandoned => Report::Refused("the server closed the connection".to_owned()),
         Outcome::Ended { code, stopped, since } => {
             Report::Finished { exit_code: code.into(), stopped, duration: since.elapsed(), memory }
         }
     })
 }
 
-/// As whom a run runs, and by what its memory is limited.
+/// User of a run, and how its memory is limited.
 #[derive(Clone, Copy)]
 struct Containment<'a> {
     user: User,
@@ -88,31 +88,33 @@ struct Containment<'a> {
     memory: MemoryLimit,
 }
 
-/// Starts the run and watches it. Processes of it may be there afterwards.
+/// Starts the run and monitors it. Some of its processes may still exist afterwards.
 fn run(
     control: &mut UnixStream,
     order: Order,
     folder: &mut RunFolder,
-    held: Containment<'_>,
+    containment: Containment<'_>,
 ) -> Result<Outcome, Fault> {
-    let Containment { user, group, memory } = held;
+    let Containment { user, group, memory } = containment;
     folder.write(&order.files, control)?;
     if let User::Other(id) = user {
-        give_streams_to(id).map_err(doing("could not give the script its streams"))?;
+        give_streams_to(id).map_err(context("could not hand stdout and stderr to the script's user"))?;
     }
-    // Before the namespaces: it must not be in sight of the script.
-    let brokered = order.network == Network::Public && order.means != Mechanism::None;
-    let connector = brokered.then(Connector::start).transpose().map_err(doing("could not start a helper"))?;
-    if let Mechanism::Standard { namespaces: true, .. } = order.means {
+    // Before entering the namespaces: the connector must not be visible to the script.
+    let brokered = order.network == Network::Public && order.mechanism != Mechanism::None;
+    let connector =
+        brokered.then(Connector::start).transpose().map_err(context("could not start a helper process"))?;
+    if let Mechanism::Standard { namespaces: true, .. } = order.mechanism {
         let scratch = Scratch { path: &folder.scratch, bytes: order.limits.scratch_bytes, user };
         namespaces::enter(order.network, &scratch, order.workspace.as_ref())?;
         folder.has_mount = true;
     }
-    let usage = Usage::of(&order.means, &folder.scratch, &order.limits, memory);
-    let (limits, level) = (order.limits.clone(), order.means.level());
-    let (root, words) =
-        start(confinement(order, folder, user), group).map_err(doing("could not start a helper"))?;
-    RunMonitor { control, words, root, level, limits: &limits, usage, group, connector, broker: None }.run()
+    let usage = Usage::of(&order.mechanism, &folder.scratch, &order.limits, memory);
+    let (limits, level) = (order.limits.clone(), order.mechanism.level());
+    let (root, messages) = start(confinement(order, folder, user), group)
+        .map_err(context("could not start a helper process"))?;
+    RunMonitor { control, messages, root, level, limits: &limits, usage, group, connector, broker: None }
+        .run()
 }
 
 /// Lets the script open `/dev/stdout` and `/dev/stderr`, as some do.
@@ -135,7 +137,7 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
         ("SKILL_DIR", text(&folder.skill)),
         ("LANG", "C.UTF-8".to_owned()),
     ];
-    // Both questions of a look-up in one `sendmmsg` would be denied.
+    // Resolvers would send the A and AAAA queries in one `sendmmsg`, which is denied.
     let workspace =
         order.workspace.as_ref().map(|workspace| ("SKILL_WORKSPACE".to_owned(), text(&workspace.path)));
     let resolving =
@@ -144,7 +146,7 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
     let program = PathBuf::from(words.next().unwrap_or_default());
     let args = words.chain([text(&folder.skill.join(&order.file))]).collect();
     Confinement {
-        means: order.means,
+        mechanism: order.mechanism,
         user,
         skill: folder.skill.clone(),
         scratch: folder.scratch.clone(),
@@ -165,8 +167,8 @@ fn confinement(order: Order, folder: &RunFolder, user: User) -> Confinement {
     }
 }
 
-/// Starts the process that confines itself: this program once more. It does nothing before it has its orders, so that
-/// all it ever starts is in the group.
+/// Starts the confined child: this program, executed again. It does nothing before it gets its message, so that
+/// all processes it starts are in the cgroup.
 fn start(confinement: Confinement, group: Option<&Group>) -> io::Result<(Pid, LineReader)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     let child = Command::new("/proc/self/exe")
@@ -175,8 +177,8 @@ fn start(confinement: Confinement, group: Option<&Group>) -> io::Result<(Pid, Li
         .stdin(OwnedFd::from(theirs))
         .spawn()?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| io::Error::other("a process without a number"))?;
-    group.map_or(Ok(()), |group| group.take_in(pid))?;
+    let pid = pid.ok_or_else(|| io::Error::other("the child has no pid"))?;
+    group.map_or(Ok(()), |group| group.add_process(pid))?;
     ours.set_write_timeout(Some(ORDER_TIMEOUT))?;
     ours.write_all(&frame(&Message::Confine(Box::new(confinement)))?)?;
     Ok((pid, LineReader::new(ours)?))

@@ -1,7 +1,7 @@
-//! The filter of system calls: what a script has no business with, and what Landlock and namespaces leave open.
+//! The seccomp filter: denies what no script needs, and what Landlock and namespaces leave open.
 //!
-//! It names what is denied, because runners differ and grow. What the kernel learned after this list was last looked
-//! at does not exist for scripts, so that the list can't be outrun.
+//! It is a denylist, because runners differ and evolve. System calls newer than this list fail with `ENOSYS`, so
+//! that new kernels can't open a gap.
 
 mod lists;
 
@@ -13,52 +13,53 @@ use seccompiler::{
     TargetArch, sock_filter,
 };
 
-use self::lists::{METADATA, METADATA_HERE, NAMESPACES, NEVER, NEVER_HERE, OFFERS, ROUTES, SIGNALS};
-use super::{Fault, doing};
+use self::lists::{
+    ALWAYS_DENIED, ALWAYS_DENIED_ARCH, LISTENING, METADATA, METADATA_ARCH, NAMESPACES, ROUTING_OPTIONS,
+    SIGNALS,
+};
+use super::{Fault, context};
 use crate::Network;
 
-/// What of the list depends on the run.
+/// Parts of the filter that depend on the run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
-    /// Which IP sockets are allowed.
+    /// Allowed IP sockets.
     pub network: Network,
-    /// The script runs as the server's user and sees the server's files: their mode, owner and times must stay.
+    /// The script runs as the server's user and sees its files: deny changes of mode, owner and times.
     pub guard_metadata: bool,
-    /// Nothing else keeps files from being shortened by their path.
+    /// Nothing else prevents truncation of files by path.
     pub guard_truncation: bool,
-    /// Nothing else keeps signals from the server.
+    /// Nothing else prevents signals to the server.
     pub guard_signals: bool,
 }
 
-/// The last system call that this list was made for: `mseal`, of Linux 6.10. From 424 on the numbers are the same for
-/// every processor.
-const LAST: u32 = 462;
+/// The newest system call that this list covers: `mseal`, of Linux 6.10. From 424 on, the numbers are the same on
+/// all architectures.
+const LAST_KNOWN_CALL: u32 = 462;
 
-/// The low bits of a socket's type are the type; flags stand above them.
-const SOCKET_TYPE: u64 = 0xf;
+/// The low bits of a socket's type are the type; flags are above them.
+const SOCKET_TYPE_MASK: u64 = 0xf;
 
-/// Puts the filter on this process and all that it starts, for ever.
+/// Installs the filter for this process and its descendants, permanently.
 pub(super) fn restrict(plan: Plan) -> Result<(), Fault> {
-    seccompiler::apply_filter(&program(plan)?)
-        .map_err(doing("the filter of system calls could not be put on"))
+    seccompiler::apply_filter(&program(plan)?).map_err(context("could not install the seccomp filter"))
 }
 
-/// The filter as a program for the kernel.
+/// Compiles the filter to BPF.
 pub(super) fn program(plan: Plan) -> Result<BpfProgram, Fault> {
-    let failed = "the filter of system calls could not be made";
-    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(doing(failed))?;
+    let failed = "could not build the seccomp filter";
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(context(failed))?;
     let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let filter =
-        SeccompFilter::new(rules(plan).map_err(doing(failed))?, SeccompAction::Allow, denied, architecture)
-            .map_err(doing(failed))?;
+        SeccompFilter::new(rules(plan).map_err(context(failed))?, SeccompAction::Allow, denied, architecture)
+            .map_err(context(failed))?;
     let mut program = unknown_calls().to_vec();
-    program.extend(BpfProgram::try_from(filter).map_err(doing(failed))?);
+    program.extend(BpfProgram::try_from(filter).map_err(context(failed))?);
     Ok(program)
 }
 
-/// The beginning of the program: calls that did not exist yet, `clone3`, whose flags no filter can see, and the calls
-/// of the second 64-bit interface of Intel's processors, whose numbers are above a bit of their own, do not exist.
-/// The C library then takes `clone`.
+/// First instructions of the program: return `ENOSYS` for unknown calls, for `clone3`, whose flags a filter can't
+/// read, and for the x32 ABI, whose numbers have a high bit set. The C library then falls back to `clone`.
 fn unknown_calls() -> [sock_filter; 5] {
     const LOAD: u16 = 0x20;
     const JUMP: u16 = 0x05;
@@ -69,7 +70,7 @@ fn unknown_calls() -> [sock_filter; 5] {
     let line = |code, jt, k| sock_filter { code, jt, jf: 0, k };
     [
         line(LOAD, 0, 0),
-        line(JUMP_IF_GREATER, 2, LAST),
+        line(JUMP_IF_GREATER, 2, LAST_KNOWN_CALL),
         line(JUMP_IF_EQUAL, 1, CLONE3),
         line(JUMP, 0, 1),
         line(RETURN, 0, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs()),
@@ -78,15 +79,15 @@ fn unknown_calls() -> [sock_filter; 5] {
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// What is denied. A system call without a rule of its own is denied whatever its arguments are.
+/// Denied calls. A call without conditions is denied whatever its arguments.
 fn rules(plan: Plan) -> Result<Rules, seccompiler::BackendError> {
     let mut rules = Rules::new();
     let mut deny = |calls: &[c_long]| rules.extend(calls.iter().map(|call| (*call, Vec::new())));
-    deny(NEVER);
-    deny(NEVER_HERE);
+    deny(ALWAYS_DENIED);
+    deny(ALWAYS_DENIED_ARCH);
     if plan.guard_metadata {
         deny(METADATA);
-        deny(METADATA_HERE);
+        deny(METADATA_ARCH);
     }
     if plan.guard_truncation {
         deny(&[libc::SYS_truncate]);
@@ -96,7 +97,7 @@ fn rules(plan: Plan) -> Result<Rules, seccompiler::BackendError> {
     }
     match plan.network {
         Network::None => deny(&[libc::SYS_socket]),
-        Network::Public => deny(OFFERS),
+        Network::Public => deny(LISTENING),
         Network::Any => {}
     }
     let mut deny_if =
@@ -108,12 +109,12 @@ fn rules(plan: Plan) -> Result<Rules, seccompiler::BackendError> {
     for flag in NAMESPACES {
         deny_if(libc::SYS_clone, &[has(0, flag.unsigned_abs().into())?])?;
     }
-    // Another personality switches off the random layout of memory; asking for the own one is common.
+    // Another personality would disable ASLR; querying the current one is common.
     deny_if(libc::SYS_personality, &[not(0, 0)?, not(0, u32::MAX.into())?])?;
-    // Typing into a terminal.
+    // Injecting terminal input.
     deny_if(libc::SYS_ioctl, &[is(1, TIOCSTI)?])?;
     deny_if(libc::SYS_ioctl, &[is(1, TIOCLINUX)?])?;
-    // Limits and priorities of others, which the same user may change.
+    // Limits and priorities of other processes of the same user.
     deny_if(libc::SYS_prlimit64, &[not(0, 0)?])?;
     for call in [
         libc::SYS_sched_setaffinity,
@@ -126,7 +127,7 @@ fn rules(plan: Plan) -> Result<Rules, seccompiler::BackendError> {
     deny_if(libc::SYS_setpriority, &[not(0, 0)?])?;
     deny_if(libc::SYS_setpriority, &[not(1, 0)?])?;
     if plan.guard_metadata {
-        // Without a path it is about an open file.
+        // Without a path it applies to an open file.
         deny_if(libc::SYS_utimensat, &[not_null(1)?])?;
     }
     if plan.guard_signals {
@@ -150,9 +151,9 @@ const FIOSETOWN: u64 = 0x8901;
 const SIOCSPGRP: u64 = 0x8902;
 const MSG_FASTOPEN: u64 = 0x2000_0000;
 
-/// Sockets: a connected pair for a process and its children, and TCP and UDP for scripts with a network.
+/// Sockets: connected pairs for a process and its children, and TCP and UDP for scripts with network access.
 ///
-/// A pair of datagram sockets is no pair: each can still send to any address, such as that of a system service.
+/// Pairs of datagram sockets are denied: each end can still send to any address, such as that of a system service.
 fn sockets<E>(
     plan: Plan,
     deny_if: &mut impl FnMut(c_long, &[SeccompCondition]) -> Result<(), E>,
@@ -163,7 +164,7 @@ where
     let number = |number: c_int| u64::from(number.unsigned_abs());
     deny_if(libc::SYS_socketpair, &[not(0, number(libc::AF_UNIX))?])?;
     for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
-        deny_if(libc::SYS_socketpair, &[masked(1, SOCKET_TYPE, number(kind))?])?;
+        deny_if(libc::SYS_socketpair, &[masked(1, SOCKET_TYPE_MASK, number(kind))?])?;
     }
     if plan.network == Network::Public {
         addresses(deny_if)?;
@@ -171,7 +172,7 @@ where
     if plan.network != Network::None {
         deny_if(libc::SYS_socket, &[not(0, number(libc::AF_INET))?, not(0, number(libc::AF_INET6))?])?;
         for kind in [libc::SOCK_RAW, libc::SOCK_RDM, libc::SOCK_SEQPACKET, libc::SOCK_DCCP, SOCK_PACKET] {
-            deny_if(libc::SYS_socket, &[masked(1, SOCKET_TYPE, number(kind))?])?;
+            deny_if(libc::SYS_socket, &[masked(1, SOCKET_TYPE_MASK, number(kind))?])?;
         }
         let protocols = [not(2, 0)?, not(2, number(libc::IPPROTO_TCP))?, not(2, number(libc::IPPROTO_UDP))?];
         deny_if(libc::SYS_socket, &protocols)?;
@@ -179,21 +180,21 @@ where
     Ok(())
 }
 
-/// What names an address beside `connect` and `sendmsg`, which the supervisor does for the script.
+/// Denies all ways to name an address but `connect` and `sendmsg`, which are intercepted.
 fn addresses<E>(deny_if: &mut impl FnMut(c_long, &[SeccompCondition]) -> Result<(), E>) -> Result<(), E>
 where
     E: From<seccompiler::BackendError>,
 {
     deny_if(libc::SYS_sendto, &[not_null(4)?])?;
     deny_if(libc::SYS_sendto, &[has(3, MSG_FASTOPEN)?])?;
-    for (level, option) in ROUTES {
+    for (level, option) in ROUTING_OPTIONS {
         let number = |number: c_int| u64::from(number.unsigned_abs());
         deny_if(libc::SYS_setsockopt, &[is(1, number(*level))?, is(2, number(*option))?])?;
     }
     Ok(())
 }
 
-/// The kernel reads these arguments as 32 bits, whatever stands above them.
+/// The kernel reads these arguments as 32 bits and ignores the upper ones.
 fn condition(
     argument: u8,
     op: SeccompCmpOp,

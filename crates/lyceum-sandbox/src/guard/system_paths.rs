@@ -1,11 +1,11 @@
-//! What of the system a script may read: programs, libraries and the settings that they need to start. No `/proc`, no
-//! list of users, no private keys.
+//! System paths that a script may read: programs, libraries and the settings that they need to start. No `/proc`,
+//! no list of users, no private keys.
 
-/// Folders with programs and libraries. Some may be links into others.
+/// Folders with programs and libraries. Some may be symlinks to others.
 pub(super) const PROGRAMS: &[&str] =
     &["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/libexec"];
 
-/// Settings that programs need to start, among them those of OpenSSL, without which node ends at once.
+/// Settings that programs need to start, including OpenSSL's, without which node exits at once.
 pub(super) const SETTINGS: &[&str] = &[
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
@@ -24,9 +24,9 @@ pub(super) const SETTINGS: &[&str] = &[
     "/etc/crypto-policies",
 ];
 
-/// Settings of the network, for scripts that may use it.
+/// Network settings, for scripts with network access.
 pub(super) const NETWORK_SETTINGS: &[&str] =
     &["/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols"];
 
-/// Devices that hold nothing back.
+/// Harmless devices.
 pub(super) const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];

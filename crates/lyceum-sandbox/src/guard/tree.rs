@@ -1,7 +1,7 @@
-//! The processes of a run, and their end.
+//! The process tree of a run, and killing it.
 //!
-//! The supervisor is their "subreaper": a process whose parent ended becomes its child, also after `setsid` or a double
-//! fork. So whatever a script starts can be found below the supervisor.
+//! The supervisor is a subreaper: an orphaned process becomes its child, even after `setsid` or a double fork. So
+//! every process that a script starts is a descendant of the supervisor.
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -18,19 +18,19 @@ use rustix::{
     },
 };
 
-/// How many processes are looked at.
+/// Maximum number of processes to look at.
 const MAX_PROCESSES: usize = 16_384;
 
-/// How long the supervisor waits for one of its children before it looks for new ones.
+/// How long to wait for a child before looking for new ones.
 const REAP_TIMEOUT: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
-/// Whether this system says which children a process has.
-pub(super) fn is_known() -> bool {
+/// Whether the kernel lists the children of a process.
+pub(super) fn is_supported() -> bool {
     let me = getpid().as_raw_pid();
     fs::exists(format!("/proc/self/task/{me}/children")).unwrap_or(false)
 }
 
-/// All processes below this one, each after the one that started it.
+/// All descendants of a process, parents first.
 pub(super) fn descendants(root: Pid) -> Vec<Pid> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut open = VecDeque::from([root]);
@@ -45,23 +45,22 @@ pub(super) fn descendants(root: Pid) -> Vec<Pid> {
     found
 }
 
-/// Sends a signal to all processes below this one, to each before those that it started: a shell that heard of the end of
-/// its command first would go on with the next.
+/// Signals all descendants, parents first: a shell that sees its command end first would continue with the next.
 pub(super) fn signal_descendants(root: Pid, signal: Signal) {
-    let hold = |pid: &Pid| Some((*pid, pidfd_open(*pid, PidfdFlags::empty()).ok()?));
-    let held: Vec<(Pid, OwnedFd)> = descendants(root).iter().filter_map(hold).collect();
-    // A number may have passed to a stranger before it was held. Then it is not below the root any more.
+    let open_pidfd = |pid: &Pid| Some((*pid, pidfd_open(*pid, PidfdFlags::empty()).ok()?));
+    let processes: Vec<(Pid, OwnedFd)> = descendants(root).iter().filter_map(open_pidfd).collect();
+    // A pid may have been reused before its pidfd was opened. Then it is no longer a descendant.
     let still: HashSet<Pid> = descendants(root).into_iter().collect();
-    for (_, process) in held.iter().filter(|(pid, _)| still.contains(pid)) {
+    for (_, process) in processes.iter().filter(|(pid, _)| still.contains(pid)) {
         let _gone_already = pidfd_send_signal(process, signal);
     }
 }
 
-/// Kills all processes below this one until none is left. Says whether none is.
-pub(super) fn end_all(patience: Duration) -> bool {
-    let until = Instant::now() + patience;
+/// Kills all descendants until none is left; returns whether that succeeded.
+pub(super) fn kill_all(timeout: Duration) -> bool {
+    let deadline = Instant::now() + timeout;
     loop {
-        // Numbers of our own children can't pass to strangers: only we can wait for them.
+        // Pids of our own children can't be reused: only we reap them.
         let children = children(getpid());
         for child in &children {
             let _gone_already = kill_process(*child, Signal::KILL);
@@ -73,7 +72,7 @@ pub(super) fn end_all(patience: Duration) -> bool {
         }
         match reap() {
             ReapResult::All => return true,
-            ReapResult::SomeLive if Instant::now() < until => {}
+            ReapResult::SomeLive if Instant::now() < deadline => {}
             ReapResult::SomeLive => return false,
         }
     }
@@ -84,7 +83,7 @@ enum ReapResult {
     SomeLive,
 }
 
-/// Takes leave of every child that has ended.
+/// Reaps all exited children.
 fn reap() -> ReapResult {
     loop {
         match wait(WaitOptions::NOHANG) {

@@ -1,4 +1,4 @@
-//! What all processes of a run use together. The kernel limits each process; this looks at their sum.
+//! Resource usage of all processes of a run together. Rlimits apply per process; this adds them up.
 
 use std::{
     collections::BTreeMap,
@@ -15,37 +15,37 @@ use rustix::{
 use super::{namespaces::SCRATCH_ENTRIES, status, tree::descendants};
 use crate::{Limits, MemoryLimit, StopReason, wire::Mechanism};
 
-/// The kind of a file system in memory.
+/// Magic number of tmpfs.
 const TMPFS: i128 = 0x0102_1994;
 
-/// What is looked at.
+/// What to check.
 pub(super) struct Usage {
-    /// Nothing where a control group limits it.
+    /// Memory limit; `None` if a cgroup enforces it.
     memory: Option<u64>,
     scratch: Scratch,
 }
 
-/// What is looked at of the scratch folder.
+/// What to check of the scratch folder.
 enum Scratch {
-    /// Nothing: it is a mount of limited size.
-    Nothing,
-    /// The number of its files: it is a mount that only limits their size, which the run's own processes see there.
+    /// Nothing: it is a tmpfs of limited size.
+    Unchecked,
+    /// The number of files: it is a tmpfs that limits only the size, visible in the run's mount namespace.
     Entries(PathBuf),
-    /// All: it is a folder on disk.
+    /// Size and number of files: it is a folder on disk.
     All(PathBuf, u64),
 }
 
 impl Usage {
-    /// What nothing else limits, for runs by these means.
+    /// What nothing else limits for this mechanism.
     pub(super) fn of(
-        means: &Mechanism,
+        mechanism: &Mechanism,
         scratch: &Path,
         limits: &Limits,
         memory: MemoryLimit,
     ) -> Option<Self> {
-        let scratch = match means {
+        let scratch = match mechanism {
             Mechanism::None => return None,
-            Mechanism::Standard { namespaces: true, .. } => Scratch::Nothing,
+            Mechanism::Standard { namespaces: true, .. } => Scratch::Unchecked,
             Mechanism::Standard { namespaces: false, .. } => {
                 Scratch::All(scratch.to_owned(), limits.scratch_bytes)
             }
@@ -55,38 +55,38 @@ impl Usage {
         Some(Self { memory, scratch })
     }
 
-    /// What is used up by the processes below this one, if anything is.
+    /// The limit that the descendants of a process exceed, if any.
     pub(super) fn exceeded(&self, root: Pid) -> Option<StopReason> {
         let pids = descendants(root);
-        if self.memory.is_some_and(|most| pids.iter().map(|pid| memory(*pid)).sum::<u64>() > most) {
+        if self.memory.is_some_and(|max| pids.iter().map(|pid| memory(*pid)).sum::<u64>() > max) {
             return Some(StopReason::Memory);
         }
         let full = match &self.scratch {
-            Scratch::Nothing => false,
+            Scratch::Unchecked => false,
             Scratch::Entries(scratch) => {
                 pids.iter().any(|pid| entries_seen_by(*pid, scratch) > SCRATCH_ENTRIES)
             }
-            Scratch::All(scratch, most) => {
+            Scratch::All(scratch, max) => {
                 let deleted = deleted_files(pids.iter().copied());
-                on_disk(scratch).is_none_or(|bytes| bytes.saturating_add(deleted) > *most)
+                on_disk(scratch).is_none_or(|bytes| bytes.saturating_add(deleted) > *max)
             }
         };
         full.then_some(StopReason::Scratch)
     }
 }
 
-/// What a process uses of memory that is of no file: its own, and what it shares with others. What two processes share
-/// counts twice; a limit that errs must err to this side.
+/// Memory of a process that is not backed by files: private, and shared. Shared memory counts once per process, so
+/// the limit errs on the safe side.
 fn memory(pid: Pid) -> u64 {
     let status = status::read(pid);
     let kibibytes = |name: &str| status::number(&status, name).unwrap_or_default();
     kibibytes("RssAnon:").saturating_add(kibibytes("RssShmem:")).saturating_mul(1024)
 }
 
-/// How many files are on the mount that a process sees at that path.
+/// Number of files on the mount that a process sees at a path.
 fn entries_seen_by(pid: Pid, scratch: &Path) -> u64 {
     let path = format!("/proc/{}/root{}", pid.as_raw_pid(), scratch.display());
-    // The scratch folder is a mount of its own only once bubblewrap has made it.
+    // The scratch folder is a mount only once bubblewrap has created it.
     match (statfs(&path), statvfs(&path)) {
         (Ok(kind), Ok(mount)) if i128::from(kind.f_type) == TMPFS => {
             mount.f_files.saturating_sub(mount.f_ffree)
@@ -95,14 +95,15 @@ fn entries_seen_by(pid: Pid, scratch: &Path) -> u64 {
     }
 }
 
-/// What is below a folder. Nothing if that can't be told, because there is too much or the script hides it.
+/// Disk usage of a folder. `None` if it can't be determined, because there are too many files or the script denies
+/// access.
 fn on_disk(folder: &Path) -> Option<u64> {
     let (mut bytes, mut entries) = (0_u64, 0);
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {
         let listing = match fs::read_dir(&folder) {
             Ok(listing) => listing,
-            // It was removed in the meantime.
+            // Removed meanwhile.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(_hidden) => return None,
         };
@@ -121,7 +122,7 @@ fn on_disk(folder: &Path) -> Option<u64> {
     Some(bytes)
 }
 
-/// Files that have no name any more but are still open: they take room too.
+/// Disk usage of deleted files that are still open.
 fn deleted_files(pids: impl Iterator<Item = Pid>) -> u64 {
     let mut files = BTreeMap::new();
     for pid in pids {

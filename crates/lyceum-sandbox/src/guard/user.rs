@@ -1,7 +1,7 @@
-//! As whom a script runs.
+//! The user that a script runs as.
 //!
-//! Where the server is root, each run has a user and a group of its own. So scripts can't reach each other, and the
-//! limit on processes, which Linux counts by user, counts one run.
+//! If the server is root, each run has its own uid and gid. So scripts can't reach each other, and the process
+//! limit, which Linux counts per user, applies to one run.
 
 use std::fs;
 
@@ -13,19 +13,18 @@ use rustix::{
     },
 };
 
-use super::{Fault, doing};
+use super::{Fault, context};
 use crate::wire::{Mechanism, User};
 
-/// The first number of the range that is ours; the number of the supervisor's process is added. No system gives
-/// these numbers to users or to containers.
+/// First uid of our range; the supervisor's pid is added. No system assigns these to users or containers.
 const FIRST_UID: u32 = 2_000_000_000;
 
-/// `nobody`, for containers that know few users.
+/// `nobody`, for containers with few mapped uids.
 pub(super) const NOBODY: u32 = 65_534;
 
-/// Chooses the user of this run.
-pub(super) fn choose(means: &Mechanism) -> Result<User, Fault> {
-    if *means == Mechanism::None || !geteuid().is_root() {
+/// Chooses the user of a run.
+pub(super) fn choose(mechanism: &Mechanism) -> Result<User, Fault> {
+    if *mechanism == Mechanism::None || !geteuid().is_root() {
         return Ok(User::Same);
     }
     let needed = CapabilitySet::SETUID
@@ -34,38 +33,39 @@ pub(super) fn choose(means: &Mechanism) -> Result<User, Fault> {
         | CapabilitySet::KILL
         | CapabilitySet::DAC_OVERRIDE
         | CapabilitySet::FOWNER;
-    let have = capabilities(None).map_err(doing("could not read the server's capabilities"))?;
+    let have = capabilities(None).map_err(context("could not read the server's capabilities"))?;
     if !have.effective.contains(needed) {
-        let text = "the server is root but can't run a script as another user; run it as another user than root, or \
+        let text = "the server is root but can't run scripts as another user; run the server as a user other than root, or \
                     give it the capabilities SETUID, SETGID, CHOWN, KILL, DAC_OVERRIDE and FOWNER";
         return Err(text.to_owned());
     }
     let maps = ["/proc/self/uid_map", "/proc/self/gid_map"].map(fs::read_to_string);
-    let known = |id: u32| maps.iter().all(|map| map.as_ref().is_ok_and(|map| is_mapped(map, id)));
+    let is_usable = |id: u32| maps.iter().all(|map| map.as_ref().is_ok_and(|map| is_mapped(map, id)));
     let mut candidates = [FIRST_UID.saturating_add(std::process::id()), NOBODY].into_iter();
-    let none =
-        || "this container knows no user for scripts; run the server as another user than root".to_owned();
-    candidates.find(|id| known(*id)).map(User::Other).ok_or_else(none)
+    let none = || {
+        "this container has no mapped uid for scripts; run the server as a user other than root".to_owned()
+    };
+    candidates.find(|id| is_usable(*id)).map(User::Other).ok_or_else(none)
 }
 
-/// Becomes that user for ever, without any capability.
+/// Switches to the user permanently, without capabilities.
 pub(super) fn become_user(user: User) -> Result<(), Fault> {
     let failed = "could not change to the script's user";
     if let User::Other(id) = user {
         let (uid, gid) = (Uid::from_raw(id), Gid::from_raw(id));
-        set_thread_groups(&[]).map_err(doing(failed))?;
-        set_thread_res_gid(gid, gid, gid).map_err(doing(failed))?;
-        set_thread_res_uid(uid, uid, uid).map_err(doing(failed))?;
+        set_thread_groups(&[]).map_err(context(failed))?;
+        set_thread_res_gid(gid, gid, gid).map_err(context(failed))?;
+        set_thread_res_uid(uid, uid, uid).map_err(context(failed))?;
     }
     let none = CapabilitySets {
         effective: CapabilitySet::empty(),
         permitted: CapabilitySet::empty(),
         inheritable: CapabilitySet::empty(),
     };
-    set_capabilities(None, none).map_err(doing("could not drop the server's capabilities"))
+    set_capabilities(None, none).map_err(context("could not drop the server's capabilities"))
 }
 
-/// Whether the text of `/proc/self/uid_map` knows a number: its lines are `first outside-first count`.
+/// Whether `/proc/self/uid_map` maps a uid; its lines are `first outside-first count`.
 fn is_mapped(map: &str, id: u32) -> bool {
     map.lines().any(|line| {
         let mut numbers = line.split_whitespace().map(str::parse::<u32>);

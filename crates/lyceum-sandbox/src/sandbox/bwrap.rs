@@ -1,4 +1,4 @@
-//! The bubblewrap of this machine, if it can be trusted.
+//! Finds a trustworthy bubblewrap.
 
 use std::{
     fs::Metadata,
@@ -6,19 +6,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// The first `bwrap` of the folders. Only root may be able to change it.
+/// Finds the first `bwrap` in the folders. Only root may be able to modify it.
 pub(super) fn find(search: &[PathBuf]) -> Result<PathBuf, String> {
     let absolute = search.iter().filter(|folder| folder.is_absolute());
     let Some(found) = absolute.filter_map(|folder| folder.join("bwrap").canonicalize().ok()).next() else {
         return Err("bubblewrap (bwrap) is not installed".to_owned());
     };
-    let safe = |path: &Path| path.metadata().is_ok_and(|metadata| only_root_can_change(&metadata));
+    let safe = |path: &Path| path.metadata().is_ok_and(|metadata| only_root_can_modify(&metadata));
     if !found.is_file() || !safe(&found) || !found.parent().is_some_and(safe) {
-        return Err(format!("{} is not used: others than root can change it", found.display()));
+        return Err(format!("refusing to use {}: users other than root can modify it", found.display()));
     }
     Ok(found)
 }
 
-fn only_root_can_change(metadata: &Metadata) -> bool {
+fn only_root_can_modify(metadata: &Metadata) -> bool {
     metadata.uid() == 0 && metadata.mode() & 0o022 == 0
 }

@@ -1,4 +1,4 @@
-//! One run from the server's side: start the supervisor, send the order, read what the script writes, take the report.
+//! A run from the server's side: starts the supervisor, sends the order, captures the output, receives the report.
 
 use std::{io, pin::pin, time::Duration};
 
@@ -17,11 +17,11 @@ use crate::{
     wire::{Message, Order, Report, body_length, frame},
 };
 
-/// How much longer than the script the supervisor may take, to set up and to clean up.
+/// Extra time for the supervisor to set up and clean up.
 const SUPERVISOR_GRACE: Duration = Duration::from_secs(45);
 
-/// How long the streams are read after the report. They are at their end then, unless a process got away that
-/// nothing held back.
+/// How long output is read after the report. The streams are at their end by then, unless an unconfined process
+/// escaped.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub(super) async fn run(
@@ -29,16 +29,16 @@ pub(super) async fn run(
     order: Order,
     files: Vec<(RelPath, Vec<u8>)>,
 ) -> Result<ScriptOutcome, Error> {
-    let level = order.means.level();
-    let patience = order.limits.timeout.saturating_add(order.limits.grace).saturating_add(SUPERVISOR_GRACE);
+    let level = order.mechanism.level();
+    let deadline = order.limits.timeout.saturating_add(order.limits.grace).saturating_add(SUPERVISOR_GRACE);
     let mut stdout = Capture::new(order.limits.output_bytes);
     let mut stderr = Capture::new(order.limits.output_bytes);
 
-    // From here on the supervisor ends the run when the control socket is dropped.
+    // From here on, dropping the control socket makes the supervisor end the run.
     let (mut control, mut supervisor) = Supervisor::start(helper)?;
     let Some((out, err)) = supervisor.streams() else { return Err(Error::Lost) };
     let report = {
-        let mut exchange = pin!(timeout(patience, exchange(&mut control, order, files)));
+        let mut exchange = pin!(timeout(deadline, exchange(&mut control, order, files)));
         let mut drain = pin!(async { tokio::join!(stdout.drain(out), stderr.drain(err)) });
         tokio::select! {
             report = &mut exchange => {
@@ -48,12 +48,12 @@ pub(super) async fn run(
             _ = &mut drain => exchange.await,
         }
     };
-    supervisor.end().await;
+    supervisor.wait().await;
     let (stdout, stderr) = (stdout.into_output(), stderr.into_output());
     match report {
         Ok(Ok(report)) => finished(report, level, stdout, stderr),
         Ok(Err(error)) => {
-            tracing::warn!(%error, said = last_line(&stderr), "the sandbox helper returned no report");
+            tracing::warn!(%error, stderr = last_line(&stderr), "the sandbox helper returned no report");
             Err(Error::Lost)
         }
         Err(_elapsed) => Err(Error::Lost),
@@ -67,7 +67,7 @@ async fn exchange(
 ) -> io::Result<Report> {
     let order = frame(&Message::Supervise(Box::new(order)))?;
     if let Err(error) = send(control, &order, files).await {
-        // The supervisor may have refused before it read all: then its report says more than this error.
+        // The supervisor may have failed before it read everything: then its report says more than this error.
         return receive(control).await.map_err(|_no_report| error);
     }
     receive(control).await
@@ -96,7 +96,7 @@ fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Res
         }
         Report::NoNetwork(reason) => Err(Error::NoNetwork(reason)),
         Report::NotStarted(reason) => Err(Error::NotStarted(reason)),
-        // Bubblewrap says on standard error what it could not do.
+        // Bubblewrap writes its errors to stderr.
         Report::Refused(reason) => Err(Error::Refused(match last_line(&stderr) {
             "" => reason,
             line => format!("{reason} ({line})"),
@@ -104,7 +104,7 @@ fn finished(report: Report, level: Level, stdout: Output, stderr: Output) -> Res
     }
 }
 
-/// The last line, or as much of it as a message can bear.
+/// The last line, truncated for an error message.
 fn last_line(stderr: &Output) -> &str {
     let line = stderr.text.lines().last().unwrap_or_default();
     line.char_indices().nth(200).and_then(|(at, _)| line.get(..at)).unwrap_or(line)

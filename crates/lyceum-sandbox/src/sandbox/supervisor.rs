@@ -1,4 +1,4 @@
-//! The supervisor of a run as a process of the server's.
+//! The supervisor process of a run, as seen by the server.
 
 use std::{io, os::fd::OwnedFd, os::unix::net::UnixStream as StdUnixStream, process::Stdio, time::Duration};
 
@@ -11,21 +11,22 @@ use tokio::{
 
 use super::Helper;
 
-/// How long a supervisor that has nothing more to do may take to end.
+/// Timeout for a supervisor to exit when it is done.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long it may take to end a run that nobody waits for any more: longer than it gives itself.
+/// Timeout for a supervisor to end an abandoned run: longer than its own.
 const ABANDONED_TIMEOUT: Duration = Duration::from_secs(12);
 
-/// A supervisor. It ends the run when its control socket is closed, which is better than to kill it: only then nothing is
-/// left behind. One that is dropped and has not done so in time is killed, and its script with it.
+/// A supervisor. It ends the run when its control socket is closed, which is better than killing it: only then it
+/// cleans up. If it was dropped and doesn't exit in time, it is killed with its script.
 pub(super) struct Supervisor {
-    /// Nothing once it was left to itself.
+    /// `None` once it was detached.
     child: Option<Child>,
 }
 
 impl Supervisor {
-    /// Starts it. It gets no environment of the server, and no key press of the server's terminal.
+    /// Starts the process, with an empty environment and in its own process group, so that it gets no signals from
+    /// the server's terminal.
     pub(super) fn start(helper: &Helper) -> io::Result<(UnixStream, Self)> {
         let (ours, theirs) = StdUnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -41,32 +42,32 @@ impl Supervisor {
         Ok((UnixStream::from_std(ours)?, Self { child: Some(child) }))
     }
 
-    /// Standard output and error of the script. They can be had once.
+    /// Standard output and error of the script. Can be taken once.
     pub(super) fn streams(&mut self) -> Option<(ChildStdout, ChildStderr)> {
         let child = self.child.as_mut()?;
         child.stdout.take().zip(child.stderr.take())
     }
 
-    /// Waits for it, when it has nothing more to do than to end.
-    pub(super) async fn end(&mut self) {
+    /// Waits for a supervisor that is done to exit.
+    pub(super) async fn wait(&mut self) {
         if let Some(child) = &mut self.child {
-            end_within(EXIT_TIMEOUT, child).await;
+            wait_or_kill(EXIT_TIMEOUT, child).await;
         }
     }
 }
 
 impl Drop for Supervisor {
     fn drop(&mut self) {
-        // One that has ended has no number any more.
+        // A supervisor that has exited has no pid.
         let Some(mut child) = self.child.take().filter(|child| child.id().is_some()) else { return };
         if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn(async move { end_within(ABANDONED_TIMEOUT, &mut child).await });
+            runtime.spawn(async move { wait_or_kill(ABANDONED_TIMEOUT, &mut child).await });
         }
     }
 }
 
-async fn end_within(patience: Duration, child: &mut Child) {
-    if timeout(patience, child.wait()).await.is_err() {
+async fn wait_or_kill(limit: Duration, child: &mut Child) {
+    if timeout(limit, child.wait()).await.is_err() {
         let _gone_already = child.start_kill();
         let _unkillable = timeout(EXIT_TIMEOUT, child.wait()).await;
     }

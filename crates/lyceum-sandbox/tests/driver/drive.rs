@@ -1,4 +1,4 @@
-//! Runs one script as standard input says, and prints how it ended as JSON.
+//! Runs a script given as JSON on standard input, and prints its outcome as JSON.
 
 use std::{
     collections::BTreeMap,

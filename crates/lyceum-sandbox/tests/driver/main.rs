@@ -1,7 +1,7 @@
-//! A small server for the tests, and its own helper.
+//! A minimal server for the tests, which is also its own helper.
 
 #[cfg(target_os = "linux")]
-#[expect(clippy::disallowed_methods, reason = "it plays a server, for tests only")]
+#[expect(clippy::disallowed_methods, reason = "it acts as a server, for tests only")]
 mod drive;
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! What the caller says reaches the script as it is, and nothing else does.
+//! Arguments reach the script unchanged, and nothing else does.
 
 use std::collections::BTreeMap;
 
@@ -32,18 +32,18 @@ async fn arguments_are_variables_that_nothing_interprets() {
     for (variant, finished) in stage.run_in(&ALL, &with_args(python(PRINT_ENVIRONMENT), &args)).await {
         assert_eq!(finished.exit_code, 0, "{variant:?}: {finished:?}");
         let environment: BTreeMap<String, String> = serde_json::from_str(&finished.stdout.text).unwrap();
-        let said = |name: &str| environment.get(name).map(String::as_str);
-        assert_eq!(said("SKILL_ARG_PLAIN"), Some("word"), "{variant:?}");
-        assert_eq!(said("SKILL_ARG_DRY_RUN"), Some("yes"), "{variant:?}");
-        assert_eq!(said("SKILL_ARG_LINES"), Some(args[2].1), "{variant:?}");
-        assert_eq!(said("SKILL_ARG_SHELL"), Some(args[3].1), "{variant:?}");
-        assert_eq!(said("SKILL_ARG_UMLAUT"), Some(args[4].1), "{variant:?}");
-        assert_eq!(said("SKILL_ARG_EMPTY"), Some(""), "{variant:?}");
-        assert_eq!(said("SKILL_ARG_LD_PRELOAD"), Some("/tmp/evil.so"), "{variant:?}");
-        assert_eq!(said("SKILL_ARG_X_Y"), Some("z"), "{variant:?}");
-        assert_eq!(said("PATH"), Some("/usr/bin:/bin"), "{variant:?}");
+        let variable = |name: &str| environment.get(name).map(String::as_str);
+        assert_eq!(variable("SKILL_ARG_PLAIN"), Some("word"), "{variant:?}");
+        assert_eq!(variable("SKILL_ARG_DRY_RUN"), Some("yes"), "{variant:?}");
+        assert_eq!(variable("SKILL_ARG_LINES"), Some(args[2].1), "{variant:?}");
+        assert_eq!(variable("SKILL_ARG_SHELL"), Some(args[3].1), "{variant:?}");
+        assert_eq!(variable("SKILL_ARG_UMLAUT"), Some(args[4].1), "{variant:?}");
+        assert_eq!(variable("SKILL_ARG_EMPTY"), Some(""), "{variant:?}");
+        assert_eq!(variable("SKILL_ARG_LD_PRELOAD"), Some("/tmp/evil.so"), "{variant:?}");
+        assert_eq!(variable("SKILL_ARG_X_Y"), Some("z"), "{variant:?}");
+        assert_eq!(variable("PATH"), Some("/usr/bin:/bin"), "{variant:?}");
 
-        // PWD comes from bubblewrap; the rest is ours. Nothing of this test's own environment is there.
+        // PWD comes from bubblewrap; the rest is ours. Nothing of the test's environment is passed on.
         let own = ["PATH", "HOME", "TMPDIR", "LANG", "SKILL_DIR", "PWD", "LC_CTYPE"];
         let foreign: Vec<_> = environment
             .keys()
@@ -54,9 +54,11 @@ async fn arguments_are_variables_that_nothing_interprets() {
 }
 
 #[track_caller]
-fn refused(result: Result<lyceum_sandbox::ScriptOutcome, Error>, says: &str) {
+fn check_invalid(result: Result<lyceum_sandbox::ScriptOutcome, Error>, expected: &str) {
     match result {
-        Err(Error::Invalid(text)) => assert!(text.contains(says), "{text:?} does not say {says:?}"),
+        Err(Error::Invalid(text)) => {
+            assert!(text.contains(expected), "{text:?} does not contain {expected:?}");
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -68,24 +70,24 @@ async fn what_no_script_can_be_given_is_refused_with_its_reason() {
     let run = async |script: Script| sandbox.run(script).await;
     let script = || bash("echo no");
 
-    refused(run(with_args(script(), &[("a", "b\0c")])).await, "NUL");
-    refused(run(with_args(script(), &[("a\0", "b")])).await, "NUL");
-    refused(run(with_args(script(), &[("", "b")])).await, "no name");
-    refused(run(with_args(script(), &[("a-b", "1"), ("a_b", "2")])).await, "SKILL_ARG_A_B");
-    refused(run(with_args(script(), &[("a", &"x".repeat(200_000))])).await, "too long");
+    check_invalid(run(with_args(script(), &[("a", "b\0c")])).await, "NUL");
+    check_invalid(run(with_args(script(), &[("a\0", "b")])).await, "NUL");
+    check_invalid(run(with_args(script(), &[("", "b")])).await, "no name");
+    check_invalid(run(with_args(script(), &[("a-b", "1"), ("a_b", "2")])).await, "SKILL_ARG_A_B");
+    check_invalid(run(with_args(script(), &[("a", &"x".repeat(200_000))])).await, "too long");
     let many: Vec<(String, String)> =
         (0..20).map(|number| (format!("a{number}"), "x".repeat(100_000))).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    refused(run(with_args(script(), &many)).await, "too long");
+    check_invalid(run(with_args(script(), &many)).await, "too long");
 
     let elsewhere = RelPath::parse("other").unwrap();
-    refused(run(Script { file: elsewhere.clone(), ..script() }).await, "not among the files");
-    refused(run(Script { runner: vec!["bash".to_owned()], ..script() }).await, "absolute");
-    refused(run(Script { runner: Vec::new(), ..script() }).await, "absolute");
-    refused(run(Script { cwd: Cwd::Absolute("/tmp".into()), ..script() }).await, "skill's folder");
-    refused(run(Script { cwd: Cwd::Below(elsewhere), ..script() }).await, "no folder other");
+    check_invalid(run(Script { file: elsewhere.clone(), ..script() }).await, "not among the files");
+    check_invalid(run(Script { runner: vec!["bash".to_owned()], ..script() }).await, "absolute");
+    check_invalid(run(Script { runner: Vec::new(), ..script() }).await, "absolute");
+    check_invalid(run(Script { cwd: Cwd::Absolute("/tmp".into()), ..script() }).await, "skill's folder");
+    check_invalid(run(Script { cwd: Cwd::Below(elsewhere), ..script() }).await, "no folder other");
     for readable in ["/", "/proc/1", "/usr/..", "relative"] {
-        refused(run(Script { readable: vec![readable.into()], ..script() }).await, "readable");
+        check_invalid(run(Script { readable: vec![readable.into()], ..script() }).await, "readable");
     }
     stage.is_clean();
 }
@@ -147,10 +149,10 @@ async fn files_that_exclude_each_other_are_an_error() {
         let Some(sandbox) = stage.sandbox(variant).await else { continue };
         let mut script = bash("echo no");
         script.files.push((RelPath::parse("scripts").unwrap(), Vec::new()));
-        // More than a socket holds, so that the supervisor refuses before all is sent.
+        // More than a socket buffer, so that the supervisor fails before all is sent.
         script.files.push((RelPath::parse("large").unwrap(), vec![0; 2_000_000]));
         let error = sandbox.run(script).await.unwrap_err();
-        assert!(error.to_string().contains("could not write scripts"), "{variant:?}: {error}");
+        assert!(error.to_string().contains("could not write the skill file scripts"), "{variant:?}: {error}");
         stage.is_clean();
     }
 }

@@ -1,4 +1,4 @@
-//! A run ends when it should, and with it everything that it started.
+//! A run ends on time, with every process it started.
 
 use std::{
     io::Write as _,
@@ -11,12 +11,12 @@ use serde_json::json;
 
 use crate::stage::{ALL, CONFINED, Stage, bash, driver, processes_with, python, wait_for_process};
 
-/// A script that leaves a process behind which no parent, no session and no process group ties to it.
-fn leaves_one_behind(marker: &str, then: &str) -> Script {
+/// A script that leaves a process behind, without a common parent, session or process group.
+fn with_orphan(marker: &str, then: &str) -> Script {
     bash(&format!("(setsid bash -c 'exec -a {marker} sleep 300' & ) ; {then}"))
 }
 
-/// A name that no other process has.
+/// A unique process name.
 fn marker(test: &str) -> String {
     format!("sandbox-test-{test}-{}", std::process::id())
 }
@@ -67,8 +67,8 @@ async fn a_script_that_does_not_listen_is_killed() {
 async fn what_a_script_leaves_behind_is_killed_when_it_ends() {
     let stage = Stage::new();
     let marker = marker("left");
-    // It waits until the other process is there, which holds its standard output open.
-    let script = leaves_one_behind(&marker, "sleep 0.3; echo done");
+    // It waits until the other process runs, which keeps its standard output open.
+    let script = with_orphan(&marker, "sleep 0.3; echo done");
     for (variant, finished) in stage.run_in(&ALL, &script).await {
         assert_eq!(finished.stdout.text, "done\n", "{variant:?}");
         assert_eq!((finished.exit_code, finished.stopped), (0, None), "{variant:?}");
@@ -80,7 +80,7 @@ async fn what_a_script_leaves_behind_is_killed_when_it_ends() {
 #[tokio::test]
 async fn a_script_that_only_starts_others_is_ended_with_all_of_them() {
     let stage = Stage::new();
-    // Every process starts the next one and ends, so that no number is good for long.
+    // Every process forks and exits, so that no pid stays valid for long.
     let runs_away = python(
         "import os, time\nend = time.time() + 60\nwhile time.time() < end:\n  try:\n    if os.fork(): os._exit(0)\n    \
          os.setsid()\n  except OSError: pass\n",
@@ -100,7 +100,7 @@ async fn a_run_ends_when_nobody_waits_for_it() {
     let marker = marker("dropped");
     for variant in ALL {
         let Some(sandbox) = stage.sandbox(variant).await else { continue };
-        let script = leaves_one_behind(&marker, "sleep 300");
+        let script = with_orphan(&marker, "sleep 300");
         let run = tokio::spawn(async move { sandbox.run(script).await });
         let appeared = marker.clone();
         tokio::task::spawn_blocking(move || wait_for_process(&appeared, true)).await.unwrap();
@@ -112,7 +112,7 @@ async fn a_run_ends_when_nobody_waits_for_it() {
     }
 }
 
-/// Whatever holds the supervisor up: here it is stopped.
+/// The supervisor is suspended by SIGSTOP.
 #[tokio::test]
 async fn a_run_that_nobody_waits_for_ends_also_if_its_supervisor_hangs() {
     let marker = marker("hangs");
@@ -175,7 +175,7 @@ async fn a_script_ends_with_its_supervisor() {
     }
 }
 
-/// The supervisor of the run of that process: the one above it that is a child of this process.
+/// Pid of the supervisor of a run: the ancestor that is a child of this process.
 fn supervisor_of(marker: &str) -> String {
     let me = std::process::id().to_string();
     let mut process = processes_with(marker)[0].split(' ').next().unwrap().to_owned();

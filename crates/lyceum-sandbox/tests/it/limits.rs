@@ -1,4 +1,4 @@
-//! A script can't use up the machine.
+//! Resource limits.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use lyceum_sandbox::{Limits, StopReason, Variant};
 
 use crate::stage::{ALL, CONFINED, Stage, bash, python};
 
-/// The most memory that this process has used so far, in KiB.
+/// Peak memory of this process, in KiB.
 fn peak() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -55,14 +55,14 @@ async fn a_scratch_folder_can_be_filled_but_not_more() {
     script.limits = Limits { scratch_bytes: 8 << 20, ..script.limits };
     for (variant, finished) in stage.run_in(&CONFINED, &script).await {
         match variant {
-            // A mount of that size.
+            // A tmpfs of that size.
             Variant::Strict | Variant::Namespaces => {
                 assert!(
                     finished.stderr.text.contains("No space left on device"),
                     "{variant:?}: {finished:?}"
                 );
             }
-            // The supervisor looks.
+            // The supervisor polls.
             Variant::Plain | Variant::Oldest | Variant::None => {
                 assert_eq!(
                     (finished.exit_code, finished.stopped),
@@ -113,7 +113,7 @@ async fn processes_that_are_small_alone_are_stopped_if_they_are_large_together()
     }
 }
 
-/// `mmap.mmap(-1, …)` of Python is memory that is shared, and of no file: the kernel counts it apart from a process's own.
+/// Python's `mmap.mmap(-1, …)` is shared anonymous memory, which the kernel counts apart from private memory.
 #[tokio::test]
 async fn s5_shared_anonymous_memory_counts() {
     let stage = Stage::new();

@@ -1,4 +1,4 @@
-//! Scripts that behave badly, run for real.
+//! Integration tests: runs misbehaving scripts.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! A script that may use the network speaks TCP and UDP, and nothing else.
+//! Network access of scripts.
 
 use std::{
     fs,
@@ -46,7 +46,7 @@ async fn a_script_with_a_network_speaks_tcp_and_udp_only() {
     script.args.insert("port".to_owned(), port.to_string());
     script.args.insert("socket".to_owned(), socket.display().to_string());
     for (variant, finished) in stage.run_in(&CONFINED, &script).await {
-        // Only Landlock knows a right to listen, and that not from the beginning.
+        // Only Landlock restricts listening, and only since Linux 6.7.
         let listen =
             if matches!(variant, Variant::Namespaces | Variant::Plain) { "DENIED" } else { "ALLOWED" };
         let expected = format!(
@@ -57,14 +57,14 @@ async fn a_script_with_a_network_speaks_tcp_and_udp_only() {
     }
 }
 
-/// The name servers of this machine.
+/// DNS servers of this machine.
 fn resolvers() -> String {
     let text = fs::read_to_string("/etc/resolv.conf").unwrap_or_default();
     let servers = text.lines().filter_map(|line| line.strip_prefix("nameserver "));
     servers.map(|server| server.trim().split('%').next().unwrap_or_default()).collect::<Vec<_>>().join(" ")
 }
 
-/// Every probe of the script is as it must be.
+/// Checks the result of every probe.
 #[track_caller]
 fn check_public(name: &str, out: &str, err: &str) {
     let lines: Vec<_> = out.lines().collect();
@@ -83,11 +83,11 @@ fn check_public(name: &str, out: &str, err: &str) {
     }
 }
 
-/// P6, and every other way to an address that is not public.
+/// P6, and all other ways to reach an address that is not public.
 #[tokio::test]
 async fn s6_a_script_with_a_public_network_reaches_nothing_of_this_machine_or_its_network() {
     let stage = Stage::new();
-    // Both families, so that whatever gets through is noticed.
+    // Both address families, so that anything that gets through is noticed.
     let tcp = TcpListener::bind(SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0))).unwrap();
     let port = tcp.local_addr().unwrap().port();
     let udp = UdpSocket::bind(SocketAddr::from((Ipv6Addr::UNSPECIFIED, port))).unwrap();
@@ -104,7 +104,7 @@ async fn s6_a_script_with_a_public_network_reaches_nothing_of_this_machine_or_it
     }
 }
 
-/// The operator said that there is none.
+/// Network `none`.
 #[tokio::test]
 async fn without_a_network_no_socket_can_be_made() {
     let stage = Stage::new();
@@ -142,13 +142,13 @@ fn s6_the_same_holds_for_a_server_that_is_not_root() {
             "network": "public",
         });
         child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
-        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
-        if let Some(error) = answer["error"].as_str() {
+        let outcome: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+        if let Some(error) = outcome["error"].as_str() {
             skip_sandbox(variant, error);
             continue;
         }
-        let text = |stream: &str| answer[stream]["text"].as_str().unwrap().to_owned();
-        assert_eq!(answer["exit_code"], 0, "{variant}: {answer}");
+        let text = |stream: &str| outcome[stream]["text"].as_str().unwrap().to_owned();
+        assert_eq!(outcome["exit_code"], 0, "{variant}: {outcome}");
         check_public(variant, &text("stdout"), &text("stderr"));
     }
 }

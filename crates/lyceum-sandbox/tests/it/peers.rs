@@ -1,4 +1,4 @@
-//! A script with a public network and its peers: one that answers, and one that never does.
+//! Public network access, with peers that respond and peers that don't.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, driver, is_root, skip_sandbox};
 
-/// Runs a script with a public network where these peers are; once for each way to hold it back that works here.
+/// Runs a script with public network access in a network namespace with these peers, once per available variant.
 fn run(script: &str, timeout: Duration) -> Vec<(&'static str, Value)> {
     if !is_root() {
         skipped("only root can make a network of its own");
@@ -35,15 +35,15 @@ fn run(script: &str, timeout: Duration) -> Vec<(&'static str, Value)> {
             "timeout": timeout, "network": "public",
         });
         child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
-        let begun = Instant::now();
-        let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
-        match answer["error"].as_str() {
+        let started = Instant::now();
+        let outcome: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+        match outcome["error"].as_str() {
             Some(error) => {
                 skip_sandbox(variant, error);
             }
-            None => ends.push((variant, answer)),
+            None => ends.push((variant, outcome)),
         }
-        assert!(begun.elapsed() < Duration::from_secs(30), "{variant}: {:?}", begun.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(30), "{variant}: {:?}", started.elapsed());
     }
     stage.is_clean();
     ends
@@ -51,10 +51,10 @@ fn run(script: &str, timeout: Duration) -> Vec<(&'static str, Value)> {
 
 #[track_caller]
 fn check_timeout(script: &str) {
-    for (variant, answer) in run(script, Duration::from_secs(2)) {
-        assert_eq!(answer["stopped"], "timeout", "{variant}: {answer}");
-        let seconds = answer["duration"]["secs"].as_u64().unwrap();
-        assert!((2..10).contains(&seconds), "{variant}: {answer}");
+    for (variant, outcome) in run(script, Duration::from_secs(2)) {
+        assert_eq!(outcome["stopped"], "timeout", "{variant}: {outcome}");
+        let seconds = outcome["duration"]["secs"].as_u64().unwrap();
+        assert!((2..10).contains(&seconds), "{variant}: {outcome}");
     }
 }
 
@@ -63,7 +63,7 @@ fn a_blocking_connect_to_a_silent_peer_ends_with_the_time_of_the_script() {
     check_timeout("import socket\nsocket.socket().connect(('8.8.8.8', 80))");
 }
 
-/// Whether a socket blocks is a flag that the script shares with whoever executes its call.
+/// `O_NONBLOCK` is shared between the script and the connector.
 #[test]
 fn a_script_that_makes_its_sockets_block_under_way_keeps_its_time_limit() {
     check_timeout(
@@ -93,8 +93,8 @@ fn a_script_that_blocks_its_connections_keeps_its_memory_limit() {
              kept = bytearray(os.urandom(1 << 20) * 60)\n    \
              time.sleep(60)\n\
          time.sleep(60)";
-    for (variant, answer) in run(script, Duration::from_secs(25)) {
-        assert_eq!(answer["stopped"], "memory", "{variant}: {answer}");
+    for (variant, outcome) in run(script, Duration::from_secs(25)) {
+        assert_eq!(outcome["stopped"], "memory", "{variant}: {outcome}");
     }
 }
 
@@ -109,13 +109,13 @@ fn a_peer_that_answers_is_reached_once() {
          print(one.sendmsg([b'hel', b'lo']), one.recv(99).decode(), one.getblocking())\n\
          two = socket.socket()\n\
          for port in [81, 80]: print(two.connect_ex(('1.1.1.1', port)))";
-    for (variant, answer) in run(script, Duration::from_secs(20)) {
+    for (variant, outcome) in run(script, Duration::from_secs(20)) {
         let expected = "EISCONN\nEISCONN\n5 HELLO True\n111\n0\n";
-        assert_eq!(answer["stdout"]["text"], expected, "{variant}: {answer}");
+        assert_eq!(outcome["stdout"]["text"], expected, "{variant}: {outcome}");
     }
 }
 
-/// While the supervisor connects, the socket does not block; the script must never see that.
+/// The socket is non-blocking while the connector connects; the script must never see that.
 #[test]
 fn a_socket_blocks_again_before_connect_returns() {
     let script = "import os, socket\n\
@@ -125,12 +125,12 @@ fn a_socket_blocks_again_before_connect_returns() {
            if not os.get_blocking(one.fileno()): print('it does not block')\n  \
            one.close()\n\
          print('done')";
-    for (variant, answer) in run(script, Duration::from_secs(30)) {
-        assert_eq!(answer["stdout"]["text"], "done\n", "{variant}: {answer}");
+    for (variant, outcome) in run(script, Duration::from_secs(30)) {
+        assert_eq!(outcome["stdout"]["text"], "done\n", "{variant}: {outcome}");
     }
 }
 
-/// As ordinary programs do it, and though the name server has no public address.
+/// As ordinary programs do it, even if the DNS server has a private address.
 #[test]
 fn names_are_resolved_by_the_name_server_of_the_machine_wherever_it_is() {
     let script = "import socket\n\
@@ -138,7 +138,7 @@ fn names_are_resolved_by_the_name_server_of_the_machine_wherever_it_is() {
          one = socket.create_connection(('peer.example', 80))\n\
          one.sendall(b'hello')\n\
          print(one.recv(99).decode())";
-    for (variant, answer) in run(script, Duration::from_secs(20)) {
-        assert_eq!(answer["stdout"]["text"], "('1.1.1.1', 80)\nHELLO\n", "{variant}: {answer}");
+    for (variant, outcome) in run(script, Duration::from_secs(20)) {
+        assert_eq!(outcome["stdout"]["text"], "('1.1.1.1', 80)\nHELLO\n", "{variant}: {outcome}");
     }
 }

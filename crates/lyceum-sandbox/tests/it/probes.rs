@@ -1,4 +1,4 @@
-//! The table of what a script must not do: each probe works where nothing holds it back, and is denied elsewhere.
+//! Probes of what a script must not do: each succeeds without a sandbox, and is denied in one.
 
 use std::{
     collections::BTreeMap,
@@ -20,20 +20,21 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, driver, is_root, skip_sandbox};
 
-/// As whom the server runs.
+/// User of the server.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Server {
     Myself,
     Nobody,
 }
 
-/// What the server had open never reaches a script, also where nothing holds it back.
+/// The server's open files never reach a script, even without a sandbox.
 const NEVER: &str = "use_an_inherited_file";
 
-/// Aiming is no harm where the signal is not let out: by Landlock, or because the server is another user.
+/// Setting the owner is harmless if the signal is not delivered: because of Landlock, or because the server is
+/// another user.
 const AIMED: &str = "aim_a_files_signal_at_the_server";
 
-/// Runs all probes by a server of its own. Nothing if this machine can't make the sandbox.
+/// Runs all probes with a server process of their own. `None` if this machine doesn't support the variant.
 fn results(variant: &str, server: Server) -> Option<BTreeMap<String, Value>> {
     let stage = Stage::new();
     let outside = stage.path().join("outside");
@@ -58,7 +59,7 @@ fn results(variant: &str, server: Server) -> Option<BTreeMap<String, Value>> {
     let address = SocketAddr::from_abstract_name(format!("{abstract_name}-datagrams")).unwrap();
     let _abstract_datagrams = UnixDatagram::bind_addr(&address).unwrap();
 
-    // Where nobody can run it, and with a file that the server was careless about.
+    // In a folder where `nobody` can execute it, and with a leaked descriptor.
     let program = stage.path().join("sandbox-driver");
     fs::copy(driver(), &program).unwrap();
     let start = match server {
@@ -75,7 +76,7 @@ fn results(variant: &str, server: Server) -> Option<BTreeMap<String, Value>> {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    // The shell becomes the server, so that its number is the server's.
+    // The shell execs the server, so that its pid is the server's.
     let request = json!({
         "variant": variant,
         "base": stage.path(),
@@ -92,20 +93,20 @@ fn results(variant: &str, server: Server) -> Option<BTreeMap<String, Value>> {
     });
     child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
-    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
     stage.is_clean();
-    if let Some(error) = answer["error"].as_str() {
+    if let Some(error) = outcome["error"].as_str() {
         skip_sandbox(variant, error);
         return None;
     }
-    let printed = answer["stdout"]["text"].as_str().unwrap();
-    Some(serde_json::from_str(printed).unwrap_or_else(|error| panic!("{error}: {answer}")))
+    let printed = outcome["stdout"]["text"].as_str().unwrap();
+    Some(serde_json::from_str(printed).unwrap_or_else(|error| panic!("{error}: {outcome}")))
 }
 
 #[track_caller]
 fn check(variant: &str, server: Server) {
     let Some(results) = results(variant, server) else { return };
-    // Where others run as the same user, how many processes there may be is not exact.
+    // If other processes run as the same user, the process limit is not exact.
     let alone = variant == "namespaces" || server == Server::Myself && is_root();
     let mut faults = Vec::new();
     for (probe, result) in &results {
@@ -115,7 +116,7 @@ fn check(variant: &str, server: Server) {
             Some("ALLOWED") if probe == AIMED && variant == "oldest" => server == Server::Myself && is_root(),
             Some(result) if variant != "none" || probe == NEVER => result.starts_with("DENIED"),
             Some(result) => result == "ALLOWED",
-            // How many processes it came to.
+            // Number of processes that were started.
             None => !alone || variant == "none" || result.as_u64().is_some_and(|count| count <= 64),
         };
         if !fine {
@@ -151,7 +152,7 @@ fn every_probe_is_denied_by_what_the_first_kernel_with_landlock_can_do() {
     check("oldest", Server::Myself);
 }
 
-/// One after the other, because Linux counts the processes of nobody together.
+/// Sequentially, because Linux counts the processes of `nobody` together.
 #[test]
 fn every_probe_is_denied_to_scripts_of_a_server_that_is_not_root() {
     if !is_root() {

@@ -1,4 +1,4 @@
-//! Where a layer can't be put on, nothing is run: it is refused, with its reason.
+//! If a layer can't be applied, nothing is run, and the error says why.
 
 use std::{
     fs::{self, Permissions},
@@ -17,13 +17,13 @@ use crate::stage::{Stage, driver, is_root, skip_sandbox};
 const ENOSYS: u32 = 38;
 const EPERM: u32 = 1;
 
-/// Runs a script on a kernel that refuses these system calls, such as `442:38`.
+/// Runs a script on a kernel where these system calls fail, such as `442:38` (call and errno).
 #[cfg(target_arch = "x86_64")]
 fn run_without(calls: &[String], variant: &str) -> Value {
     run_without_in(calls, variant, "none")
 }
 
-/// The same, with that network.
+/// Like [`run_without`], with a network setting.
 #[cfg(target_arch = "x86_64")]
 fn run_without_in(calls: &[String], variant: &str, network: &str) -> Value {
     let stage = Stage::new();
@@ -49,10 +49,10 @@ fn run_without_in(calls: &[String], variant: &str, network: &str) -> Value {
 
 #[cfg(target_arch = "x86_64")]
 #[track_caller]
-fn check(call: u32, error: u32, variant: &str, says: &str) {
-    let answer = run_without(&[format!("{call}:{error}")], variant);
-    let text = answer["error"].as_str().unwrap_or_else(|| panic!("without {call} a script ran: {answer}"));
-    assert!(text.contains(says), "without {call}: {text:?} does not say {says:?}");
+fn check(call: u32, error: u32, variant: &str, expected: &str) {
+    let outcome = run_without(&[format!("{call}:{error}")], variant);
+    let text = outcome["error"].as_str().unwrap_or_else(|| panic!("without {call} a script ran: {outcome}"));
+    assert!(text.contains(expected), "without {call}: {text:?} does not contain {expected:?}");
     assert!(text.contains("scripts.sandbox"), "{text:?} does not say what to do");
 }
 
@@ -63,18 +63,18 @@ fn a_kernel_without_a_layer_is_refused() {
     const SECCOMP: u32 = 317;
     check(LANDLOCK[0], ENOSYS, "plain", "this kernel has no Landlock (needs Linux 5.13 or later)");
     check(LANDLOCK[0], ENOSYS, "auto-standard", "this kernel has no Landlock (needs Linux 5.13 or later)");
-    check(LANDLOCK[0], 95, "plain", "it is switched off");
-    check(LANDLOCK[1], EPERM, "plain", "Landlock could not be put on");
-    check(SECCOMP, ENOSYS, "plain", "the filter of system calls could not be put on");
-    check(SECCOMP, EPERM, "namespaces", "the filter of system calls could not be put on");
+    check(LANDLOCK[0], 95, "plain", "it is disabled");
+    check(LANDLOCK[1], EPERM, "plain", "could not apply Landlock");
+    check(SECCOMP, ENOSYS, "plain", "could not install the seccomp filter");
+    check(SECCOMP, EPERM, "namespaces", "could not install the seccomp filter");
     check(157, EPERM, "plain", "could not");
     check(436, ENOSYS, "plain", "no report");
     check(112, EPERM, "plain", "could not leave the server's session");
     check(126, EPERM, "plain", "could not drop the server's capabilities");
     check(302, EPERM, "plain", "could not create the sandbox");
-    check(272, EPERM, "namespaces", "could not make namespaces");
-    check(165, EPERM, "namespaces", "could not make mounts of the run's own");
-    check(442, ENOSYS, "namespaces", "could not make mounts of the run's own");
+    check(272, EPERM, "namespaces", "could not create namespaces");
+    check(165, EPERM, "namespaces", "could not set up the mounts of the run");
+    check(442, ENOSYS, "namespaces", "could not set up the mounts of the run");
     if is_root() {
         check(116, EPERM, "plain", "could not change to the script's user");
         check(117, EPERM, "plain", "could not change to the script's user");
@@ -84,7 +84,7 @@ fn a_kernel_without_a_layer_is_refused() {
     }
 }
 
-/// Never a weaker run: without the means to look at every address there is no network, and no script.
+/// Never a weaker sandbox: if addresses can't be checked, there is no network, and no script.
 #[cfg(target_arch = "x86_64")]
 #[test]
 fn a_kernel_that_does_not_let_us_look_at_addresses_is_refused_if_the_network_must_be_public() {
@@ -92,20 +92,23 @@ fn a_kernel_that_does_not_let_us_look_at_addresses_is_refused_if_the_network_mus
     let refused = [format!("{PIDFD_GETFD}:{EPERM}")];
     for variant in ["strict", "namespaces", "plain"] {
         for (error, says) in [
-            (EPERM, "the supervisor may not take over connections; where the server is root it needs"),
-            (ENOSYS, "this kernel does not hand connections to the supervisor"),
+            (
+                EPERM,
+                "the supervisor can't take over the script's connections; a server that runs as root needs",
+            ),
+            (ENOSYS, "this kernel can't intercept connections"),
         ] {
-            let answer = run_without_in(&[format!("{PIDFD_GETFD}:{error}")], variant, "public");
-            let error = answer["error"].as_str().unwrap_or_default();
+            let outcome = run_without_in(&[format!("{PIDFD_GETFD}:{error}")], variant, "public");
+            let error = outcome["error"].as_str().unwrap_or_default();
             let says = format!("the script's network can't be limited to public addresses here: {says}");
             if !error.starts_with(&says) {
                 skip_sandbox(variant, error);
             }
         }
         for network in ["none", "any"] {
-            let answer = run_without_in(&refused, variant, network);
-            let error = answer["error"].as_str().unwrap_or_default();
-            if answer["stdout"]["text"] != "ran\n" {
+            let outcome = run_without_in(&refused, variant, network);
+            let error = outcome["error"].as_str().unwrap_or_default();
+            if outcome["stdout"]["text"] != "ran\n" {
                 skip_sandbox(variant, error);
             }
         }
@@ -116,14 +119,14 @@ fn a_kernel_that_does_not_let_us_look_at_addresses_is_refused_if_the_network_mus
 #[test]
 fn where_no_namespaces_can_be_made_as_in_a_container_the_standard_level_still_works() {
     let refused = [format!("272:{EPERM}"), format!("clone:{EPERM}"), format!("435:{ENOSYS}")];
-    let answer = run_without(&refused, "auto");
+    let outcome = run_without(&refused, "auto");
     assert_eq!(
-        (answer["level"].as_str(), answer["stdout"]["text"].as_str()),
+        (outcome["level"].as_str(), outcome["stdout"]["text"].as_str()),
         (Some("standard"), Some("ran\n")),
-        "{answer}"
+        "{outcome}"
     );
-    let answer = run_without(&refused, "strict");
-    assert!(answer["error"].as_str().unwrap().contains("sandbox"), "{answer}");
+    let outcome = run_without(&refused, "strict");
+    assert!(outcome["error"].as_str().unwrap().contains("sandbox"), "{outcome}");
 }
 
 #[tokio::test]
@@ -134,7 +137,7 @@ async fn a_helper_that_is_none_is_refused() {
         for wanted in [LevelChoice::Auto, LevelChoice::None] {
             let error =
                 Sandbox::find(wanted, Setup { helper: helper.clone(), ..stage.setup() }).await.unwrap_err();
-            // Where bubblewrap is not installed that is a reason too, and comes first.
+            // If bubblewrap is not installed, that reason comes first.
             let error = error.to_string();
             assert!(error.starts_with("scripts can't run: "), "{program}: {error}");
             assert!(error.contains("the sandbox helper"), "{program}: {error}");
@@ -150,7 +153,7 @@ async fn a_folder_that_the_scripts_user_cannot_enter_is_refused() {
     let stage = Stage::new();
     fs::set_permissions(stage.path(), Permissions::from_mode(0o700)).unwrap();
     let error = Sandbox::find(LevelChoice::Standard, stage.setup()).await.unwrap_err().to_string();
-    assert!(error.contains("every folder above it must be open to others"), "{error}");
+    assert!(error.contains("all its parent folders must be accessible to other users"), "{error}");
     stage.is_clean();
 }
 
@@ -166,5 +169,5 @@ async fn a_bubblewrap_that_others_can_change_is_not_used() {
 
     fs::copy("/bin/true", stage.path().join("bwrap")).unwrap();
     let error = find().await.unwrap_err().to_string();
-    assert!(error.contains("others than root can change it"), "{error}");
+    assert!(error.contains("users other than root can modify it"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What scripts are written in works in every sandbox.
+//! Runners work in every sandbox.
 
 use std::path::Path;
 
@@ -49,7 +49,7 @@ async fn node_runs() {
     for (variant, finished) in stage.run_in(&ALL, &script(NODE, "console.log('hello', 6 * 7)")).await {
         assert_eq!(finished.stdout.text, "hello 42\n", "{variant:?}: {finished:?}");
     }
-    // A thread, a child, a file, OpenSSL, and WebAssembly, which asks for much more memory than it uses.
+    // A thread, a child process, a file, OpenSSL, and WebAssembly, which reserves much more memory than it uses.
     let mut script = script(NODE, include_str!("runners.js"));
     script.limits.address_bytes = 16 << 30;
     for (variant, finished) in stage.run_in(&ALL, &script).await {

@@ -1,4 +1,4 @@
-//! What the tests share: a folder for runs, scripts, the driver, and a look at what is left afterwards.
+//! Shared by the tests: a folder for runs, scripts, the driver, and a check for leftovers.
 
 use std::{
     collections::BTreeMap,
@@ -14,11 +14,11 @@ use lyceum_model::RelPath;
 use lyceum_sandbox::{Cwd, Error, Helper, Limits, Network, Sandbox, Script, ScriptOutcome, Setup, Variant};
 use tempfile::TempDir;
 
-/// Every way to hold a script back.
+/// All variants with a sandbox.
 pub(crate) const CONFINED: [Variant; 4] =
     [Variant::Strict, Variant::Namespaces, Variant::Plain, Variant::Oldest];
 
-/// The same, and none.
+/// All variants.
 pub(crate) const ALL: [Variant; 5] =
     [Variant::None, Variant::Strict, Variant::Namespaces, Variant::Plain, Variant::Oldest];
 
@@ -26,7 +26,7 @@ pub(crate) fn driver() -> &'static str {
     env!("CARGO_BIN_EXE_sandbox-driver")
 }
 
-/// A folder in which runs are made, open to every user.
+/// A base folder for runs, open to every user.
 pub(crate) struct Stage {
     base: TempDir,
 }
@@ -36,7 +36,7 @@ impl Stage {
         Self::at(&std::env::temp_dir())
     }
 
-    /// One in memory, for many files.
+    /// A stage on tmpfs, for many files.
     pub(crate) fn in_memory() -> Self {
         Self::at(Path::new("/dev/shm"))
     }
@@ -59,7 +59,7 @@ impl Stage {
         }
     }
 
-    /// The sandbox, or nothing where this machine can't make it for a reason that is not ours, which is noted as skipped.
+    /// Returns the sandbox, or `None` if this machine doesn't support it, which is recorded as skipped.
     pub(crate) async fn sandbox(&self, variant: Variant) -> Option<Sandbox> {
         match Sandbox::find_variant(variant, self.setup()).await {
             Ok(sandbox) => Some(sandbox),
@@ -76,21 +76,21 @@ impl Stage {
         variants: &[Variant],
         script: &Script,
     ) -> Vec<(Variant, ScriptOutcome)> {
-        let mut ends = Vec::new();
+        let mut outcomes = Vec::new();
         for variant in variants {
             if let Some(sandbox) = self.sandbox(*variant).await {
                 let finished = sandbox.run(script.clone()).await;
-                ends.push((
+                outcomes.push((
                     *variant,
                     finished.unwrap_or_else(|error| panic!("{variant:?}: {}", chain(&error))),
                 ));
             }
         }
         self.is_clean();
-        ends
+        outcomes
     }
 
-    /// Nothing of any run is left: no folder and no process.
+    /// Asserts that no folder or process of any run is left.
     #[track_caller]
     pub(crate) fn is_clean(&self) {
         let marker = self.path().to_str().unwrap();
@@ -109,26 +109,26 @@ impl Stage {
     }
 }
 
-/// Where `bwrap` is looked for.
+/// Folders to search for `bwrap`.
 pub(crate) fn search() -> Vec<PathBuf> {
     std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()).collect()
 }
 
-/// Whether a sandbox is missing because of the machine: it has no bubblewrap, or lets nobody make namespaces.
+/// Whether a sandbox is unavailable because of the machine: no bubblewrap, or no permission to create namespaces.
 pub(crate) fn is_of_the_machine(reason: &str) -> bool {
-    ["bwrap) is not installed", "could not make namespaces", "No permissions to create new namespace"]
+    ["bwrap) is not installed", "could not create namespaces", "No permissions to create new namespace"]
         .iter()
         .any(|text| reason.contains(text))
 }
 
-/// Notes that a sandbox is not tested here; fails if that is not because of the machine.
+/// Records a variant as skipped; fails if the reason is not the machine.
 #[track_caller]
 pub(crate) fn skip_sandbox(variant: &str, reason: &str) {
     assert!(is_of_the_machine(reason), "{variant}: {reason}");
     skipped(&format!("{variant}: {reason}"));
 }
 
-/// The processes that have this text in their command line.
+/// Processes with this text in their command line.
 pub(crate) fn processes_with(text: &str) -> Vec<String> {
     let commands = fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
         let command = fs::read(entry.path().join("cmdline")).ok()?;
@@ -141,7 +141,7 @@ pub(crate) fn processes_with(text: &str) -> Vec<String> {
     commands.filter(|command| command.contains(text)).collect()
 }
 
-/// Waits until a process with this text in its command line is there, or is not any more.
+/// Waits until a process with this text in its command line exists, or is gone.
 #[track_caller]
 pub(crate) fn wait_for_process(text: &str, there: bool) {
     let until = Instant::now() + Duration::from_secs(20);
@@ -180,7 +180,7 @@ pub(crate) fn is_root() -> bool {
     id.stdout == b"0\n"
 }
 
-/// An error and what is behind it.
+/// An error with its source.
 pub(crate) fn chain(error: &Error) -> String {
     let source = std::error::Error::source(error);
     source.map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))

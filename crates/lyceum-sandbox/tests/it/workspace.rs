@@ -1,4 +1,4 @@
-//! The folder that an operator opens to scripts: as far as told, and nothing beside it.
+//! Workspaces: accessible as configured, and nothing else.
 
 use std::{
     fs::{self, Permissions},
@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use crate::stage::{ALL, CONFINED, Stage, bash, driver, is_root, skip_sandbox};
 
-/// Prints what works, in the workspace and beside it.
+/// Prints which operations succeed, in the workspace and outside.
 const SCRIPT: &str = r#"
 probe() { if eval "$2" 2>/dev/null; then echo "$1 ALLOWED"; else echo "$1 DENIED"; fi; }
 probe read 'read -r line < "$SKILL_WORKSPACE/sub/file"'
@@ -31,14 +31,14 @@ probe write-link 'echo spoiled > "$SKILL_WORKSPACE/link/secret"'
 probe write-skill 'echo spoiled > "$SKILL_DIR/scripts/run"'
 "#;
 
-/// A workspace, a folder beside it, and a link from one into the other; all open to every user, so that only the sandbox
-/// stands in the way.
-struct Place(TempDir);
+/// A workspace, a folder next to it, and a symlink to that one; all open to every user, so that only the sandbox
+/// prevents access.
+struct Fixture(TempDir);
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
-        let place = tempfile::tempdir_in("/var/tmp").unwrap();
-        let root = place.path();
+        let fixture = tempfile::tempdir_in("/var/tmp").unwrap();
+        let root = fixture.path();
         fs::create_dir_all(root.join("workspace/sub")).unwrap();
         fs::create_dir(root.join("beside")).unwrap();
         fs::write(root.join("workspace/sub/file"), "of the person\n").unwrap();
@@ -54,7 +54,7 @@ impl Place {
         ] {
             fs::set_permissions(root.join(path), Permissions::from_mode(mode)).unwrap();
         }
-        Self(place)
+        Self(fixture)
     }
 
     fn workspace(&self) -> PathBuf {
@@ -65,7 +65,7 @@ impl Place {
         Script { workspace: Some(Workspace { path: self.workspace(), access }), ..bash(SCRIPT) }
     }
 
-    /// What is printed is what may be, and files are as they must be then.
+    /// Checks the output, and the content of the files.
     #[track_caller]
     fn check(&self, name: &str, access: WorkspaceAccess, printed: &str) {
         let own = if access == WorkspaceAccess::Write { "ALLOWED" } else { "DENIED" };
@@ -89,10 +89,10 @@ async fn a_script_works_in_its_workspace_as_told_and_nowhere_else() {
     let stage = Stage::new();
     for variant in CONFINED {
         for access in [WorkspaceAccess::Read, WorkspaceAccess::Write] {
-            let place = Place::new();
-            for (variant, finished) in stage.run_in(&[variant], &place.script(access)).await {
+            let fixture = Fixture::new();
+            for (variant, finished) in stage.run_in(&[variant], &fixture.script(access)).await {
                 assert_eq!(finished.exit_code, 0, "{variant:?}: {}", finished.stderr.text);
-                place.check(&format!("{variant:?} {access:?}"), access, &finished.stdout.text);
+                fixture.check(&format!("{variant:?} {access:?}"), access, &finished.stdout.text);
             }
         }
     }
@@ -100,9 +100,9 @@ async fn a_script_works_in_its_workspace_as_told_and_nowhere_else() {
 
 #[tokio::test]
 async fn a_script_starts_in_a_folder_of_its_workspace() {
-    let (stage, place) = (Stage::new(), Place::new());
-    let folder = place.workspace().join("sub");
-    let workspace = Workspace { path: place.workspace(), access: WorkspaceAccess::Read };
+    let (stage, fixture) = (Stage::new(), Fixture::new());
+    let folder = fixture.workspace().join("sub");
+    let workspace = Workspace { path: fixture.workspace(), access: WorkspaceAccess::Read };
     let script =
         Script { cwd: Cwd::Absolute(folder.clone()), workspace: Some(workspace), ..bash("pwd; cat file") };
     for (variant, finished) in stage.run_in(&ALL, &script).await {
@@ -111,7 +111,7 @@ async fn a_script_starts_in_a_folder_of_its_workspace() {
     }
 }
 
-/// Why a script is not run.
+/// The error of an invalid script.
 async fn refusal(sandbox: &Sandbox, script: Script) -> String {
     match sandbox.run(script).await {
         Err(Error::Invalid(reason)) => reason,
@@ -121,11 +121,12 @@ async fn refusal(sandbox: &Sandbox, script: Script) -> String {
 
 #[tokio::test]
 async fn what_is_no_workspace_is_refused() {
-    let (stage, place) = (Stage::new(), Place::new());
+    let (stage, fixture) = (Stage::new(), Fixture::new());
     for variant in CONFINED {
         let Some(sandbox) = stage.sandbox(variant).await else { continue };
-        for outside in ["/etc".into(), place.workspace().join("../beside"), place.0.path().join("beside")] {
-            let script = Script { cwd: Cwd::Absolute(outside), ..place.script(WorkspaceAccess::Write) };
+        for outside in ["/etc".into(), fixture.workspace().join("../beside"), fixture.0.path().join("beside")]
+        {
+            let script = Script { cwd: Cwd::Absolute(outside), ..fixture.script(WorkspaceAccess::Write) };
             assert!(refusal(&sandbox, script).await.starts_with("a script starts in its skill's folder"));
         }
         for path in ["/", "/proc/1", "/dev", "relative", "/usr/../etc"] {
@@ -135,7 +136,7 @@ async fn what_is_no_workspace_is_refused() {
         }
         let workspace = Workspace { path: stage.path().to_owned(), access: WorkspaceAccess::Read };
         let script = Script { workspace: Some(workspace), ..bash("echo ran") };
-        assert!(refusal(&sandbox, script).await.contains("it has the folder for temporary files in it"));
+        assert!(refusal(&sandbox, script).await.contains("it contains the folder for temporary files"));
     }
 }
 
@@ -149,7 +150,7 @@ fn a_server_that_is_not_root_opens_its_own_folder() {
     fs::copy(driver(), &program).unwrap();
     for variant in ["strict", "namespaces", "plain", "oldest"] {
         for access in [WorkspaceAccess::Read, WorkspaceAccess::Write] {
-            let place = Place::new();
+            let fixture = Fixture::new();
             let mut child = Command::new("setpriv")
                 .args(["--reuid", "65534", "--regid", "65534", "--clear-groups"])
                 .args([program.as_os_str(), "run".as_ref()])
@@ -160,15 +161,15 @@ fn a_server_that_is_not_root_opens_its_own_folder() {
             let request = json!({
                 "variant": variant, "base": stage.path(), "runner": ["/bin/bash"], "script": SCRIPT.replace("scripts/run", "script"),
                 "args": {}, "timeout": { "secs": 30, "nanos": 0 },
-                "workspace": { "path": place.workspace(), "access": access },
+                "workspace": { "path": fixture.workspace(), "access": access },
             });
             child.stdin.take().unwrap().write_all(request.to_string().as_bytes()).unwrap();
-            let answer: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
-            if let Some(error) = answer["error"].as_str() {
+            let outcome: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+            if let Some(error) = outcome["error"].as_str() {
                 skip_sandbox(variant, error);
                 continue;
             }
-            place.check(variant, access, answer["stdout"]["text"].as_str().unwrap());
+            fixture.check(variant, access, outcome["stdout"]["text"].as_str().unwrap());
         }
     }
 }

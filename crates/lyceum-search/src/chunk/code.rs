@@ -1,9 +1,9 @@
-//! Code, cut where a definition begins, in whatever language: by the words that begin one, not by a grammar.
+//! Splits code at definitions. Language-agnostic: it looks for keywords instead of parsing a grammar.
 
-use super::{Chunk, Draft, HEADING_SEPARATOR, MAX_HEADING_CHARS, MIN_CHUNK_BYTES, place};
+use super::{Chunk, Draft, HEADING_SEPARATOR, MAX_HEADING_CHARS, MIN_CHUNK_BYTES, append};
 
-/// Words that begin a definition.
-const DEFINES: &[&str] = &[
+/// Keywords that start a definition.
+const KEYWORDS: &[&str] = &[
     "fn",
     "def",
     "class",
@@ -28,8 +28,8 @@ const DEFINES: &[&str] = &[
     "procedure",
 ];
 
-/// Words that may stand before those.
-const BEFORE: &[&str] = &[
+/// Modifiers that may precede them.
+const MODIFIERS: &[&str] = &[
     "pub",
     "pub(crate)",
     "pub(super)",
@@ -56,7 +56,7 @@ const BEFORE: &[&str] = &[
     "local",
 ];
 
-/// How far a definition may stand to the right, in columns, to count: a method of a class, not a closure in it.
+/// Maximum indentation of a definition, in columns: includes methods of a class, excludes closures inside them.
 const MAX_INDENT: usize = 8;
 
 pub(super) fn chunks(body: &str) -> Vec<Chunk> {
@@ -67,11 +67,11 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     let mut block: Vec<(usize, &str)> = Vec::new();
     for (number, line) in (1..).zip(body.lines()) {
         let indent = indent(line);
-        if indent <= MAX_INDENT && defines(line.trim_start()) {
-            // Comments and attributes right above belong to what they speak of.
+        if indent <= MAX_INDENT && is_definition(line.trim_start()) {
+            // Comments and attributes right above belong to the definition.
             let own = block.iter().rev().take_while(|(_, line)| is_note(line)).count();
             let notes = block.split_off(block.len() - own);
-            place(&mut draft, &block, &heading, &mut into);
+            append(&mut draft, &block, &heading, &mut into);
             if draft.text.len() >= MIN_CHUNK_BYTES {
                 draft.close(&mut into);
             }
@@ -80,35 +80,35 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
             heading = above.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(HEADING_SEPARATOR);
             block = notes;
         } else if line.trim().is_empty() {
-            place(&mut draft, &block, &heading, &mut into);
+            append(&mut draft, &block, &heading, &mut into);
             block.clear();
             continue;
         }
         block.push((number, line));
     }
-    place(&mut draft, &block, &heading, &mut into);
+    append(&mut draft, &block, &heading, &mut into);
     draft.close(&mut into);
     into
 }
 
-/// How far a line stands to the right; a tab counts as four.
+/// Indentation of a line; a tab counts as four columns.
 fn indent(line: &str) -> usize {
     line.chars().take_while(|c| c.is_whitespace()).map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
 
-fn defines(line: &str) -> bool {
-    let mut words = line.split_whitespace().skip_while(|word| BEFORE.contains(word));
+fn is_definition(line: &str) -> bool {
+    let mut words = line.split_whitespace().skip_while(|word| MODIFIERS.contains(word));
     let first = words.next().map(|word| word.split(['<', '(']).next().unwrap_or(word));
-    first.is_some_and(|first| DEFINES.contains(&first)) && words.next().is_some()
+    first.is_some_and(|first| KEYWORDS.contains(&first)) && words.next().is_some()
 }
 
-/// A comment, a decorator or an attribute.
+/// Whether a line is a comment, a decorator or an attribute.
 fn is_note(line: &str) -> bool {
     let line = line.trim_start();
     ["//", "#", "@", "/*", "*", "--", ";;", "[<"].iter().any(|mark| line.starts_with(mark))
 }
 
-/// A definition on one line, without what follows it.
+/// The signature line of a definition, without the opening `{` or `:`.
 fn signature(line: &str) -> String {
     let line = line.trim();
     let line = line.trim_end_matches(['{', ':']).trim_end();

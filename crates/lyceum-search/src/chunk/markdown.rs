@@ -1,6 +1,6 @@
-//! Markdown, cut by its headings; within a section by paragraphs, lists and fences.
+//! Splits Markdown by headings, and within a section by paragraphs, lists and fenced code blocks.
 
-use super::{Chunk, Draft, HEADING_SEPARATOR, MAX_HEADING_CHARS, MIN_CHUNK_BYTES, place};
+use super::{Chunk, Draft, HEADING_SEPARATOR, MAX_HEADING_CHARS, MIN_CHUNK_BYTES, append};
 
 pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     let mut into = Vec::new();
@@ -12,14 +12,14 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
     for (number, line) in (1..).zip(body.lines()) {
         match (fence, as_fence(line)) {
             (None, Some((mark, _))) => fence = Some(mark),
-            // Of the same letter, at least as long, and with nothing after it.
+            // A closing fence has the same character, at least the same length, and no info string.
             (Some(open), Some((mark, ""))) if mark.starts_with(open) => fence = None,
             _ => {}
         }
         if fence.is_none()
             && let Some((level, name)) = as_heading(line)
         {
-            place(&mut draft, &block, &heading, &mut into);
+            append(&mut draft, &block, &heading, &mut into);
             block.clear();
             if draft.text.len() >= MIN_CHUNK_BYTES {
                 draft.close(&mut into);
@@ -31,28 +31,28 @@ pub(super) fn chunks(body: &str) -> Vec<Chunk> {
             continue;
         }
         if line.trim().is_empty() && fence.is_none() {
-            place(&mut draft, &block, &heading, &mut into);
+            append(&mut draft, &block, &heading, &mut into);
             block.clear();
             continue;
         }
         block.push((number, line));
     }
-    place(&mut draft, &block, &heading, &mut into);
+    append(&mut draft, &block, &heading, &mut into);
     draft.close(&mut into);
     into
 }
 
-/// The mark that begins or ends a fence, and what follows it.
+/// Parses a code fence into its marker and the rest of the line.
 fn as_fence(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let first = line.chars().next().filter(|first| ['`', '~'].contains(first))?;
     let after = line.trim_start_matches(first);
     let mark = line.get(..line.len() - after.len())?;
-    // Code between marks on one line is no fence.
+    // Inline code between backticks is not a fence.
     (mark.len() >= 3 && !(first == '`' && after.contains('`'))).then_some((mark, after))
 }
 
-/// The level and the text of a heading.
+/// Parses a heading into its level and text.
 fn as_heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let text = line.get(level..)?;

@@ -1,16 +1,16 @@
-//! How pages are cut.
+//! Chunking of Markdown and code.
 
 use lyceum_harness::random::Random;
 
 use super::{Chunk, MAX_CHUNK_BYTES, MIN_CHUNK_BYTES, chunks};
 use crate::page::Kind;
 
-/// What a text says, without anything between.
+/// The letters and digits of a text, without separators.
 fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).collect()
 }
 
-/// Every line that says something is in one chunk, in order, with its number; no chunk is far too long.
+/// Checks that chunks cover every non-empty line once, in order, with correct line numbers and bounded length.
 #[track_caller]
 fn check(kind: Kind, body: &str) -> Vec<Chunk> {
     let chunks = chunks(kind, body);
@@ -19,16 +19,16 @@ fn check(kind: Kind, body: &str) -> Vec<Chunk> {
     for chunk in &chunks {
         assert!(chunk.text.len() <= MAX_CHUNK_BYTES + MIN_CHUNK_BYTES + 2, "{} bytes", chunk.text.len());
         assert!(chunk.heading.chars().count() <= 8 * 123, "{:?}", chunk.heading);
-        // Two chunks share a line only where it is too long for one.
+        // Two chunks share a line only if the line is too long for one.
         let is_shared = last > 0 && chunk.first_line == last && lines[last - 1].len() > MAX_CHUNK_BYTES;
         assert!(chunk.first_line > last || is_shared, "{chunk:?} in {body:?}");
         assert!(chunk.first_line <= chunk.last_line && chunk.last_line <= lines.len(), "{chunk:?}");
-        let said = letters(&lines[chunk.first_line - 1..chunk.last_line].join(""));
-        assert!(said.contains(&letters(&chunk.text)), "{chunk:?} in {body:?}");
+        let content = letters(&lines[chunk.first_line - 1..chunk.last_line].join(""));
+        assert!(content.contains(&letters(&chunk.text)), "{chunk:?} in {body:?}");
         last = chunk.last_line;
     }
-    let said: String = chunks.iter().map(|chunk| letters(&chunk.text)).collect();
-    assert!(said == letters(body), "{body:?}");
+    let content: String = chunks.iter().map(|chunk| letters(&chunk.text)).collect();
+    assert!(content == letters(body), "{body:?}");
     chunks
 }
 
@@ -39,7 +39,7 @@ fn headings(kind: Kind, body: &str, expected: &[&str]) {
     assert_eq!(headings, expected);
 }
 
-/// So many words.
+/// A text of `count` words.
 fn words(count: usize) -> String {
     (0..count).map(|number| format!("word{number}")).collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! Some texts, made into vectors: one that the model does not take keeps no other from being found.
+//! Embeds a batch of texts. A text that the model rejects does not block the others.
 
 use std::sync::Arc;
 
@@ -7,62 +7,62 @@ use lyceum_models::embedder::{EmbedError, Embedder, Purpose, checked};
 use super::PendingText;
 use crate::vectors::encode;
 
-/// What every model takes that takes anything.
+/// A text that any working model accepts.
 const PROBE_TEXT: &str = "lyceum";
 
-/// A hash, and the vector as it is kept: without numbers where the model does not take the text.
+/// A text's hash and its encoded vector; empty if the model rejected the text.
 type EmbeddedVector = (Vec<u8>, Vec<u8>);
 
-/// The vectors of the first of these texts, in order: of all of them unless the model stopped working.
+/// Embeds texts in order and stops early if the model fails.
 ///
-/// Where all of them together fail and the model takes another text, each is tried alone, and what fails then is the fault
-/// of the text. It is an error only where not even the first could be dealt with.
-pub(super) async fn embedded(
+/// If the batch fails but the model accepts a probe text, each text is tried alone; one that then fails counts as
+/// rejected. Returns an error only if not even the first text could be processed.
+pub(super) async fn embed_batch(
     embedder: &Arc<dyn Embedder>,
     batch: &[PendingText],
 ) -> Result<Vec<EmbeddedVector>, EmbedError> {
-    let texts: Vec<String> = batch.iter().map(|waiting| waiting.text.clone()).collect();
-    let fault = match embed(embedder, &texts).await {
-        Ok(made) => return Ok(batch.iter().map(|waiting| waiting.hash.clone()).zip(made).collect()),
-        Err(fault) => fault,
+    let texts: Vec<String> = batch.iter().map(|pending| pending.text.clone()).collect();
+    let error = match embed(embedder, &texts).await {
+        Ok(vectors) => return Ok(batch.iter().map(|pending| pending.hash.clone()).zip(vectors).collect()),
+        Err(error) => error,
     };
-    if is_its_own(embedder, &fault).await {
-        return Err(fault);
+    if is_model_failure(embedder, &error).await {
+        return Err(error);
     }
-    let (mut stored, mut refused) = (Vec::with_capacity(batch.len()), None);
-    for (waiting, text) in batch.iter().zip(&texts) {
+    let (mut stored, mut rejected) = (Vec::with_capacity(batch.len()), None);
+    for (pending, text) in batch.iter().zip(&texts) {
         match embed(embedder, std::slice::from_ref(text)).await {
-            Ok(made) => stored.extend(made.into_iter().map(|vector| (waiting.hash.clone(), vector))),
-            Err(fault) if is_its_own(embedder, &fault).await => {
+            Ok(vectors) => stored.extend(vectors.into_iter().map(|vector| (pending.hash.clone(), vector))),
+            Err(error) if is_model_failure(embedder, &error).await => {
                 if stored.is_empty() {
-                    return Err(fault);
+                    return Err(error);
                 }
                 break;
             }
-            Err(fault) => {
-                stored.push((waiting.hash.clone(), Vec::new()));
-                refused = Some(fault);
+            Err(error) => {
+                stored.push((pending.hash.clone(), Vec::new()));
+                rejected = Some(error);
             }
         }
     }
-    if let Some(fault) = refused {
+    if let Some(error) = rejected {
         let count = stored.iter().filter(|(_, vector)| vector.is_empty()).count();
         tracing::warn!(
             passages = count,
-            error.cause = %fault,
+            error.cause = %error,
             "the model rejected some chunks; they are found by lexical search only, and retried at the next start"
         );
     }
     Ok(stored)
 }
 
-/// Whether a model failed whatever it was given.
-async fn is_its_own(embedder: &Arc<dyn Embedder>, fault: &EmbedError) -> bool {
-    matches!(fault, EmbedError::Busy { .. }) || embed(embedder, &[PROBE_TEXT.to_owned()]).await.is_err()
+/// Whether the model itself fails, whatever the text.
+async fn is_model_failure(embedder: &Arc<dyn Embedder>, error: &EmbedError) -> bool {
+    matches!(error, EmbedError::Busy { .. }) || embed(embedder, &[PROBE_TEXT.to_owned()]).await.is_err()
 }
 
 async fn embed(embedder: &Arc<dyn Embedder>, texts: &[String]) -> Result<Vec<Vec<u8>>, EmbedError> {
-    let made = embedder.embed(Purpose::Passage, texts).await?;
-    let made = checked(embedder.identity(), texts.len(), made)?;
-    Ok(made.iter().map(|vector| encode(vector)).collect())
+    let vectors = embedder.embed(Purpose::Passage, texts).await?;
+    let vectors = checked(embedder.identity(), texts.len(), vectors)?;
+    Ok(vectors.iter().map(|vector| encode(vector)).collect())
 }

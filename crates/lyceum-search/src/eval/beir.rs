@@ -11,27 +11,27 @@ use jiff::Timestamp;
 use serde::{Deserialize, de::DeserializeOwned};
 use sha2::{Digest, Sha256};
 
-use super::{Expected, Question, Set, SetFault};
+use super::{Expected, Question, Set, SetError};
 use crate::{
     chunk,
     filter::Filter,
     page::{Facts, Kind, Page},
 };
 
-/// The source that all pages of a set are from.
+/// The source of all pages of a test set.
 pub const SOURCE: &str = "eval";
 
-/// The longest line, in bytes.
+/// Maximum length of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A test set with the pages that its questions are asked of.
+/// A test set with its corpus.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beir {
-    /// The questions that have answers.
+    /// The queries that have relevance judgements.
     pub set: Set,
-    /// The pages.
+    /// The corpus.
     pub pages: Vec<Page>,
-    /// Stands for the corpus: with another one, another index is needed.
+    /// Hash of the corpus; a different corpus needs a different index.
     pub hash: String,
 }
 
@@ -49,7 +49,7 @@ struct QueryLine {
     text: String,
 }
 
-/// Some write numbers.
+/// Some test sets use numeric ids.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Id {
@@ -66,33 +66,33 @@ impl Id {
     }
 }
 
-/// Whether a folder has the layout.
+/// Whether a folder has the BEIR layout.
 pub fn is_set(folder: &Path) -> bool {
     folder.join("corpus.jsonl").is_file()
 }
 
-/// Reads a folder. Blocks.
-pub fn read(folder: &Path) -> Result<Beir, SetFault> {
+/// Reads a test set from a folder. Blocks.
+pub fn read(folder: &Path) -> Result<Beir, SetError> {
     let name =
         folder.file_name().map_or_else(|| "set".to_owned(), |name| name.to_string_lossy().into_owned());
     let mut digest = Sha256::new();
     let (mut pages, mut ids) = (Vec::new(), HashSet::new());
-    each::<Document>(&folder.join("corpus.jsonl"), |place, line, document| {
+    each_json_line::<Document>(&folder.join("corpus.jsonl"), |place, line, document| {
         digest.update(line);
         digest.update([0]);
         let page = page(document);
         if !ids.insert(page.facts.id.clone()) {
             let message = format!("there are two documents with the _id {:?}; leave one out", page.facts.id);
-            return Err(SetFault::new(place, message));
+            return Err(SetError::new(place, message));
         }
         pages.push(page);
         Ok(())
     })?;
     let mut answers = judgements(&relevance_file(folder)?, &ids)?;
     let mut questions = Vec::new();
-    each::<QueryLine>(&folder.join("queries.jsonl"), |_, _, query| {
+    each_json_line::<QueryLine>(&folder.join("queries.jsonl"), |_, _, query| {
         let id = query._id.text();
-        // Sets hold questions of other splits too, which have no answers here.
+        // `queries.jsonl` also has queries of other splits, without judgements here.
         if let Some(grades) = answers.remove(&id) {
             let expected = Expected::Graded(grades);
             questions.push(Question { id, text: query.text, filter: Filter::default(), expected });
@@ -101,7 +101,7 @@ pub fn read(folder: &Path) -> Result<Beir, SetFault> {
     })?;
     if questions.is_empty() {
         let message = "no query has an answer in the qrels; check that their ids are the same";
-        return Err(SetFault::new("queries.jsonl", message));
+        return Err(SetError::new("queries.jsonl", message));
     }
     let hash = const_hex::encode(digest.finalize().first_chunk::<6>().copied().unwrap_or_default());
     Ok(Beir { set: Set { name, questions }, pages, hash })
@@ -110,7 +110,7 @@ pub fn read(folder: &Path) -> Result<Beir, SetFault> {
 fn page(document: Document) -> Page {
     let title = document.title.unwrap_or_default();
     let kind = Kind::guess(&document.text);
-    // Cut by the program that evaluates: with another way of cutting, it is another version.
+    // The version covers the chunks, so that a change of the chunker re-indexes the page.
     let mut digest = Sha256::new();
     digest.update(title.as_bytes());
     for chunk in chunk::chunks(kind, &document.text) {
@@ -126,7 +126,7 @@ fn page(document: Document) -> Page {
         kind,
         title,
         description: String::new(),
-        // There are no files, and an id that is searched as if it were a path would help or harm by chance.
+        // There are no files. Indexing the id as a path would change the ranking by chance.
         path: String::new(),
         url: None,
         commit_sha: version.clone(),
@@ -140,36 +140,36 @@ fn page(document: Document) -> Page {
     Page { facts, version, body: document.text, about: String::new(), first_line: 1 }
 }
 
-fn relevance_file(folder: &Path) -> Result<PathBuf, SetFault> {
+fn relevance_file(folder: &Path) -> Result<PathBuf, SetError> {
     let places = ["qrels.tsv", "qrels/test.tsv", "qrels/dev.tsv"].map(|name| folder.join(name));
     places.into_iter().find(|file| file.is_file()).ok_or_else(|| {
-        SetFault::new(
+        SetError::new(
             "qrels.tsv",
             "is missing; write lines of query-id, corpus-id and score, with tabs between",
         )
     })
 }
 
-/// Which documents answer which question, and how well.
-fn judgements(file: &Path, ids: &HashSet<String>) -> Result<HashMap<String, HashMap<String, u32>>, SetFault> {
+/// Parses relevance judgements: query id to document ids and grades.
+fn judgements(file: &Path, ids: &HashSet<String>) -> Result<HashMap<String, HashMap<String, u32>>, SetError> {
     let mut answers: HashMap<String, HashMap<String, u32>> = HashMap::new();
-    lines(file, |number, line| {
-        let place = || format!("{}:{number}", named(file));
+    each_line(file, |number, line| {
+        let place = || format!("{}:{number}", file_name(file));
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
-        // The layout of TREC has a column that nobody uses.
+        // The TREC layout has an unused second column.
         let ([query, document, score] | [query, _, document, score]) = *fields.as_slice() else {
             let message = "is not query-id, corpus-id and score; put tabs between the three";
-            return Err(SetFault::new(place(), message));
+            return Err(SetError::new(place(), message));
         };
         let Ok(score) = score.parse::<i64>() else {
             if number == 1 {
                 return Ok(());
             }
-            return Err(SetFault::new(place(), format!("the score {score:?} is not a whole number")));
+            return Err(SetError::new(place(), format!("the score {score:?} is not a whole number")));
         };
         if score > 0 && !ids.contains(document) {
             let message = format!("there is no document {document:?} in corpus.jsonl");
-            return Err(SetFault::new(place(), message));
+            return Err(SetError::new(place(), message));
         }
         if score > 0 {
             let grade = u32::try_from(score).unwrap_or(u32::MAX);
@@ -180,23 +180,23 @@ fn judgements(file: &Path, ids: &HashSet<String>) -> Result<HashMap<String, Hash
     Ok(answers)
 }
 
-/// Calls for each line of JSON, with its place.
-fn each<T: DeserializeOwned>(
+/// Calls `take` for each JSON line, with its position.
+fn each_json_line<T: DeserializeOwned>(
     file: &Path,
-    mut take: impl FnMut(String, &str, T) -> Result<(), SetFault>,
-) -> Result<(), SetFault> {
-    lines(file, |number, line| {
-        let place = format!("{}:{number}", named(file));
+    mut take: impl FnMut(String, &str, T) -> Result<(), SetError>,
+) -> Result<(), SetError> {
+    each_line(file, |number, line| {
+        let place = format!("{}:{number}", file_name(file));
         match serde_json::from_str(line) {
             Ok(value) => take(place, line, value),
-            Err(error) => Err(SetFault::new(place, format!("is not a line as expected: {error}"))),
+            Err(error) => Err(SetError::new(place, format!("invalid line: {error}"))),
         }
     })
 }
 
-/// Calls for each line that is not empty, with its number from 1 on.
-fn lines(file: &Path, mut take: impl FnMut(usize, &str) -> Result<(), SetFault>) -> Result<(), SetFault> {
-    let fault = |message: String| SetFault::new(named(file), message);
+/// Calls `take` for each non-empty line, with its 1-based number.
+fn each_line(file: &Path, mut take: impl FnMut(usize, &str) -> Result<(), SetError>) -> Result<(), SetError> {
+    let fault = |message: String| SetError::new(file_name(file), message);
     let opened = File::open(file).map_err(|error| fault(format!("can't be read: {error}")))?;
     let mut reader = BufReader::new(opened);
     let mut line = String::new();
@@ -218,7 +218,7 @@ fn lines(file: &Path, mut take: impl FnMut(usize, &str) -> Result<(), SetFault>)
     Ok(())
 }
 
-fn named(file: &Path) -> String {
+fn file_name(file: &Path) -> String {
     file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

@@ -1,4 +1,4 @@
-//! What differs between two ways of finding, question by question. Pure.
+//! Paired comparison of two runs, query by query. Pure.
 
 use std::collections::HashMap;
 
@@ -7,65 +7,65 @@ use serde::Serialize;
 use super::{Difference, QueryScore, Report, Stage};
 use crate::find::Mode;
 
-/// How many questions are named that got better, and how many that got worse.
+/// Maximum number of improved and of regressed queries listed by name.
 const MAX_NAMED_QUERIES: usize = 5;
 
-/// What nDCG@10 has gained or lost.
+/// The change in nDCG@10.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// The one that is compared.
+    /// The mode compared.
     pub mode: Mode,
-    /// What it is compared with.
+    /// The baseline.
     pub with: Baseline,
-    /// How many questions both were asked.
+    /// Number of queries in both.
     pub questions: usize,
-    /// The mean difference, with its interval.
+    /// Mean difference with its confidence interval.
     pub difference: Difference,
-    /// How many of them did better.
+    /// Number of improved queries.
     pub better_count: usize,
-    /// How many did worse.
+    /// Number of regressed queries.
     pub worse_count: usize,
-    /// Those that gained the most.
+    /// The most improved queries.
     pub better: Vec<QueryChange>,
-    /// Those that lost the most.
+    /// The most regressed queries.
     pub worse: Vec<QueryChange>,
 }
 
-/// What a run is compared with.
+/// The baseline of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Baseline {
-    /// The same, the last time.
+    /// The same mode in the last run.
     LastRun,
-    /// Words only, in this run.
+    /// Lexical search in this run.
     Lexical,
-    /// Meaning only, in this run.
+    /// Vector search in this run.
     Vector,
 }
 
-/// A question that is answered better or worse.
+/// A query whose score changed.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryChange {
-    /// Its id.
+    /// Query id.
     pub id: String,
-    /// The question itself.
+    /// Query text.
     pub text: String,
-    /// nDCG@10 of what it is compared with.
+    /// nDCG@10 of the baseline.
     pub before: f64,
-    /// nDCG@10.
+    /// nDCG@10 now.
     pub now: f64,
 }
 
-/// A run and the one before it.
+/// Compares a run with the last one.
 pub fn with_last(report: &Report, last: &Report) -> Vec<Comparison> {
     let of_last = |mode: Mode| last.stages.iter().find(|stage| stage.mode == mode);
     let both = report.stages.iter().filter_map(|now| Some((now, of_last(now.mode)?)));
     both.filter_map(|(now, before)| compare(now, Baseline::LastRun, before)).collect()
 }
 
-/// Words and meaning together, and each of the two alone.
+/// Compares hybrid search with lexical and with vector search.
 pub fn with_stages(report: &Report) -> Vec<Comparison> {
     let of = |mode: Mode| report.stages.iter().find(|stage| stage.mode == mode);
     let Some(both) = of(Mode::Hybrid) else { return Vec::new() };
@@ -73,11 +73,11 @@ pub fn with_stages(report: &Report) -> Vec<Comparison> {
     alone.into_iter().filter_map(|(mode, other)| compare(both, other, of(mode)?)).collect()
 }
 
-/// Nothing where they share no question.
+/// Compares two stages; `None` if they share no query.
 fn compare(now: &Stage, with: Baseline, before: &Stage) -> Option<Comparison> {
     let known: HashMap<&str, &QueryScore> =
         before.questions.iter().map(|one| (one.id.as_str(), one)).collect();
-    // A question that was put in other words is another one.
+    // A reworded query is a different query.
     let pairs = now.questions.iter().filter_map(|one| {
         let before = known.get(one.id.as_str()).filter(|before| before.text == one.text)?;
         Some(QueryChange { id: one.id.clone(), text: one.text.clone(), before: before.ndcg, now: one.ndcg })
@@ -98,7 +98,7 @@ fn compare(now: &Stage, with: Baseline, before: &Stage) -> Option<Comparison> {
 }
 
 impl QueryChange {
-    /// How much better it is.
+    /// Gain in nDCG@10.
     pub fn gain(&self) -> f64 {
         self.now - self.before
     }

@@ -4,16 +4,16 @@ use std::{fs, io, path::Path};
 
 use super::Report;
 
-/// The file.
-const NAME: &str = "last.json";
+/// File name.
+const FILE_NAME: &str = "last.json";
 
-/// The last run, if there is one that can be read. Blocks.
+/// Reads the last run; `None` if missing or unreadable. Blocks.
 pub fn last_run(folder: &Path) -> Option<Report> {
-    let text = fs::read(folder.join(NAME)).ok()?;
+    let text = fs::read(folder.join(FILE_NAME)).ok()?;
     serde_json::from_slice(&text).ok()
 }
 
-/// Saves a run as the last one, with the modes of the run before that it did not use. Blocks.
+/// Saves a run as the last one; modes that it did not cover are carried over from the previous run. Blocks.
 pub fn save_last_run(folder: &Path, report: &Report) -> io::Result<()> {
     let mut all = report.clone();
     let is_in_report =
@@ -23,6 +23,6 @@ pub fn save_last_run(folder: &Path, report: &Report) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let new = folder.join("last.json.new");
     fs::write(&new, serde_json::to_vec(&all)?)?;
-    // In one step: whoever reads meanwhile sees the one or the other.
-    fs::rename(new, folder.join(NAME))
+    // Atomic replace: a concurrent reader sees either the old or the new file.
+    fs::rename(new, folder.join(FILE_NAME))
 }

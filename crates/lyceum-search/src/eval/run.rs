@@ -1,4 +1,4 @@
-//! A run: every question asked as a caller asks it, and what came judged.
+//! Runs a test set: every query as a caller sends it, results scored.
 
 use std::{
     collections::HashSet,
@@ -19,81 +19,81 @@ use crate::{
     search::{Search, State, Status},
 };
 
-/// How many results are asked for as a caller asks: what nDCG and MRR look at.
+/// Cut-off of nDCG and MRR; the number of results a caller typically requests.
 const NDCG_DEPTH: usize = 10;
 
-/// How far is looked for all answers.
+/// Cut-off of recall.
 const RECALL_DEPTH: usize = 100;
 
-/// Within how many results one must be, for a glance to be enough.
+/// Cut-off of the hit rate.
 const SUCCESS_DEPTH: usize = 3;
 
-/// How many questions are asked before time is taken.
+/// Queries run before latency is measured.
 const WARM_UP_QUERIES: usize = 5;
 
-/// How often is looked whether all vectors are there.
+/// How often to check whether embedding is complete.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// How long nothing may change while vectors are made or a model is fetched.
+/// Give up if nothing changes for this long during embedding or model download.
 const STALL_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// The set.
+    /// The test set.
     pub set: String,
-    /// When it was.
+    /// Time of the run.
     pub at: Timestamp,
-    /// How many documents were searched.
+    /// Number of documents in the index.
     pub documents: i64,
-    /// How many passages they have.
+    /// Number of chunks in the index.
     pub chunks: i64,
-    /// The model, where meaning was searched.
+    /// The embedding model, if any mode used it.
     pub model: Option<Identity>,
-    /// Each way of finding.
+    /// Scores by search mode.
     pub stages: Vec<Stage>,
 }
 
-/// One way of finding, over all questions.
+/// Scores of one search mode over all queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stage {
-    /// Which it is.
+    /// The search mode.
     pub mode: Mode,
-    /// The mean of nDCG@10.
+    /// Mean nDCG@10.
     pub ndcg: Mean,
-    /// The mean of the reciprocal rank within ten.
+    /// MRR@10.
     pub mrr: Mean,
-    /// The mean of recall@100.
+    /// Mean recall@100.
     pub recall: Mean,
-    /// The share of questions with an answer among the first three.
+    /// Hit rate @3.
     pub hit: Mean,
-    /// How long answers took.
+    /// Query latency.
     pub latency: Latency,
-    /// Why answers were poorer than they could be, or were refused; each reason once.
+    /// Distinct reasons for degraded or rejected queries.
     pub problems: Vec<String>,
-    /// Each question.
+    /// Scores by query.
     pub questions: Vec<QueryScore>,
 }
 
-/// What became of a question.
+/// Scores of one query.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QueryScore {
-    /// Its id.
+    /// Query id.
     pub id: String,
-    /// The question itself.
+    /// Query text.
     pub text: String,
     /// nDCG@10.
     pub ndcg: f64,
-    /// The reciprocal rank within ten.
+    /// Reciprocal rank @10.
     pub reciprocal_rank: f64,
     /// Recall@100.
     pub recall: f64,
-    /// One where an answer is among the first three.
+    /// Hit @3: 1 or 0.
     pub hit: f64,
-    /// How long the answer took, in milliseconds.
+    /// Latency in milliseconds.
     pub ms: f64,
 }
 
@@ -102,14 +102,14 @@ pub struct QueryScore {
 pub struct Progress {
     /// The search mode.
     pub mode: Mode,
-    /// How many questions have been asked.
+    /// Queries done.
     pub done: usize,
-    /// Of how many.
+    /// Total queries.
     pub of: usize,
 }
 
 impl Stage {
-    /// What the questions come to.
+    /// Aggregates the scores of single queries.
     pub fn of(mode: Mode, questions: Vec<QueryScore>, problems: Vec<String>) -> Self {
         let all = |value: fn(&QueryScore) -> f64| questions.iter().map(value).collect::<Vec<f64>>();
         Self {
@@ -125,12 +125,12 @@ impl Stage {
     }
 }
 
-/// Asks every question in each of the ways.
+/// Runs every query in each mode.
 pub async fn run(
     search: &Search,
     set: &Set,
     modes: &[Mode],
-    mut say: impl FnMut(Progress),
+    mut report_progress: impl FnMut(Progress),
 ) -> Result<Report, Error> {
     let status = search.status().await?;
     let opened = search.opened().await?;
@@ -139,14 +139,14 @@ pub async fn run(
         for question in set.questions.iter().take(WARM_UP_QUERIES) {
             let _unmeasured = run_query(search, question, mode).await;
         }
-        // Nor may a question be quick because it was asked before.
+        // The warm-up must not leave cached query vectors.
         search.query_vectors.clear();
         let (mut scored, mut problems) = (Vec::with_capacity(set.questions.len()), Vec::new());
         for (done, question) in (1..).zip(&set.questions) {
             let (score, problem) = run_query(search, question, mode).await?;
             scored.push(score);
             problems.extend(problem.filter(|problem| !problems.contains(problem)));
-            say(Progress { mode, done, of: set.questions.len() });
+            report_progress(Progress { mode, done, of: set.questions.len() });
         }
         stages.push(Stage::of(mode, scored, problems));
     }
@@ -156,7 +156,7 @@ pub async fn run(
     Ok(Report { set: set.name.clone(), at: Timestamp::now(), documents, chunks, model, stages })
 }
 
-/// Asks as a caller does, then looks further for what else could have been found.
+/// Runs a query as a caller does, then extends the ranking to the recall cut-off.
 async fn run_query(
     search: &Search,
     question: &Question,
@@ -164,21 +164,21 @@ async fn run_query(
 ) -> Result<(QueryScore, Option<String>), Error> {
     let Question { id, text, filter, expected } = question;
     let query = Query { text: text.clone(), filter: filter.clone(), limit: NDCG_DEPTH, mode, facets: false };
-    let unanswered = QueryScore { id: id.clone(), text: text.clone(), ..QueryScore::default() };
+    let unscored = QueryScore { id: id.clone(), text: text.clone(), ..QueryScore::default() };
     let answer = match search.find(query.clone()).await {
         Ok(answer) => answer,
-        // What is refused is not found.
-        Err(Error::Query(reason)) => return Ok((unanswered, Some(reason))),
+        // A rejected query scores zero.
+        Err(Error::Query(reason)) => return Ok((unscored, Some(reason))),
         Err(error) => return Err(error),
     };
     let mut found: Vec<(Arc<Facts>, f32)> =
         answer.hits.into_iter().map(|hit| (hit.facts, hit.rerank_score.unwrap_or(hit.score))).collect();
-    // What was shown stays first, in the order it was shown in: a reranker may have changed it.
+    // The results of the caller's query come first, in their order, which a reranker may have changed.
     let shown: HashSet<String> = found.iter().map(|(facts, _)| facts.key()).collect();
     let ranked = search.rank(query, RECALL_DEPTH).await?;
     let ranked = ranked.into_iter().filter(|one| !shown.contains(&one.facts.key()));
     found.extend(ranked.map(|one| (one.facts, one.score)));
-    let judged = both_ways(&found).map(|found| expected.judge(found));
+    let judged = both_tie_orders(&found).map(|found| expected.judge(found));
     let mean = |measure: &dyn Fn(&JudgedResults) -> f64| judged.iter().map(measure).sum::<f64>() / 2.0;
     let scored = QueryScore {
         ndcg: mean(&|judged| judged.ndcg(NDCG_DEPTH)),
@@ -186,40 +186,40 @@ async fn run_query(
         recall: mean(&|judged| judged.recall(RECALL_DEPTH)),
         hit: mean(&|judged| judged.hit(SUCCESS_DEPTH)),
         ms: answer.took.as_secs_f64() * 1000.0,
-        ..unanswered
+        ..unscored
     };
     Ok((scored, answer.degraded))
 }
 
-/// Pages of one score have no order of their own, so they are judged in both: else a set with twins in it would reward
-/// whoever happens to keep the order of its files.
-fn both_ways(found: &[(Arc<Facts>, f32)]) -> [Vec<&Facts>; 2] {
-    let twins = found.chunk_by(|(_, a), (_, b)| a.total_cmp(b).is_eq());
+/// The ranking with ties in both orders. Scores are averaged over the two: otherwise duplicates in a test set would
+/// reward whichever order ties happen to have.
+fn both_tie_orders(found: &[(Arc<Facts>, f32)]) -> [Vec<&Facts>; 2] {
+    let ties = found.chunk_by(|(_, a), (_, b)| a.total_cmp(b).is_eq());
     [
         found.iter().map(|(facts, _)| facts.as_ref()).collect(),
-        twins.flat_map(|twins| twins.iter().rev()).map(|(facts, _)| facts.as_ref()).collect(),
+        ties.flat_map(|ties| ties.iter().rev()).map(|(facts, _)| facts.as_ref()).collect(),
     ]
 }
 
-/// Waits until every passage has its vector and answers are found by them; says why where that can't be.
+/// Waits until every chunk has a vector and queries use them; returns the reason if that fails.
 ///
-/// [`Search::keep_open`] and [`Search::keep_embedded`] have to be at work.
-pub async fn until_embedded(search: &Search, mut say: impl FnMut(&Status)) -> Result<(), String> {
+/// Requires that [`Search::keep_open`] and [`Search::keep_embedded`] are running.
+pub async fn until_embedded(search: &Search, mut report_progress: impl FnMut(&Status)) -> Result<(), String> {
     let opened = search.opened().await.map_err(|error| error.to_string())?;
     let mut changed = tokio::time::Instant::now();
     let mut before = None;
     loop {
         let model = search.model.borrow().clone();
         let status = search.status().await.map_err(|error| error.to_string())?;
-        say(&status);
+        report_progress(&status);
         match &model {
             ModelStatus::Off => return Ok(()),
             ModelStatus::Failed(failure) => return Err(failure.detail.clone()),
             ModelStatus::Preparing => {}
             ModelStatus::Ready => {
-                let wanted = search.wanted.load(Ordering::Relaxed);
+                let target_model = search.target_model.load(Ordering::Relaxed);
                 let used = opened.active().map(|active| active.model);
-                if status.state == State::Ready && status.pending == 0 && used == Some(wanted) {
+                if status.state == State::Ready && status.pending == 0 && used == Some(target_model) {
                     break;
                 }
             }
@@ -233,7 +233,7 @@ pub async fn until_embedded(search: &Search, mut say: impl FnMut(&Status)) -> Re
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
-    // The last of them are saved a moment before they are in memory.
+    // Vectors are stored shortly before they reach the in-memory cache.
     let followed = tokio::task::spawn_blocking(move || opened.follow());
     let followed = followed.await.map_err(|error| error.to_string())?;
     followed.map_err(|error| error.to_string())

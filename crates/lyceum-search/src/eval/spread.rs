@@ -1,46 +1,46 @@
-//! Figures that stand for many, and how much of them is chance. Pure: the same values always give the same figures.
+//! Means, bootstrap confidence intervals and latency quantiles. Pure and deterministic.
 
 use serde::{Deserialize, Serialize};
 
-/// How often questions are drawn anew.
+/// Number of bootstrap resamples.
 const RESAMPLES: usize = 2_000;
 
-/// Where the dice begin.
+/// Seed of the random generator.
 const SEED: u64 = 0x6c79_6365_756d;
 
-/// A mean, and how far another choice of as many questions would move it.
+/// A mean with its uncertainty.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// Half of the width of its 95 % interval.
+    /// Half-width of the 95 % confidence interval.
     pub noise: f64,
 }
 
-/// What differs between two runs over the same questions.
+/// Paired difference of two runs over the same queries.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The mean of the differences.
+    /// Mean of the differences.
     pub mean: f64,
-    /// Where its 95 % interval begins.
+    /// Lower bound of the 95 % confidence interval.
     pub low: f64,
-    /// Where it ends.
+    /// Upper bound.
     pub high: f64,
 }
 
-/// How long answers took, in milliseconds.
+/// Latency quantiles, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Half of them took no longer.
+    /// Median.
     pub p50: f64,
-    /// 95 of 100 took no longer.
+    /// 95th percentile.
     pub p95: f64,
-    /// 99 of 100 took no longer.
+    /// 99th percentile.
     pub p99: f64,
 }
 
 impl Mean {
-    /// The mean of one value for each question.
+    /// Computes the mean of one value per query.
     pub fn of(values: &[f64]) -> Self {
         let Difference { mean, low, high } = Difference::of(values);
         Self { mean, noise: (high - low) / 2.0 }
@@ -48,28 +48,28 @@ impl Mean {
 }
 
 impl Difference {
-    /// The mean of one difference for each question, by a bootstrap over questions.
+    /// Computes the mean of one difference per query, with a bootstrap over queries.
     pub fn of(differences: &[f64]) -> Self {
         let mean = mean(differences.iter().copied(), differences.len());
         if differences.is_empty() {
             return Self { mean, low: mean, high: mean };
         }
-        let mut dice = SplitMix64(SEED);
-        let mut drawn = || differences.get(dice.below(differences.len())).copied().unwrap_or_default();
-        let mut means: Vec<f64> = (0..RESAMPLES).map(|_| mean_of(&mut drawn, differences.len())).collect();
+        let mut random = SplitMix64(SEED);
+        let mut sample = || differences.get(random.below(differences.len())).copied().unwrap_or_default();
+        let mut means: Vec<f64> = (0..RESAMPLES).map(|_| mean_of(&mut sample, differences.len())).collect();
         means.sort_by(f64::total_cmp);
         let at = |share: f64| quantile(&means, share);
         Self { mean, low: at(0.025), high: at(0.975) }
     }
 
-    /// Whether it is more than chance.
+    /// Whether the confidence interval excludes zero.
     pub fn is_significant(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
 
 impl Latency {
-    /// The quantiles of times in milliseconds.
+    /// Computes the quantiles of times in milliseconds.
     pub fn of(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);
         let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|share| quantile(&times, share));
@@ -77,21 +77,21 @@ impl Latency {
     }
 }
 
-fn mean_of(drawn: &mut impl FnMut() -> f64, count: usize) -> f64 {
-    mean((0..count).map(|_| drawn()), count)
+fn mean_of(sample: &mut impl FnMut() -> f64, count: usize) -> f64 {
+    mean((0..count).map(|_| sample()), count)
 }
 
 fn mean(values: impl Iterator<Item = f64>, count: usize) -> f64 {
     if count == 0 { 0.0 } else { values.sum::<f64>() / count as f64 }
 }
 
-/// The value that this share of all don't exceed; always one that occurred. They are in order.
+/// Nearest-rank quantile of sorted values; always one of the values.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share).ceil() as usize;
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
 }
 
-/// Splitmix64: small, even enough for drawing questions, and the same on every machine.
+/// SplitMix64: small, uniform enough for resampling, and the same on every machine.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -100,8 +100,8 @@ impl SplitMix64 {
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let drawn = (u128::from(z ^ (z >> 31)) * limit as u128) >> 64;
-        usize::try_from(drawn).unwrap_or_default()
+        let sample = (u128::from(z ^ (z >> 31)) * limit as u128) >> 64;
+        usize::try_from(sample).unwrap_or_default()
     }
 }
 

@@ -1,4 +1,4 @@
-//! A run from pages to figures, with a model that is none.
+//! A whole evaluation run, with a fake model.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -9,15 +9,15 @@ use tokio_util::sync::CancellationToken;
 
 use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
 
-use super::{Expected, Question, Set, is_meant, last_run, run, save_last_run, until_embedded};
+use super::{Expected, Question, Set, last_run, matches_name, run, save_last_run, until_embedded};
 use crate::{Facts, Filter, Kind, Mode, Options, Page, Search};
 
-/// A vector of which letters a text has.
+/// Embeds a text as its letter counts.
 #[derive(Debug)]
-struct Letters(Identity);
+struct LetterCounts(Identity);
 
 #[async_trait]
-impl Embedder for Letters {
+impl Embedder for LetterCounts {
     fn identity(&self) -> &Identity {
         &self.0
     }
@@ -46,7 +46,7 @@ fn letters() -> Arc<dyn Embedder> {
         dimensions: 26,
         max_tokens: 256,
     };
-    Arc::new(Letters(identity))
+    Arc::new(LetterCounts(identity))
 }
 
 fn page(id: &str, body: &str) -> Page {
@@ -100,9 +100,9 @@ async fn a_run_asks_in_every_way_and_is_kept() {
     ];
     let set = Set { name: "tiny".to_owned(), questions };
     let modes = [Mode::Hybrid, Mode::Lexical, Mode::Vector];
-    let mut said = 0;
-    let report = run(&search, &set, &modes, |_| said += 1).await.unwrap();
-    assert_eq!((said, report.documents, report.stages.len()), (9, 2, 3));
+    let mut progress_calls = 0;
+    let report = run(&search, &set, &modes, |_| progress_calls += 1).await.unwrap();
+    assert_eq!((progress_calls, report.documents, report.stages.len()), (9, 2, 3));
     assert_eq!(report.model.as_ref().unwrap().name, "letters");
     for stage in &report.stages {
         let of_each: Vec<f64> = stage.questions.iter().map(|one| one.ndcg).collect();
@@ -114,15 +114,15 @@ async fn a_run_asks_in_every_way_and_is_kept() {
     assert_eq!(last_run(folder.path()), None);
     save_last_run(folder.path(), &report).unwrap();
     assert_eq!(last_run(folder.path()), Some(report.clone()));
-    let words_only = run(&search, &set, &[Mode::Lexical], |_| {}).await.unwrap();
-    save_last_run(folder.path(), &words_only).unwrap();
+    let lexical_only = run(&search, &set, &[Mode::Lexical], |_| {}).await.unwrap();
+    save_last_run(folder.path(), &lexical_only).unwrap();
     let modes: Vec<Mode> = last_run(folder.path()).unwrap().stages.iter().map(|stage| stage.mode).collect();
     assert_eq!(modes, [Mode::Lexical, Mode::Hybrid, Mode::Vector]);
 
-    // The same text again: which of the two is first says nothing.
-    let twin = Page { facts: page("bread", "").facts, ..page("bread", "bread is baked in an oven") };
-    let twin = Page { facts: Facts { id: "twin".to_owned(), ..twin.facts }, ..twin };
-    assert!(search.apply("source", vec![twin], Vec::new()).await.unwrap());
+    // A duplicate text: the order of the two is arbitrary.
+    let duplicate = Page { facts: page("bread", "").facts, ..page("bread", "bread is baked in an oven") };
+    let duplicate = Page { facts: Facts { id: "twin".to_owned(), ..duplicate.facts }, ..duplicate };
+    assert!(search.apply("source", vec![duplicate], Vec::new()).await.unwrap());
     until_embedded(&search, |_| {}).await.unwrap();
     for id in ["bread", "twin"] {
         let expected = Expected::Graded(HashMap::from([(id.to_owned(), 1)]));
@@ -160,10 +160,10 @@ async fn without_a_model_it_is_said_why() {
 fn a_page_is_meant_by_its_path_its_folder_or_its_key() {
     let facts = page("bread", "").facts;
     for name in ["guides/bread.md", "guides", "guides/", "docs/bread"] {
-        assert!(is_meant(name, &facts), "{name}");
+        assert!(matches_name(name, &facts), "{name}");
     }
     for name in ["guides/bread", "gui", "bread", "docs/", "guides/bread.md/"] {
-        assert!(!is_meant(name, &facts), "{name}");
+        assert!(!matches_name(name, &facts), "{name}");
     }
 }
 
@@ -171,7 +171,7 @@ fn a_page_is_meant_by_its_path_its_folder_or_its_key() {
 fn a_folder_is_found_once() {
     let [a, b, c] = ["a", "b", "c"].map(|id| page(id, "").facts);
     let expected = Expected::Named(vec!["guides/".to_owned(), "docs/c".to_owned()]);
-    // The first page fulfils the folder, the second nothing, the third its own name.
+    // The first page matches the folder, the second nothing, the third its own key.
     let judged = expected.judge([&a, &b, &c]);
     assert_eq!((judged.recall(2), judged.recall(3), judged.reciprocal_rank(10)), (0.5, 1.0, 1.0));
 }

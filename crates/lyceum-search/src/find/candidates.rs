@@ -1,4 +1,5 @@
-//! Candidates: the best of words and the best of vectors, each with both scores, in one order. Blocks.
+//! Candidate retrieval: the top pages of lexical and of vector search, each with both scores, fused into one ranking.
+//! Blocks.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -12,15 +13,15 @@ use crate::{
     error::Error,
     fuse::{self, Candidate, FusedCandidate},
     lexical::{IndexError, Lexical, ParsedQuery},
-    memory::{AllowedPages, Card, Memory},
+    memory::{AllowedPages, Entry, Memory},
     search::OpenIndex,
     vectors::VectorHit,
 };
 
-/// How many words of a question are perhaps put right: who mistypes more asks with too many.
+/// Maximum number of query words checked for spelling.
 const MAX_CORRECTED_WORDS: usize = 12;
 
-/// A chunk of a candidate, as it is shown.
+/// The chunk that represents a candidate.
 #[derive(Debug, Clone)]
 pub(super) struct Passage {
     pub heading: String,
@@ -29,10 +30,10 @@ pub(super) struct Passage {
     pub text: String,
 }
 
-/// A candidate with the passage that is shown.
+/// A candidate with its passage.
 #[derive(Debug, Clone)]
 pub(super) struct CandidateHit {
-    pub card: Card,
+    pub entry: Entry,
     pub fused: FusedCandidate,
     pub passage: Passage,
     pub rerank: Option<f32>,
@@ -48,83 +49,84 @@ pub(super) struct QueryVector {
 /// The candidates of a query.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    pub found: Vec<CandidateHit>,
-    pub words: ParsedQuery,
+    pub hits: Vec<CandidateHit>,
+    pub parsed: ParsedQuery,
     pub degraded: Vec<String>,
     pub suggestion: Option<String>,
     pub facets: Option<Facets>,
-    /// Another model than that of the question was in use by then: its vectors were not asked.
-    pub is_exchanged: bool,
+    /// The active model is no longer the one that embedded the query, so vector search was skipped.
+    pub model_changed: bool,
 }
 
 /// Retrieves the candidates of both stages.
 pub(super) fn retrieve(
     opened: &OpenIndex,
     query: &Query,
-    words: &ParsedQuery,
+    parsed: &ParsedQuery,
     query_vector: Option<&QueryVector>,
 ) -> Result<Candidates, Error> {
-    let mut candidates = Candidates { words: words.clone(), ..Candidates::default() };
+    let mut candidates = Candidates { parsed: parsed.clone(), ..Candidates::default() };
     let lexical = opened.lexical().filter(|_| query.mode != Mode::Vector);
     if lexical.is_none() && query.mode != Mode::Vector {
         candidates.degraded.push("the lexical index is being rebuilt: vector results only".to_owned());
     }
-    let (fused, cards) = {
+    let (fused, entries) = {
         let memory = opened.memory();
         let used = memory.active().map(|active| active.model);
-        candidates.is_exchanged = query_vector.is_some_and(|query_vector| Some(query_vector.model) != used);
+        candidates.model_changed = query_vector.is_some_and(|query_vector| Some(query_vector.model) != used);
         let vector =
-            query_vector.filter(|_| !candidates.is_exchanged).map(|query_vector| &*query_vector.vector);
-        // An index that is being rebuilt has seen no event before its first commit.
+            query_vector.filter(|_| !candidates.model_changed).map(|query_vector| &*query_vector.vector);
+        // An index that is being rebuilt is at position 0 until its first commit.
         if lexical.as_ref().is_some_and(|lexical| lexical.seen() == 0) && memory.seq > 0 {
             candidates
                 .degraded
                 .push("the lexical index is being built: some pages are not found yet".to_owned());
         }
         let allowed = memory.allowed(&query.filter);
-        // A reranker sees as many as there may be results; without one, only what is shown is read.
+        // A reranker gets MAX_RESULTS candidates; without one, only the requested results are read.
         let read = if opened.rerank.is_some() { MAX_RESULTS } else { query.limit.clamp(1, MAX_RESULTS) };
-        // By words alone the best are enough, and some more: a page may be gone by now, and of equals at the end of what is
-        // shown the one that came first is to be shown, not the one that the engine took first.
+        // Lexical search alone only needs the requested results plus a margin: a page may be deleted by now, and ties
+        // at the cut-off are broken by page id, not by the engine's document order.
         let depth = if vector.is_some() || query.facets { MAX_CANDIDATES } else { read + MAX_RESULTS };
-        let fused = order(&memory, lexical.as_deref(), words, vector, &allowed, depth, &mut candidates);
+        let fused =
+            rank_candidates(&memory, lexical.as_deref(), parsed, vector, &allowed, depth, &mut candidates);
         if query.facets {
             candidates.facets =
-                facets(&memory, lexical.as_deref(), words, &allowed, &fused, &mut candidates.degraded);
+                facets(&memory, lexical.as_deref(), parsed, &allowed, &fused, &mut candidates.degraded);
         }
         let best: Vec<FusedCandidate> = fused.into_iter().take(read).collect();
-        let cards: HashMap<i64, Card> = best
+        let entries: HashMap<i64, Entry> = best
             .iter()
-            .filter_map(|one| Some((one.candidate.page, memory.card(one.candidate.page)?.clone())))
+            .filter_map(|one| Some((one.candidate.page, memory.entry(one.candidate.page)?.clone())))
             .collect();
-        (best, cards)
+        (best, entries)
     };
-    let stems = Stems::of(words);
-    candidates.found = opened.db.read_here(|tx| {
-        let mut found = Vec::with_capacity(fused.len());
+    let stems = Stems::of(parsed);
+    candidates.hits = opened.db.read_here(|tx| {
+        let mut hits = Vec::with_capacity(fused.len());
         for one in fused {
-            let Some(card) = cards.get(&one.candidate.page) else { continue };
+            let Some(entry) = entries.get(&one.candidate.page) else { continue };
             let passage = passage(tx, &one.candidate, &stems)?;
             let passage = match passage {
                 Some(passage) => passage,
-                None if pages::page(tx, card.id)?.is_some() => without_text(card),
+                None if pages::page(tx, entry.id)?.is_some() => fallback_passage(entry),
                 None => continue,
             };
-            found.push(CandidateHit { card: card.clone(), fused: one, passage, rerank: None });
+            hits.push(CandidateHit { entry: entry.clone(), fused: one, passage, rerank: None });
         }
-        Ok::<_, DbError>(found)
+        Ok::<_, DbError>(hits)
     })?;
     if let Some(lexical) = &lexical {
-        candidates.suggestion = suggestion(lexical, words, query.text.trim());
+        candidates.suggestion = suggestion(lexical, parsed, query.text.trim());
     }
     Ok(candidates)
 }
 
-/// The first so many candidates in their order, with nothing to show.
+/// Ranks the first `depth` candidates, without passages.
 pub(super) fn rank(
     opened: &OpenIndex,
     query: &Query,
-    words: &ParsedQuery,
+    parsed: &ParsedQuery,
     query_vector: Option<&QueryVector>,
     depth: usize,
 ) -> Vec<RankedPage> {
@@ -135,58 +137,59 @@ pub(super) fn rank(
         .filter(|query_vector| Some(query_vector.model) == used)
         .map(|query_vector| &*query_vector.vector);
     let allowed = memory.allowed(&query.filter);
-    let fused = order(
+    let fused = rank_candidates(
         &memory,
         lexical.as_deref(),
-        words,
+        parsed,
         vector,
         &allowed,
         MAX_CANDIDATES,
         &mut Candidates::default(),
     );
     let ranked = fused.into_iter().take(depth).filter_map(|one| {
-        let card = memory.card(one.candidate.page)?;
-        Some(RankedPage { source: card.source.clone(), facts: card.facts.clone(), score: one.score })
+        let entry = memory.entry(one.candidate.page)?;
+        Some(RankedPage { source: entry.source.clone(), facts: entry.facts.clone(), score: one.score })
     });
     ranked.collect()
 }
 
-/// Every candidate, the best first. Of those that words find, so many are candidates at.
-fn order(
+/// Retrieves, fuses and smooths candidates, best first. Takes at most `depth` from lexical search.
+fn rank_candidates(
     memory: &Memory,
     lexical: Option<&Lexical>,
-    words: &ParsedQuery,
+    parsed: &ParsedQuery,
     vector: Option<&[f32]>,
     allowed: &AllowedPages,
     depth: usize,
     candidates: &mut Candidates,
 ) -> Vec<FusedCandidate> {
-    let mut by_words = HashMap::new();
+    let mut bm25_scores = HashMap::new();
     if let Some(lexical) = lexical {
-        let best = attempt(candidates, lexical.best(words, depth, allowed));
-        by_words.extend(best.unwrap_or_default().into_iter().map(|one| (one.page, one.score)));
+        let best = or_degrade(candidates, lexical.top_pages(parsed, depth, allowed));
+        bm25_scores.extend(best.unwrap_or_default().into_iter().map(|one| (one.page, one.score)));
     }
-    let mut near = HashMap::new();
+    let mut cosines = HashMap::new();
     if let Some(vector) = vector {
-        near = by_page(memory, &memory.nearest(vector, MAX_CANDIDATES * 4, allowed));
-        keep_best(&mut near, MAX_CANDIDATES);
-        let without: Vec<i64> = by_words.keys().filter(|page| !near.contains_key(page)).copied().collect();
-        near.extend(by_page(memory, &memory.near(vector, &without)));
+        cosines = by_page(memory, &memory.nearest(vector, MAX_CANDIDATES * 4, allowed));
+        keep_best(&mut cosines, MAX_CANDIDATES);
+        let without: Vec<i64> =
+            bm25_scores.keys().filter(|page| !cosines.contains_key(page)).copied().collect();
+        cosines.extend(by_page(memory, &memory.cosines(vector, &without)));
         if let Some(lexical) = lexical {
             let without: Vec<i64> =
-                near.keys().filter(|page| !by_words.contains_key(page)).copied().collect();
-            by_words.extend(attempt(candidates, lexical.score(words, &without)).unwrap_or_default());
+                cosines.keys().filter(|page| !bm25_scores.contains_key(page)).copied().collect();
+            bm25_scores.extend(or_degrade(candidates, lexical.score(parsed, &without)).unwrap_or_default());
         }
     }
-    if lexical.is_some() && !words.phrases.is_empty() {
-        // What is quoted must be there, however near a page is otherwise.
-        near.retain(|page, _| by_words.contains_key(page));
+    if lexical.is_some() && !parsed.phrases.is_empty() {
+        // Quoted phrases are mandatory, however high the cosine.
+        cosines.retain(|page, _| bm25_scores.contains_key(page));
     }
-    let pages: HashSet<i64> = by_words.keys().chain(near.keys()).copied().collect();
+    let pages: HashSet<i64> = bm25_scores.keys().chain(cosines.keys()).copied().collect();
     let candidates = pages.iter().filter_map(|page| {
-        let card = memory.card(*page)?;
-        let (bm25, cosine) = (by_words.get(page).copied(), near.get(page).copied());
-        Some(Candidate { page: *page, kind: card.facts.kind, bm25, cosine })
+        let entry = memory.entry(*page)?;
+        let (bm25, cosine) = (bm25_scores.get(page).copied(), cosines.get(page).copied());
+        Some(Candidate { page: *page, kind: entry.facts.kind, bm25, cosine })
     });
     let mut fused = fuse::fuse(candidates);
     if vector.is_some() {
@@ -196,8 +199,8 @@ fn order(
     fused
 }
 
-/// The chunk of a candidate that is shown: the nearest, unless it has none of the words that the page was found by; then
-/// the one with the most of them.
+/// Selects the chunk to show: the nearest by cosine; if that has no query term although the page matched lexically, the
+/// chunk with the most query terms.
 fn passage(tx: &Tx<'_>, candidate: &Candidate, stems: &Stems<'_>) -> Result<Option<Passage>, DbError> {
     let nearest = match candidate.cosine {
         Some((_, chunk)) => pages::chunk(tx, chunk)?,
@@ -207,7 +210,7 @@ fn passage(tx: &Tx<'_>, candidate: &Candidate, stems: &Stems<'_>) -> Result<Opti
     let chosen = match nearest {
         Some(chunk) if is_shown(&chunk) => Some(chunk),
         nearest => {
-            // Words may also stand in the title or in tags only.
+            // The terms may be in the title or tags only.
             let best = pages::best_chunk(tx, candidate.page, |text| stems.count(text))?;
             match (best, nearest) {
                 (Some((_, 0)), Some(nearest)) => Some(nearest),
@@ -222,33 +225,33 @@ fn passage(tx: &Tx<'_>, candidate: &Candidate, stems: &Stems<'_>) -> Result<Opti
     }))
 }
 
-/// What is shown of a page that has no text of its own.
-fn without_text(card: &Card) -> Passage {
-    let facts = &card.facts;
+/// The passage of a page without a body: its description or title.
+fn fallback_passage(entry: &Entry) -> Passage {
+    let facts = &entry.facts;
     let text = if facts.description.is_empty() { &facts.title } else { &facts.description };
     Passage { heading: String::new(), first_line: 1, last_line: 1, text: text.clone() }
 }
 
-fn by_page(memory: &Memory, near: &[VectorHit]) -> HashMap<i64, (f32, i64)> {
-    let of_page = |near: &VectorHit| {
-        let card = memory.card_in(near.owner.slot)?;
-        Some((card.id, near.cosine, near.owner.chunk))
+fn by_page(memory: &Memory, hits: &[VectorHit]) -> HashMap<i64, (f32, i64)> {
+    let of_page = |hit: &VectorHit| {
+        let entry = memory.entry_at(hit.owner.slot)?;
+        Some((entry.id, hit.cosine, hit.owner.chunk))
     };
-    fuse::nearest_chunks(near.iter().filter_map(of_page))
+    fuse::nearest_chunks(hits.iter().filter_map(of_page))
 }
 
-/// Leaves the nearest pages only.
-fn keep_best(near: &mut HashMap<i64, (f32, i64)>, most: usize) {
-    if near.len() > most {
-        let mut cosines: Vec<f32> = near.values().map(|(cosine, _)| *cosine).collect();
-        cosines.sort_by(|a, b| b.total_cmp(a));
-        let least = cosines.get(most - 1).copied().unwrap_or(f32::MIN);
-        near.retain(|_, (cosine, _)| *cosine >= least);
+/// Keeps only the nearest pages.
+fn keep_best(cosines: &mut HashMap<i64, (f32, i64)>, limit: usize) {
+    if cosines.len() > limit {
+        let mut sorted: Vec<f32> = cosines.values().map(|(cosine, _)| *cosine).collect();
+        sorted.sort_by(|a, b| b.total_cmp(a));
+        let least = sorted.get(limit - 1).copied().unwrap_or(f32::MIN);
+        cosines.retain(|_, (cosine, _)| *cosine >= least);
     }
 }
 
-/// What the words stage says, or that it failed.
-fn attempt<T>(candidates: &mut Candidates, outcome: Result<T, IndexError>) -> Option<T> {
+/// The result of lexical search; a failure is logged and degrades the result.
+fn or_degrade<T>(candidates: &mut Candidates, outcome: Result<T, IndexError>) -> Option<T> {
     outcome
         .inspect_err(|error| {
             tracing::warn!(error.cause = %error, "lexical search failed");
@@ -260,11 +263,11 @@ fn attempt<T>(candidates: &mut Candidates, outcome: Result<T, IndexError>) -> Op
         .ok()
 }
 
-/// The question with the words that no page has put right, if there are such.
-fn suggestion(lexical: &Lexical, words: &ParsedQuery, text: &str) -> Option<String> {
+/// The query with unknown words replaced by the nearest indexed words, if any.
+fn suggestion(lexical: &Lexical, parsed: &ParsedQuery, text: &str) -> Option<String> {
     let mut corrected = String::with_capacity(text.len());
     let mut at = 0;
-    for one in words.written.iter().take(MAX_CORRECTED_WORDS) {
+    for one in parsed.query_words.iter().take(MAX_CORRECTED_WORDS) {
         if let Ok(Some(nearest)) = lexical.nearest_word(&one.word) {
             corrected.push_str(text.get(at..one.from)?);
             corrected.push_str(&nearest);
@@ -278,16 +281,16 @@ fn suggestion(lexical: &Lexical, words: &ParsedQuery, text: &str) -> Option<Stri
     Some(corrected)
 }
 
-/// How many pages that share words with the question there are of each type, group and so on.
+/// Counts the matching pages by type, group and so on.
 fn facets(
     memory: &Memory,
     lexical: Option<&Lexical>,
-    words: &ParsedQuery,
+    parsed: &ParsedQuery,
     allowed: &AllowedPages,
     fused: &[FusedCandidate],
     degraded: &mut Vec<String>,
 ) -> Option<Facets> {
-    let matching = lexical.filter(|_| !words.is_empty()).map(|lexical| lexical.matching(words));
+    let matching = lexical.filter(|_| !parsed.is_empty()).map(|lexical| lexical.matching(parsed));
     let pages: Vec<i64> = match matching {
         Some(Ok(pages)) => pages.into_iter().filter(|page| allowed.admits(*page)).collect(),
         Some(Err(_)) => {
@@ -297,8 +300,8 @@ fn facets(
         None => fused.iter().map(|one| one.candidate.page).collect(),
     };
     let mut facets = Facets::default();
-    for card in pages.iter().filter_map(|page| memory.card(*page)) {
-        facets.count(&card.source, &card.facts);
+    for entry in pages.iter().filter_map(|page| memory.entry(*page)) {
+        facets.count(&entry.source, &entry.facts);
     }
     Some(facets)
 }

@@ -21,7 +21,7 @@ pub struct QueryResult {
     pub degraded: Option<String>,
     /// The query with misspelt words corrected.
     pub suggestion: Option<String>,
-    /// What else could be asked for, where it was to be counted.
+    /// Facet counts, if requested.
     pub facets: Option<Facets>,
     /// What was searched.
     pub searched: IndexCoverage,
@@ -32,23 +32,23 @@ pub struct QueryResult {
 pub struct Hit {
     /// The source it comes from.
     pub source: Arc<str>,
-    /// What is known of it.
+    /// Its metadata.
     pub facts: Arc<Facts>,
-    /// The score that it was ordered by before reranking.
+    /// The fused score, before reranking.
     pub score: f32,
     /// The reranker's score.
     pub rerank_score: Option<f32>,
-    /// The passage, with the words of the question marked.
+    /// The passage, with query terms highlighted.
     pub snippet: String,
-    /// The headings around the passage.
+    /// Enclosing headings of the passage.
     pub heading: String,
-    /// Its first and last line in the file.
+    /// First and last line of the passage in the file.
     pub lines: (i64, i64),
-    /// What each stage said.
+    /// Scores of the single stages.
     pub stages: Stages,
 }
 
-/// What each stage said of a page.
+/// Scores of a page by stage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stages {
     /// BM25 score.
@@ -59,7 +59,7 @@ pub struct Stages {
     pub rank: usize,
 }
 
-/// How many of the pages that share words with the question there are of each kind, the most first.
+/// Facet counts of the matching pages.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facets {
     /// By type.
@@ -79,11 +79,11 @@ pub struct Facets {
 /// What was searched, and how fresh it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexCoverage {
-    /// How many pages.
+    /// Number of pages.
     pub documents: usize,
-    /// The sources they are from.
+    /// Their sources.
     pub sources: Vec<String>,
-    /// When the newest of them was synced.
+    /// Most recent sync of any of them.
     pub synced_at: Option<Timestamp>,
 }
 
@@ -100,37 +100,37 @@ impl Facets {
     }
 }
 
-/// Has the candidates ordered once more, where there is a reranker.
+/// Reranks the candidates if there is a reranker.
 pub(super) async fn rerank(opened: &OpenIndex, text: &str, candidates: &mut Candidates) {
     let Some(rerank) = &opened.rerank else { return };
-    if candidates.found.is_empty() {
+    if candidates.hits.is_empty() {
         return;
     }
-    let passages: Vec<String> = (candidates.found.iter().take(MAX_RESULTS))
-        .map(|found| format!("{}\n{}", found.card.facts.title, found.passage.text))
+    let passages: Vec<String> = (candidates.hits.iter().take(MAX_RESULTS))
+        .map(|hit| format!("{}\n{}", hit.entry.facts.title, hit.passage.text))
         .collect();
     match rerank.order(text, &passages).await {
         RerankOutcome::Scored(scores) => {
-            for (found, score) in candidates.found.iter_mut().zip(scores) {
-                found.rerank = Some(score);
+            for (hit, score) in candidates.hits.iter_mut().zip(scores) {
+                hit.rerank = Some(score);
             }
         }
         RerankOutcome::Unavailable(reason) => candidates.degraded.push(format!("not reranked: {reason}")),
     }
 }
 
-/// The answer of what was found.
+/// Builds the result from the candidates.
 pub(super) fn query_result(
     opened: &OpenIndex,
     query: &Query,
     candidates: Candidates,
     took: Duration,
 ) -> QueryResult {
-    let Candidates { found, words, mut degraded, suggestion, facets, is_exchanged } = candidates;
-    if is_exchanged {
+    let Candidates { hits, parsed, mut degraded, suggestion, facets, model_changed } = candidates;
+    if model_changed {
         degraded.push("lexical results only: the embedding model is being replaced".to_owned());
     }
-    let mut ranked: Vec<(usize, CandidateHit)> = (1..).zip(found).collect();
+    let mut ranked: Vec<(usize, CandidateHit)> = (1..).zip(hits).collect();
     ranked.sort_by(|(a_rank, a), (b_rank, b)| {
         let by_rerank = b.rerank.unwrap_or(f32::MIN).total_cmp(&a.rerank.unwrap_or(f32::MIN));
         by_rerank.then(a_rank.cmp(b_rank))
@@ -138,38 +138,38 @@ pub(super) fn query_result(
     let hits = ranked
         .into_iter()
         .take(query.limit.clamp(1, MAX_RESULTS))
-        .map(|(rank, found)| hit(rank, found, &words));
+        .map(|(rank, candidate)| hit(rank, candidate, &parsed));
     let hits: Vec<Hit> = hits.collect();
     let searched = if hits.is_empty() { searched(opened, query) } else { IndexCoverage::default() };
     let degraded = (!degraded.is_empty()).then(|| degraded.join("; "));
     QueryResult { hits, took, degraded, suggestion, facets, searched }
 }
 
-fn hit(rank: usize, found: CandidateHit, words: &ParsedQuery) -> Hit {
-    let CandidateHit { card, fused, passage, rerank } = found;
+fn hit(rank: usize, candidate: CandidateHit, parsed: &ParsedQuery) -> Hit {
+    let CandidateHit { entry, fused, passage, rerank } = candidate;
     let candidate = fused.candidate;
     Hit {
-        source: card.source,
+        source: entry.source,
         score: fused.score,
         rerank_score: rerank,
-        snippet: snippet(card.facts.kind, &passage.text, words),
+        snippet: snippet(entry.facts.kind, &passage.text, parsed),
         heading: passage.heading,
         lines: (passage.first_line, passage.last_line),
         stages: Stages { bm25: candidate.bm25, cosine: candidate.cosine.map(|(cosine, _)| cosine), rank },
-        facts: card.facts,
+        facts: entry.facts,
     }
 }
 
 fn searched(opened: &OpenIndex, query: &Query) -> IndexCoverage {
     let memory = opened.memory();
-    let admitted = memory.cards().filter(|card| query.filter.admits(&card.source, &card.facts));
+    let admitted = memory.entries().filter(|entry| query.filter.admits(&entry.source, &entry.facts));
     let mut searched = IndexCoverage::default();
-    for card in admitted {
+    for entry in admitted {
         searched.documents += 1;
-        if !searched.sources.iter().any(|source| **source == *card.source) {
-            searched.sources.push(card.source.to_string());
+        if !searched.sources.iter().any(|source| **source == *entry.source) {
+            searched.sources.push(entry.source.to_string());
         }
-        searched.synced_at = searched.synced_at.max(Some(card.facts.synced_at));
+        searched.synced_at = searched.synced_at.max(Some(entry.facts.synced_at));
     }
     searched.sources.sort();
     searched

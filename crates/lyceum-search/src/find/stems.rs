@@ -1,49 +1,51 @@
-//! How many words of a question a text has: a quick look that chooses the passage to show.
+//! Counts query terms in a text: a cheap approximation that selects the passage to show.
 
 use crate::lexical::ParsedQuery;
 
-/// How the words of a question begin: a stem is how a word begins, but for a letter that stemming changed.
+/// Stems of a query, matched as word prefixes. A final `i` is dropped because stemming turns `y` into `i`.
 #[derive(Debug)]
 pub(super) struct Stems<'w> {
-    /// Those that begin with a letter of ASCII, and a bit for each letter that one of them begins with.
-    plain: Vec<&'w str>,
-    firsts: u128,
-    /// Those of scripts where words are not told apart by spaces.
-    others: Vec<&'w str>,
+    /// Stems with an ASCII first letter, and a bit set of those letters.
+    ascii: Vec<&'w str>,
+    first_letters: u128,
+    /// Other stems, matched anywhere, since some scripts have no spaces between words.
+    non_ascii: Vec<&'w str>,
 }
 
 impl<'w> Stems<'w> {
-    pub(super) fn of(words: &'w ParsedQuery) -> Self {
-        let stems = words.terms.iter().map(|term| term.strip_suffix('i').unwrap_or(term));
+    pub(super) fn of(parsed: &'w ParsedQuery) -> Self {
+        let stems = parsed.terms.iter().map(|term| term.strip_suffix('i').unwrap_or(term));
         let prefixes =
-            words.prefixes.iter().filter(|prefix| !words.terms.contains(prefix)).map(String::as_str);
+            parsed.prefixes.iter().filter(|prefix| !parsed.terms.contains(prefix)).map(String::as_str);
         let stems = stems.chain(prefixes).filter(|stem| !stem.is_empty());
-        let (plain, others): (Vec<&str>, Vec<&str>) =
+        let (ascii, non_ascii): (Vec<&str>, Vec<&str>) =
             stems.partition(|stem| stem.starts_with(|first: char| first.is_ascii()));
-        let firsts =
-            plain.iter().filter_map(|stem| bit(*stem.as_bytes().first()?)).fold(0, |all, bit| all | bit);
-        Self { plain, firsts, others }
+        let first_letters =
+            ascii.iter().filter_map(|stem| bit(*stem.as_bytes().first()?)).fold(0, |all, bit| all | bit);
+        Self { ascii, first_letters, non_ascii }
     }
 
-    /// How many of them begin a word of the text.
+    /// Number of stems that occur at the start of a word.
     pub(super) fn count(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
         let (mut found, mut before) = (0_u128, b' ');
         for (at, byte) in bytes.iter().enumerate() {
-            let begins = !is_letter(before);
+            let is_word_start = !is_word_byte(before);
             before = *byte;
-            if !begins || bit(byte.to_ascii_lowercase()).is_none_or(|bit| self.firsts & bit == 0) {
+            if !is_word_start
+                || bit(byte.to_ascii_lowercase()).is_none_or(|bit| self.first_letters & bit == 0)
+            {
                 continue;
             }
-            for (number, stem) in (0..).zip(&self.plain) {
+            for (number, stem) in (0..).zip(&self.ascii) {
                 let word = bytes.get(at..at + stem.len());
                 if word.is_some_and(|word| word.eq_ignore_ascii_case(stem.as_bytes())) {
                     found |= 1_u128.checked_shl(number).unwrap_or_default();
                 }
             }
         }
-        let others = self.others.iter().filter(|stem| text.contains(**stem)).count();
-        found.count_ones() as usize + others
+        let non_ascii = self.non_ascii.iter().filter(|stem| text.contains(**stem)).count();
+        found.count_ones() as usize + non_ascii
     }
 }
 
@@ -51,8 +53,8 @@ fn bit(first: u8) -> Option<u128> {
     1_u128.checked_shl(first.into())
 }
 
-/// Whether a word goes on with this: letters and digits, and all that is not ASCII.
-fn is_letter(byte: u8) -> bool {
+/// Whether a byte is part of a word: a letter, a digit, or non-ASCII.
+fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || !byte.is_ascii()
 }
 

@@ -1,4 +1,4 @@
-//! One order of two scores.
+//! Score fusion.
 
 use super::{Candidate, fuse, nearest_chunks};
 use crate::page::Kind;

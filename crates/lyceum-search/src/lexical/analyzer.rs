@@ -1,17 +1,17 @@
-//! Words: how a text becomes terms, the same for pages and for questions.
+//! Text analysis, the same for pages and queries: tokenization, lower case, English stemming.
 //!
-//! Words are split at everything that is no letter or digit; `camelCase` and `snake_case` give their parts and the whole,
-//! so that code is found by either. Letters of scripts without spaces are words of their own. Then English stemming. Words
-//! that every text has are in the index too, but a question is asked without them where it has others.
+//! Tokens are split at everything except letters and digits. `camelCase` and `snake_case` yield both the parts and the
+//! whole. Each character of scripts without spaces is a token. Stop words are indexed, but dropped from queries that
+//! have other terms.
 
 use std::{collections::HashSet, sync::LazyLock};
 
 use tantivy::tokenizer::{Language, RemoveLongFilter, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer};
 
-/// Words longer than this are no words that anyone would look for.
+/// Longer tokens are dropped.
 const MAX_WORD_BYTES: usize = 64;
 
-/// Words that every text has.
+/// English stop words.
 const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no not of on or such that the their then there \
     these they this to was will with i me my we our you your he she his her its him us am been being have has had \
     having do does did doing would should could ought can may might must shall from about against between through \
@@ -19,15 +19,16 @@ const STOP_WORDS: &str = "a an and are as at be but by for if in into is it no n
     who whom whose all any both each few more most other some nor only own same so than too very s t don just now \
     also while because until those them";
 
-/// What makes terms of texts.
+/// The stemming analyzer.
 pub(crate) fn analyzer() -> TextAnalyzer {
     static STEMMING: LazyLock<TextAnalyzer> = LazyLock::new(|| stemming(WordTokenizer::default()));
     STEMMING.clone()
 }
 
-/// The same for words only that may become one of these terms: stemming changes how a word ends, not how it begins.
+/// The stemming analyzer, restricted to words that can become one of these terms. Stemming changes the end of a word,
+/// not its first letter.
 pub(crate) fn analyzer_for<'a>(terms: impl Iterator<Item = &'a String>) -> TextAnalyzer {
-    stemming(WordTokenizer { only: Some(FirstLetters::of(terms)) })
+    stemming(WordTokenizer { first_letters: Some(FirstLetters::of(terms)) })
 }
 
 fn stemming(words: WordTokenizer) -> TextAnalyzer {
@@ -35,25 +36,25 @@ fn stemming(words: WordTokenizer) -> TextAnalyzer {
     TextAnalyzer::builder(words).filter(RemoveLongFilter::limit(MAX_WORD_BYTES)).filter(stems).build()
 }
 
-/// Words as they are written, in lower case: what is suggested to people.
+/// The analyzer without stemming, for suggestions.
 pub(crate) fn plain() -> TextAnalyzer {
     TextAnalyzer::builder(WordTokenizer::default()).filter(RemoveLongFilter::limit(MAX_WORD_BYTES)).build()
 }
 
-/// Whether every text has that word, in lower case.
-pub(crate) fn is_common(word: &str) -> bool {
+/// Whether a lower-case word is a stop word.
+pub(crate) fn is_stop_word(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| STOP_WORDS.split_whitespace().collect());
     WORDS.contains(word)
 }
 
-/// Splits a text into words and the parts of words.
+/// Splits a text into words and their parts.
 #[derive(Debug, Clone, Default)]
 struct WordTokenizer {
-    /// Which of them are wanted; without it all are.
-    only: Option<FirstLetters>,
+    /// Restricts tokens by first letter, if set.
+    first_letters: Option<FirstLetters>,
 }
 
-/// Letters that words begin with: a bit for each of ASCII in lower case. Others are always among them.
+/// A bit set of lower-case ASCII first letters. Non-ASCII letters always match.
 #[derive(Debug, Clone, Copy)]
 struct FirstLetters(u128);
 
@@ -63,14 +64,14 @@ impl FirstLetters {
         Self(bits.flatten().fold(0, |all, bit| all | bit))
     }
 
-    /// Whether a word is wanted. The `_` before one is not part of it.
+    /// Whether a word has one of the first letters. A leading `_` is not part of the word, so it always matches.
     fn has(self, word: &str) -> bool {
         let first = word.bytes().next().unwrap_or_default().to_ascii_lowercase();
         first == b'_' || 1_u128.checked_shl(first.into()).is_none_or(|bit| self.0 & bit != 0)
     }
 }
 
-/// A word or a part of one: from and to which byte, and its place among the words.
+/// A word or part of a word: byte range and token position.
 #[derive(Debug)]
 struct Piece {
     from: usize,
@@ -89,8 +90,8 @@ impl Tokenizer for WordTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Stream<'a> {
         let mut pieces = pieces(text);
-        if let Some(only) = self.only {
-            pieces.retain(|piece| text.get(piece.from..piece.to).is_some_and(|word| only.has(word)));
+        if let Some(first_letters) = self.first_letters {
+            pieces.retain(|piece| text.get(piece.from..piece.to).is_some_and(|word| first_letters.has(word)));
         }
         Stream { text, pieces: pieces.into_iter(), token: Token::default() }
     }
@@ -115,7 +116,7 @@ impl TokenStream for Stream<'_> {
     }
 }
 
-/// A word in small letters, without the `_` between its parts.
+/// Appends a word in lower case, without `_`.
 fn lower(word: &str, into: &mut String) {
     if is_simple(word) {
         into.push_str(word);
@@ -125,7 +126,7 @@ fn lower(word: &str, into: &mut String) {
     }
 }
 
-/// Whether a word has only one part, as nearly all of them: plain letters, at most the first of them a capital.
+/// Whether a word is a single part, the common case: ASCII letters, lower case except perhaps the first.
 fn is_simple(word: &str) -> bool {
     let mut letters = word.bytes();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic()) && letters.all(|c| c.is_ascii_lowercase())
@@ -140,20 +141,20 @@ fn pieces(text: &str) -> Vec<Piece> {
         match (from, is_word) {
             (None, true) => from = Some(at),
             (Some(start), false) => {
-                word(text, start, at, &mut position, &mut all);
+                push_word(text, start, at, &mut position, &mut all);
                 from = None;
             }
             _ => {}
         }
     }
     if let Some(start) = from {
-        word(text, start, text.len(), &mut position, &mut all);
+        push_word(text, start, text.len(), &mut position, &mut all);
     }
     all
 }
 
-/// The parts of a word, and where there are several the whole of it, at the place of the first.
-fn word(text: &str, from: usize, to: usize, position: &mut usize, all: &mut Vec<Piece>) {
+/// Pushes the parts of a word, preceded by the whole word at the same position if there are several parts.
+fn push_word(text: &str, from: usize, to: usize, position: &mut usize, all: &mut Vec<Piece>) {
     let Some(whole) = text.get(from..to) else { return };
     if is_simple(whole) {
         all.push(Piece { from, to, position: *position });
@@ -161,7 +162,7 @@ fn word(text: &str, from: usize, to: usize, position: &mut usize, all: &mut Vec<
         return;
     }
     let parts = parts(whole);
-    if parts.len() > 1 && !whole.chars().any(stands_alone) {
+    if parts.len() > 1 && !whole.chars().any(is_cjk) {
         all.push(Piece { from, to, position: *position });
     }
     for (start, end) in parts {
@@ -170,29 +171,29 @@ fn word(text: &str, from: usize, to: usize, position: &mut usize, all: &mut Vec<
     }
 }
 
-/// Where a word begins anew: after `_`, from small letters to a capital, before the last of several capitals that small
-/// letters follow, and between letters and digits.
+/// Splits an identifier: at `_`, from lower to upper case, before the last capital of a run followed by lower case, and
+/// between letters and digits.
 fn parts(word: &str) -> Vec<(usize, usize)> {
     let chars: Vec<(usize, char)> = word.char_indices().collect();
     let is_one_case = !word.chars().any(char::is_uppercase);
     let mut parts = Vec::new();
     let mut start = None;
-    for (place, (at, c)) in chars.iter().enumerate() {
+    for (index, (at, c)) in chars.iter().enumerate() {
         if *c == '_' {
             parts.extend(start.take().map(|start| (start, *at)));
             continue;
         }
-        let before = place.checked_sub(1).and_then(|place| chars.get(place)).map(|(_, c)| *c);
-        let after = chars.get(place + 1).map(|(_, c)| *c);
-        let begins = before.is_some_and(|before| {
-            stands_alone(*c)
-                || stands_alone(before)
+        let before = index.checked_sub(1).and_then(|index| chars.get(index)).map(|(_, c)| *c);
+        let after = chars.get(index + 1).map(|(_, c)| *c);
+        let is_boundary = before.is_some_and(|before| {
+            is_cjk(*c)
+                || is_cjk(before)
                 || (!is_one_case
                     && ((c.is_uppercase() && !before.is_uppercase())
                         || (c.is_uppercase() && after.is_some_and(char::is_lowercase))
                         || c.is_ascii_digit() != before.is_ascii_digit()))
         });
-        if begins {
+        if is_boundary {
             parts.extend(start.take().map(|start| (start, *at)));
         }
         start.get_or_insert(*at);
@@ -201,8 +202,8 @@ fn parts(word: &str) -> Vec<(usize, usize)> {
     parts
 }
 
-/// Scripts that are written without spaces: each letter is found on its own.
-fn stands_alone(c: char) -> bool {
+/// Whether a character belongs to a script without spaces, where each character is a token.
+fn is_cjk(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 

@@ -1,4 +1,4 @@
-//! A question to the index by words: words, `"phrases"` and `beginnings*`.
+//! Lexical queries: terms, `"phrases"` and `prefixes*`.
 
 use std::collections::HashMap;
 
@@ -17,29 +17,29 @@ use tantivy::{
 use super::{IndexError, Lexical, analyzer};
 use crate::memory::AllowedPages;
 
-/// How many words of a question count; what comes after them says little that is new.
+/// Maximum number of terms; further ones are ignored.
 const MAX_TERMS: usize = 64;
 
-/// How many phrases count: each is looked for in every field.
+/// Maximum number of phrases: each is searched in every field.
 const MAX_PHRASES: usize = 8;
 
-/// How many beginnings of words count: each may stand for thousands of words.
+/// Maximum number of prefixes: each may expand to thousands of terms.
 const MAX_PREFIXES: usize = 8;
 
-/// A question, taken apart.
+/// A parsed query.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ParsedQuery {
-    /// The terms of it, in order, without repetition.
+    /// Distinct terms, in order.
     pub terms: Vec<String>,
-    /// What must be there, side by side: terms, each with its place in the phrase.
+    /// Mandatory phrases: terms with their position in the phrase.
     pub phrases: Vec<Vec<(usize, String)>>,
-    /// What words may begin with.
+    /// Word prefixes.
     pub prefixes: Vec<String>,
-    /// The words as they were written.
-    pub written: Vec<QueryWord>,
+    /// Unstemmed words, for suggestions.
+    pub query_words: Vec<QueryWord>,
 }
 
-/// A word of a question as it was written, in lower case, and from and to which byte it stands there.
+/// An unstemmed, lower-case word of a query, with its byte range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct QueryWord {
     pub from: usize,
@@ -47,7 +47,7 @@ pub(crate) struct QueryWord {
     pub word: String,
 }
 
-/// A page and what its words are worth.
+/// A page and its BM25 score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct LexicalHit {
     pub page: i64,
@@ -55,51 +55,51 @@ pub(crate) struct LexicalHit {
 }
 
 impl ParsedQuery {
-    /// Takes a question apart. Whatever it holds, it is words: there is no language that could be wrong.
-    pub(crate) fn of(question: &str) -> Self {
-        let mut words = Self::default();
+    /// Parses a query. Any text is valid: there is no query syntax that could be wrong.
+    pub(crate) fn of(text: &str) -> Self {
+        let mut parsed = Self::default();
         let mut stemmed = analyzer::analyzer();
-        let mut parts = question.split('"').enumerate().peekable();
+        let mut parts = text.split('"').enumerate().peekable();
         while let Some((number, part)) = parts.next() {
-            // A quote that is not closed is an inch or a slip.
+            // An unclosed quote is ignored: it may be an inch sign or a typo.
             let is_quoted = number % 2 == 1 && parts.peek().is_some();
             let terms = terms(&mut stemmed, part);
-            if is_quoted && !terms.is_empty() && words.phrases.len() < MAX_PHRASES {
-                words.phrases.push(terms.into_iter().take(MAX_TERMS).collect());
+            if is_quoted && !terms.is_empty() && parsed.phrases.len() < MAX_PHRASES {
+                parsed.phrases.push(terms.into_iter().take(MAX_TERMS).collect());
             }
-            words.prefixes.extend(prefixes(part).filter(|_| !is_quoted));
+            parsed.prefixes.extend(prefixes(part).filter(|_| !is_quoted));
         }
-        words.terms = stems(&mut stemmed, question);
-        words.written = written(question);
-        for (list, most) in [(&mut words.terms, MAX_TERMS), (&mut words.prefixes, MAX_PREFIXES)] {
+        parsed.terms = stems(&mut stemmed, text);
+        parsed.query_words = query_words(text);
+        for (list, limit) in [(&mut parsed.terms, MAX_TERMS), (&mut parsed.prefixes, MAX_PREFIXES)] {
             let mut seen = std::collections::HashSet::new();
             list.retain(|term| seen.insert(term.clone()));
-            list.truncate(most);
+            list.truncate(limit);
         }
-        words
+        parsed
     }
 
-    /// Whether there is nothing to look for.
+    /// Whether there is nothing to search for.
     pub(crate) fn is_empty(&self) -> bool {
         self.terms.is_empty() && self.prefixes.is_empty()
     }
 }
 
 impl Lexical {
-    /// The best pages, those only that may be found.
-    pub(crate) fn best(
+    /// Finds the pages with the highest scores among those allowed.
+    pub(crate) fn top_pages(
         &self,
-        words: &ParsedQuery,
-        most: usize,
+        parsed: &ParsedQuery,
+        limit: usize,
         allowed: &AllowedPages,
     ) -> Result<Vec<LexicalHit>, IndexError> {
-        if words.is_empty() {
+        if parsed.is_empty() {
             return Ok(Vec::new());
         }
         let searcher = self.reader.searcher();
-        let query = self.query(words);
-        let top = TopDocs::with_limit(most).order_by_score();
-        let found = match allowed {
+        let query = self.query(parsed);
+        let top = TopDocs::with_limit(limit).order_by_score();
+        let hits = match allowed {
             AllowedPages::All => searcher.search(&query, &top)?,
             AllowedPages::Only(_) => {
                 let allowed = allowed.clone();
@@ -108,19 +108,19 @@ impl Lexical {
                 searcher.search(&query, &filtered)?
             }
         };
-        let numbers = Numbers::of(&searcher)?;
-        let ranked = |(score, address)| Some(LexicalHit { page: numbers.page(address)?, score });
-        Ok(found.into_iter().filter_map(ranked).collect())
+        let page_ids = PageIds::of(&searcher)?;
+        let ranked = |(score, address)| Some(LexicalHit { page: page_ids.page(address)?, score });
+        Ok(hits.into_iter().filter_map(ranked).collect())
     }
 
-    /// What the words are worth for these pages; pages without any of them are left out.
-    pub(crate) fn score(&self, words: &ParsedQuery, pages: &[i64]) -> Result<HashMap<i64, f32>, IndexError> {
+    /// Scores these pages; pages without a match are left out.
+    pub(crate) fn score(&self, parsed: &ParsedQuery, pages: &[i64]) -> Result<HashMap<i64, f32>, IndexError> {
         let mut scores = HashMap::new();
-        if words.is_empty() || pages.is_empty() {
+        if parsed.is_empty() || pages.is_empty() {
             return Ok(scores);
         }
         let searcher = self.reader.searcher();
-        let weight = self.query(words).weight(EnableScoring::enabled_from_searcher(&searcher))?;
+        let weight = self.query(parsed).weight(EnableScoring::enabled_from_searcher(&searcher))?;
         for segment in searcher.segment_readers() {
             let mut documents = self.documents(segment, pages)?;
             documents.sort_unstable();
@@ -141,23 +141,23 @@ impl Lexical {
         Ok(scores)
     }
 
-    /// Every page that has any of the words.
-    pub(crate) fn matching(&self, words: &ParsedQuery) -> Result<Vec<i64>, IndexError> {
-        if words.is_empty() {
+    /// Finds every page that matches.
+    pub(crate) fn matching(&self, parsed: &ParsedQuery) -> Result<Vec<i64>, IndexError> {
+        if parsed.is_empty() {
             return Ok(Vec::new());
         }
         let searcher = self.reader.searcher();
-        let found = searcher.search(&self.query(words), &DocSetCollector)?;
-        let numbers = Numbers::of(&searcher)?;
-        Ok(found.into_iter().filter_map(|address| numbers.page(address)).collect())
+        let hits = searcher.search(&self.query(parsed), &DocSetCollector)?;
+        let page_ids = PageIds::of(&searcher)?;
+        Ok(hits.into_iter().filter_map(|address| page_ids.page(address)).collect())
     }
 
-    /// The word of the pages that is nearest to one that no page has; nothing for a word that one has.
+    /// Finds the indexed word nearest to a word by edit distance; `None` if the word itself is indexed.
     pub(crate) fn nearest_word(&self, word: &str) -> Result<Option<String>, IndexError> {
         let searcher = self.reader.searcher();
         let field = self.fields.vocabulary;
         let term = Term::from_field_text(field, word);
-        // Short words have too many neighbours to mean one of them.
+        // Short words have too many neighbours for a useful suggestion.
         let distance = match word.chars().count() {
             0..=3 => return Ok(None),
             4..=7 => 1,
@@ -166,7 +166,7 @@ impl Lexical {
         if searcher.doc_freq(&term)? > 0 {
             return Ok(None);
         }
-        let mut best: Option<(usize, u32, String)> = None;
+        let mut top_pages: Option<(usize, u32, String)> = None;
         for segment in searcher.segment_readers() {
             let inverted = segment.inverted_index(field)?;
             let automaton = FuzzyTermQuery::new(term.clone(), distance, true).automaton()?;
@@ -174,44 +174,44 @@ impl Lexical {
                 inverted.terms().search(automaton).into_stream().map_err(tantivy::TantivyError::from)?;
             while near.advance() {
                 let Ok(text) = std::str::from_utf8(near.key()) else { continue };
-                let away = strsim::damerau_levenshtein(word, text);
+                let distance_to = strsim::damerau_levenshtein(word, text);
                 let count = near.value().doc_freq;
-                let is_better = best.as_ref().is_none_or(|(least, most, _)| {
-                    (away, std::cmp::Reverse(count)) < (*least, std::cmp::Reverse(*most))
+                let is_better = top_pages.as_ref().is_none_or(|(least, limit, _)| {
+                    (distance_to, std::cmp::Reverse(count)) < (*least, std::cmp::Reverse(*limit))
                 });
                 if is_better {
-                    best = Some((away, count, text.to_owned()));
+                    top_pages = Some((distance_to, count, text.to_owned()));
                 }
             }
         }
-        Ok(best.map(|(_, _, text)| text))
+        Ok(top_pages.map(|(_, _, text)| text))
     }
 
-    fn query(&self, words: &ParsedQuery) -> BooleanQuery {
+    fn query(&self, parsed: &ParsedQuery) -> BooleanQuery {
         let mut clauses: Vec<(Occur, Box<dyn Query>)> = Vec::new();
         let fields = self.fields.weighted();
         for (field, weight) in fields {
-            for term in &words.terms {
+            for term in &parsed.terms {
                 let term = Term::from_field_text(field, term);
                 let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
                 clauses.push((Occur::Should, boosted(Box::new(query), weight)));
             }
         }
-        // How a word begins is asked of words as they are written: a stem may be shorter than the beginning.
-        for beginning in &words.prefixes {
-            let pattern = format!("{beginning}.*");
+        // Prefixes match unstemmed words: a stem may be shorter than the prefix.
+        for prefix in &parsed.prefixes {
+            let pattern = format!("{prefix}.*");
             if let Ok(query) = RegexQuery::from_pattern(&pattern, self.fields.vocabulary) {
                 clauses.push((Occur::Should, Box::new(query)));
             }
         }
-        for phrase in &words.phrases {
+        for phrase in &parsed.phrases {
             let anywhere = fields.iter().map(|(field, weight)| boosted(phrase_in(*field, phrase), *weight));
             clauses.push((Occur::Must, Box::new(BooleanQuery::union(anywhere.collect()))));
         }
         BooleanQuery::new(clauses)
     }
 
-    /// The documents of pages in a segment.
+    /// Looks up the documents of pages in a segment.
     fn documents(&self, segment: &SegmentReader, pages: &[i64]) -> Result<Vec<(DocId, i64)>, IndexError> {
         let inverted = segment.inverted_index(self.fields.page)?;
         let mut documents = Vec::new();
@@ -232,9 +232,9 @@ impl Lexical {
     }
 }
 
-/// Terms side by side in a field; a phrase needs two.
+/// A phrase query in one field; a term query if the phrase has one term.
 fn phrase_in(field: Field, phrase: &[(usize, String)]) -> Box<dyn Query> {
-    let term = |(place, term): &(usize, String)| (*place, Term::from_field_text(field, term));
+    let term = |(offset, term): &(usize, String)| (*offset, Term::from_field_text(field, term));
     match phrase {
         [only] => Box::new(TermQuery::new(term(only).1, IndexRecordOption::WithFreqs)),
         several => Box::new(PhraseQuery::new_with_offset(several.iter().map(term).collect())),
@@ -245,10 +245,10 @@ fn boosted(query: Box<dyn Query>, weight: f32) -> Box<dyn Query> {
     Box::new(BoostQuery::new(query, weight))
 }
 
-/// The numbers of the pages, by segment; to open those of one takes longer than to read many.
-struct Numbers(Vec<Column<i64>>);
+/// Page ids by segment. Opening a column costs more than many reads, so it is done once per query.
+struct PageIds(Vec<Column<i64>>);
 
-impl Numbers {
+impl PageIds {
     fn of(searcher: &Searcher) -> Result<Self, IndexError> {
         let segments = searcher.segment_readers().iter();
         Ok(Self(segments.map(|segment| segment.fast_fields().i64("page")).collect::<Result<_, _>>()?))
@@ -259,29 +259,29 @@ impl Numbers {
     }
 }
 
-/// The terms of a text, each with its place among the words.
+/// The terms of a text with their positions.
 fn terms(analyzer: &mut TextAnalyzer, text: &str) -> Vec<(usize, String)> {
     let mut terms = Vec::new();
     analyzer.token_stream(text).process(&mut |token| terms.push((token.position, token.text.clone())));
     terms
 }
 
-/// The terms of a question, without those of words that every text has, unless it has no others.
-fn stems(stemmed: &mut TextAnalyzer, question: &str) -> Vec<String> {
-    let all = terms(stemmed, question);
-    let plain = terms(&mut analyzer::plain(), question);
-    let telling: Vec<String> = (all.iter().zip(&plain))
-        .filter(|(_, (_, word))| !analyzer::is_common(word))
+/// The terms of a query without stop words, unless it has only stop words.
+fn stems(stemmed: &mut TextAnalyzer, text: &str) -> Vec<String> {
+    let all = terms(stemmed, text);
+    let plain = terms(&mut analyzer::plain(), text);
+    let content_terms: Vec<String> = (all.iter().zip(&plain))
+        .filter(|(_, (_, word))| !analyzer::is_stop_word(word))
         .map(|((_, term), _)| term.clone())
         .collect();
-    if telling.is_empty() { all.into_iter().map(|(_, term)| term).collect() } else { telling }
+    if content_terms.is_empty() { all.into_iter().map(|(_, term)| term).collect() } else { content_terms }
 }
 
-/// The words of a question; of `camelCase` its parts only.
-fn written(question: &str) -> Vec<QueryWord> {
+/// The unstemmed words of a query; only the parts of `camelCase`.
+fn query_words(text: &str) -> Vec<QueryWord> {
     let mut all: Vec<QueryWord> = Vec::new();
-    analyzer::plain().token_stream(question).process(&mut |token| {
-        // The whole of a word comes right before its parts.
+    analyzer::plain().token_stream(text).process(&mut |token| {
+        // The whole word comes right before its parts.
         if all.last().is_some_and(|whole| token.offset_to <= whole.to) {
             all.pop();
         }
@@ -290,11 +290,11 @@ fn written(question: &str) -> Vec<QueryWord> {
     all
 }
 
-/// What stands before a `*` at the end of a word.
+/// The prefixes marked with a trailing `*`.
 fn prefixes(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split_whitespace().filter_map(|word| {
-        let beginning: String =
+        let prefix: String =
             word.strip_suffix('*')?.rsplit(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
-        (beginning.chars().count() > 1).then_some(beginning)
+        (prefix.chars().count() > 1).then_some(prefix)
     })
 }

@@ -1,13 +1,13 @@
-//! Finding by words, on a folder of its own.
+//! The lexical index, in a temporary folder.
 
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::{INDEX_VERSION, Lexical, ParsedQuery, Text};
+use super::{INDEX_VERSION, IndexedPage, Lexical, ParsedQuery};
 use crate::memory::AllowedPages;
 
-/// A question is answered within a hundred milliseconds in a release build; tests run side by side, and unoptimized.
+/// Query deadline. A release build needs less than 100 ms; tests run in parallel and unoptimized.
 const QUERY_TIMEOUT: Duration = Duration::from_millis(400);
 
 struct Scene {
@@ -15,22 +15,23 @@ struct Scene {
     folder: TempDir,
 }
 
-fn text<'a>(page: i64, title: &'a str, body: &str) -> Text<'a> {
-    Text { page, title, headings: String::new(), tags: String::new(), path: "", body: body.to_owned() }
+fn text<'a>(page: i64, title: &'a str, body: &str) -> IndexedPage<'a> {
+    IndexedPage { page, title, headings: String::new(), tags: String::new(), path: "", body: body.to_owned() }
 }
 
 fn scene(pages: &[(i64, &str, &str)]) -> Scene {
     let folder = TempDir::new().unwrap();
     let lexical = Lexical::open(folder.path()).unwrap();
-    let texts: Vec<Text<'_>> = pages.iter().map(|(page, title, body)| text(*page, title, body)).collect();
+    let texts: Vec<IndexedPage<'_>> =
+        pages.iter().map(|(page, title, body)| text(*page, title, body)).collect();
     lexical.update(&texts, &[], 1).unwrap();
     Scene { lexical, folder }
 }
 
 impl Scene {
     fn found(&self, question: &str) -> Vec<i64> {
-        let best = self.lexical.best(&ParsedQuery::of(question), 100, &AllowedPages::All).unwrap();
-        best.iter().map(|one| one.page).collect()
+        let top_pages = self.lexical.top_pages(&ParsedQuery::of(question), 100, &AllowedPages::All).unwrap();
+        top_pages.iter().map(|one| one.page).collect()
     }
 
     #[track_caller]
@@ -80,13 +81,13 @@ fn the_words_of_a_phrase_stand_side_by_side() {
     ]);
     scene.check("\"state of the art\"", &[1, 3]);
     scene.check("\"state art\"", &[4]);
-    // Words that every text has count in a phrase too.
+    // Stop words count in a phrase, too.
     scene.check("\"art has a state\"", &[5]);
     scene.check("art \"nowhere at all in these\"", &[]);
     scene.check("state \"here\" art", &[1]);
     scene.check("state \"own\" \"art\"", &[5]);
     scene.check("art \"nowhere\"", &[]);
-    // One that is not closed asks for nothing.
+    // An unclosed quote is not a phrase.
     scene.check("5\" state art", &[1, 2, 3, 4, 5]);
     scene.check("\"\"", &[]);
 }
@@ -108,7 +109,7 @@ fn every_field_is_searched_and_a_title_counts_more() {
     let lexical = Lexical::open(folder.path()).unwrap();
     let body = "a wallet among very many other words of a body that goes on for quite some time";
     let others = "which has words of its own, and more of them than its title has";
-    let of = |page, title, headings: &str, tags: &str, path, body: &str| Text {
+    let of = |page, title, headings: &str, tags: &str, path, body: &str| IndexedPage {
         page,
         title,
         headings: headings.to_owned(),
@@ -122,14 +123,14 @@ fn every_field_is_searched_and_a_title_counts_more() {
         of(3, "", "", "wallet", "", ""),
         of(4, "", "", "", "docs/wallet.md", ""),
         of(5, "", "", "", "", body),
-        // Others, so that fields are as long as they usually are.
+        // More pages, so that the average field lengths are realistic.
         of(6, "Some other page", "", "", "", others),
         of(7, "One more of them", "", "", "", others),
     ];
     lexical.update(&texts, &[], 1).unwrap();
-    let best = lexical.best(&ParsedQuery::of("wallets"), 10, &AllowedPages::All).unwrap();
-    assert_eq!(best.len(), 5);
-    assert_eq!(best[0].page, 1);
+    let top_pages = lexical.top_pages(&ParsedQuery::of("wallets"), 10, &AllowedPages::All).unwrap();
+    assert_eq!(top_pages.len(), 5);
+    assert_eq!(top_pages[0].page, 1);
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn what_is_filtered_out_hides_nothing() {
     let allowed = AllowedPages::Only(marked.into());
     let mut found: Vec<i64> = scene
         .lexical
-        .best(&ParsedQuery::of("equal"), 100, &allowed)
+        .top_pages(&ParsedQuery::of("equal"), 100, &allowed)
         .unwrap()
         .iter()
         .map(|one| one.page)
@@ -170,15 +171,15 @@ fn what_was_written_is_there_when_it_is_opened_again() {
     let reader = Lexical::open(scene.folder.path()).unwrap();
     assert_eq!((reader.position().unwrap(), reader.seen()), (42, 42));
     scene.lexical.update(&[text(3, "Kept later", "")], &[], 43).unwrap();
-    assert_eq!(reader.best(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
+    assert_eq!(reader.top_pages(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
     reader.refresh().unwrap();
-    assert_eq!(reader.best(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 3);
+    assert_eq!(reader.top_pages(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 3);
     let folder = scene.folder;
     drop((reader, scene.lexical));
     let again = Lexical::open(folder.path()).unwrap();
     assert_eq!(again.position().unwrap(), 43);
     again.update(&[], &[1], 44).unwrap();
-    assert_eq!(again.best(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
+    assert_eq!(again.top_pages(&ParsedQuery::of("kept"), 10, &AllowedPages::All).unwrap().len(), 2);
 }
 
 #[test]
@@ -187,10 +188,10 @@ fn the_score_of_a_page_is_the_same_however_it_is_asked_for() {
     scene.lexical.update(&[text(4, "", "a cell elsewhere")], &[], 2).unwrap();
     for question in ["cell", "cell governed", "\"a cell\"", "gov*"] {
         let words = ParsedQuery::of(question);
-        let best = scene.lexical.best(&words, 10, &AllowedPages::All).unwrap();
+        let top_pages = scene.lexical.top_pages(&words, 10, &AllowedPages::All).unwrap();
         let scores = scene.lexical.score(&words, &[1, 2, 3, 4, 99]).unwrap();
-        assert_eq!(scores.len(), best.len(), "{question}");
-        for one in best {
+        assert_eq!(scores.len(), top_pages.len(), "{question}");
+        for one in top_pages {
             assert!((scores[&one.page] - one.score).abs() < 1e-4, "{question}: {one:?}");
         }
     }
@@ -260,21 +261,21 @@ fn any_question_is_answered_soon() {
     let mut slowest = (Duration::ZERO, "");
     for question in questions {
         let ask = || {
-            let begun = Instant::now();
+            let started = Instant::now();
             let words = ParsedQuery::of(question);
-            scene.lexical.best(&words, 100, &AllowedPages::All).unwrap();
+            scene.lexical.top_pages(&words, 100, &AllowedPages::All).unwrap();
             scene.lexical.matching(&words).unwrap();
-            for one in words.written.iter().take(12) {
+            for one in words.query_words.iter().take(12) {
                 scene.lexical.nearest_word(&one.word).unwrap();
             }
-            begun.elapsed()
+            started.elapsed()
         };
-        // What else the machine does is not the question's fault.
+        // Retry, because other load on the machine can slow down a query.
         let took = (0..5).map(|_| ask()).find(|took| *took < QUERY_TIMEOUT).unwrap_or_else(ask);
         slowest = slowest.max((took, question));
     }
     let (took, question) = slowest;
-    eprintln!("the slowest took {took:?}: {:?}", question.chars().take(40).collect::<String>());
+    eprintln!("the slowest query took {took:?}: {:?}", question.chars().take(40).collect::<String>());
     assert!(took < QUERY_TIMEOUT, "{took:?} for {question:?}");
 }
 
@@ -285,16 +286,16 @@ fn a_changed_list_of_segments_is_noticed_or_does_no_harm() {
     let Scene { lexical, folder } = scene;
     drop(lexical);
     let meta = folder.path().join(INDEX_VERSION.to_string()).join("meta.json");
-    let kept = std::fs::read(&meta).unwrap();
-    for at in (0..kept.len()).filter(|at| at % 7 == 0 || (200..216).contains(at)) {
-        let mut bytes = kept.clone();
+    let original = std::fs::read(&meta).unwrap();
+    for at in (0..original.len()).filter(|at| at % 7 == 0 || (200..216).contains(at)) {
+        let mut bytes = original.clone();
         bytes[at] ^= 1 << (at % 8);
         std::fs::write(&meta, &bytes).unwrap();
         let Ok(lexical) = Lexical::open(folder.path()) else { continue };
-        let found = lexical.best(&ParsedQuery::of("cell"), 10, &AllowedPages::All);
+        let found = lexical.top_pages(&ParsedQuery::of("cell"), 10, &AllowedPages::All);
         let mut found: Vec<i64> = found.unwrap().iter().map(|one| one.page).collect();
         found.sort_unstable();
-        // Whoever opens it knows how many pages there are.
+        // The caller compares the page count with the database.
         assert!(found == [2, 3] || lexical.count() != 2, "{at}: {found:?}");
     }
 }

@@ -1,12 +1,12 @@
-//! What a text without a name is made of, by how its lines look. Pure.
+//! Guesses whether a text without a file name is prose or code. Pure.
 
 use super::Kind;
 
-/// How many lines are looked at.
+/// Maximum number of lines inspected.
 const MAX_LINES: usize = 200;
 
-/// What the first word of a line of code often is.
-const OPENINGS: &[&str] = &[
+/// Frequent first words of code lines.
+const FIRST_WORDS: &[&str] = &[
     "def",
     "class",
     "import",
@@ -44,8 +44,8 @@ const OPENINGS: &[&str] = &[
     "int",
 ];
 
-/// What a definition is opened with, and what may stand before that.
-const DEFINING: &[&str] = &[
+/// Keywords that start a definition, and modifiers that may precede them.
+const KEYWORDS: &[&str] = &[
     "def",
     "fn",
     "func",
@@ -59,7 +59,7 @@ const DEFINING: &[&str] = &[
     "sub",
     "proc",
 ];
-const BEFORE: &[&str] = &[
+const MODIFIERS: &[&str] = &[
     "pub",
     "public",
     "private",
@@ -75,14 +75,14 @@ const BEFORE: &[&str] = &[
     "unsafe",
 ];
 
-/// What stands in code, and hardly ever in sentences.
-const MARKS: &[&str] = &[
+/// Character sequences that are common in code and rare in sentences.
+const CODE_MARKS: &[&str] = &[
     "==", "!=", "->", "=>", "::", "&&", "||", "+=", "-=", "();", "()", "({", "});", "self.", "this.", " = ",
     "</", "/>", "[0]", "__",
 ];
 
 impl Kind {
-    /// What a text is made of: code where it begins with a definition, or where a third of its lines look like code.
+    /// Guesses the kind of a text: code if it starts with a definition or if a third of its lines look like code.
     pub fn guess(text: &str) -> Self {
         let lines: Vec<&str> =
             text.lines().map(str::trim).filter(|line| !line.is_empty()).take(MAX_LINES).collect();
@@ -92,16 +92,16 @@ impl Kind {
     }
 }
 
-/// Whether a line opens a function or a type: `def name(`, `pub struct Name {`. All of it may stand on that line.
+/// Whether a line starts a function or a type: `def name(`, `pub struct Name {`. The body may follow on the same line.
 fn is_definition(line: &str) -> bool {
     let mut rest = line;
     while let Some((word, after)) = rest.split_once(char::is_whitespace) {
         let after = after.trim_start();
-        if DEFINING.contains(&word) {
+        if KEYWORDS.contains(&word) {
             let name = after.trim_start_matches(|c: char| c.is_alphanumeric() || "_.$*".contains(c));
             return name.len() < after.len() && name.trim_start().starts_with(['(', '<', ':', '{']);
         }
-        if !BEFORE.contains(&word) {
+        if !MODIFIERS.contains(&word) {
             return false;
         }
         rest = after;
@@ -110,12 +110,12 @@ fn is_definition(line: &str) -> bool {
 }
 
 fn is_code(line: &str) -> bool {
-    // A sentence is long and ends as sentences do, whatever it quotes.
+    // A long line is a sentence, whatever code it quotes.
     let is_sentence = line.split_whitespace().count() > 25;
-    let opens = first_word(line).is_some_and(|word| OPENINGS.contains(&word))
+    let opens = first_word(line).is_some_and(|word| FIRST_WORDS.contains(&word))
         && line.ends_with([':', '{', '}', ';', ')', '(', '[', ']', '"', '\'']);
     let call = line.contains('(') && line.ends_with([')', '(', ':', '{', ';', ',']) && !line.contains(" (");
-    let marks = MARKS.iter().any(|mark| line.contains(mark));
+    let marks = CODE_MARKS.iter().any(|mark| line.contains(mark));
     let closes = line.ends_with(['{', '}', ';']) || line.starts_with(['}', '@']);
     !is_sentence && (opens || call || marks || closes)
 }

@@ -1,4 +1,4 @@
-//! Scores are kept for an hour. Keeping them never delays an answer, and losing them only costs a request.
+//! Cache of rerank scores with a TTL of one hour. Writes are asynchronous and may be dropped.
 
 use std::{
     sync::{
@@ -17,33 +17,33 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
 
-const SCORES: Namespace = Namespace { name: "rerank", seconds: Some(3_600) };
+const SCORES: Namespace = Namespace { name: "rerank", ttl_seconds: Some(3_600) };
 
-/// How many scores may wait to be kept; what comes beyond that is not.
+/// Maximum number of pending writes; further ones are dropped.
 const QUEUE_CAPACITY: usize = 64;
 
-/// How often what is past its hour is taken away, at most.
+/// Minimum interval between deletions of expired entries.
 const SWEEP_INTERVAL_MS: i64 = 10 * 60 * 1_000;
 
-/// How long the end waits for what is being kept.
+/// Timeout for pending writes at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The scores that are kept.
+/// The cache.
 #[derive(Debug)]
 pub(super) struct Cache {
     db: Db,
     writes: TaskTracker,
-    room: Arc<Semaphore>,
-    swept: Arc<AtomicI64>,
+    queue_slots: Arc<Semaphore>,
+    last_sweep: Arc<AtomicI64>,
 }
 
 impl Cache {
     pub(super) fn new(db: Db) -> Self {
-        let room = Arc::new(Semaphore::new(QUEUE_CAPACITY));
-        Self { db, writes: TaskTracker::new(), room, swept: Arc::default() }
+        let queue_slots = Arc::new(Semaphore::new(QUEUE_CAPACITY));
+        Self { db, writes: TaskTracker::new(), queue_slots, last_sweep: Arc::default() }
     }
 
-    /// The scores under a key, if they are found within this time and as many as they should be.
+    /// Reads the scores of a key, within `limit`; `None` unless there are exactly `count`.
     pub(super) async fn get(
         &self,
         key: &str,
@@ -52,8 +52,8 @@ impl Cache {
         limit: Duration,
     ) -> Option<Vec<f32>> {
         let key = key.to_owned();
-        let look = self.db.read(move |tx| SCORES.get(tx, &key, now));
-        let bytes = match tokio::time::timeout(limit, look).await {
+        let read = self.db.read(move |tx| SCORES.get(tx, &key, now));
+        let bytes = match tokio::time::timeout(limit, read).await {
             Ok(Ok(bytes)) => bytes?,
             Ok(Err(error)) => {
                 tracing::debug!(error.cause = %error, "could not read cached rerank scores");
@@ -64,16 +64,16 @@ impl Cache {
         scores(&bytes).filter(|scores| scores.len() == count)
     }
 
-    /// Begins to keep scores under a key.
+    /// Writes scores in the background.
     pub(super) fn put(&self, key: String, scores: &[f32], now: Timestamp) {
-        let Ok(permit) = self.room.clone().try_acquire_owned() else { return };
+        let Ok(permit) = self.queue_slots.clone().try_acquire_owned() else { return };
         let bytes: Vec<u8> = scores.iter().flat_map(|score| score.to_le_bytes()).collect();
         let db = self.db.clone();
-        let swept = self.swept.clone();
+        let last_sweep = self.last_sweep.clone();
         self.writes.spawn(async move {
             let work = db.write(move |tx| {
                 SCORES.put(tx, &key, &bytes, now)?;
-                if is_due(&swept, now) {
+                if is_due(&last_sweep, now) {
                     kv::sweep(tx, now)?;
                 }
                 Ok(())
@@ -85,8 +85,8 @@ impl Cache {
         });
     }
 
-    /// Waits for what is being kept.
-    pub(super) async fn settle(&self) {
+    /// Waits for pending writes.
+    pub(super) async fn flush(&self) {
         self.writes.close();
         if tokio::time::timeout(FLUSH_TIMEOUT, self.writes.wait()).await.is_err() {
             tracing::debug!("caching rerank scores took too long");
@@ -95,12 +95,12 @@ impl Cache {
     }
 }
 
-/// Whether it is time to sweep; says so to one caller only.
-fn is_due(swept: &AtomicI64, now: Timestamp) -> bool {
-    let last = swept.load(Ordering::Relaxed);
+/// Whether to delete expired entries now; true for one caller per interval.
+fn is_due(last_sweep: &AtomicI64, now: Timestamp) -> bool {
+    let last = last_sweep.load(Ordering::Relaxed);
     let now = now.as_millisecond();
     now.saturating_sub(last) >= SWEEP_INTERVAL_MS
-        && swept.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        && last_sweep.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
 }
 
 fn scores(bytes: &[u8]) -> Option<Vec<f32>> {
@@ -109,7 +109,8 @@ fn scores(bytes: &[u8]) -> Option<Vec<f32>> {
     (rest.is_empty() && scores.iter().all(|score| score.is_finite())).then_some(scores)
 }
 
-/// What scores depend on, as one name. Each part has its length before it, so that no two lists of parts are one name.
+/// Cache key: a hash of reranker, query and passages. Each part is length-prefixed, so that different inputs never
+/// collide by concatenation.
 pub(super) fn key(reranker: &str, query: &str, passages: &[String]) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {

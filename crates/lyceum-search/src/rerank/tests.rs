@@ -1,4 +1,4 @@
-//! The stage with a reranker that does as it is reranker.
+//! The reranking stage with a scripted reranker.
 
 use std::{
     collections::VecDeque,
@@ -16,19 +16,19 @@ use super::{
     cache::{Cache, key},
 };
 
-/// What a reranker is reranker to do.
+/// A scripted step.
 #[derive(Debug)]
-enum Do {
+enum Step {
     Fail(RerankError),
     Answer(Vec<f32>),
     Hang,
 }
 
-/// Scores by length, after it has done what it was scripted to.
+/// Runs its scripted steps, then scores passages by length.
 #[derive(Debug, Default)]
 struct ScriptedReranker {
-    next: Mutex<VecDeque<Do>>,
-    asked: Mutex<Vec<Vec<String>>>,
+    next: Mutex<VecDeque<Step>>,
+    calls: Mutex<Vec<Vec<String>>>,
 }
 
 #[async_trait]
@@ -38,24 +38,24 @@ impl Reranker for ScriptedReranker {
     }
 
     async fn score(&self, _: &str, passages: &[String]) -> Result<Vec<f32>, RerankError> {
-        self.asked.lock().unwrap().push(passages.to_vec());
+        self.calls.lock().unwrap().push(passages.to_vec());
         let next = self.next.lock().unwrap().pop_front();
         match next {
-            Some(Do::Fail(error)) => Err(error),
-            Some(Do::Answer(scores)) => Ok(scores),
-            Some(Do::Hang) => std::future::pending().await,
+            Some(Step::Fail(error)) => Err(error),
+            Some(Step::Answer(scores)) => Ok(scores),
+            Some(Step::Hang) => std::future::pending().await,
             None => Ok(passages.iter().map(|passage| length(passage)).collect()),
         }
     }
 }
 
 impl ScriptedReranker {
-    fn next(&self, steps: impl IntoIterator<Item = Do>) {
+    fn next(&self, steps: impl IntoIterator<Item = Step>) {
         self.next.lock().unwrap().extend(steps);
     }
 
     fn times(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.calls.lock().unwrap().len()
     }
 }
 
@@ -95,7 +95,7 @@ async fn scores_are_kept_until_something_that_they_depend_on_changes() {
         let passages = texts(passages);
         let scores = passages.iter().map(|passage| length(passage)).collect();
         assert_eq!(stage.rerank.order(query, &passages).await, RerankOutcome::Scored(scores));
-        stage.rerank.settle().await;
+        stage.rerank.flush().await;
         assert_eq!(stage.reranker.times(), times, "{query} {passages:?}");
     };
     check("hook", &["four", "eleven char"], 1).await;
@@ -133,15 +133,15 @@ async fn kept_scores_are_good_for_an_hour_and_only_if_they_are_whole() {
     let now = Timestamp::now();
     let later = |minutes| now + SignedDuration::from_mins(minutes);
     cache.put("k".to_owned(), &[0.5, -1.5], now);
-    cache.settle().await;
+    cache.flush().await;
     assert_eq!(cache.get("k", 2, later(59), BUDGET).await, Some(vec![0.5, -1.5]));
     assert_eq!(cache.get("k", 2, later(61), BUDGET).await, None);
     assert_eq!(cache.get("k", 3, now, BUDGET).await, None);
 
-    let kept = Namespace { name: "rerank", seconds: Some(3_600) };
+    let scores = Namespace { name: "rerank", ttl_seconds: Some(3_600) };
     for broken in [vec![0, 0, 0], vec![0; 9], f32::NAN.to_le_bytes().repeat(2)] {
         let write = broken.clone();
-        stage.db.write(move |tx| kept.put(tx, "k", &write, now)).await.unwrap();
+        stage.db.write(move |tx| scores.put(tx, "k", &write, now)).await.unwrap();
         assert_eq!(cache.get("k", 2, now, BUDGET).await, None, "{broken:?}");
     }
 }
@@ -151,19 +151,19 @@ async fn what_is_past_its_hour_is_swept_away_every_ten_minutes_at_most() {
     let stage = stage(BUDGET);
     let cache = Cache::new(stage.db.clone());
     let start = Timestamp::now();
-    let other = Namespace { name: "other", seconds: Some(60) };
+    let other = Namespace { name: "other", ttl_seconds: Some(60) };
     let is_there = async || {
         let count = |tx: &lyceum_store::Tx<'_>| {
-            tx.row("SELECT 1 FROM kept WHERE key = 'old'", [], |row| row.whole(0))
+            tx.row("SELECT 1 FROM kept WHERE key = 'old'", [], |row| row.integer(0))
         };
         stage.db.read(count).await.unwrap().is_some()
     };
     cache.put("a".to_owned(), &[1.0], start);
-    cache.settle().await;
+    cache.flush().await;
     stage.db.write(move |tx| other.put(tx, "old", b"x", start)).await.unwrap();
     for (minutes, expected) in [(5, true), (9, true), (10, false)] {
         cache.put("b".to_owned(), &[1.0], start + SignedDuration::from_mins(minutes));
-        cache.settle().await;
+        cache.flush().await;
         assert_eq!(is_there().await, expected, "{minutes}");
     }
 }
@@ -175,14 +175,14 @@ async fn only_the_first_twenty_are_scored_and_only_their_beginning_is_read() {
     many[0] = "word ".repeat(2_000);
     let RerankOutcome::Scored(scores) = stage.rerank.order("hook", &many).await else { panic!("no scores") };
     assert_eq!(scores.len(), 20);
-    let asked = stage.reranker.asked.lock().unwrap();
-    assert_eq!((asked.len(), asked[0].len()), (1, 20));
-    assert!(asked[0][0].len() <= 8_003 && asked[0][0].ends_with("word..."), "{}", asked[0][0].len());
+    let calls = stage.reranker.calls.lock().unwrap();
+    assert_eq!((calls.len(), calls[0].len()), (1, 20));
+    assert!(calls[0][0].len() <= 8_003 && calls[0][0].ends_with("word..."), "{}", calls[0][0].len());
 }
 
 #[tokio::test]
 async fn a_reranker_that_fails_leaves_the_order_and_says_why_without_detail() {
-    let check = async |reranker: Do, expected: &str| {
+    let check = async |reranker: Step, expected: &str| {
         let stage = stage(Duration::from_millis(200));
         stage.reranker.next([reranker]);
         let RerankOutcome::Unavailable(reason) = stage.rerank.order("hook", &two()).await else {
@@ -192,27 +192,27 @@ async fn a_reranker_that_fails_leaves_the_order_and_says_why_without_detail() {
         assert!(matches!(stage.rerank.order("hook", &two()).await, RerankOutcome::Scored(_)), "{expected}");
     };
     let detail = || "10.0.0.7 is full".to_owned();
-    check(Do::Fail(RerankError::Model(detail())), "the reranker can't be used").await;
-    check(Do::Fail(RerankError::Unreachable(detail())), "the reranker can't be reached").await;
+    check(Step::Fail(RerankError::Model(detail())), "the reranker can't be used").await;
+    check(Step::Fail(RerankError::Unreachable(detail())), "the reranker can't be reached").await;
     let refused = RerankError::Refused { status: 401, message: detail() };
-    check(Do::Fail(refused), "the reranker refused (status 401)").await;
-    let malformed = "the reranker answered something else than scores";
-    check(Do::Fail(RerankError::Malformed(detail())), malformed).await;
-    check(Do::Answer(vec![1.0]), malformed).await;
-    check(Do::Answer(vec![1.0, f32::NAN]), malformed).await;
-    check(Do::Hang, "the reranker did not answer within 200 ms").await;
+    check(Step::Fail(refused), "the reranker refused (status 401)").await;
+    let malformed = "the reranker returned an invalid response";
+    check(Step::Fail(RerankError::Malformed(detail())), malformed).await;
+    check(Step::Answer(vec![1.0]), malformed).await;
+    check(Step::Answer(vec![1.0, f32::NAN]), malformed).await;
+    check(Step::Hang, "the reranker did not answer within 200 ms").await;
 }
 
 #[tokio::test]
 async fn after_three_failures_in_a_row_it_is_left_alone() {
     let stage = stage(BUDGET);
-    let fail = || Do::Fail(RerankError::Unreachable("gone".to_owned()));
+    let fail = || Step::Fail(RerankError::Unreachable("gone".to_owned()));
     let ask = async || stage.rerank.order("hook", &two()).await;
-    stage.reranker.next([fail(), fail(), Do::Answer(vec![1.0, 2.0])]);
+    stage.reranker.next([fail(), fail(), Step::Answer(vec![1.0, 2.0])]);
     ask().await;
     ask().await;
     assert_eq!(ask().await, RerankOutcome::Scored(vec![1.0, 2.0]), "two failures are not three");
-    stage.rerank.settle().await;
+    stage.rerank.flush().await;
 
     stage.reranker.next([fail(), fail(), fail()]);
     let other = async |query: &str| stage.rerank.order(query, &two()).await;
@@ -222,18 +222,18 @@ async fn after_three_failures_in_a_row_it_is_left_alone() {
             RerankOutcome::Unavailable("the reranker can't be reached".to_owned())
         );
     }
-    let left_alone = "the reranker keeps failing; the next attempt is in 30 s";
+    let breaker_open = "the reranker keeps failing; the next attempt is in 30 s";
     for query in ["d", "e"] {
-        assert_eq!(other(query).await, RerankOutcome::Unavailable(left_alone.to_owned()));
+        assert_eq!(other(query).await, RerankOutcome::Unavailable(breaker_open.to_owned()));
     }
     assert_eq!(stage.reranker.times(), 6);
-    assert_eq!(ask().await, RerankOutcome::Scored(vec![1.0, 2.0]), "what is kept is still there");
+    assert_eq!(ask().await, RerankOutcome::Scored(vec![1.0, 2.0]), "cached scores are still used");
 }
 
 #[tokio::test]
 async fn one_that_is_still_being_loaded_has_not_failed() {
     let stage = stage(BUDGET);
-    stage.reranker.next((0..4).map(|_| Do::Fail(RerankError::Loading)));
+    stage.reranker.next((0..4).map(|_| Step::Fail(RerankError::Loading)));
     for _ in 0..4 {
         let expected = RerankOutcome::Unavailable("the reranker is still being loaded".to_owned());
         assert_eq!(stage.rerank.order("hook", &two()).await, expected);

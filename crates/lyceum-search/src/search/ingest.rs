@@ -14,7 +14,7 @@ use super::{OpenIndex, Search};
 use crate::{
     chunk::{self, Chunk},
     error::Error,
-    lexical::Text,
+    lexical::IndexedPage,
     page::{Facts, Kind, Page},
 };
 
@@ -24,21 +24,21 @@ const BATCH_PAGES: usize = 200;
 /// Pages per commit of the lexical index.
 const INDEX_BATCH_PAGES: usize = 1_000;
 
-/// With another number pages are read again: how they are cut, or what a model is given of a chunk, changed.
+/// Version of chunking and of the embedded text; a change re-reads all pages.
 const CHUNKER_VERSION: u32 = 1;
 
-/// What has to be done so that a source is searched as it is.
+/// What to ingest so that the index matches a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// Keys of pages that are new or changed.
+    /// Keys of new or changed pages.
     pub read: Vec<String>,
-    /// Keys of pages that are gone.
+    /// Keys of deleted pages.
     pub gone: Vec<String>,
 }
 
 impl Search {
-    /// What differs between a source as it is, by the version of each page, and what is searched of it. Pages whose keys
-    /// are not `ours` are somebody else's: one source may serve several.
+    /// Compares the versions of a source's pages with the index. Ignores indexed pages whose keys are not `ours`:
+    /// several services may share a source.
     pub async fn plan(
         &self,
         source: &str,
@@ -49,7 +49,7 @@ impl Search {
         let source = source.to_owned();
         let known = opened.db.read(move |tx| pages::versions(tx, &source)).await?;
         let known: HashMap<String, String> = known.into_iter().collect();
-        let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(&kept_version(version));
+        let is_new = |(key, version): &(&String, &String)| known.get(*key) != Some(&stored_version(version));
         let mut read: Vec<String> = wanted.iter().filter(is_new).map(|(key, _)| key.clone()).collect();
         let is_gone = |key: &String| ours(key) && !wanted.contains_key(key);
         let mut gone: Vec<String> = known.into_keys().filter(is_gone).collect();
@@ -60,7 +60,7 @@ impl Search {
 
     /// Adds pages of a source and removes others. When this returns, lexical search finds them.
     ///
-    /// Does nothing and says so where another process is the one that writes.
+    /// Does nothing and returns `false` if another process is the leader.
     pub async fn apply(
         self: &std::sync::Arc<Self>,
         source: &str,
@@ -68,11 +68,11 @@ impl Search {
         gone: Vec<String>,
     ) -> Result<bool, Error> {
         let opened = self.opened().await?;
-        if !self.leads() {
+        if !self.is_leader() {
             return Ok(false);
         }
-        // Closed never, so there always is a permit to wait for.
-        let _turn = self.changing.acquire().await;
+        // The semaphore is never closed, so this always succeeds.
+        let _permit = self.ingest_lock.acquire().await;
         let mut gone = Some(gone);
         let mut rest = pages.into_iter().peekable();
         while rest.peek().is_some() || gone.is_some() {
@@ -80,7 +80,7 @@ impl Search {
             let gone = gone.take().unwrap_or_default();
             let source = source.to_owned();
             let rows = tokio::task::spawn_blocking(move || batch.iter().map(row).collect::<Vec<_>>());
-            let rows = rows.await.map_err(|_| Error::Closed("cutting pages failed".to_owned()))?;
+            let rows = rows.await.map_err(|_| Error::Closed("chunking failed; see the log".to_owned()))?;
             let now = Timestamp::now();
             opened.db.write(move |tx| pages::apply(tx, &source, &rows, &gone, now)).await?;
         }
@@ -94,24 +94,24 @@ impl Search {
         Ok(true)
     }
 
-    /// Brings the index by words up to the database. Blocks.
+    /// Updates the lexical index from the database. Blocks.
     pub(super) fn catch_up(&self, opened: &OpenIndex) -> Result<(), DbError> {
-        let _turn = opened.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
+        let _permit = opened.lexical_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(lexical) = opened.lexical() else { return Ok(()) };
-        if !opened.words_again().is_due(Instant::now()) {
+        if !opened.lexical_retry().is_due(Instant::now()) {
             return Ok(());
         }
         match catch_up(opened, &lexical) {
-            Ok(()) => opened.words_again().went_well(),
+            Ok(()) => opened.lexical_retry().succeeded(),
             Err(CatchUpError::Database(error)) => return Err(error),
-            Err(CatchUpError::Words(error)) if error.is_damage() || lexical.is_damaged() => {
+            Err(CatchUpError::Index(error)) if error.is_corruption() || lexical.is_corrupt() => {
                 tracing::error!(error.cause = %error, "the lexical index is corrupt; rebuilding it");
-                opened.words_again().went_well();
+                opened.lexical_retry().succeeded();
                 opened.set_lexical(None);
             }
-            // What it has can still be read.
-            Err(CatchUpError::Words(error)) => {
-                if opened.words_again().failed(Instant::now()) {
+            // The last commit can still be searched.
+            Err(CatchUpError::Index(error)) => {
+                if opened.lexical_retry().failed(Instant::now()) {
                     tracing::error!(
                         error.cause = %error,
                         "could not write the lexical index; searching its last state and retrying"
@@ -122,10 +122,10 @@ impl Search {
         Ok(())
     }
 
-    /// Brings memory up to the database, and sees what others wrote to the index by words. Blocks.
+    /// Updates the in-memory cache, and reloads the lexical index if another process wrote to it. Blocks.
     pub(super) fn follow(&self, opened: &OpenIndex) -> Result<(), DbError> {
         opened.follow()?;
-        // Another process has it in the index by words some time after the database has it.
+        // The leader commits to the lexical index some time after the database.
         if let Some(lexical) = opened.lexical()
             && let Err(error) = lexical.refresh()
         {
@@ -137,24 +137,24 @@ impl Search {
 
 enum CatchUpError {
     Database(DbError),
-    Words(crate::lexical::IndexError),
+    Index(crate::lexical::IndexError),
 }
 
 fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(), CatchUpError> {
-    let position = lexical.position().map_err(CatchUpError::Words)?;
-    let (last, news) = opened
+    let position = lexical.position().map_err(CatchUpError::Index)?;
+    let (last, events) = opened
         .db
         .read_here(|tx| Ok((events::last(tx)?, events::after(tx, pages::STREAM, position, usize::MAX)?)))
         .map_err(CatchUpError::Database)?;
     if last == position {
         return Ok(());
     }
-    let is_whole = i64::try_from(news.len()).ok() == Some(last - position);
+    let is_whole = i64::try_from(events.len()).ok() == Some(last - position);
     let touched: BTreeSet<i64> = if is_whole {
-        news.iter().filter_map(|event| event.key.parse().ok()).collect()
+        events.iter().filter_map(|event| event.key.parse().ok()).collect()
     } else {
-        // Events that are no longer there may have been about pages that no longer are.
-        lexical.clear().map_err(CatchUpError::Words)?;
+        // Trimmed events may include deletions, so rebuild from scratch.
+        lexical.clear().map_err(CatchUpError::Index)?;
         let all = opened.db.read_here(pages::all).map_err(CatchUpError::Database)?;
         all.into_iter().map(|page| page.id).collect()
     };
@@ -164,10 +164,11 @@ fn catch_up(opened: &OpenIndex, lexical: &crate::lexical::Lexical) -> Result<(),
         let batch: Vec<i64> =
             touched.iter().skip(number * INDEX_BATCH_PAGES).take(INDEX_BATCH_PAGES).copied().collect();
         let (found, gone) = read(opened, &batch).map_err(CatchUpError::Database)?;
-        let texts: Vec<Text<'_>> = found.iter().map(|(id, facts, chunks)| text(*id, facts, chunks)).collect();
-        // Only with the last batch is it all there.
+        let texts: Vec<IndexedPage<'_>> =
+            found.iter().map(|(id, facts, chunks)| text(*id, facts, chunks)).collect();
+        // Only the last batch completes the update.
         let reached = if number + 1 == batches { last } else { position };
-        lexical.update(&texts, &gone, reached).map_err(CatchUpError::Words)?;
+        lexical.update(&texts, &gone, reached).map_err(CatchUpError::Index)?;
     }
     Ok(())
 }
@@ -191,12 +192,12 @@ fn read(opened: &OpenIndex, batch: &[i64]) -> Result<(PageRows, Vec<i64>), DbErr
     })
 }
 
-fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> Text<'a> {
-    // A definition is not a heading: its name says no more than the words of its body do.
+fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> IndexedPage<'a> {
+    // Definitions are not headings: their names are in the body already.
     let headed = chunks.iter().filter(|_| facts.kind == Kind::Prose);
     let headings: BTreeSet<&str> = headed.map(|(_, chunk)| chunk.heading.as_str()).collect();
     let body: Vec<&str> = chunks.iter().map(|(_, chunk)| chunk.text.as_str()).collect();
-    Text {
+    IndexedPage {
         page,
         title: &facts.title,
         headings: headings.into_iter().collect::<Vec<_>>().join("\n"),
@@ -206,12 +207,12 @@ fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> T
     }
 }
 
-/// The version of a page as it is kept: with another way of cutting, each is cut again.
-fn kept_version(version: &str) -> String {
+/// The stored version of a page, which includes the chunker's version.
+fn stored_version(version: &str) -> String {
     format!("{CHUNKER_VERSION}:{version}")
 }
 
-/// A page as it is kept.
+/// Chunks a page into database rows.
 fn row(page: &Page) -> pages::PageRow {
     let facts = serde_json::to_string(&page.facts).unwrap_or_default();
     let line = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
@@ -220,7 +221,7 @@ fn row(page: &Page) -> pages::PageRow {
         (chunk.first_line, chunk.last_line) = (chunk.first_line + above, chunk.last_line + above);
         chunk
     });
-    // What is said above the body stands somewhere in the lines above it.
+    // The text above the body is somewhere in the lines above it.
     let about = page.about.trim();
     let about = (!about.is_empty()).then(|| Chunk {
         heading: String::new(),
@@ -237,13 +238,13 @@ fn row(page: &Page) -> pages::PageRow {
     });
     pages::PageRow {
         key: page.facts.key(),
-        version: kept_version(&page.version),
+        version: stored_version(&page.version),
         chunks: chunks.collect(),
         facts,
     }
 }
 
-/// What a model is given of a chunk: what it belongs to, and its text.
+/// The text to embed for a chunk: title, headings and text.
 pub(crate) fn passage(facts: &Facts, heading: &str, text: &str) -> String {
     let mut passage = String::with_capacity(facts.title.len() + heading.len() + text.len() + 8);
     passage.push_str(&facts.title);
@@ -265,11 +266,11 @@ pub(crate) fn passage(facts: &Facts, heading: &str, text: &str) -> String {
     passage
 }
 
-/// Links by their words: where they lead says little, and takes a tenth of what a model reads of documentation.
+/// Appends text without link targets: they carry little meaning, but are a tenth of the tokens of documentation.
 fn push_without_targets(passage: &mut String, text: &str) {
     let mut rest = text;
-    while let Some((words, after)) = rest.split_once("](") {
-        passage.push_str(words);
+    while let Some((label, after)) = rest.split_once("](") {
+        passage.push_str(label);
         passage.push(']');
         rest = match end_of_target(after).and_then(|end| after.get(end..)) {
             Some(after) => after,
@@ -282,7 +283,7 @@ fn push_without_targets(passage: &mut String, text: &str) {
     passage.push_str(rest);
 }
 
-/// Where what follows a target begins, if there is one: on one line, and as it is wanted for an address.
+/// End of a link target, if the text starts with one: on one line, and looking like an address.
 fn end_of_target(text: &str) -> Option<usize> {
     let mut open = 0_usize;
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Opening what is kept, whatever state it is in, and following it from then on.
+//! Opens and repairs the index, then follows changes of other processes.
 
 use std::{
     sync::Arc,
@@ -11,22 +11,22 @@ use tokio_util::sync::CancellationToken;
 use super::{OpenIndex, Opening, Search};
 use crate::{failure::Failure, lexical::Lexical, memory::Memory, rerank::Rerank};
 
-/// How often what other processes wrote is looked at.
+/// How often to look for changes of other processes.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// How long after a failure to open it is tried again.
+/// Delay before the next attempt to open the index.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
 
-/// How long after a failure to set the reranker up it is tried again.
+/// Delay before the next attempt to load the reranker.
 const RERANKER_RETRY_DELAY: Duration = Duration::from_secs(30);
 
-/// How often events that nobody needs any more are let go, and how many of the last stay for processes that follow: one
-/// that is further behind reads everything anew.
+/// How often old events are deleted, and how many are retained for followers. A follower that is further behind reloads
+/// everything.
 const TRIM_INTERVAL: Duration = Duration::from_secs(3600);
 const RETAINED_EVENTS: i64 = 10_000;
 
 impl Search {
-    /// Opens what is kept, and follows what other processes write, until it is told to stop.
+    /// Opens the index and follows changes of other processes until cancelled.
     pub async fn keep_open(self: Arc<Self>, stop: CancellationToken) {
         let opened = loop {
             match self.open_once().await {
@@ -42,7 +42,7 @@ impl Search {
                 () = stop.cancelled() => return,
             }
         };
-        let mut trimmed: Option<Instant> = None;
+        let mut last_trim: Option<Instant> = None;
         loop {
             tokio::select! {
                 () = tokio::time::sleep(POLL_INTERVAL) => {}
@@ -50,12 +50,12 @@ impl Search {
             }
             let search = self.clone();
             let followed = opened.clone();
-            let look = tokio::task::spawn_blocking(move || search.poll(&followed)).await;
-            if let Ok(Err(error)) = look {
+            let polled = tokio::task::spawn_blocking(move || search.poll(&followed)).await;
+            if let Ok(Err(error)) = polled {
                 tracing::warn!(error.cause = %error, "could not read changes of the search index");
             }
-            if trimmed.is_none_or(|before| before.elapsed() > TRIM_INTERVAL) && self.leads() {
-                trimmed = Some(Instant::now());
+            if last_trim.is_none_or(|before| before.elapsed() > TRIM_INTERVAL) && self.is_leader() {
+                last_trim = Some(Instant::now());
                 if let Err(error) = opened.trim(RETAINED_EVENTS).await {
                     tracing::warn!(error.cause = %error, "could not delete old events of the search index");
                 }
@@ -63,7 +63,7 @@ impl Search {
         }
     }
 
-    /// Gets the reranker ready; when it is told to stop, waits for scores that are still being written down.
+    /// Loads the reranker. When cancelled, flushes its cache.
     pub async fn keep_ranked(self: Arc<Self>, stop: CancellationToken) {
         let Some(ranking) = &self.options.reranker else { return };
         while let Err(error) = ranking.reranker.prepare().await {
@@ -75,11 +75,11 @@ impl Search {
         }
         stop.cancelled().await;
         if let Some(rerank) = self.opened_now().as_ref().and_then(|opened| opened.rerank.as_ref()) {
-            rerank.settle().await;
+            rerank.flush().await;
         }
     }
 
-    /// Gets the reranker ready, where there is one; for commands that ask once.
+    /// Loads the reranker, if any; for one-off commands.
     pub async fn prepare_reranker(&self) {
         if let Some(ranking) = &self.options.reranker
             && let Err(error) = ranking.reranker.prepare().await
@@ -88,7 +88,7 @@ impl Search {
         }
     }
 
-    /// Opens what is kept, once; for commands that ask and end.
+    /// Opens the index, without following changes.
     pub(crate) async fn open_once(self: &Arc<Self>) -> Result<Arc<OpenIndex>, Failure> {
         if let Some(opened) = self.opened_now() {
             return Ok(opened);
@@ -96,7 +96,7 @@ impl Search {
         let search = self.clone();
         let span = tracing::Span::current();
         let opened = tokio::task::spawn_blocking(move || span.in_scope(|| search.open_here())).await;
-        let opened = Arc::new(opened.map_err(|error| Failure::of_work(&error))??);
+        let opened = Arc::new(opened.map_err(|error| Failure::of_task(&error))??);
         self.opening.send_replace(Opening::Done(opened.clone()));
         Ok(opened)
     }
@@ -104,81 +104,81 @@ impl Search {
     fn open_here(&self) -> Result<OpenIndex, DbError> {
         let folder = &self.options.folder;
         std::fs::create_dir_all(folder).map_err(DbError::Folder)?;
-        let leads = self.leads();
+        let is_leader = self.is_leader();
         let file = folder.join("search.db");
         let load = |db: Db| {
             let memory = db.read_here(|tx| Memory::load(tx, None))?;
             Ok((db, memory))
         };
         let (db, memory) = match Db::open(&file).and_then(load) {
-            // Whoever has it open would go on with the old one.
-            Err(DbError::Damaged(_) | DbError::Suspected | DbError::Content(_)) if leads => {
-                Db::renew(&file).and_then(load)?
+            // Leader only: a process that has the file open would keep using the deleted one.
+            Err(DbError::Corrupt(_) | DbError::MarkedCorrupt | DbError::Content(_)) if is_leader => {
+                Db::recreate(&file).and_then(load)?
             }
             opened => opened?,
         };
         let rerank = self.options.reranker.as_ref();
         let rerank = rerank.map(|one| Rerank::new(one.reranker.clone(), db.clone(), one.budget));
-        let (following, catching_up, words_again) = Default::default();
+        let (memory_lock, lexical_lock, lexical_retry) = Default::default();
         let (memory, lexical) = (memory.into(), None.into());
-        let opened = OpenIndex { db, memory, lexical, following, catching_up, words_again, rerank };
-        self.open_words(&opened, leads);
+        let opened = OpenIndex { db, memory, lexical, memory_lock, lexical_lock, lexical_retry, rerank };
+        self.open_lexical(&opened, is_leader);
         Ok(opened)
     }
 
-    /// Opens the index by words. One that is damaged is made again, by the process that leads.
-    pub(crate) fn open_words(&self, opened: &OpenIndex, leads: bool) {
+    /// Opens the lexical index. The leader rebuilds a corrupt one.
+    pub(crate) fn open_lexical(&self, opened: &OpenIndex, is_leader: bool) {
         let folder = self.options.folder.join("words");
-        // Without this it can't be told whether the index is a sound one.
+        // Needed to check whether the index is valid.
         let read = opened.db.read_here(|tx| Ok((events::last(tx)?, pages::count(tx)?.0)));
         let (last, count) = match read {
             Ok(read) => read,
             Err(error) => {
-                opened.words_again().failed(Instant::now());
-                tracing::warn!(error.cause = %error, "the lexical index is opened once the database can be read");
+                opened.lexical_retry().failed(Instant::now());
+                tracing::warn!(error.cause = %error, "could not read the database; opening the lexical index later");
                 return;
             }
         };
         let usable = Lexical::open(&folder).and_then(|lexical| {
             let position = lexical.position()?;
-            // Further than the database: it belongs to one that is no more. As far, and with other pages: which of its
-            // documents are gone is in the one file without a checksum.
-            let is_same = u64::try_from(count).is_ok_and(|count| count == lexical.count());
-            Ok((lexical, position < last || (position == last && is_same)))
+            // Ahead of the database: it belongs to an earlier database. At the same event with another page count: the
+            // list of deleted documents is corrupt, which is in the only file without a checksum.
+            let same_count = u64::try_from(count).is_ok_and(|count| count == lexical.count());
+            Ok((lexical, position < last || (position == last && same_count)))
         });
         let lexical = match usable {
             Ok((lexical, true)) => Ok(lexical),
-            Ok((_, false)) if leads => Lexical::renew(&folder),
-            Err(error) if leads => {
+            Ok((_, false)) if is_leader => Lexical::recreate(&folder),
+            Err(error) if is_leader => {
                 tracing::error!(error.cause = %error, "the lexical index is corrupt; rebuilding it");
-                Lexical::renew(&folder)
+                Lexical::recreate(&folder)
             }
             Ok((lexical, false)) => Ok(lexical),
             Err(error) => Err(error),
         };
         match lexical {
             Ok(lexical) => {
-                opened.words_again().went_well();
+                opened.lexical_retry().succeeded();
                 opened.set_lexical(Some(Arc::new(lexical)));
-                if leads && let Err(error) = Lexical::tidy(&folder) {
+                if is_leader && let Err(error) = Lexical::remove_other_versions(&folder) {
                     tracing::warn!(error.cause = %error, "could not delete a lexical index of another version");
                 }
             }
             Err(error) => {
-                opened.words_again().failed(Instant::now());
+                opened.lexical_retry().failed(Instant::now());
                 tracing::error!(error.cause = %error, "the lexical index can't be used");
             }
         }
     }
 
-    /// Looks at what this process has to do, or what others did. Blocks.
+    /// One round of polling: repairs and updates the index (leader), follows changes (all). Blocks.
     fn poll(&self, opened: &OpenIndex) -> Result<(), DbError> {
-        let leads = self.leads();
-        let is_due = opened.words_again().is_due(Instant::now());
+        let is_leader = self.is_leader();
+        let is_due = opened.lexical_retry().is_due(Instant::now());
         if opened.lexical().is_none() && is_due {
-            self.open_words(opened, leads);
+            self.open_lexical(opened, is_leader);
         }
-        if leads {
+        if is_leader {
             self.catch_up(opened)?;
         }
         self.follow(opened)?;
@@ -187,21 +187,21 @@ impl Search {
 }
 
 impl OpenIndex {
-    /// Lets go of events that this process has seen, except for so many of the last.
+    /// Deletes events that this process has applied, except for the last `margin`.
     pub(crate) async fn trim(&self, margin: i64) -> Result<usize, DbError> {
         let Some(lexical) = self.lexical() else { return Ok(0) };
         let up_to = lexical.seen().min(self.memory().seq).saturating_sub(margin);
         if up_to <= 0 {
             return Ok(0);
         }
-        self.db.write(move |tx| events::forget(tx, pages::STREAM, up_to)).await
+        self.db.write(move |tx| events::delete_up_to(tx, pages::STREAM, up_to)).await
     }
 }
 
-/// Deletes the index in a folder, so that it is rebuilt. Not while a process uses it.
+/// Deletes the index in a folder, so that it is rebuilt. Fails while a process uses it.
 pub fn discard(folder: &std::path::Path) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let Some(_leader) = Leader::try_take(folder)? else {
+    let Some(_leader) = Leader::try_acquire(folder)? else {
         return Err(std::io::Error::new(std::io::ErrorKind::ResourceBusy, "another process uses it"));
     };
     for entry in std::fs::read_dir(folder)? {

@@ -1,36 +1,36 @@
-//! When something that failed is tried again: soon at first, then less and less often.
+//! Retry with exponential back-off.
 
 use std::time::{Duration, Instant};
 
 use lyceum_net::Backoff;
 
-/// How long after a failure it is tried again.
+/// Delays between attempts.
 const BACKOFF: Backoff = Backoff { first: Duration::from_millis(400), max: Duration::from_secs(10) };
 
-/// When it is tried again.
+/// When to retry.
 #[derive(Debug, Default)]
 pub(super) struct RetryState {
-    /// How often it failed in a row.
+    /// Consecutive failures.
     failures: u32,
-    /// Until when it is left alone.
-    until: Option<Instant>,
+    /// Earliest time of the next attempt.
+    next_attempt: Option<Instant>,
 }
 
 impl RetryState {
-    /// Whether it may be tried now.
+    /// Whether an attempt is due.
     pub(super) fn is_due(&self, now: Instant) -> bool {
-        self.until.is_none_or(|until| now >= until)
+        self.next_attempt.is_none_or(|next_attempt| now >= next_attempt)
     }
 
-    /// Takes note of a failure, and says whether it is the first in a row.
+    /// Records a failure; returns whether it is the first in a row.
     pub(super) fn failed(&mut self, now: Instant) -> bool {
         self.failures = self.failures.saturating_add(1);
-        self.until = Some(now + BACKOFF.after(self.failures));
+        self.next_attempt = Some(now + BACKOFF.after(self.failures));
         self.failures == 1
     }
 
-    /// Takes note that it went well.
-    pub(super) fn went_well(&mut self) {
+    /// Records a success.
+    pub(super) fn succeeded(&mut self) {
         *self = Self::default();
     }
 }

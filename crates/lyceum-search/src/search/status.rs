@@ -1,4 +1,4 @@
-//! How far the index is: for `/health`, for progress bars, and for what answers say of themselves.
+//! Index status: for `/health`, progress bars and search responses.
 
 use std::sync::{PoisonError, atomic::Ordering};
 
@@ -9,46 +9,46 @@ use super::{Opening, Search};
 use crate::{embed_queue::ModelStatus, error::Error, failure::Failure};
 use lyceum_store::{pages, vectors};
 
-/// How far the index is.
+/// Status of the search index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Status {
-    /// How many documents are searched.
+    /// Number of indexed documents.
     pub documents: i64,
-    /// How many passages they have.
+    /// Number of chunks.
     pub chunks: i64,
-    /// How many of those have no vector yet.
+    /// Number of chunks without an embedding yet.
     pub pending: i64,
-    /// What it is doing.
+    /// State of the index.
     pub state: State,
-    /// The model, where there is one.
+    /// Name of the embedding model, if one is active.
     pub model: Option<String>,
-    /// Why it is degraded, where it is.
+    /// Why the index is degraded, if it is.
     pub reason: Option<String>,
-    /// The same with all that is known, for commands: it may say what an endpoint said, and name files.
+    /// The reason in full detail, for CLI commands: it may include messages of endpoints and file names.
     #[serde(skip)]
     pub detail: Option<String>,
 }
 
-/// What the index is doing.
+/// State of the search index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Nothing is pending: what is served can be found.
+    /// Up to date: everything that is served can be found.
     Ready,
-    /// Documents are served that are not in the index yet.
+    /// Some served documents are not in the index yet.
     Indexing,
-    /// It is being opened.
+    /// The index is being opened.
     Opening,
-    /// The model is being fetched or loaded.
+    /// The embedding model is being downloaded or loaded.
     Preparing,
-    /// Vectors are being made.
+    /// Embeddings are being computed.
     Embedding,
-    /// Answers are poorer than they could be, or there are none: the reason says why.
+    /// Results are degraded or unavailable; see `reason`.
     Degraded,
 }
 
 impl Search {
-    /// How far the index is.
+    /// Status of the search index.
     pub async fn status(&self) -> Result<Status, Error> {
         let model = self.model.borrow().clone();
         let opened = match &*self.opening.borrow() {
@@ -59,12 +59,13 @@ impl Search {
             }
         };
         let active = opened.active();
-        let of = active.as_ref().map(|active| active.model);
+        let active_id = active.as_ref().map(|active| active.model);
         let is_off = model == ModelStatus::Off;
-        let wanted = Some(self.wanted.load(Ordering::Relaxed)).filter(|wanted| *wanted > 0);
+        let target_model =
+            Some(self.target_model.load(Ordering::Relaxed)).filter(|target_model| *target_model > 0);
         let read = opened.db.read(move |tx| {
             let (documents, chunks) = pages::count(tx)?;
-            let pending = match wanted.or(of) {
+            let pending = match target_model.or(active_id) {
                 _ if is_off => 0,
                 Some(model) => vectors::count_pending(tx, model)?,
                 None => chunks,
@@ -79,14 +80,14 @@ impl Search {
             (ModelStatus::Ready, None) if pending > 0 => (State::Embedding, None),
             (ModelStatus::Ready | ModelStatus::Off, None) => (State::Ready, None),
         };
-        let (reason, detail) = public_and_cause(failure);
+        let (reason, detail) = split_failure(failure);
         let model = active.map(|active| active.embedder.identity().name.clone());
         Ok(Status { documents, chunks, pending, state, model, reason, detail })
     }
 
-    /// Why nothing new can get into the index, where that is so.
+    /// Why the index is not updated, if the lock could not be requested.
     fn lock_failure(&self) -> Option<Failure> {
-        let fault = self.unlockable.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let fault = self.lock_error.lock().unwrap_or_else(PoisonError::into_inner).clone();
         fault.map(|fault| Failure {
             reason: "the index is not updated: could not lock it".to_owned(),
             detail: format!("the file leader.lock of the index can't be locked: {fault}"),
@@ -96,11 +97,11 @@ impl Search {
 
 impl Status {
     fn without_index(state: State, failure: Option<Failure>) -> Self {
-        let (reason, detail) = public_and_cause(failure);
+        let (reason, detail) = split_failure(failure);
         Self { documents: 0, chunks: 0, pending: 0, state, model: None, reason, detail }
     }
 }
 
-fn public_and_cause(failure: Option<Failure>) -> (Option<String>, Option<String>) {
+fn split_failure(failure: Option<Failure>) -> (Option<String>, Option<String>) {
     failure.map(|Failure { reason, detail }| (reason, detail)).unzip()
 }

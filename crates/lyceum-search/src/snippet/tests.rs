@@ -1,4 +1,4 @@
-//! What is shown of a chunk.
+//! Snippets.
 
 use lyceum_harness::random::Random;
 
@@ -114,7 +114,7 @@ fn any_text_gives_a_snippet_of_its_own_words() {
         }
         for question in ["needle", "camel case", "治 İ", "é 🙂", "nee*", ""] {
             let shown = shown(&text, question);
-            // Both ellipses, and a mark around every second letter at the worst.
+            // Plus two ellipses.
             let plain = shown.replace("**", "");
             assert!(plain.len() <= MAX_SNIPPET_BYTES + 8, "{} bytes of {text:?}", plain.len());
         }

@@ -1,4 +1,4 @@
-//! A model that is none: the words of a text, thrown into a vector by their hashes. It does as it is told.
+//! A fake model: embeds the words of a text by feature hashing, with scripted failures.
 
 use std::{
     collections::HashSet,
@@ -15,28 +15,28 @@ use sha2::{Digest, Sha256};
 
 use crate::Connect;
 
-/// How a model does.
+/// Behaviour of the fake model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manner {
-    Well,
+pub(super) enum Behaviour {
+    Normal,
     Fails,
     TooFew,
     WrongLength,
     NotANumber,
     NoDirection,
     Slow(Duration),
-    /// Fails wherever a text has this word in it.
+    /// Fails on texts that contain this word.
     FailsOn(&'static str, Fault),
 }
 
-/// How a model fails over a text.
+/// How the model fails on a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// Refuses it with this status.
+    /// An HTTP error status.
     Status(u16),
-    /// Its run breaks off.
+    /// Inference fails.
     Run,
-    /// Its vector has no direction.
+    /// The vector is zero.
     NoDirection,
 }
 
@@ -50,16 +50,16 @@ impl Fault {
     }
 }
 
-/// What an endpoint says, which is nobody's business but the operator's.
+/// Part of an endpoint's error message, which only operators may see.
 pub(super) const SECRET: &str = "10.0.0.7 is full";
 
-/// What all models of a test have in common.
+/// State shared by all models of a test.
 #[derive(Debug)]
 pub(super) struct Control {
-    manner: Mutex<Manner>,
-    /// Models that can't be set up.
-    absent: Mutex<HashSet<String>>,
-    /// Passages that were turned into vectors.
+    behaviour: Mutex<Behaviour>,
+    /// Models that can't be loaded.
+    unavailable: Mutex<HashSet<String>>,
+    /// Number of embedded passages.
     pub(super) passages: AtomicUsize,
     pub(super) connected: AtomicUsize,
 }
@@ -67,22 +67,22 @@ pub(super) struct Control {
 impl Control {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self {
-            manner: Mutex::new(Manner::Well),
-            absent: Mutex::default(),
+            behaviour: Mutex::new(Behaviour::Normal),
+            unavailable: Mutex::default(),
             passages: AtomicUsize::default(),
             connected: AtomicUsize::default(),
         })
     }
 
-    pub(super) fn manner(&self, manner: Manner) {
-        *self.manner.lock().unwrap() = manner;
+    pub(super) fn set_behaviour(&self, behaviour: Behaviour) {
+        *self.behaviour.lock().unwrap() = behaviour;
     }
 
-    pub(super) fn is_absent(&self, model: &str) {
-        self.absent.lock().unwrap().insert(model.to_owned());
+    pub(super) fn make_unavailable(&self, model: &str) {
+        self.unavailable.lock().unwrap().insert(model.to_owned());
     }
 
-    /// How many passages were turned into vectors since this was asked last.
+    /// Number of passages embedded since the last call.
     pub(super) fn embedded(&self) -> usize {
         self.passages.swap(0, Ordering::SeqCst)
     }
@@ -91,8 +91,8 @@ impl Control {
         let control = self.clone();
         Arc::new(move |settings: String| {
             control.connected.fetch_add(1, Ordering::SeqCst);
-            let made = Fake::new(&settings, control.clone());
-            Box::pin(async move { made.map(|fake| Arc::new(fake) as Arc<dyn Embedder>) })
+            let created = Fake::new(&settings, control.clone());
+            Box::pin(async move { created.map(|fake| Arc::new(fake) as Arc<dyn Embedder>) })
         })
     }
 }
@@ -104,11 +104,11 @@ struct Fake {
 }
 
 impl Fake {
-    /// By settings such as `name:64`; `name:64:url` is the same model elsewhere.
+    /// Parses settings such as `name:64`; `name:64:url` is the same model at another endpoint.
     fn new(settings: &str, control: Arc<Control>) -> Result<Self, EmbedError> {
         let mut parts = settings.split(':');
         let name = parts.next().unwrap_or_default().to_owned();
-        if control.absent.lock().unwrap().contains(&name) {
+        if control.unavailable.lock().unwrap().contains(&name) {
             return Err(EmbedError::Model(format!("there is no {name}")));
         }
         let identity = Identity {
@@ -139,7 +139,7 @@ impl Fake {
                 vector[place % self.identity.dimensions] += if pair[2] % 2 == 0 { 1.0 } else { -1.0 };
             }
         }
-        // A text without words has some direction, too.
+        // Avoids a zero vector for a text without words.
         vector[0] += 0.01;
         vector
     }
@@ -152,19 +152,19 @@ impl Embedder for Fake {
     }
 
     async fn embed(&self, purpose: Purpose, texts: &[String]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let manner = *self.control.manner.lock().unwrap();
+        let behaviour = *self.control.behaviour.lock().unwrap();
         let mut vectors: Vec<Vec<f32>> = texts.iter().map(|text| self.vector(text)).collect();
-        match manner {
-            Manner::Well => {}
-            Manner::Fails => return Err(EmbedError::Busy { status: 429, retry_after: None }),
-            Manner::TooFew => drop(vectors.pop()),
-            Manner::WrongLength => vectors.iter_mut().for_each(|vector| vector.push(1.0)),
-            Manner::NotANumber => vectors.iter_mut().for_each(|vector| vector[1] = f32::NAN),
-            Manner::NoDirection => vectors.iter_mut().for_each(|vector| vector.fill(0.0)),
-            Manner::Slow(time) => tokio::time::sleep(time).await,
-            Manner::FailsOn(word, fault) => {
-                let met = texts.iter().zip(&mut vectors).filter(|(text, _)| text.contains(word));
-                for (_, vector) in met {
+        match behaviour {
+            Behaviour::Normal => {}
+            Behaviour::Fails => return Err(EmbedError::Busy { status: 429, retry_after: None }),
+            Behaviour::TooFew => drop(vectors.pop()),
+            Behaviour::WrongLength => vectors.iter_mut().for_each(|vector| vector.push(1.0)),
+            Behaviour::NotANumber => vectors.iter_mut().for_each(|vector| vector[1] = f32::NAN),
+            Behaviour::NoDirection => vectors.iter_mut().for_each(|vector| vector.fill(0.0)),
+            Behaviour::Slow(time) => tokio::time::sleep(time).await,
+            Behaviour::FailsOn(word, fault) => {
+                let matching = texts.iter().zip(&mut vectors).filter(|(text, _)| text.contains(word));
+                for (_, vector) in matching {
                     if let Some(error) = fault.error() {
                         return Err(error);
                     }

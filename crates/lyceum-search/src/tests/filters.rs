@@ -1,4 +1,4 @@
-//! Conditions hold for words and for vectors, and what there is of each kind is counted.
+//! Filters in lexical and vector search, and facet counts.
 
 use jiff::Timestamp;
 use tempfile::TempDir;

@@ -1,10 +1,10 @@
-//! One model after another, never mixed.
+//! Switching models: vectors are never mixed.
 
 use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::{Scene, fake::Manner, library, page, until};
+use super::{Scene, fake::Behaviour, library, page, until};
 use crate::{Mode, tests::Control};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -19,11 +19,11 @@ async fn the_old_model_answers_until_the_new_one_is_complete() {
     first.filled().await;
     first.close().await;
     control.embedded();
-    // The same length: vectors of both could be compared, and must not be.
-    control.manner(Manner::Slow(Duration::from_millis(150)));
+    // The same dimensions: vectors of both models could be compared, and must not be.
+    control.set_behaviour(Behaviour::Slow(Duration::from_millis(150)));
     let second = Scene::open(folder.path(), Some("two:256"), &control);
     let mut seen = Vec::new();
-    until("the models are exchanged", async || {
+    until("the models are switched", async || {
         let model = second.status().await.model;
         let answer = second.ask(Mode::Vector, "a loaf of bread wants flour").await;
         match &answer.degraded {
@@ -31,8 +31,8 @@ async fn the_old_model_answers_until_the_new_one_is_complete() {
                 assert_eq!(answer.hits[0].facts.id, "bread", "{model:?}");
                 assert!(answer.hits[0].score > 0.2);
             }
-            // Nothing is wanting of the model that answers.
-            Some(why) => assert!(!why.contains("passages"), "{why}"),
+            // The active model's vectors are complete.
+            Some(why) => assert!(!why.contains("no embedding yet"), "{why}"),
         }
         seen.extend(model.clone());
         model.as_deref() == Some("two")
@@ -41,10 +41,10 @@ async fn the_old_model_answers_until_the_new_one_is_complete() {
     assert_eq!(seen[0], "one");
     second.filled().await;
     assert_eq!(control.embedded(), 203);
-    control.manner(Manner::Well);
+    control.set_behaviour(Behaviour::Normal);
     assert_eq!(second.ids(Mode::Vector, "topic77").await[0], "p77");
     second.close().await;
-    // Only what the new one made is left.
+    // Only the new model's vectors are left.
     let again = Scene::open(folder.path(), Some("one:256"), &control);
     again.filled().await;
     assert!(control.embedded() > 0);
@@ -59,7 +59,7 @@ async fn a_model_of_another_length_is_filled_when_the_old_one_is_gone() {
     first.put(library()).await;
     first.filled().await;
     first.close().await;
-    control.is_absent("one");
+    control.make_unavailable("one");
     let second = Scene::open(folder.path(), Some("two:256"), &control);
     second.filled().await;
     assert_eq!(second.status().await.model.as_deref(), Some("two"));
@@ -90,17 +90,17 @@ async fn going_back_before_the_new_model_is_complete_leaves_nothing_of_it() {
     first.put(library()).await;
     first.filled().await;
     first.close().await;
-    control.manner(Manner::Slow(Duration::from_secs(60)));
+    control.set_behaviour(Behaviour::Slow(Duration::from_secs(60)));
     let second = Scene::open(folder.path(), Some("two:64"), &control);
-    until("the new one is being filled", async || second.status().await.pending == 3).await;
+    until("the new model is being embedded", async || second.status().await.pending == 3).await;
     second.close().await;
-    control.manner(Manner::Well);
+    control.set_behaviour(Behaviour::Normal);
     control.embedded();
     let back = Scene::open(folder.path(), Some("one:64"), &control);
     back.filled().await;
     assert_eq!(control.embedded(), 0);
     let opened = back.search.opened().await.unwrap();
-    until("nothing is left of the other", async || {
+    until("the other model is deleted", async || {
         opened.db.read(lyceum_store::vectors::models).await.unwrap().len() == 1
     })
     .await;

@@ -1,4 +1,4 @@
-//! Two processes on one folder: one writes, both answer.
+//! Several processes on one folder: the leader writes, all serve queries.
 
 use std::time::{Duration, Instant};
 
@@ -17,23 +17,23 @@ async fn one_process_writes_the_other_follows_and_takes_over() {
     assert!(!second.search.apply(SOURCE, library(), Vec::new()).await.unwrap());
     first.filled().await;
     first.put(vec![page("late", "Late", "a latecomer among pages")]).await;
-    let begun = Instant::now();
-    until("the other finds it by its words", async || {
+    let started = Instant::now();
+    until("the follower finds it by lexical search", async || {
         second.ids(Mode::Lexical, "latecomer").await == ["late"]
     })
     .await;
-    eprintln!("the other process found it after {:?}", begun.elapsed());
-    assert!(begun.elapsed() < Duration::from_secs(5));
-    until("the other finds it by meaning", async || {
+    eprintln!("the follower found it after {:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(5));
+    until("the follower finds it by vector search", async || {
         let answer = second.ask(Mode::Vector, "latecomer").await;
         answer.hits.first().is_some_and(|hit| hit.facts.id == "late")
     })
     .await;
     first.search.apply(SOURCE, Vec::new(), vec!["guide/cars".to_owned()]).await.unwrap();
-    until("it is gone there, too", async || second.ids(Mode::Lexical, "motor").await.is_empty()).await;
+    until("the follower drops it", async || second.ids(Mode::Lexical, "motor").await.is_empty()).await;
     control.embedded();
     first.close().await;
-    until("the other takes over", async || {
+    until("the follower takes over", async || {
         second.search.apply(SOURCE, vec![page("new", "New", "a newcomer")], Vec::new()).await.unwrap()
     })
     .await;
@@ -52,24 +52,24 @@ async fn a_process_that_follows_uses_the_model_that_the_other_exchanged_to() {
     first.put(library()).await;
     first.filled().await;
     first.close().await;
-    let leads = Scene::open(folder.path(), Some("two:256"), &control);
-    leads.put(Vec::new()).await;
-    // One is set up like the leader, the other still like before.
+    let is_leader = Scene::open(folder.path(), Some("two:256"), &control);
+    is_leader.put(Vec::new()).await;
+    // One follower has the leader's settings, the other still the old ones.
     let follows = Scene::open(folder.path(), Some("two:256"), &control);
     let differs = Scene::open(folder.path(), Some("one:256"), &control);
-    for scene in [&leads, &follows, &differs] {
+    for scene in [&is_leader, &follows, &differs] {
         until("the new model is used", async || scene.status().await.model.as_deref() == Some("two")).await;
         assert_eq!(scene.ids(Mode::Vector, "a loaf").await[0], "bread");
         assert_eq!(scene.ask(Mode::Hybrid, "a loaf").await.degraded, None);
     }
-    leads.put(vec![page("late", "Late", "a latecomer among pages")]).await;
+    is_leader.put(vec![page("late", "Late", "a latecomer among pages")]).await;
     for scene in [&follows, &differs] {
-        until("it is found by meaning", async || {
+        until("vector search finds it", async || {
             scene.ids(Mode::Vector, "latecomer").await.first().is_some_and(|id| id == "late")
         })
         .await;
     }
-    for scene in [leads, follows, differs] {
+    for scene in [is_leader, follows, differs] {
         scene.close().await;
     }
 }

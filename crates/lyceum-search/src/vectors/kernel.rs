@@ -1,20 +1,21 @@
-//! The loops that take the time: plain code that the compiler turns into the best this processor can do.
+//! The hot loops: plain code that the compiler vectorizes for the SIMD level of this CPU.
 
 use fearless_simd::{Level, dispatch};
 
-/// A question in the forms that rows are compared with.
+/// A query vector as sign bits and as quantized values.
 #[derive(Debug)]
-pub(super) struct Question {
+pub(super) struct QuantizedQuery {
     signs: Vec<u64>,
     values: Vec<i16>,
     scale: f32,
 }
 
-/// The largest value of a question, and the largest that its products with bytes may add up to.
-const LARGEST: f32 = 16_383.0;
-const SUM: f32 = 2_000_000_000.0;
+/// Limits of a quantized query: its largest value, and the largest sum of products with int8 rows, so that i32 does not
+/// overflow.
+const MAX_VALUE: f32 = 16_383.0;
+const MAX_SUM: f32 = 2_000_000_000.0;
 
-impl Question {
+impl QuantizedQuery {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_precision_loss,
@@ -22,7 +23,7 @@ impl Question {
     )]
     pub(super) fn of(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
-        let most = (SUM / 127.0 / vector.len().max(1) as f32).min(LARGEST);
+        let most = (MAX_SUM / 127.0 / vector.len().max(1) as f32).min(MAX_VALUE);
         let scale = if largest > 0.0 { largest / most } else { 1.0 };
         let values: Vec<i16> = vector.iter().map(|value| (value / scale).round() as i16).collect();
         let signs = values.chunks(64).map(|values| signs_of(values.iter().map(|value| *value > 0))).collect();
@@ -30,28 +31,28 @@ impl Question {
     }
 }
 
-/// The signs of up to 64 bytes.
+/// Packs the signs of up to 64 bytes.
 pub(super) fn signs(bytes: &[i8]) -> u64 {
     signs_of(bytes.iter().map(|byte| *byte > 0))
 }
 
 fn signs_of(bits: impl Iterator<Item = bool>) -> u64 {
-    bits.zip(0..64).fold(0, |word, (bit, place)| word | u64::from(bit) << place)
+    bits.zip(0..64).fold(0, |word, (bit, shift)| word | u64::from(bit) << shift)
 }
 
-/// The rows whose signs are nearest to the question's: `room` of them, and all that are as near as the last.
+/// Finds the `min_rows` rows with the smallest Hamming distance to the query, including ties with the last.
 pub(super) fn nearest(
     level: Level,
-    question: &Question,
+    query: &QuantizedQuery,
     codes: &[u64],
-    words: usize,
+    words_per_row: usize,
     rows: &[u32],
-    room: usize,
+    min_rows: usize,
 ) -> Vec<u32> {
     let mut distances = Vec::with_capacity(rows.len());
-    dispatch!(level, _simd => distances_of(question, codes, words, rows, &mut distances));
-    // A distance is at most the number of dimensions, so that counting finds the last one that is near enough.
-    let mut counts = vec![0_usize; question.values.len() + 1];
+    dispatch!(level, _simd => distances_of(query, codes, words_per_row, rows, &mut distances));
+    // A distance is at most the number of dimensions, so a histogram yields the cut-off.
+    let mut counts = vec![0_usize; query.values.len() + 1];
     for distance in &distances {
         if let Some(count) = counts.get_mut(*distance as usize) {
             *count += 1;
@@ -60,7 +61,7 @@ pub(super) fn nearest(
     let mut sum = 0;
     let limit = counts.iter().position(|count| {
         sum += count;
-        sum >= room
+        sum >= min_rows
     });
     let near = rows
         .iter()
@@ -69,43 +70,49 @@ pub(super) fn nearest(
     near.map(|(row, _)| *row).collect()
 }
 
-// Loops and no closures here: a closure may be compiled for itself, and then without the wide instructions.
+// Loops instead of closures: a closure may be compiled separately, without the wide instructions.
 #[inline(always)]
-fn distances_of(question: &Question, codes: &[u64], words: usize, rows: &[u32], into: &mut Vec<u32>) {
+fn distances_of(
+    query: &QuantizedQuery,
+    codes: &[u64],
+    words_per_row: usize,
+    rows: &[u32],
+    into: &mut Vec<u32>,
+) {
     for row in rows {
-        let start = *row as usize * words;
-        let code = codes.get(start..start + words).unwrap_or_default();
+        let start = *row as usize * words_per_row;
+        let code = codes.get(start..start + words_per_row).unwrap_or_default();
         let mut distance = 0;
-        for (a, b) in code.iter().zip(&question.signs) {
+        for (a, b) in code.iter().zip(&query.signs) {
             distance += (a ^ b).count_ones();
         }
         into.push(distance);
     }
 }
 
-/// The product of the question with each of these rows, but for their own scales.
+/// Dot product of the query with each row, without the row's scale.
 pub(super) fn dots(
     level: Level,
-    question: &Question,
+    query: &QuantizedQuery,
     bytes: &[i8],
     dimensions: usize,
     rows: &[u32],
 ) -> Vec<f32> {
     let mut dots = Vec::with_capacity(rows.len());
-    dispatch!(level, _simd => dots_of(question, bytes, dimensions, rows, &mut dots));
+    dispatch!(level, _simd => dots_of(query, bytes, dimensions, rows, &mut dots));
     dots
 }
 
 #[inline(always)]
-#[expect(clippy::cast_precision_loss, reason = "seven digits of a score are more than its rounding left")]
-fn dots_of(question: &Question, bytes: &[i8], dimensions: usize, rows: &[u32], into: &mut Vec<f32>) {
+#[expect(clippy::cast_precision_loss, reason = "f32 precision exceeds the quantization error")]
+fn dots_of(query: &QuantizedQuery, bytes: &[i8], dimensions: usize, rows: &[u32], into: &mut Vec<f32>) {
     for row in rows {
         let start = *row as usize * dimensions;
         let bytes = bytes.get(start..start + dimensions).unwrap_or_default();
         let mut dot = 0_i32;
-        for (a, b) in question.values.iter().zip(bytes) {
+        for (a, b) in query.values.iter().zip(bytes) {
             dot += i32::from(*a) * i32::from(*b);
         }
-        into.push(dot as f32 * question.scale);
+        into.push(dot as f32 * query.scale);
     }
 }

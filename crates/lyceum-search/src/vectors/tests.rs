@@ -1,26 +1,26 @@
-//! Vectors that are scanned, against what is exact.
+//! The flat index against exact search.
 
 use std::collections::HashSet;
 
 use lyceum_harness::random::Random;
 
-use super::{Flat, Owner, decode, encode};
+use super::{FlatIndex, Owner, decode, encode};
 use crate::tests::{direction, unit};
 
-/// Vectors around some hundred places, as texts are.
+/// Clustered vectors, as those of texts are.
 fn vectors(count: usize, dimensions: usize, seed: u64) -> Vec<Vec<f32>> {
     let mut random = Random::of(seed);
-    let places: Vec<Vec<f32>> = (0..200).map(|_| direction(&mut random, dimensions)).collect();
+    let centres: Vec<Vec<f32>> = (0..200).map(|_| direction(&mut random, dimensions)).collect();
     let near = |random: &mut Random| {
-        let place = &places[random.below(places.len())];
+        let centre = &centres[random.below(centres.len())];
         let away = direction(random, dimensions);
-        unit(place.iter().zip(away).map(|(a, b)| a + b).collect())
+        unit(centre.iter().zip(away).map(|(a, b)| a + b).collect())
     };
     (0..count).map(|_| near(&mut random)).collect()
 }
 
-fn flat(vectors: &[Vec<f32>], dimensions: usize) -> Flat {
-    let mut flat = Flat::new(dimensions);
+fn flat(vectors: &[Vec<f32>], dimensions: usize) -> FlatIndex {
+    let mut flat = FlatIndex::new(dimensions);
     for (slot, vector) in (0..).zip(vectors) {
         assert!(flat.insert(Owner { slot, chunk: i64::from(slot) + 1 }, &encode(vector)));
     }
@@ -31,22 +31,22 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// How many of the ten that are nearest are found, of all.
-fn recall(flat: &Flat, all: &[Vec<f32>], questions: &[Vec<f32>], may: impl Fn(u32) -> bool) -> f64 {
+/// Recall@10 against exact search.
+fn recall(flat: &FlatIndex, all: &[Vec<f32>], queries: &[Vec<f32>], is_allowed: impl Fn(u32) -> bool) -> f64 {
     let (mut found, mut wanted) = (0, 0);
-    for question in questions {
+    for query in queries {
         let mut exact: Vec<(u32, f32)> = (0..)
             .zip(all)
-            .filter(|(slot, _)| may(*slot))
-            .map(|(slot, vector)| (slot, dot(question, vector)))
+            .filter(|(slot, _)| is_allowed(*slot))
+            .map(|(slot, vector)| (slot, dot(query, vector)))
             .collect();
         exact.sort_by(|a, b| b.1.total_cmp(&a.1));
         let best: HashSet<u32> = exact.iter().take(10).map(|(slot, _)| *slot).collect();
-        let near = flat.nearest(question, 10, &may);
-        assert!(near.iter().all(|one| may(one.owner.slot)));
+        let near = flat.nearest(query, 10, &is_allowed);
+        assert!(near.iter().all(|one| is_allowed(one.owner.slot)));
         assert!(near.is_sorted_by(|a, b| a.cosine >= b.cosine));
         for one in &near {
-            let is = dot(question, &all[one.owner.slot as usize]);
+            let is = dot(query, &all[one.owner.slot as usize]);
             assert!((one.cosine - is).abs() < 0.02, "{} is {is}", one.cosine);
         }
         wanted += best.len();
@@ -58,10 +58,10 @@ fn recall(flat: &Flat, all: &[Vec<f32>], questions: &[Vec<f32>], may: impl Fn(u3
 #[test]
 fn nearly_all_of_the_nearest_are_found_whatever_is_filtered_out() {
     let all = vectors(20_006, 384, 1);
-    let (questions, all) = all.split_at(6);
+    let (queries, all) = all.split_at(6);
     let flat = flat(all, 384);
     for (label, part) in [("none", 1), ("nine of ten", 10), ("99 of 100", 100)] {
-        let recall = recall(&flat, all, questions, |slot| slot % part == 0);
+        let recall = recall(&flat, all, queries, |slot| slot % part == 0);
         eprintln!("recall@10 with {label} filtered out: {recall}");
         assert!(recall >= 0.98, "{label}: {recall}");
     }
@@ -71,7 +71,7 @@ fn nearly_all_of_the_nearest_are_found_whatever_is_filtered_out() {
 fn vectors_of_any_length_are_compared() {
     for dimensions in [3, 63, 64, 65, 768, 1_536, 3_072] {
         let mut all = vectors(300, dimensions, 2);
-        // The largest sums there can be.
+        // The largest possible sums.
         all.push(unit(vec![1.0; dimensions]));
         all.push(unit(vec![-1.0; dimensions]));
         let flat = flat(&all, dimensions);
@@ -90,9 +90,9 @@ fn rows_that_are_gone_are_not_found_before_or_after_they_are_swept() {
     let all = vectors(6_000, 64, 3);
     let mut flat = flat(&all, 64);
     for step in 0..6 {
-        let gone: HashSet<u32> = (0..6_000).filter(|slot| slot % 7 == step).collect();
-        flat.remove(&gone);
-        flat.remove(&gone);
+        let removed: HashSet<u32> = (0..6_000).filter(|slot| slot % 7 == step).collect();
+        flat.remove(&removed);
+        flat.remove(&removed);
         let is_left = |slot: u32| slot % 7 > step;
         let left = flat.nearest(&all[0], 10_000, |_| true);
         assert_eq!(left.len(), (0..6_000).filter(|slot| is_left(*slot)).count());
@@ -102,7 +102,7 @@ fn rows_that_are_gone_are_not_found_before_or_after_they_are_swept() {
             left.iter().all(|one| (one.cosine - dot(&all[0], &all[one.owner.slot as usize])).abs() < 0.03)
         );
     }
-    assert!(flat.owners.len() < 3_000, "nothing was swept");
+    assert!(flat.owners.len() < 3_000, "nothing was compacted");
     assert!(flat.insert(Owner { slot: 9_000, chunk: 1 }, &encode(&all[0])));
     assert_eq!(flat.nearest(&all[0], 1, |_| true)[0].owner.slot, 9_000);
 }
@@ -111,11 +111,11 @@ fn rows_that_are_gone_are_not_found_before_or_after_they_are_swept() {
 fn the_chunks_of_some_pages_are_compared_alone() {
     let all = vectors(500, 64, 4);
     let flat = flat(&all, 64);
-    let of = flat.of_slots(&all[0], &[0, 3, 499, 7_000]);
+    let of = flat.score_slots(&all[0], &[0, 3, 499, 7_000]);
     let mut slots: Vec<u32> = of.iter().map(|near| near.owner.slot).collect();
     slots.sort_unstable();
     assert_eq!(slots, [0, 3, 499]);
-    assert!(flat.of_slots(&all[0], &[]).is_empty());
+    assert!(flat.score_slots(&all[0], &[]).is_empty());
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn what_is_kept_is_what_was_put() {
 fn bytes_that_are_no_vector_are_not_taken() {
     let mut random = Random::of(6);
     let good = encode(&direction(&mut random, 384));
-    let mut flat = Flat::new(384);
+    let mut flat = FlatIndex::new(384);
     let mut check = |stored: &[u8], is_taken: bool| {
         assert_eq!(
             flat.insert(Owner { slot: 1, chunk: 1 }, stored),
@@ -155,7 +155,7 @@ fn bytes_that_are_no_vector_are_not_taken() {
     for scale in [f32::NAN, f32::INFINITY, 0.0, -0.01, 1e30, 1e-30, 1.0] {
         check(&[&scale.to_le_bytes(), &good[4..]].concat(), false);
     }
-    // The high bits of the scale are what a wrong answer would come of.
+    // A flip in the high bits of the scale would change results.
     for bit in 0..8 {
         let mut flipped = good.clone();
         flipped[3] ^= 1 << bit;

@@ -1,7 +1,7 @@
-//! Adding a line to the buffer, so that other processes can add theirs and the publisher can take the buffer away.
+//! Appends a line to the buffer, concurrently with other processes and the publisher.
 //!
-//! Everything happens under the lock and every file is opened anew, so no line goes into a file that was renamed or
-//! removed meanwhile. A full buffer becomes a batch, and the small size of a batch keeps it under 1,000 events.
+//! Everything happens under the lock, and files are reopened each time, so no line goes into a file that was renamed or
+//! deleted meanwhile. A full buffer becomes a batch; its size limit keeps it under 1,000 events.
 
 use std::{
     fs::{self, File},
@@ -15,51 +15,52 @@ use super::{
     lock::Lock,
 };
 
-/// The size of a batch: just under what many receivers take without being told to take more (100 kB).
+/// Maximum size of a batch: just under the default body limit of many receivers (100 kB).
 pub(super) const BATCH_BYTES: u64 = 96 * 1024;
 
-/// How long a tool call waits for other processes that add their line.
+/// How long a tool call waits for the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// What became of a line.
+/// Outcome of appending a line.
 #[derive(Debug)]
 pub(super) enum AppendOutcome {
-    /// It is in the buffer.
-    Yes,
-    /// It is in a batch of its own, because the lock was not to be had in time.
-    Alone,
-    /// There is no room under the cap.
+    /// In the buffer.
+    Appended,
+    /// In a batch of its own, because the lock timed out.
+    Separate,
+    /// Rejected: the size cap is reached.
     Full,
 }
 
-/// Adds a line to the buffer. The id of its event also names the batch that a full buffer becomes: it is as good as new.
+/// Appends a line to the buffer. If the buffer is full, it becomes a batch with the id of this event, which is unique
+/// too.
 pub(super) fn append(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<AppendOutcome> {
-    let lock = match Lock::within(&folder.buffer_lock(), LOCK_TIMEOUT) {
-        // Somebody cleaned up.
+    let lock = match Lock::acquire(&folder.buffer_lock(), LOCK_TIMEOUT) {
+        // The folder was deleted.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             folder.create()?;
-            Lock::within(&folder.buffer_lock(), LOCK_TIMEOUT)
+            Lock::acquire(&folder.buffer_lock(), LOCK_TIMEOUT)
         }
         lock => lock,
     };
     match lock {
         Ok(_held) => append_locked(folder, id, line, cap),
-        Err(error) if unlockable(&error) => add_alone(folder, id, line, cap),
+        Err(error) if is_unlockable(&error) => write_separate(folder, id, line, cap),
         Err(error) => Err(error),
     }
 }
 
-/// Writes a line as a batch of its own, for which no lock is needed.
-pub(super) fn add_alone(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<AppendOutcome> {
+/// Writes a line as a batch of its own, which needs no lock.
+pub(super) fn write_separate(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<AppendOutcome> {
     if folder.batches_bytes()? + BATCH_BYTES + size(line) > cap {
         return Ok(AppendOutcome::Full);
     }
-    let unfinished = folder.unfinished(id);
-    let written = open(&unfinished).and_then(|mut file| file.write_all(line));
-    match written.and_then(|()| fs::rename(&unfinished, folder.batch(id))) {
-        Ok(()) => Ok(AppendOutcome::Alone),
+    let temp = folder.temp_batch(id);
+    let written = open(&temp).and_then(|mut file| file.write_all(line));
+    match written.and_then(|()| fs::rename(&temp, folder.batch(id))) {
+        Ok(()) => Ok(AppendOutcome::Separate),
         Err(error) => {
-            let _what_is_left_is_swept_later = fs::remove_file(&unfinished);
+            let _swept_later = fs::remove_file(&temp);
             Err(error)
         }
     }
@@ -68,30 +69,30 @@ pub(super) fn add_alone(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::R
 fn append_locked(folder: &Folder, id: Id, line: &[u8], cap: u64) -> io::Result<AppendOutcome> {
     let mut file = open(&folder.buffer())?;
     let mut length = file.metadata()?.len();
-    let room = BATCH_BYTES.min(cap);
-    if length + size(line) > room {
-        if length == 0 || folder.batches_bytes()? + length + room > cap {
+    let max_bytes = BATCH_BYTES.min(cap);
+    if length + size(line) > max_bytes {
+        if length == 0 || folder.batches_bytes()? + length + max_bytes > cap {
             return Ok(AppendOutcome::Full);
         }
         fs::rename(folder.buffer(), folder.batch(id))?;
         file = open(&folder.buffer())?;
         length = 0;
     }
-    // After an unfinished line ours would be part of it.
+    // Don't append to an incomplete line.
     let result = if length > 0 && last_byte(&mut file)? != b'\n' {
-        write_whole(&mut file, &[b"\n", line].concat())
+        write_at_once(&mut file, &[b"\n", line].concat())
     } else {
-        write_whole(&mut file, line)
+        write_at_once(&mut file, line)
     };
     if result.is_err() {
-        // What is there of the line goes again; if even that fails, the publisher sets it aside.
+        // Truncate the partial line; if even that fails, the publisher sets it aside.
         let _ = file.set_len(length);
     }
-    result.map(|()| AppendOutcome::Yes)
+    result.map(|()| AppendOutcome::Appended)
 }
 
-/// Writes by one call of the system, which a kill seldom tears.
-fn write_whole(file: &mut File, bytes: &[u8]) -> io::Result<()> {
+/// Writes with one system call, which a kill rarely interrupts.
+fn write_at_once(file: &mut File, bytes: &[u8]) -> io::Result<()> {
     loop {
         match file.write(bytes) {
             Ok(written) if written == bytes.len() => return Ok(()),
@@ -110,8 +111,8 @@ fn last_byte(file: &mut File) -> io::Result<u8> {
     Ok(byte)
 }
 
-/// Whether the lock is held for too long, or the file system has none.
-fn unlockable(error: &io::Error) -> bool {
+/// Whether the lock timed out, or the file system has no locks.
+fn is_unlockable(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::Unsupported)
 }
 

@@ -1,4 +1,4 @@
-//! A batch: a file that never changes between its first try and its removal. These functions wait for the disk.
+//! A batch: a file that never changes between its first attempt and its deletion. These functions block.
 
 use std::{
     fs::{self, File},
@@ -14,58 +14,58 @@ use super::{
     lock::Lock,
 };
 
-/// How long the publisher waits for processes that add their line.
+/// How long the publisher waits for the buffer lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How large a file is still sent; ours are far smaller, but somebody may have put one there.
+/// Maximum size of a batch to send; ours are far smaller, but a user may have put a file there.
 const MAX_BATCH_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How much is kept of unfinished lines.
+/// Maximum size of the file of incomplete lines.
 const MAX_TORN_BYTES: u64 = 1024 * 1024;
 
-/// How old an unfinished batch is when nobody can be writing it any more.
+/// Age after which a temporary batch is considered abandoned.
 const ABANDONED_AGE: Duration = Duration::from_secs(3600);
 
-/// What a batch holds.
+/// A parsed batch.
 #[derive(Debug)]
 pub(super) struct Batch {
-    /// How many events.
+    /// Number of events.
     pub(super) events: u64,
-    /// The body of the request: the same for the same file.
+    /// The request body; deterministic for a file.
     pub(super) body: Vec<u8>,
-    /// Lines that are no event.
+    /// Incomplete lines.
     pub(super) torn: Vec<Vec<u8>>,
 }
 
-/// Makes a batch of what is buffered, if anything is.
+/// Turns the buffer into a batch, unless it is empty.
 pub(super) fn freeze(folder: &Folder, id: Id) -> io::Result<Option<Id>> {
     let buffer = folder.buffer();
-    let empty = || match fs::metadata(&buffer) {
+    let is_empty = || match fs::metadata(&buffer) {
         Ok(file) => Ok(file.len() == 0),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         Err(error) => Err(error),
     };
-    if empty()? {
+    if is_empty()? {
         return Ok(None);
     }
-    let _held = Lock::within(&folder.buffer_lock(), LOCK_TIMEOUT)?;
-    // Looked at again: meanwhile it may have become a batch by itself.
-    if empty()? {
+    let _held = Lock::acquire(&folder.buffer_lock(), LOCK_TIMEOUT)?;
+    // Check again: it may have become a batch meanwhile.
+    if is_empty()? {
         return Ok(None);
     }
     fs::rename(buffer, folder.batch(id))?;
     Ok(Some(id))
 }
 
-/// Reads a batch, once it is on the disk under its name; nothing when it is gone.
+/// Fsyncs and reads a batch; `None` if it was deleted.
 pub(super) fn read(folder: &Folder, id: Id) -> io::Result<Option<Batch>> {
     let file = match File::options().read(true).append(true).open(folder.batch(id)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         file => file?,
     };
     if let Err(error) = file.sync_data().and_then(|()| folder.sync()) {
-        // What can be read can be sent, and is then safer than here.
-        tracing::debug!(%error, "an analytics batch may not survive a loss of power");
+        // A readable batch can be sent, and is then safer than here.
+        tracing::debug!(%error, "could not fsync an analytics batch; it may not survive a power loss");
     }
     let mut bytes = Vec::new();
     let read = (&file).take(MAX_BATCH_FILE_BYTES + 1).read_to_end(&mut bytes)?;
@@ -75,13 +75,13 @@ pub(super) fn read(folder: &Folder, id: Id) -> io::Result<Option<Batch>> {
     Ok(Some(parse(&bytes)))
 }
 
-/// Removes a batch that arrived; its unfinished lines are set aside before.
+/// Deletes a delivered batch, after saving its incomplete lines.
 pub(super) fn remove(folder: &Folder, id: Id, torn: &[Vec<u8>]) -> io::Result<()> {
     if !torn.is_empty() {
-        let mut aside = open(&folder.torn())?;
+        let mut file = open(&folder.torn())?;
         let bytes = [torn.join(&b'\n'), b"\n".to_vec()].concat();
-        if aside.metadata()?.len() + bytes.len() as u64 <= MAX_TORN_BYTES {
-            aside.write_all(&bytes)?;
+        if file.metadata()?.len() + bytes.len() as u64 <= MAX_TORN_BYTES {
+            file.write_all(&bytes)?;
         }
     }
     match fs::remove_file(folder.batch(id)) {
@@ -90,9 +90,9 @@ pub(super) fn remove(folder: &Folder, id: Id, torn: &[Vec<u8>]) -> io::Result<()
     }
 }
 
-/// Removes what kills left of batches that were being written: their events were never said to be taken.
+/// Deletes temporary batches of killed processes; their events were never accepted.
 pub(super) fn sweep(folder: &Folder) -> io::Result<()> {
-    for path in folder.left_unfinished()? {
+    for path in folder.temp_batches()? {
         let age = fs::metadata(&path).and_then(|file| file.modified()).map(|time| time.elapsed());
         if matches!(age, Ok(Ok(age)) if age > ABANDONED_AGE) {
             fs::remove_file(path)?;

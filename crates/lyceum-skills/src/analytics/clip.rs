@@ -1,16 +1,17 @@
-//! Texts of callers have no end; those in an event do, so that the longest event still fits into a batch.
+//! Truncates texts in events, so that the largest event still fits into a batch.
 //!
-//! What is clipped ends with `…`. JSON can make six bytes of one: the limits below keep a line under 80 KiB even then.
+//! Truncated texts end with `…`. JSON escapes can expand one byte to six; the limits keep a line under 80 KiB even
+//! then.
 
 use serde::{Serialize, Serializer, ser::SerializeSeq};
 
-/// Bytes of what people write.
+/// Maximum length of free text.
 const MAX_TEXT_BYTES: usize = 4096;
 
-/// Bytes of a path or a name.
-const NAME: usize = 1024;
+/// Maximum length of a path or name.
+const MAX_NAME_BYTES: usize = 1024;
 
-/// Entries of a list, and bytes of each.
+/// Maximum number of list entries, and length of each.
 const MAX_ENTRIES: usize = 32;
 const MAX_ENTRY_BYTES: usize = 192;
 
@@ -27,7 +28,7 @@ pub(super) fn optional_text<S: Serializer>(text: &Option<String>, out: S) -> Res
 }
 
 pub(super) fn name<S: Serializer>(name: &str, out: S) -> Result<S::Ok, S::Error> {
-    clipped(name, NAME, out)
+    clipped(name, MAX_NAME_BYTES, out)
 }
 
 pub(super) fn list<S: Serializer>(list: &[String], out: S) -> Result<S::Ok, S::Error> {
@@ -47,10 +48,10 @@ pub(super) fn list<S: Serializer>(list: &[String], out: S) -> Result<S::Ok, S::E
     entries.end()
 }
 
-fn clipped<S: Serializer>(text: &str, most: usize, out: S) -> Result<S::Ok, S::Error> {
-    if text.len() <= most {
+fn clipped<S: Serializer>(text: &str, max_bytes: usize, out: S) -> Result<S::Ok, S::Error> {
+    if text.len() <= max_bytes {
         return out.serialize_str(text);
     }
-    let end = text.floor_char_boundary(most);
+    let end = text.floor_char_boundary(max_bytes);
     out.collect_str(&format_args!("{}…", text.get(..end).unwrap_or_default()))
 }

@@ -1,18 +1,18 @@
-//! Where events are sent. The address may hold a secret, so it is never shown beyond its scheme and host.
+//! The endpoint of usage events. Its URL may contain a secret, so only scheme and host are ever shown.
 
 use std::{fmt, time::Duration};
 
 use lyceum_net::{ClientError, ClientOptions};
 use reqwest::{Client, Url};
 
-/// How long a connection may be idle: shorter than what most receivers keep one open for.
+/// Keep-alive timeout: shorter than that of most receivers.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// An address that takes events by HTTP. Shows its scheme and host only.
+/// URL of an HTTP endpoint for events. Displays scheme and host only.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint(Url);
 
-/// Why an address can't be an endpoint. Does not repeat it.
+/// Why a URL is invalid. Does not repeat it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEndpoint {
     /// It does not parse.
@@ -24,11 +24,11 @@ pub enum InvalidEndpoint {
 }
 
 impl Endpoint {
-    /// Parses an address; the only way to make an `Endpoint`.
+    /// Parses a URL; the only way to create an `Endpoint`.
     pub fn parse(text: &str) -> Result<Self, InvalidEndpoint> {
         let url = Url::parse(text.trim()).map_err(|_| InvalidEndpoint::NotUrl)?;
         match url.scheme() {
-            // The parser sees to it that these two have a host.
+            // The parser guarantees a host for these two.
             "http" | "https" => Ok(Self(url)),
             _ => Err(InvalidEndpoint::Scheme),
         }
@@ -38,7 +38,7 @@ impl Endpoint {
         self.0.clone()
     }
 
-    /// A client for this address. Blocks on the disk.
+    /// Builds an HTTP client for this endpoint. Blocks on the disk.
     pub(super) fn client(&self, timeout: Duration) -> Result<Client, ClientError> {
         let options = ClientOptions {
             timeout: Some(timeout),

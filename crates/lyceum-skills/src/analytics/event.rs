@@ -1,118 +1,118 @@
-//! What can happen to a skill that is worth counting. The names of variants and fields are those on the wire.
+//! Usage events. Names of variants and fields are those on the wire.
 
 use serde::Serialize;
 
 use super::clip;
 
-/// One use of the skills service, without its time and place.
+/// One usage event, without time and server.
 ///
-/// Long texts and lists are clipped when they are written down, so that every event fits into a batch.
+/// Long texts and lists are truncated when serialized, so that every event fits into a batch.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Event {
     /// `get_skill` found nothing.
     NoMatch {
-        /// What the caller asked for.
+        /// The task given by the caller.
         #[serde(serialize_with = "clip::text")]
         context: String,
     },
-    /// `get_skill` found several that fit equally well.
+    /// `get_skill` found several about equally good matches.
     Ambiguous {
-        /// What the caller asked for.
+        /// The task given by the caller.
         #[serde(serialize_with = "clip::text")]
         context: String,
-        /// The paths of the skills that fit.
+        /// Paths of the matching skills.
         #[serde(serialize_with = "clip::list")]
         candidates: Vec<String>,
     },
-    /// `get_skill` gave a skill.
+    /// `get_skill` returned a skill.
     SkillServed {
-        /// What the caller asked for.
+        /// The task given by the caller.
         #[serde(serialize_with = "clip::text")]
         context: String,
-        /// The skill that was given.
+        /// The returned skill.
         #[serde(serialize_with = "clip::name")]
         skill_path: String,
-        /// How well it fits, from 0 to 1.
+        /// Its score, from 0 to 1.
         score: f64,
-        /// The keywords that made it fit.
+        /// The matching keywords.
         #[serde(serialize_with = "clip::list")]
         matched_keywords: Vec<String>,
-        /// Whether others fit equally well.
+        /// Whether the match was ambiguous.
         was_ambiguous: bool,
     },
-    /// `get_asset` gave a file.
+    /// `get_asset` returned a file.
     AssetServed {
-        /// The skill that was asked.
+        /// The requested skill.
         #[serde(serialize_with = "clip::name")]
         skill_path: String,
-        /// The file, below the folder of the skill.
+        /// The file, relative to the skill's folder.
         #[serde(serialize_with = "clip::name")]
         file: String,
-        /// What the skill says the file is, such as `template`.
+        /// Declared type of the file, such as `template`.
         #[serde(serialize_with = "clip::name")]
         asset_type: String,
-        /// Whether the file belongs to a parent of the skill.
+        /// Whether the file is inherited from an ancestor.
         is_inherited: bool,
         /// The size of the file.
         size_bytes: u64,
     },
-    /// `run_script` came to an end, good or bad.
+    /// `run_script` finished, successfully or not.
     ScriptExecuted {
-        /// The skill that was asked.
+        /// The requested skill.
         #[serde(serialize_with = "clip::name")]
         skill_path: String,
-        /// The script, below the folder of the skill.
+        /// The script, relative to the skill's folder.
         #[serde(serialize_with = "clip::name")]
         file: String,
-        /// Who runs it, as the skill says: `server` or `claude`.
+        /// Declared execution mode: `server` or `claude`.
         #[serde(serialize_with = "clip::name")]
         execution_mode: String,
         /// Whether the exit code is 0.
         success: bool,
-        /// How the process ended; 137 when its time was up.
+        /// Exit code; 137 on timeout.
         exit_code: i32,
-        /// How long it ran.
+        /// Duration.
         duration_ms: u64,
-        /// The names of the arguments it got. Never their values: those can be secrets.
+        /// Names of the arguments. Never their values, which can be secrets.
         #[serde(serialize_with = "clip::list")]
         args_provided: Vec<String>,
     },
-    /// `report_usage` told whether a skill was of use.
+    /// `report_usage` reported whether a skill was useful.
     SkillFeedback {
-        /// The skill in question.
+        /// The skill.
         #[serde(serialize_with = "clip::name")]
         skill_path: String,
-        /// Whether it was of use.
+        /// Whether it was useful.
         useful: bool,
-        /// In the caller's words; left out when there are none.
+        /// The caller's comment, if any.
         #[serde(serialize_with = "clip::optional_text", skip_serializing_if = "Option::is_none")]
         comment: Option<String>,
     },
-    /// `refresh_skills` read the skills again.
+    /// `refresh_skills` refreshed the skills.
     Refresh {
-        /// Where they came from.
+        /// Kind of source.
         mode: RefreshMode,
-        /// Whether it worked.
+        /// Whether it succeeded.
         success: bool,
-        /// The commit they are from; left out when there is none.
+        /// The commit, if any.
         #[serde(serialize_with = "clip::optional_text", skip_serializing_if = "Option::is_none")]
         commit_hash: Option<String>,
-        /// How many files are new in it; left out when nobody knows.
+        /// Number of changed files, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         files_changed: Option<u64>,
-        /// How many skills there are now.
+        /// Number of skills after the refresh.
         skills_reindexed: u64,
     },
 }
 
-/// Where `refresh_skills` reads from.
+/// Kind of source of `refresh_skills`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefreshMode {
     /// A Git repository.
     Git,
-    /// A folder of this machine, or the program itself.
+    /// A local folder, or bundled files.
     Local,
 }
 

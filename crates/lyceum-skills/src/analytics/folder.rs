@@ -1,4 +1,4 @@
-//! The folder of the buffer: which file is where, and how files in it are opened.
+//! The buffer folder: file names, and opening of files.
 
 use std::{
     fs::{self, File},
@@ -8,11 +8,11 @@ use std::{
 
 use super::id::Id;
 
-const BATCH: &str = "analytics-batch-";
-const COMPLETE: &str = ".jsonl";
-const UNFINISHED: &str = ".new";
+const BATCH_PREFIX: &str = "analytics-batch-";
+const BATCH_SUFFIX: &str = ".jsonl";
+const TEMP_SUFFIX: &str = ".new";
 
-/// A folder that holds the buffer, the batches and the locks.
+/// The folder of buffer, batches and locks.
 #[derive(Debug, Clone)]
 pub(super) struct Folder(PathBuf);
 
@@ -21,7 +21,7 @@ impl Folder {
         Self(path)
     }
 
-    /// Makes the folder, for its owner only: what people ask for is theirs.
+    /// Creates the folder, accessible by its owner only: tasks are private.
     pub(super) fn create(&self) -> io::Result<()> {
         let mut builder = fs::DirBuilder::new();
         builder.recursive(true);
@@ -47,28 +47,28 @@ impl Folder {
     }
 
     pub(super) fn batch(&self, id: Id) -> PathBuf {
-        self.0.join(format!("{BATCH}{id}{COMPLETE}"))
+        self.0.join(format!("{BATCH_PREFIX}{id}{BATCH_SUFFIX}"))
     }
 
-    /// Where a batch is written that has not been the buffer.
-    pub(super) fn unfinished(&self, id: Id) -> PathBuf {
-        self.0.join(format!("{BATCH}{id}{UNFINISHED}"))
+    /// Temporary name of a batch that is written directly, not renamed from the buffer.
+    pub(super) fn temp_batch(&self, id: Id) -> PathBuf {
+        self.0.join(format!("{BATCH_PREFIX}{id}{TEMP_SUFFIX}"))
     }
 
     /// The batches, oldest first.
     pub(super) fn batches(&self) -> io::Result<Vec<Id>> {
         let mut ids = Vec::new();
-        self.visit(|name, _| ids.extend(batch_id(name, COMPLETE)))?;
+        self.visit(|name, _| ids.extend(batch_id(name, BATCH_SUFFIX)))?;
         ids.sort_unstable();
         Ok(ids)
     }
 
-    /// How large the batches are together.
+    /// Total size of the batches.
     pub(super) fn batches_bytes(&self) -> io::Result<u64> {
         let mut bytes = 0;
         self.visit(|name, entry| {
-            // One that is gone by now was just delivered.
-            if batch_id(name, COMPLETE).is_some()
+            // A batch that vanished was just delivered.
+            if batch_id(name, BATCH_SUFFIX).is_some()
                 && let Ok(file) = entry.metadata()
             {
                 bytes += file.len();
@@ -77,16 +77,16 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Unfinished batches, which only a kill leaves behind.
-    pub(super) fn left_unfinished(&self) -> io::Result<Vec<PathBuf>> {
+    /// Temporary batches; only a kill leaves them behind.
+    pub(super) fn temp_batches(&self) -> io::Result<Vec<PathBuf>> {
         let mut paths = Vec::new();
-        self.visit(|name, entry| paths.extend(batch_id(name, UNFINISHED).map(|_| entry.path())))?;
+        self.visit(|name, entry| paths.extend(batch_id(name, TEMP_SUFFIX).map(|_| entry.path())))?;
         Ok(paths)
     }
 
-    /// Waits until renames in the folder are on the disk.
+    /// Fsyncs the folder, so that renames are durable.
     pub(super) fn sync(&self) -> io::Result<()> {
-        // Elsewhere a folder can't be opened, and the file system looks after its names itself.
+        // On other systems a folder can't be opened, and the file system persists renames itself.
         if cfg!(unix) { File::open(&self.0)?.sync_all() } else { Ok(()) }
     }
 
@@ -105,7 +105,7 @@ impl Folder {
     }
 }
 
-/// Opens a file for reading and for adding to its end, and makes it if need be, for its owner only.
+/// Opens a file for reading and appending; creates it with owner-only permissions.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).append(true).create(true);
@@ -114,6 +114,6 @@ pub(super) fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-fn batch_id(name: &str, end: &str) -> Option<Id> {
-    Id::parse(name.strip_prefix(BATCH)?.strip_suffix(end)?)
+fn batch_id(name: &str, suffix: &str) -> Option<Id> {
+    Id::parse(name.strip_prefix(BATCH_PREFIX)?.strip_suffix(suffix)?)
 }

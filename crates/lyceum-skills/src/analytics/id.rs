@@ -1,21 +1,21 @@
-//! Ids of events and batches: 26 letters and digits that nobody else has, and that sort by time (a ULID).
+//! Ids of events and batches: ULIDs, unique and sortable by time.
 
 use std::fmt;
 
 use jiff::Timestamp;
 
-/// The alphabet of Crockford: no letter in it is mistaken for a digit.
+/// Crockford's base 32.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// How many letters an id has, five bits each.
+/// Length of an id; five bits per character.
 const ID_LETTERS: usize = 26;
 
-/// 48 bits of time in milliseconds, then 80 random bits.
+/// A ULID: 48 bits of time in milliseconds, then 80 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Id([u8; ID_LETTERS]);
 
 impl Id {
-    /// A new id; fails only where the system has no randomness to give.
+    /// Generates an id; fails only if the system has no randomness.
     pub(super) fn new(now: Timestamp) -> Result<Self, getrandom::Error> {
         let mut random = [0; 16];
         getrandom::fill(&mut random)?;
@@ -24,14 +24,14 @@ impl Id {
         Ok(Self(std::array::from_fn(|at| letter(bits >> (5 * (ID_LETTERS - 1 - at))))))
     }
 
-    /// The id that a file name holds.
+    /// Parses an id from a file name.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let letters: [u8; ID_LETTERS] = text.as_bytes().try_into().ok()?;
         letters.iter().all(|letter| ALPHABET.contains(letter)).then_some(Self(letters))
     }
 
     pub(super) fn as_str(&self) -> &str {
-        // All of the alphabet is ASCII.
+        // The alphabet is ASCII.
         str::from_utf8(&self.0).unwrap_or_default()
     }
 }

@@ -1,17 +1,17 @@
-//! An event as it is written down and sent: one line of JSON.
+//! Serialized form of an event: one line of JSON.
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{event::Event, id::Id};
 
-/// Which server an event is from, such as `dev-ana`.
+/// Id of the server that an event comes from, such as `dev-ana`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ServerId(String);
 
 impl ServerId {
-    /// The server that this user runs.
+    /// Id of a user's own server.
     pub fn of_user(username: &str) -> Self {
         Self(format!("dev-{username}"))
     }
@@ -27,7 +27,7 @@ struct Line<'a> {
     data: &'a Event,
 }
 
-/// The line, with its end.
+/// Serializes an event, with a trailing newline.
 pub(super) fn line(
     id: Id,
     event: &Event,

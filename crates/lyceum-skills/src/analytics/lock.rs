@@ -1,4 +1,4 @@
-//! Locks between processes: files that the kernel unlocks when their holder dies, however it dies.
+//! File locks between processes; the kernel releases them when the holder dies.
 
 use std::{
     fs::{File, TryLockError},
@@ -10,22 +10,22 @@ use std::{
 
 use super::folder::open;
 
-/// The longest pause between two tries.
+/// Maximum delay between attempts.
 const MAX_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// A lock that is held; it ends with this value.
+/// A held lock; released on drop.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
 impl Lock {
-    /// The lock at once, or nothing where another holds it.
-    pub(super) fn now(path: &Path) -> io::Result<Option<Self>> {
+    /// Tries to acquire the lock; `None` if another process holds it.
+    pub(super) fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
         let file = open(path)?;
         Ok(try_lock(&file)?.then(|| Self(file)))
     }
 
-    /// The lock within the limit. A holder that was stopped keeps its lock, so waiting for ever could be for ever.
-    pub(super) fn within(path: &Path, limit: Duration) -> io::Result<Self> {
+    /// Acquires the lock within a timeout: a suspended holder (SIGSTOP) keeps its lock indefinitely.
+    pub(super) fn acquire(path: &Path, limit: Duration) -> io::Result<Self> {
         let file = open(path)?;
         if try_lock(&file)? {
             return Ok(Self(file));
@@ -45,8 +45,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Said aloud, because closing the file is not enough where a process that is just starting still has a copy.
-        let _closing_does_it_too = self.0.unlock();
+        // Unlock explicitly: closing is not enough while a forked child still has a copy of the descriptor.
+        let _closing_unlocks_too = self.0.unlock();
     }
 }
 

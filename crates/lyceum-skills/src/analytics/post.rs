@@ -1,4 +1,4 @@
-//! One request: a batch goes out, and what came back is judged.
+//! Posts a batch and classifies the response.
 
 use std::time::Duration;
 
@@ -8,22 +8,22 @@ use reqwest::{Client, Response, StatusCode, header::CONTENT_TYPE};
 
 use super::{endpoint::Endpoint, id::Id};
 
-/// What the endpoint made of a batch.
+/// Outcome of posting a batch.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PostOutcome {
-    /// It has it.
+    /// Accepted (2xx).
     Stored,
-    /// It may have it or not; the same batch again, later.
-    Later {
+    /// Outcome unknown or temporary failure; retry the same batch.
+    Retry {
         why: String,
-        /// How long the endpoint wants to be left alone.
+        /// The `Retry-After` of the response.
         retry_after: Option<Duration>,
     },
-    /// It has looked at it and does not want it, nor will it unless somebody changes something.
+    /// Rejected permanently, until an operator changes something.
     Refused { status: u16, advice: &'static str },
 }
 
-/// Sends a batch, within the time-out of the client.
+/// Posts a batch, within the client's timeout.
 pub(super) async fn post(client: &Client, endpoint: &Endpoint, id: Id, body: Vec<u8>) -> PostOutcome {
     let request = client
         .post(endpoint.url())
@@ -31,37 +31,35 @@ pub(super) async fn post(client: &Client, endpoint: &Endpoint, id: Id, body: Vec
         .header("Idempotency-Key", id.as_str())
         .body(body);
     match request.send().await {
-        Ok(response) => judge(&response, Timestamp::now()),
-        Err(error) => PostOutcome::Later { why: lyceum_net::causes(error), retry_after: None },
+        Ok(response) => classify(&response, Timestamp::now()),
+        Err(error) => PostOutcome::Retry { why: lyceum_net::causes(error), retry_after: None },
     }
 }
 
-fn judge(response: &Response, now: Timestamp) -> PostOutcome {
+fn classify(response: &Response, now: Timestamp) -> PostOutcome {
     let status = response.status();
     if status.is_success() {
         return PostOutcome::Stored;
     }
     match advice(status) {
         Some(advice) => PostOutcome::Refused { status: status.as_u16(), advice },
-        None => PostOutcome::Later {
-            why: format!("it answered {}", status.as_u16()),
+        None => PostOutcome::Retry {
+            why: format!("the endpoint returned {}", status.as_u16()),
             retry_after: retry_after(response.headers(), now),
         },
     }
 }
 
-/// What somebody has to do about an answer that time does not heal.
+/// Advice for a permanent rejection; `None` if a retry may succeed.
 fn advice(status: StatusCode) -> Option<&'static str> {
     match status.as_u16() {
-        300..=399 => {
-            Some("it answers with a redirect, which is not followed: configure the address it leads to")
-        }
-        // The same batch is still being worked on, or it is not its time.
+        300..=399 => Some("it returned a redirect, which is not followed; configure the target URL"),
+        // The same batch is still being processed, or the request came too early.
         408 | 409 | 425 | 429 => None,
-        401 | 403 | 407 => Some("it does not let us in: look at the secret in the configured address"),
-        404 | 405 | 410 => Some("nobody takes events there: look at the configured address"),
-        413 => Some("it finds 100 kB too large: raise the limit of the receiver"),
-        400..=499 => Some("the log of the receiver knows why; remove the file if its events are not wanted"),
+        401 | 403 | 407 => Some("authentication failed; check the credentials in the configured URL"),
+        404 | 405 | 410 => Some("the endpoint does not exist; check the configured URL"),
+        413 => Some("100 kB are too large for it; raise the body limit of the receiver"),
+        400..=499 => Some("see the log of the receiver; delete the file to discard its events"),
         _ => None,
     }
 }

@@ -1,4 +1,4 @@
-//! The loop that publishes, from the start of the process to its end.
+//! The publishing loop, from start to shutdown.
 
 use std::{future::Future, pin::pin, time::Duration};
 
@@ -6,33 +6,33 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::{endpoint::Endpoint, publisher::Publisher, tracker::Tracker};
 
-/// The most that a process waits after its start when there are events of an earlier one.
+/// Maximum delay of the first round after start, for events of an earlier process.
 const MAX_FIRST_DELAY: Duration = Duration::from_secs(1);
 
-/// How often events are sent, and how long that may take.
+/// Interval and timeouts of publishing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// From one round to the next. Failures make it longer.
-    pub every: Duration,
-    /// How long the endpoint may take to answer.
+    /// Interval between rounds; failures back off from it.
+    pub interval: Duration,
+    /// Timeout of a request.
     pub timeout: Duration,
-    /// How long the end of the process may be held up.
-    pub at_stop: Duration,
+    /// How long shutdown may be delayed.
+    pub shutdown_timeout: Duration,
 }
 
 impl Default for Schedule {
     fn default() -> Self {
         Self {
-            every: Duration::from_secs(30),
+            interval: Duration::from_secs(30),
             timeout: Duration::from_secs(10),
-            at_stop: Duration::from_secs(2),
+            shutdown_timeout: Duration::from_secs(2),
         }
     }
 }
 
-/// Sends what the tracker writes down, until `stop` is ready; then tries once more, within `pace.at_stop`.
+/// Publishes tracked events until `stop` is ready; then tries once more, within `schedule.shutdown_timeout`.
 ///
-/// It may be dropped at any point: what is not delivered is sent by the next process, or by another one that runs now.
+/// Cancel-safe: undelivered events are sent by the next process, or by another running one.
 pub async fn publish(
     tracker: Tracker,
     endpoint: Endpoint,
@@ -42,12 +42,12 @@ pub async fn publish(
     let Some(open) = tracker.open() else { return };
     let mut publisher = Publisher::new(open.clone(), endpoint, schedule);
     let mut stop = pin!(stop);
-    // What is left by an earlier process does not wait for a whole round; looking costs as little as sending nothing.
-    let mut wait = schedule.every.min(MAX_FIRST_DELAY);
+    // Don't make events of an earlier process wait for a whole interval; an empty round is cheap.
+    let mut wait = schedule.interval.min(MAX_FIRST_DELAY);
     let end = loop {
         tokio::select! {
             biased;
-            () = &mut stop => break Instant::now() + schedule.at_stop,
+            () = &mut stop => break Instant::now() + schedule.shutdown_timeout,
             () = sleep_until(Instant::now() + wait) => {}
         }
         let mut round = pin!(publisher.round());
@@ -55,8 +55,8 @@ pub async fn publish(
             biased;
             next = &mut round => wait = next,
             () = &mut stop => {
-                // A request that is out is not sent anew beside itself: its answer is waited for.
-                let end = Instant::now() + schedule.at_stop;
+                // Wait for the request in flight instead of sending the batch twice.
+                let end = Instant::now() + schedule.shutdown_timeout;
                 match timeout_at(end, round).await {
                     Ok(_) => break end,
                     Err(_) => return,
@@ -67,9 +67,9 @@ pub async fn publish(
     last_round(publisher, end).await;
 }
 
-/// What does not make it stays on the disk.
+/// Runs a final round; undelivered events stay on disk.
 async fn last_round(mut publisher: Publisher, end: Instant) {
-    if !publisher.must_be_quiet() {
-        let _what_is_left_is_kept = timeout_at(end, publisher.round()).await;
+    if !publisher.is_paused() {
+        let _rest_stays_on_disk = timeout_at(end, publisher.round()).await;
     }
 }

@@ -1,7 +1,7 @@
-//! One round of publishing: the batches that are left over, oldest first, then what is buffered.
+//! One round of publishing: pending batches, oldest first, then the buffer.
 //!
-//! A round ends at the first failure. What is buffered stays there while batches are left over, so an endpoint that is
-//! away for days does not make a file of every half minute.
+//! A round ends at the first failure. The buffer is not turned into a batch while batches are pending, so an endpoint
+//! that is down for days doesn't cause a file per interval.
 
 use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
@@ -21,48 +21,49 @@ use super::{
     wait,
 };
 
-/// When so many batches in a row were refused, it is not one bad batch: no more are made until one gets through.
+/// After this many consecutively rejected batches, no new ones are created until one is accepted: then it's not one bad
+/// batch.
 const MAX_REFUSED_BATCHES: u32 = 2;
 
-/// The longest wait before a refused batch is tried again is about this many doublings of the pace.
+/// Maximum number of doublings of the interval before a rejected batch is retried.
 const MAX_DOUBLINGS: u32 = 16;
 
-/// The least between two tries, even at the end: a request whose answer was lost may still be worked on.
+/// Minimum delay between attempts, even at shutdown: a request whose response was lost may still be processed.
 const MIN_RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// The process that publishes for all that share the folder, or that waits to become it.
+/// The publisher of this process. Only the leader among the processes that share the folder publishes.
 pub(super) struct Publisher {
     open: Arc<Open>,
     endpoint: Endpoint,
     schedule: Schedule,
-    /// Held for as long as this process lives, so that what the endpoint asks for is known to the one that asks it.
-    leads: Option<Lock>,
+    /// Held for the lifetime of the process, so that the publisher knows the endpoint's `Retry-After`.
+    leader_lock: Option<Lock>,
     client: Option<Client>,
-    /// Rounds that failed, since one that did not.
+    /// Consecutive failed rounds.
     failures: u32,
-    /// Batches that were refused for the first time, since one was taken.
-    refused_in_a_row: u32,
-    /// Batches that wait for somebody to do something.
+    /// Newly rejected batches since the last accepted one.
+    consecutive_refusals: u32,
+    /// Batches that wait for an operator.
     postponed: HashMap<Id, PostponedBatch>,
-    /// Until then nothing is sent, not even at the end: the endpoint asked for it, or has just failed.
-    quiet_until: Option<Instant>,
+    /// Nothing is sent before then, not even at shutdown: the endpoint asked for it, or has just failed.
+    paused_until: Option<Instant>,
 }
 
 #[derive(Default)]
 struct PostponedBatch {
-    times: u32,
+    attempts: u32,
     until: Option<Instant>,
 }
 
-/// What ended a round.
+/// How a round ended.
 enum RoundEnd {
-    /// All that could be sent was.
+    /// Everything due was sent.
     Done,
-    /// The endpoint, or the network before it, failed.
-    Later { why: String, retry_after: Option<Duration> },
-    /// One batch can't be delivered or removed; it was postponed.
+    /// The endpoint or the network failed.
+    Retry { why: String, retry_after: Option<Duration> },
+    /// A batch can't be delivered or deleted; it is postponed.
     Stuck,
-    /// Our own files failed us.
+    /// The buffer files failed.
     Local(io::Error),
 }
 
@@ -78,78 +79,78 @@ impl Publisher {
             open,
             endpoint,
             schedule,
-            leads: None,
+            leader_lock: None,
             client: None,
             failures: 0,
-            refused_in_a_row: 0,
+            consecutive_refusals: 0,
             postponed: HashMap::new(),
-            quiet_until: None,
+            paused_until: None,
         }
     }
 
-    /// Whether the endpoint is to be left alone for now.
-    pub(super) fn must_be_quiet(&self) -> bool {
-        self.quiet_until.is_some_and(|until| Instant::now() < until)
+    /// Whether sending is paused.
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Sends what there is, and says how long to wait before the next round.
+    /// Runs one round; returns the delay until the next one.
     pub(super) async fn round(&mut self) -> Duration {
         self.publish_all().instrument(tracing::error_span!("publish_analytics")).await
     }
 
     async fn publish_all(&mut self) -> Duration {
         if !self.lead().await {
-            return self.schedule.every;
+            return self.schedule.interval;
         }
-        self.quiet_until = None;
+        self.paused_until = None;
         let ended = self.send_all().await.err().unwrap_or(RoundEnd::Done);
         match ended {
             RoundEnd::Done | RoundEnd::Stuck => {
                 self.failures = 0;
-                self.schedule.every
+                self.schedule.interval
             }
-            RoundEnd::Later { why, retry_after } => self.failed(&why, retry_after),
+            RoundEnd::Retry { why, retry_after } => self.back_off(&why, retry_after),
             RoundEnd::Local(error) => {
-                let why = format!("a file of the buffer could not be used: {error}");
-                self.failed(&why, None)
+                let why = format!("could not access the buffer: {error}");
+                self.back_off(&why, None)
             }
         }
     }
 
-    /// Whether this process is the one that publishes.
+    /// Whether this process is the publisher; tries to become it.
     async fn lead(&mut self) -> bool {
-        if self.leads.is_none() {
+        if self.leader_lock.is_none() {
             let folder = self.open.folder.clone();
             let lock = blocking(move || {
                 folder.create()?;
-                let lock = Lock::now(&folder.publisher_lock())?;
+                let lock = Lock::try_acquire(&folder.publisher_lock())?;
                 if lock.is_some()
                     && let Err(error) = batch::sweep(&folder)
                 {
-                    tracing::debug!(%error, "unfinished analytics batches could not be removed");
+                    tracing::debug!(%error, "could not delete abandoned analytics batches");
                 }
                 Ok(lock)
             });
             match lock.await {
-                Ok(lock) => self.leads = lock,
+                Ok(lock) => self.leader_lock = lock,
                 Err(error) => {
-                    tracing::warn!(%error, "analytics can't be published: the folder of the buffer must be writable");
+                    tracing::warn!(%error, "cannot publish analytics: the buffer folder must be writable");
                 }
             }
         }
-        self.leads.is_some()
+        self.leader_lock.is_some()
     }
 
     async fn send_all(&mut self) -> Result<(), RoundEnd> {
         let folder = self.open.folder.clone();
-        let left_over = blocking(move || folder.batches()).await?;
-        self.postponed.retain(|id, _| left_over.contains(id));
-        for id in left_over {
+        let pending = blocking(move || folder.batches()).await?;
+        self.postponed.retain(|id, _| pending.contains(id));
+        for id in pending {
             if self.is_due(id) {
                 self.send(id).await?;
             }
         }
-        if self.refused_in_a_row < MAX_REFUSED_BATCHES {
+        if self.consecutive_refusals < MAX_REFUSED_BATCHES {
             let folder = self.open.folder.clone();
             let next = Id::new(Timestamp::now()).map_err(io::Error::from)?;
             if let Some(id) = blocking(move || batch::freeze(&folder, next)).await? {
@@ -167,7 +168,7 @@ impl Publisher {
             Err(error) => {
                 tracing::warn!(
                     batch.id = %id, %error,
-                    "an analytics batch can't be read: make analytics-batch-{id}.jsonl a file of the user who runs this"
+                    "cannot read an analytics batch: analytics-batch-{id}.jsonl must belong to the user of this process"
                 );
                 return Err(self.postpone(id));
             }
@@ -177,11 +178,11 @@ impl Publisher {
             match post(&client, &self.endpoint, id, batch.body).await {
                 PostOutcome::Stored => {
                     self.failures = 0;
-                    self.refused_in_a_row = 0;
+                    self.consecutive_refusals = 0;
                     self.open.tally.published.add(batch.events);
                 }
-                PostOutcome::Later { why, retry_after } => return Err(RoundEnd::Later { why, retry_after }),
-                PostOutcome::Refused { status, advice } => return Err(self.refused(id, status, advice)),
+                PostOutcome::Retry { why, retry_after } => return Err(RoundEnd::Retry { why, retry_after }),
+                PostOutcome::Refused { status, advice } => return Err(self.refuse(id, status, advice)),
             }
         }
         self.remove(id, batch.torn).await
@@ -200,13 +201,13 @@ impl Publisher {
             self.open.tally.torn.add(lines as u64);
             tracing::warn!(
                 batch.id = %id, lines,
-                "unfinished analytics events, as a kill or a full disk leaves them, were set aside in analytics-torn.jsonl"
+                "moved incomplete analytics events, left by a kill or a full disk, to analytics-torn.jsonl"
             );
         }
         Ok(())
     }
 
-    /// The client, made when it is first needed; where that fails, it is tried again in the next round.
+    /// The HTTP client, created on first use; a failure is retried in the next round.
     async fn client(&mut self) -> Result<Client, RoundEnd> {
         if let Some(client) = &self.client {
             return Ok(client.clone());
@@ -214,7 +215,7 @@ impl Publisher {
         let (endpoint, timeout) = (self.endpoint.clone(), self.schedule.timeout);
         match blocking(move || Ok(endpoint.client(timeout))).await? {
             Ok(client) => Ok(self.client.insert(client).clone()),
-            Err(error) => Err(RoundEnd::Later { why: error.to_string(), retry_after: None }),
+            Err(error) => Err(RoundEnd::Retry { why: error.to_string(), retry_after: None }),
         }
     }
 
@@ -225,15 +226,15 @@ impl Publisher {
 
     fn postpone(&mut self, id: Id) -> RoundEnd {
         let postponed = self.postponed.entry(id).or_default();
-        postponed.times = MAX_DOUBLINGS.min(postponed.times + 1);
-        let wait = wait::after_failures(self.schedule.every, postponed.times, chance());
+        postponed.attempts = MAX_DOUBLINGS.min(postponed.attempts + 1);
+        let wait = wait::after_failures(self.schedule.interval, postponed.attempts, jitter());
         postponed.until = Some(Instant::now() + wait);
         RoundEnd::Stuck
     }
 
-    fn refused(&mut self, id: Id, status: u16, advice: &str) -> RoundEnd {
+    fn refuse(&mut self, id: Id, status: u16, advice: &str) -> RoundEnd {
         if !self.postponed.contains_key(&id) {
-            self.refused_in_a_row = self.refused_in_a_row.saturating_add(1);
+            self.consecutive_refusals = self.consecutive_refusals.saturating_add(1);
         }
         tracing::warn!(
             endpoint = %self.endpoint, batch.id = %id, status,
@@ -242,14 +243,15 @@ impl Publisher {
         self.postpone(id)
     }
 
-    fn failed(&mut self, why: &str, retry_after: Option<Duration>) -> Duration {
+    fn back_off(&mut self, why: &str, retry_after: Option<Duration>) -> Duration {
         self.failures = self.failures.saturating_add(1);
-        let every = self.schedule.every;
+        let interval = self.schedule.interval;
         let wait = match retry_after {
-            Some(retry_after) => wait::after_retry_after(every, retry_after),
-            None => wait::after_failures(every, self.failures, chance()),
+            Some(retry_after) => wait::after_retry_after(interval, retry_after),
+            None => wait::after_failures(interval, self.failures, jitter()),
         };
-        self.quiet_until = Some(Instant::now() + retry_after.map_or(MIN_RETRY_DELAY.min(every), |_| wait));
+        self.paused_until =
+            Some(Instant::now() + retry_after.map_or(MIN_RETRY_DELAY.min(interval), |_| wait));
         tracing::warn!(
             endpoint = %self.endpoint, failures = self.failures, next_in_ms = wait.as_millis() as u64,
             "analytics events were not delivered; they are buffered: {why}"
@@ -258,14 +260,14 @@ impl Publisher {
     }
 }
 
-/// Runs work that waits for the disk where it holds up nobody.
+/// Runs blocking work on the blocking thread pool.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 
-fn chance() -> u8 {
+fn jitter() -> u8 {
     let mut byte = [0];
-    let _without_chance_is_fine = getrandom::fill(&mut byte);
+    let _zero_is_fine = getrandom::fill(&mut byte);
     let [byte] = byte;
     byte
 }

@@ -1,29 +1,29 @@
-//! What became of events since this process started, as numbers.
+//! Counters of events since the start of this process.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What became of the events that this process tracked, and of those it published (its own and its neighbours').
+/// Counters of the events tracked by this process, and of those it published (its own and those of other processes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Figures {
-    /// Events that were written down.
+pub struct Counters {
+    /// Events stored.
     pub recorded: u64,
-    /// Events that were refused, because the buffer holds as much as it may.
+    /// Events rejected because the buffer is full.
     pub refused: u64,
-    /// Events that could not be written down, for instance because the disk is full.
+    /// Events that could not be stored, for example because the disk is full.
     pub failed: u64,
-    /// Events that the endpoint took.
+    /// Events accepted by the endpoint.
     pub published: u64,
-    /// Unfinished lines that were set aside.
+    /// Incomplete lines that were set aside.
     pub torn: u64,
 }
 
-/// A number that only grows.
+/// A monotonic counter.
 #[derive(Debug, Default)]
 pub(super) struct Count(AtomicU64);
 
 impl Count {
-    pub(super) fn add(&self, more: u64) {
-        self.0.fetch_add(more, Ordering::Relaxed);
+    pub(super) fn add(&self, n: u64) {
+        self.0.fetch_add(n, Ordering::Relaxed);
     }
 
     fn get(&self) -> u64 {
@@ -31,7 +31,7 @@ impl Count {
     }
 }
 
-/// Where the figures are counted.
+/// The live counters.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) recorded: Count,
@@ -42,8 +42,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn figures(&self) -> Figures {
-        Figures {
+    pub(super) fn counters(&self) -> Counters {
+        Counters {
             recorded: self.recorded.get(),
             refused: self.refused.get(),
             failed: self.failed.get(),

@@ -1,4 +1,4 @@
-//! The promise, kept against a real receiver by real processes that are really killed.
+//! The delivery guarantees, tested with a real receiver and killed processes.
 
 mod child;
 mod delivery;
@@ -30,17 +30,17 @@ fn tracker(folder: &Path) -> Tracker {
     Tracker::on(settings(folder))
 }
 
-fn asked(context: &str) -> Event {
+fn no_match(context: &str) -> Event {
     Event::NoMatch { context: context.to_owned() }
 }
 
-/// Fast enough for a test; failures double it.
-fn schedule(every: u64) -> Schedule {
-    let every = Duration::from_millis(every);
-    Schedule { every, timeout: Duration::from_millis(200), at_stop: Duration::from_millis(500) }
+/// A short interval for tests.
+fn schedule(interval: u64) -> Schedule {
+    let interval = Duration::from_millis(interval);
+    Schedule { interval, timeout: Duration::from_millis(200), shutdown_timeout: Duration::from_millis(500) }
 }
 
-/// The names of the files in a folder that start so.
+/// Names of the files in a folder with a prefix.
 fn files(folder: &Path, start: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -53,33 +53,33 @@ fn text(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap_or_default()
 }
 
-/// What is still to be delivered.
-fn waiting(folder: &Path) -> usize {
+/// Number of events not delivered yet.
+fn pending_events(folder: &Path) -> usize {
     let mut names = files(folder, "analytics-batch-");
     names.push("analytics-buffer.jsonl".to_owned());
     names.iter().map(|name| text(folder, name).lines().count()).sum()
 }
 
-/// Waits within a limit until something holds.
+/// Waits for a condition.
 #[track_caller]
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "in vain: {what}");
+        assert!(start.elapsed() < Duration::from_secs(20), "timed out: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// The same in a test whose thread is needed by others meanwhile.
-async fn soon(what: &str, mut holds: impl FnMut() -> bool) {
+/// Like `eventually`, without blocking the thread.
+async fn eventually_async(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "in vain: {what}");
+        assert!(start.elapsed() < Duration::from_secs(20), "timed out: {what}");
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 
-/// Publishes for as long as the work goes on, then stops in good order.
+/// Publishes until `work` is done, then shuts down.
 async fn publishing(
     tracker: &Tracker,
     endpoint: Endpoint,

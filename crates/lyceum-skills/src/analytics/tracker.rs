@@ -1,4 +1,4 @@
-//! The tracker: where tools say what happened. It never fails them.
+//! The tracker: tools record usage events with it. It never fails.
 
 use std::{
     io,
@@ -10,86 +10,86 @@ use std::{
 use jiff::Timestamp;
 
 use super::{
-    append::{AppendOutcome, add_alone, append},
+    append::{AppendOutcome, append, write_separate},
     event::Event,
     folder::Folder,
     id::Id,
     line::{ServerId, line},
-    tally::{Figures, Tally},
+    tally::{Counters, Tally},
 };
 
-/// How often the log tells of events that could not be written down.
+/// Minimum interval of log lines about failed events.
 const LOG_INTERVAL: Duration = Duration::from_secs(60);
 
-/// How long nothing is tried again that was just seen to fail: room under the cap, and a lock that is stuck.
+/// How long a full buffer or a stuck lock is remembered before trying again.
 const FAILURE_TTL: Duration = Duration::from_secs(1);
 
-/// Where events go, and how much of them.
+/// Settings of the tracker.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The folder of the buffer; made if need be. Processes of one user may share it.
+    /// The buffer folder; created on demand. Processes of one user may share it.
     pub folder: PathBuf,
-    /// Which server the events are from.
+    /// Id of this server.
     pub server_id: ServerId,
-    /// How large the buffer may grow while the endpoint takes nothing.
+    /// Maximum size of the buffer while the endpoint is unavailable.
     pub cap_bytes: u64,
 }
 
 impl Settings {
-    /// The cap unless configured otherwise.
+    /// Default of `cap_bytes`.
     pub const DEFAULT_MAX_BUFFER_BYTES: u64 = 16 * 1024 * 1024;
 }
 
-/// Takes events. Cheap to clone.
+/// Records events. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Tracker(Option<Arc<Open>>);
 
-/// A tracker that is on.
+/// An enabled tracker.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) folder: Folder,
     pub(super) tally: Tally,
     server_id: ServerId,
     cap_bytes: u64,
-    /// One thread at a time, so that those of this process wait in line and only processes compete for the lock.
-    turn: Mutex<Turn>,
+    /// One thread at a time, so that only processes compete for the file lock.
+    state: Mutex<AppendState>,
 }
 
-/// What the last events met.
+/// Recent failures.
 #[derive(Debug, Default)]
-struct Turn {
+struct AppendState {
     full_until: Option<Instant>,
-    stuck_until: Option<Instant>,
-    tell_again: Option<Instant>,
+    lock_stuck_until: Option<Instant>,
+    next_log: Option<Instant>,
     /// Events refused since the buffer was full.
     refused: u64,
 }
 
 impl Tracker {
-    /// A tracker that writes events down.
+    /// A tracker that records events.
     pub fn on(settings: Settings) -> Self {
         let Settings { folder, server_id, cap_bytes } = settings;
-        let (folder, tally, turn) = (Folder::new(folder), Tally::default(), Mutex::default());
-        Self(Some(Arc::new(Open { folder, tally, server_id, cap_bytes, turn })))
+        let (folder, tally, state) = (Folder::new(folder), Tally::default(), Mutex::default());
+        Self(Some(Arc::new(Open { folder, tally, server_id, cap_bytes, state })))
     }
 
-    /// A tracker that does nothing, for those who don't want analytics.
+    /// A disabled tracker.
     pub fn off() -> Self {
         Self(None)
     }
 
-    /// Writes an event down, before it returns; a kill right after loses nothing.
+    /// Stores an event before it returns; a kill right after loses nothing.
     ///
-    /// What goes wrong is counted and logged, and no concern of the caller.
+    /// Failures are counted and logged; the caller doesn't see them.
     pub fn track(&self, event: &Event) {
         if let Some(open) = self.open() {
             open.track(event, Timestamp::now());
         }
     }
 
-    /// What became of the events so far.
-    pub fn figures(&self) -> Figures {
-        self.open().map(|open| open.tally.figures()).unwrap_or_default()
+    /// The counters so far.
+    pub fn counters(&self) -> Counters {
+        self.open().map(|open| open.tally.counters()).unwrap_or_default()
     }
 
     pub(super) fn open(&self) -> Option<&Arc<Open>> {
@@ -99,44 +99,44 @@ impl Tracker {
 
 impl Open {
     pub(super) fn track(&self, event: &Event, now: Timestamp) {
-        let written = self.written(event, now);
-        let mut turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        match written.and_then(|(id, line)| turn.add(self, id, &line)) {
-            Ok(AppendOutcome::Yes | AppendOutcome::Alone) => {
+        let serialized = self.serialize(event, now);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match serialized.and_then(|(id, line)| state.add(self, id, &line)) {
+            Ok(AppendOutcome::Appended | AppendOutcome::Separate) => {
                 self.tally.recorded.add(1);
-                turn.log_room();
+                state.log_room();
             }
             Ok(AppendOutcome::Full) => {
                 self.tally.refused.add(1);
-                turn.log_full(self.cap_bytes);
+                state.log_full(self.cap_bytes);
             }
             Err(error) => {
                 self.tally.failed.add(1);
-                turn.log_failure(&error, self.tally.figures().failed);
+                state.log_failure(&error, self.tally.counters().failed);
             }
         }
     }
 
-    fn written(&self, event: &Event, now: Timestamp) -> io::Result<(Id, Vec<u8>)> {
+    fn serialize(&self, event: &Event, now: Timestamp) -> io::Result<(Id, Vec<u8>)> {
         let id = Id::new(now)?;
         Ok((id, line(id, event, &self.server_id, now)?))
     }
 }
 
-impl Turn {
+impl AppendState {
     fn add(&mut self, open: &Open, id: Id, line: &[u8]) -> io::Result<AppendOutcome> {
-        if still(self.full_until) {
+        if is_pending(self.full_until) {
             return Ok(AppendOutcome::Full);
         }
-        let added = if still(self.stuck_until) {
-            add_alone(&open.folder, id, line, open.cap_bytes)?
+        let added = if is_pending(self.lock_stuck_until) {
+            write_separate(&open.folder, id, line, open.cap_bytes)?
         } else {
             append(&open.folder, id, line, open.cap_bytes)?
         };
         match added {
-            AppendOutcome::Yes => {}
-            AppendOutcome::Alone if still(self.stuck_until) => {}
-            AppendOutcome::Alone => self.stuck_until = Some(Instant::now() + FAILURE_TTL),
+            AppendOutcome::Appended => {}
+            AppendOutcome::Separate if is_pending(self.lock_stuck_until) => {}
+            AppendOutcome::Separate => self.lock_stuck_until = Some(Instant::now() + FAILURE_TTL),
             AppendOutcome::Full => self.full_until = Some(Instant::now() + FAILURE_TTL),
         }
         Ok(added)
@@ -160,8 +160,8 @@ impl Turn {
     }
 
     fn log_failure(&mut self, error: &io::Error, failed: u64) {
-        if !still(self.tell_again) {
-            self.tell_again = Some(Instant::now() + LOG_INTERVAL);
+        if !is_pending(self.next_log) {
+            self.next_log = Some(Instant::now() + LOG_INTERVAL);
             tracing::warn!(
                 %error,
                 failed,
@@ -171,6 +171,6 @@ impl Turn {
     }
 }
 
-fn still(until: Option<Instant>) -> bool {
+fn is_pending(until: Option<Instant>) -> bool {
     until.is_some_and(|until| Instant::now() < until)
 }

@@ -1,24 +1,24 @@
-//! How long to wait before the next round: pure arithmetic.
+//! Back-off before the next round. Pure.
 
 use std::time::Duration;
 
 use lyceum_net::{Backoff, with_jitter};
 
-/// The longest that failures make us wait, unless the endpoint asks for more.
+/// Maximum back-off, unless the endpoint asks for more.
 const MAX_BACKOFF: Duration = Duration::from_secs(600);
 
-/// The longest that the endpoint can make us wait.
+/// Maximum `Retry-After` that is respected.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 
-/// The wait after so many failures in a row: twice as long each time, and somewhat more by chance.
-pub(super) fn after_failures(every: Duration, failures: u32, chance: u8) -> Duration {
-    let backoff = Backoff { first: every, max: MAX_BACKOFF.max(every) };
-    with_jitter(backoff.after(failures.saturating_add(1)), chance)
+/// Exponential back-off with jitter, after that many consecutive failures.
+pub(super) fn after_failures(interval: Duration, failures: u32, jitter: u8) -> Duration {
+    let backoff = Backoff { first: interval, max: MAX_BACKOFF.max(interval) };
+    with_jitter(backoff.after(failures.saturating_add(1)), jitter)
 }
 
-/// The wait that the endpoint asked for, within reason.
-pub(super) fn after_retry_after(every: Duration, retry_after: Duration) -> Duration {
-    retry_after.min(MAX_RETRY_AFTER).max(every)
+/// The requested delay, within limits.
+pub(super) fn after_retry_after(interval: Duration, retry_after: Duration) -> Duration {
+    retry_after.min(MAX_RETRY_AFTER).max(interval)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The set of Agent Skills: skills of the standard as clients of the skills extension see them, with a digest of every file.
+//! Agent Skills as served by the skills extension, with a digest of every file.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -13,15 +13,15 @@ use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Stamp};
 use sha2::{Digest, Sha256};
 
-/// What is known of files that were hashed: the same stamp means the same bytes.
+/// Cached digests: equal stamps mean equal bytes.
 pub(crate) type Digests = HashMap<RelPath, (Stamp, Arc<str>)>;
 
-/// The skills that the extension serves, and their files.
+/// The skills served by the extension, and their files.
 #[derive(Debug, Default)]
 pub(crate) struct AgentSkills {
-    /// By the path in their address, such as `acme/pdf`.
+    /// Skills by the path of their URI, such as `acme/pdf`.
     pub skills: BTreeMap<RelPath, Entry>,
-    /// Every file of every skill, by the path in its address, such as `acme/pdf/SKILL.md`.
+    /// All files of all skills, by the path of their URI, such as `acme/pdf/SKILL.md`.
     pub files: BTreeMap<RelPath, AgentSkillFile>,
 }
 
@@ -32,25 +32,25 @@ pub(crate) struct Entry {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// What it says of itself, its frontmatter verbatim.
+    /// Its validated frontmatter.
     pub standard: Arc<Standard>,
-    /// Its files, by the paths in their addresses.
+    /// Its files, as paths of their URIs.
     pub files: Vec<RelPath>,
 }
 
 /// A file of an Agent Skill.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentSkillFile {
-    /// Where it is in the skills' folder.
+    /// Its path in the skills folder.
     pub place: RelPath,
-    /// How many bytes it has.
+    /// Its size, in bytes.
     pub size: u64,
-    /// `sha256:` and 64 digits.
+    /// `sha256:` and 64 hex digits.
     pub digest: Arc<str>,
 }
 
 impl AgentSkills {
-    /// The same with every address below that folder, so that two sets can be served side by side.
+    /// Moves all URIs below a folder, so that several sets can be served side by side.
     pub(crate) fn below(self, folder: &RelPath) -> Self {
         let moved = |path: RelPath| folder.join(&path).unwrap_or(path);
         let entry = |entry: Entry| Entry { files: entry.files.into_iter().map(moved).collect(), ..entry };
@@ -60,7 +60,7 @@ impl AgentSkills {
         }
     }
 
-    /// Every skill that follows the Agent Skills standard, and why others are not served as such.
+    /// Collects the skills that conform to the standard, with findings about those that are too large.
     pub(crate) fn new(
         index: &SkillIndex,
         files: &BTreeMap<RelPath, FileMeta>,
@@ -97,9 +97,9 @@ impl AgentSkills {
                 }
             }
         }
-        // All at once: they are nearly in order, which one by one would not use.
+        // Collecting is faster than inserting one by one: the files are nearly sorted.
         agent_skills.files = all_files.into_iter().collect();
-        // More digests than files: some files may be gone.
+        // More digests than files: drop those of deleted files.
         if digests.len() > agent_skills.files.len() {
             digests.retain(|place, _| files.contains_key(place));
         }
@@ -113,12 +113,12 @@ impl AgentSkills {
     }
 }
 
-/// The path in a skill's address: its folder, or its name where it is the whole source.
+/// Path of a skill's URI: its folder, or its name if it is the whole source.
 fn address_of(skill: &Skill, name: &str) -> Option<RelPath> {
     skill.file.parent().or_else(|| RelPath::parse(name).ok())
 }
 
-/// All files of a skill with their digests, unless there are too many.
+/// Collects all files of a skill with their digests, unless there are too many.
 fn gather(
     skill: &Skill,
     name: &str,
@@ -131,7 +131,7 @@ fn gather(
     let size: u64 = inside.iter().map(|(_, meta)| meta.size).sum();
     if inside.len() > MAX_SKILL_FILES || size > MAX_SKILL_BYTES {
         return Err(format!(
-            "it has more than {MAX_SKILL_FILES} files or {} MiB, which clients of the standard do not take; the tools serve it",
+            "it has more than {MAX_SKILL_FILES} files or {} MiB, too large for the skills extension; only the tools serve it",
             MAX_SKILL_BYTES / 1024 / 1024
         ));
     }

@@ -1,4 +1,4 @@
-//! Building the next skill set. What did not change since the last one is not read again.
+//! Builds the next skill set. Unchanged files are not read again.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -19,55 +19,54 @@ use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
 
 use super::{AgentSkills, SkillSet, agent_skills::Digests};
 
-/// The largest markdown file that is read.
+/// Maximum size of a markdown file.
 const MAX_MARKDOWN_BYTES: u64 = 1024 * 1024;
 
-/// The largest `config.yaml` that is read.
+/// Maximum size of `config.yaml`.
 pub(crate) const MAX_CONFIG_BYTES: u64 = 64 * 1024;
 
-/// Where the skills are in their source, and what is laid over their settings.
+/// Where the skills are in the source, and overrides of their settings.
 #[derive(Debug, Clone)]
 pub struct Rules {
-    /// The folder of the skills, where it is written down.
+    /// The skills folder, if configured.
     pub path: Option<RelPath>,
-    /// What the server's configuration lays over the `config.yaml` of the source.
+    /// Settings of the server's configuration, which override the source's `config.yaml`.
     pub overlay: Overlay,
-    /// Whom the server works for.
+    /// Who uses the server.
     pub audience: Audience,
-    /// What the addresses of Agent Skills begin with, where several sets are served.
+    /// URI prefix of Agent Skills, if several sets are served.
     pub address: Option<RelPath>,
 }
 
-/// The `config.yaml` next to a folder of skills, which no snapshot of the folder holds.
+/// A `config.yaml`, in the source or next to a folder source.
 #[derive(Debug)]
-pub(crate) enum SiblingConfig {
-    /// What it says.
+pub(crate) enum ConfigYaml {
+    /// Its text.
     Text(String),
-    /// It is there, and can't be read.
+    /// It exists, but can't be read.
     Unreadable,
 }
 
-/// Whom a server works for.
+/// Who uses a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// The one person who started it: the `config.yaml` of their skills may turn scripts on, and that of a folder of
-    /// theirs analytics.
+    /// The person who started it: the `config.yaml` of the skills may enable scripts and, in a local folder, analytics.
     OnePerson,
-    /// Everyone who reaches it: only whoever runs the server may.
+    /// Everyone who can reach it: only the operator may enable these.
     Everyone,
 }
 
-/// Builds skill sets, and remembers what was read for the last one.
+/// Builds skill sets, and caches parsed files.
 #[derive(Debug, Default)]
 pub(crate) struct SkillSetBuilder {
-    read: HashMap<RelPath, Arc<Reading>>,
+    read: HashMap<RelPath, Arc<ParsedFile>>,
     digests: Digests,
 }
 
-/// What one file came to.
+/// A parsed file.
 #[derive(Debug)]
-struct Reading {
-    /// What it was read from; nothing where the disk failed, so that it is read again.
+struct ParsedFile {
+    /// Stamp of the content; `None` after an I/O error, so that the file is read again.
     stamp: Option<Stamp>,
     shape: Shape,
     draft: Option<Arc<Draft>>,
@@ -75,11 +74,11 @@ struct Reading {
 }
 
 impl SkillSetBuilder {
-    /// Builds the skill set of a snapshot, with the settings that may lie beside it. Blocks.
+    /// Builds the skill set of a snapshot; `sibling` is a `config.yaml` next to the folder. Blocks.
     pub(crate) fn build(
         &mut self,
         snapshot: Snapshot,
-        beside: Option<SiblingConfig>,
+        sibling: Option<ConfigYaml>,
         rules: &Rules,
         now: Timestamp,
     ) -> SkillSet {
@@ -93,24 +92,25 @@ impl SkillSetBuilder {
                 &below_root
             }
         };
-        let (settings, mut findings) = settings(&snapshot, root.as_ref(), beside, rules);
+        let (settings, mut findings) = settings(&snapshot, root.as_ref(), sibling, rules);
         findings.extend(snapshot.problems().iter().map(|problem| Finding {
             file: problem.path.clone(),
             severity: if problem.reason.is_deliberate() { Severity::Ignored } else { Severity::Skipped },
             message: problem.reason.to_string(),
         }));
-        findings.extend(outside(&snapshot, root.as_ref(), rules));
-        let place = |file: &RelPath| root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file));
-        let read_file = |file: &RelPath, most| {
-            place(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, most))
+        findings.extend(skills_outside_root(&snapshot, root.as_ref(), rules));
+        let in_source =
+            |file: &RelPath| root.as_ref().map_or_else(|| Some(file.clone()), |root| root.join(file));
+        let read_file = |file: &RelPath, max| {
+            in_source(file).ok_or(ReadError::Missing).and_then(|path| snapshot.read(&path, max))
         };
         self.read(&candidates(files.keys(), &HashSet::new()), files, &read_file);
-        // What turned out to be no skill has no folder of files either: what lies there may be skills.
-        let none: HashSet<RelPath> = (self.read.iter().filter(|(_, reading)| reading.draft.is_none()))
+        // A markdown file that is not a skill has no resource folder: files in its sibling folder may be skills.
+        let no_skills: HashSet<RelPath> = (self.read.iter().filter(|(_, reading)| reading.draft.is_none()))
             .map(|(file, _)| file.clone())
             .collect();
-        if !none.is_empty() {
-            self.read(&candidates(files.keys(), &none), files, &read_file);
+        if !no_skills.is_empty() {
+            self.read(&candidates(files.keys(), &no_skills), files, &read_file);
         }
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
         let findings_of_files = self.read.values().flat_map(|reading| &reading.findings);
@@ -127,7 +127,7 @@ impl SkillSetBuilder {
         SkillSet { index, settings, synced_at: now, agent_skills, snapshot, root }
     }
 
-    /// Reads what is new or changed, on all cores, and forgets what is gone.
+    /// Parses new and changed files on all cores, and evicts deleted ones from the cache.
     fn read(
         &mut self,
         candidates: &[Candidate],
@@ -148,16 +148,17 @@ impl SkillSetBuilder {
             }
         }
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let share = changed.len().div_ceil(cores).max(1);
+        let chunk_size = changed.len().div_ceil(cores).max(1);
         let readings = thread::scope(|scope| {
             let work = |part: &[(&Candidate, &FileMeta)]| -> Vec<_> {
                 part.iter()
-                    .map(|(candidate, meta)| (candidate.file.clone(), reading(candidate, meta, read_file)))
+                    .map(|(candidate, meta)| (candidate.file.clone(), parse_file(candidate, meta, read_file)))
                     .collect()
             };
-            let threads: Vec<_> = changed.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
+            let threads: Vec<_> =
+                changed.chunks(chunk_size).map(|part| scope.spawn(move || work(part))).collect();
             threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|_| {
-                tracing::error!("reading skills failed in one thread; its files are read again at the next refresh");
+                tracing::error!("a thread panicked while parsing skills; its files are read again at the next refresh");
                 Vec::new()
             })).collect::<Vec<_>>()
         });
@@ -166,16 +167,16 @@ impl SkillSetBuilder {
     }
 }
 
-fn reading(
+fn parse_file(
     candidate: &Candidate,
     meta: &FileMeta,
     read_file: &impl Fn(&RelPath, u64) -> Result<Vec<u8>, ReadError>,
-) -> Reading {
+) -> ParsedFile {
     let bytes = read_file(&candidate.file, MAX_MARKDOWN_BYTES);
-    let kept = !matches!(bytes, Err(ReadError::Io(_)));
+    let is_final = !matches!(bytes, Err(ReadError::Io(_)));
     let (draft, findings) = match bytes {
         Ok(bytes) => read(candidate, &bytes),
-        // It vanished between listing and reading: the next snapshot knows.
+        // Deleted since the listing; the next snapshot reflects it.
         Err(ReadError::Missing) => (None, Vec::new()),
         Err(error) => {
             let message = match error {
@@ -187,78 +188,77 @@ fn reading(
             (None, vec![Finding { file: candidate.file.to_string(), severity: Severity::Skipped, message }])
         }
     };
-    Reading {
-        stamp: kept.then(|| meta.stamp.clone()),
+    ParsedFile {
+        stamp: is_final.then(|| meta.stamp.clone()),
         shape: candidate.shape,
         draft: draft.map(Arc::new),
         findings,
     }
 }
 
-/// The folder of the skills: as written; else, in a repository, `skills/` where there is one.
-fn root(snapshot: &Snapshot, written: Option<&RelPath>) -> Option<RelPath> {
-    // A folder on disk is named by whoever means it; a commit is what a repository has.
-    if written.is_some() || snapshot.commit().is_none() {
-        return written.cloned();
+/// The skills folder: as configured; else, in a repository, `skills/` if it exists.
+fn root(snapshot: &Snapshot, configured: Option<&RelPath>) -> Option<RelPath> {
+    // Auto-detection is for repositories only, recognizable by their commit: the path of a local folder is deliberate.
+    if configured.is_some() || snapshot.commit().is_none() {
+        return configured.cloned();
     }
     let folder = RelPath::parse("skills").ok()?;
     let has_folder = files_below(snapshot.files(), Some(&folder)).next().is_some();
     has_folder.then_some(folder)
 }
 
-/// Skills of the standard that lie outside of the folder that was found by itself: they are not served, and nobody said so.
-fn outside(snapshot: &Snapshot, root: Option<&RelPath>, rules: &Rules) -> Vec<Finding> {
+/// Findings for Agent Skills outside of the auto-detected folder, which are not served.
+fn skills_outside_root(snapshot: &Snapshot, root: Option<&RelPath>, rules: &Rules) -> Vec<Finding> {
     let Some(root) = root.filter(|_| rules.path.is_none()) else { return Vec::new() };
     let skills =
         snapshot.files().keys().filter(|path| path.name() == "SKILL.md" && path.below(root).is_none());
     let message = format!(
-        "it is not below {root}/, which is served; to serve another folder, write it as [skills] path"
+        "it is outside {root}/, the folder that is served; to serve another one, set path in [skills]"
     );
     skills
         .map(|path| Finding { file: path.to_string(), severity: Severity::Skipped, message: message.clone() })
         .collect()
 }
 
-/// The settings that count, and what is wrong with `config.yaml`.
+/// The effective settings, and findings about `config.yaml`.
 fn settings(
     snapshot: &Snapshot,
     root: Option<&RelPath>,
-    beside: Option<SiblingConfig>,
+    sibling: Option<ConfigYaml>,
     rules: &Rules,
 ) -> (Settings, Vec<Finding>) {
     let name = RelPath::parse("config.yaml").ok();
     let inside =
         name.as_ref().and_then(|name| root.map_or_else(|| Some(name.clone()), |root| root.join(name)));
-    let places = [inside, name.filter(|_| root.is_some())];
+    let paths = [inside, name.filter(|_| root.is_some())];
     let in_source =
-        places.into_iter().flatten().find_map(|path| match snapshot.read(&path, MAX_CONFIG_BYTES) {
-            Ok(bytes) => {
-                Some(String::from_utf8(bytes).map_or(SiblingConfig::Unreadable, SiblingConfig::Text))
-            }
+        paths.into_iter().flatten().find_map(|path| match snapshot.read(&path, MAX_CONFIG_BYTES) {
+            Ok(bytes) => Some(String::from_utf8(bytes).map_or(ConfigYaml::Unreadable, ConfigYaml::Text)),
             Err(ReadError::Missing) => None,
             Err(ReadError::TooLarge { .. } | ReadError::Leaves | ReadError::Io(_)) => {
-                Some(SiblingConfig::Unreadable)
+                Some(ConfigYaml::Unreadable)
             }
         });
-    let (mut overlay, mut warnings) = match in_source.or(beside) {
+    let (mut overlay, mut warnings) = match in_source.or(sibling) {
         None => (Overlay::default(), Vec::new()),
-        Some(SiblingConfig::Text(text)) => Overlay::from_yaml(&text),
-        Some(SiblingConfig::Unreadable) => {
+        Some(ConfigYaml::Text(text)) => Overlay::from_yaml(&text),
+        Some(ConfigYaml::Unreadable) => {
             let message =
-                "is larger than 64 KiB or can't be read; it has no effect, and no script is run".to_owned();
+                "is larger than 64 KiB or can't be read; it has no effect, and scripts are disabled"
+                    .to_owned();
             (Overlay::unreadable(), vec![message])
         }
     };
     let mut settings = Settings::default();
-    // What is fetched was written by others: it does not say where the tasks of this person are sent.
+    // A fetched repository is untrusted: it must not decide where the user's tasks are sent.
     let is_fetched = snapshot.commit().is_some();
     match rules.audience {
         Audience::Everyone => {
             settings.scripts.enabled = false;
             settings.scripts.network = NetworkChoice::None;
-            warnings.extend(without_switches(&mut overlay));
+            warnings.extend(drop_operator_settings(&mut overlay));
         }
-        Audience::OnePerson if is_fetched => warnings.extend(without_endpoints(&mut overlay)),
+        Audience::OnePerson if is_fetched => warnings.extend(drop_endpoint(&mut overlay)),
         Audience::OnePerson => {}
     }
     let finding = |message| Finding { file: "config.yaml".to_owned(), severity: Severity::Warning, message };
@@ -271,8 +271,8 @@ fn settings(
     (settings, findings)
 }
 
-/// Takes out where usage events are sent to; turning them off stays.
-fn without_endpoints(overlay: &mut Overlay) -> Option<String> {
+/// Drops the analytics endpoint; analytics can still be disabled.
+fn drop_endpoint(overlay: &mut Overlay) -> Option<String> {
     let AnalyticsOverlay { enabled, endpoint } = std::mem::take(&mut overlay.analytics);
     overlay.analytics.enabled = enabled.filter(|enabled| !enabled);
     (enabled == Some(true) || endpoint.is_some_and(|endpoint| !endpoint.is_empty())).then(|| {
@@ -282,46 +282,46 @@ fn without_endpoints(overlay: &mut Overlay) -> Option<String> {
     })
 }
 
-/// Takes out what a repository may not decide for a server that many use: it can turn scripts off and make limits
-/// smaller, and nothing else of that kind.
-fn without_switches(overlay: &mut Overlay) -> Vec<String> {
+/// Drops settings that only the operator of a shared server may change. A repository can disable scripts and lower
+/// limits, nothing more.
+fn drop_operator_settings(overlay: &mut Overlay) -> Vec<String> {
     let mut warnings = Vec::new();
-    let only_here = |key: &str| {
-        format!("{key}: on a server for many, only lyceum.toml turns it on; it has no effect here")
+    let operator_only = |key: &str| {
+        format!("{key}: on a shared server, only lyceum.toml can enable it; it has no effect here")
     };
     if overlay.scripts.enabled == Some(true) {
         overlay.scripts.enabled = None;
-        warnings.push(only_here("scripts.enabled"));
+        warnings.push(operator_only("scripts.enabled"));
     }
     if std::mem::take(&mut overlay.analytics) != AnalyticsOverlay::default() {
-        warnings.push(only_here("analytics.enabled"));
+        warnings.push(operator_only("analytics.enabled"));
     }
     let Settings { scripts, assets, .. } = Settings::default();
-    let mut lower = |value: &mut Option<u64>, most: u64, key: &str| {
-        if value.is_some_and(|value| value > most) {
+    let mut cap = |value: &mut Option<u64>, max: u64, key: &str| {
+        if value.is_some_and(|value| value > max) {
             *value = None;
             warnings.push(format!(
-                "{key}: on a server for many, only lyceum.toml makes it larger; it has no effect here"
+                "{key}: on a shared server, only lyceum.toml can raise it; it has no effect here"
             ));
         }
     };
-    lower(&mut overlay.scripts.timeout_seconds, scripts.timeout_seconds, "scripts.timeout_seconds");
-    lower(&mut overlay.assets.max_size_bytes, assets.max_size_bytes, "assets.max_size_bytes");
+    cap(&mut overlay.scripts.timeout_seconds, scripts.timeout_seconds, "scripts.timeout_seconds");
+    cap(&mut overlay.assets.max_size_bytes, assets.max_size_bytes, "assets.max_size_bytes");
     if overlay.scripts.max_output_bytes.is_some_and(|bytes| bytes > scripts.max_output_bytes) {
         overlay.scripts.max_output_bytes = None;
-        warnings.push("scripts.max_output_bytes: on a server for many, only lyceum.toml makes it larger; it has no effect here".to_owned());
+        warnings.push("scripts.max_output_bytes: on a shared server, only lyceum.toml can raise it; it has no effect here".to_owned());
     }
     if overlay.scripts.runners.take().is_some() {
         let message =
-            "scripts.runners: on a server for many, only lyceum.toml names runners; it has no effect here";
+            "scripts.runners: on a shared server, only lyceum.toml can set runners; it has no effect here";
         warnings.push(message.to_owned());
     }
-    let is_usual = |extension: &String| scripts.allowed_extensions.contains(extension);
+    let is_default = |extension: &String| scripts.allowed_extensions.contains(extension);
     if let Some(extensions) = &mut overlay.scripts.allowed_extensions
-        && !extensions.iter().all(is_usual)
+        && !extensions.iter().all(is_default)
     {
-        extensions.retain(is_usual);
-        warnings.push("scripts.allowed_extensions: on a server for many, only lyceum.toml adds extensions; those that are not usual have no effect here".to_owned());
+        extensions.retain(is_default);
+        warnings.push("scripts.allowed_extensions: on a shared server, only lyceum.toml can add extensions; the additional ones have no effect here".to_owned());
     }
     warnings
 }

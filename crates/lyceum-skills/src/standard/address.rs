@@ -18,7 +18,7 @@ pub(crate) fn of(path: &RelPath) -> String {
     uri
 }
 
-/// The path in an address, in whatever spelling; nothing where it is not one of ours.
+/// Parses the path of a `skill://` URI in any spelling; `None` for other URIs.
 pub(crate) fn path_of(uri: &str) -> Option<RelPath> {
     let mut rest = uri.strip_prefix("skill://")?.as_bytes();
     let mut bytes = Vec::with_capacity(rest.len());

@@ -19,7 +19,7 @@ pub(super) struct Listing {
     next_cursor: Option<String>,
 }
 
-/// What is directly in a folder, by name; nothing where no file of an Agent Skill is below it.
+/// The children of a folder, by name; `None` if it contains no file of an Agent Skill.
 pub(crate) fn children(
     agent_skills: &AgentSkills,
     folder: &RelPath,

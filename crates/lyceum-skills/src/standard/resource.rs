@@ -46,7 +46,7 @@ pub(super) fn register(
     builder.template(template.existing_by(move |address| exists(&looked_up_in, &address.uri)))
 }
 
-/// Whether a file belongs to an Agent Skill at this moment.
+/// Whether a file belongs to an Agent Skill now.
 fn exists(skills: &Skills, uri: &str) -> bool {
     let state = skills.state();
     let state = state.borrow();
@@ -82,7 +82,7 @@ async fn read(skills: Arc<Skills>, uri: String) -> Result<Outcome<ReadResourceRe
             Error::ResourceNotFound { uri: printable(&uri) }
         }
     })?;
-    // The digest is of the bytes, so only what comes back as the same bytes is sent as text.
+    // The digest covers the bytes, so only valid UTF-8 is sent as text.
     let contents = match String::from_utf8(bytes) {
         Ok(text) if !is_binary(&path) || path.extension() == ".svg" => ResourceContents::text(text, uri),
         Ok(text) => ResourceContents::blob(BASE64_STANDARD.encode(text), uri),
@@ -91,7 +91,7 @@ async fn read(skills: Arc<Skills>, uri: String) -> Result<Outcome<ReadResourceRe
     Ok(Outcome::Done(ReadResourceResult::new(vec![contents.with_mime_type(media_type(&path))])))
 }
 
-/// The media type by the extension, for the kinds of files that skills have.
+/// The media type by file extension.
 fn media_type(path: &RelPath) -> &'static str {
     if is_binary(path) {
         return mime_type(path);

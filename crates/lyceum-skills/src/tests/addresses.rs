@@ -1,4 +1,4 @@
-//! Addresses have one spelling, and are understood in every other.
+//! `skill://` URIs: canonical form and parsing.
 
 use lyceum_model::RelPath;
 

@@ -1,4 +1,4 @@
-//! The set of Agent Skills: what clients of the standard are given.
+//! Agent Skills as clients of the standard see them.
 
 use lyceum_model::RelPath;
 use sha2::{Digest, Sha256};
@@ -41,11 +41,14 @@ fn what_breaks_the_standard_or_is_too_large_is_not_on_the_shelf_and_told() {
     let names: Vec<_> = skill_set.agent_skills.skills.keys().map(RelPath::as_str).collect();
     assert_eq!(names, ["good"]);
     assert_eq!(skill_set.index.skills().len(), 3);
-    let told = findings(&skill_set);
-    assert!(told.iter().any(|finding| finding.starts_with("Wrong/SKILL.md: name: is \"wrong\"")), "{told:?}");
+    let messages = findings(&skill_set);
     assert!(
-        told.iter().any(|finding| finding.starts_with("many/SKILL.md: it has more than 512 files")),
-        "{told:?}"
+        messages.iter().any(|finding| finding.starts_with("Wrong/SKILL.md: name: is \"wrong\"")),
+        "{messages:?}"
+    );
+    assert!(
+        messages.iter().any(|finding| finding.starts_with("many/SKILL.md: it has more than 512 files")),
+        "{messages:?}"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Refreshing from a Git server: news, failures, and one at a time.
+//! Refreshing from a Git server: new commits, failures, and concurrency.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -92,7 +92,7 @@ async fn a_second_refresh_does_not_wait_for_the_first() {
         skills.refresh().await
     };
     tokio::select! {
-        first = first => panic!("the server does not answer, and still: {first:?}"),
+        first = first => panic!("unexpected outcome, the server does not respond: {first:?}"),
         second = second => assert!(matches!(second, RefreshOutcome::Busy)),
     }
 }
@@ -118,7 +118,7 @@ async fn the_folder_of_a_repository_is_found_by_itself() {
     }
 }
 
-/// A marketplace is about plugins; where the skills are is said by `skills/`.
+/// A marketplace file is about plugins; the skills are in `skills/`.
 #[tokio::test]
 async fn skills_3_a_marketplace_file_does_not_move_the_root_of_a_repository() {
     let (auth, root, pdf) = (document("auth"), document("global"), standard("pdf"));
@@ -135,7 +135,7 @@ async fn skills_3_a_marketplace_file_does_not_move_the_root_of_a_repository() {
     assert_eq!(paths(&skills), ["_root", "pdf", "ui/auth"]);
 }
 
-/// What is fetched was written by others.
+/// Fetched repositories are untrusted.
 #[tokio::test]
 async fn s16_a_fetched_repository_does_not_say_where_events_are_sent() {
     let yaml = "analytics: { enabled: true, endpoint: \"http://10.0.0.1/\" }\nmatching: { max_results: 7 }\n";
@@ -147,8 +147,8 @@ async fn s16_a_fetched_repository_does_not_say_where_events_are_sent() {
     let skill_set = skills.state().borrow().skill_set.clone().unwrap();
     assert!(!skill_set.settings.analytics.enabled && skill_set.settings.analytics.endpoint.is_empty());
     assert_eq!((skill_set.settings.matching.max_results, skill_set.settings.scripts.enabled), (7, true));
-    let told = findings(&skill_set);
-    assert!(told[0].starts_with("config.yaml: analytics: a repository can't turn it on"), "{told:?}");
+    let messages = findings(&skill_set);
+    assert!(messages[0].starts_with("config.yaml: analytics: a repository can't turn it on"), "{messages:?}");
 }
 
 #[tokio::test]

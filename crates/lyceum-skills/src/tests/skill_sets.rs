@@ -1,4 +1,4 @@
-//! Building skill sets: again and again, from whatever is there.
+//! Building skill sets, incrementally and from bad input.
 
 use jiff::Timestamp;
 use lyceum_content::skill::{Match, Overlay, ScriptOverlay};
@@ -7,7 +7,7 @@ use lyceum_model::RelPath;
 use super::{document, findings, folder, rules, skill_set, snapshot, standard, write};
 use crate::{
     Audience, Rules,
-    skill_set::{SiblingConfig, SkillSetBuilder},
+    skill_set::{ConfigYaml, SkillSetBuilder},
 };
 
 #[test]
@@ -46,12 +46,15 @@ fn what_can_not_be_read_is_told_and_the_rest_is_served() {
         Timestamp::UNIX_EPOCH,
     );
     assert_eq!(skill_set.index.skills().len(), 1);
-    let told = findings(&skill_set);
-    assert!(told.iter().any(|finding| finding.starts_with("huge.md: it is larger than 1 MiB")), "{told:?}");
-    assert!(told.iter().any(|finding| finding.starts_with("bytes.md: it is not UTF-8")), "{told:?}");
+    let messages = findings(&skill_set);
     assert!(
-        told.iter().any(|finding| finding.starts_with("link.md: the symbolic link leaves the folder")),
-        "{told:?}"
+        messages.iter().any(|finding| finding.starts_with("huge.md: it is larger than 1 MiB")),
+        "{messages:?}"
+    );
+    assert!(messages.iter().any(|finding| finding.starts_with("bytes.md: it is not UTF-8")), "{messages:?}");
+    assert!(
+        messages.iter().any(|finding| finding.starts_with("link.md: the symbolic link leaves the folder")),
+        "{messages:?}"
     );
 }
 
@@ -67,7 +70,7 @@ fn settings_come_from_the_folder_then_from_beside_it() {
         )
     };
     assert_eq!(
-        build(Some(SiblingConfig::Text("matching: { max_results: 9 }".to_owned())))
+        build(Some(ConfigYaml::Text("matching: { max_results: 9 }".to_owned())))
             .settings
             .matching
             .max_results,
@@ -75,7 +78,7 @@ fn settings_come_from_the_folder_then_from_beside_it() {
     );
     std::fs::remove_file(inside.path().join("config.yaml")).unwrap();
     assert_eq!(
-        build(Some(SiblingConfig::Text("matching: { max_results: 9 }".to_owned())))
+        build(Some(ConfigYaml::Text("matching: { max_results: 9 }".to_owned())))
             .settings
             .matching
             .max_results,

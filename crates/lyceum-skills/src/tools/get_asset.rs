@@ -68,7 +68,7 @@ impl Tool for GetAsset {
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         let skill_set = skills.skill_set().await?;
         let skill = find(&skill_set, &args.skill_path)?;
-        // As it may be declared: both are the same file.
+        // Both spellings name the same file.
         let name = args.file.strip_prefix("./").unwrap_or(&args.file);
         let file = RelPath::parse(name).map_err(|error| invalid_path("file", &error))?;
         let found = skill_set.index.find_file(skill, &file).ok_or_else(|| Error::Failed {
@@ -87,7 +87,7 @@ impl Tool for GetAsset {
         } else {
             match String::from_utf8(bytes) {
                 Ok(text) => (Some(text), None),
-                // The extension says text, the bytes do not: nothing is lost in base64.
+                // Not UTF-8 despite its extension: base64 loses nothing.
                 Err(not_text) => (None, Some(BASE64_STANDARD.encode(not_text.as_bytes()))),
             }
         };

@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{SkillSet, Skills, analytics::Event, service::find};
 
-/// The longest description of a task, in bytes.
+/// Maximum length of the task description, in bytes.
 const MAX_CONTEXT_BYTES: usize = 16 * 1024;
 
-/// The most that a skill and its parents may say together, in bytes.
+/// Maximum size of a skill with inherited content, in bytes.
 const MAX_CONTENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// The tool.
@@ -120,7 +120,7 @@ impl Tool for GetSkill {
         if let Some(path) = &args.skill_path {
             let skill = find(&skill_set, path)?;
             let fits = || skill_set.index.place_of(skill).map_or(0.0, |place| query.score(place));
-            // Without a task nothing can fit better than what was request for.
+            // Without a task description, the requested skill fits perfectly.
             let score = if context.trim().is_empty() { 1.0 } else { fits() };
             let was_ambiguous = matches!(outcome, Match::Ambiguous(_));
             return serve(
@@ -157,7 +157,7 @@ impl Tool for GetSkill {
     }
 }
 
-/// What was request, and how well the skill fits it.
+/// The request, and how well the skill fits it.
 struct Request<'a> {
     context: &'a str,
     query: Query<'a>,

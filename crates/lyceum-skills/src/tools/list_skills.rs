@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::{Skills, service::invalid_path};
 
-/// How many skills one answer names.
+/// Maximum number of skills per response.
 const MAX_NODES: usize = 1000;
 
 /// The tool.

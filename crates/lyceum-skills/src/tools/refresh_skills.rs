@@ -1,4 +1,4 @@
-//! `refresh_skills`: asks the source for news at once.
+//! `refresh_skills`: refreshes the source now.
 
 use jiff::Timestamp;
 use lyceum_content::skill::{Finding, Severity};
@@ -14,7 +14,7 @@ use crate::{
     refresh::RefreshOutcome,
 };
 
-/// How many findings an answer holds; `lyceum doctor` names them all.
+/// Maximum number of findings per response; `lyceum doctor` lists all.
 const MAX_FINDINGS: usize = 20;
 
 /// The tool.
@@ -76,7 +76,7 @@ impl Tool for RefreshSkills {
             Kind::Repository => None,
         };
         let is_local = local.is_some();
-        // Reading what is here again takes a moment only, so it is worth the wait for another that is under way.
+        // A local refresh takes only a moment, so wait for one that is in progress.
         let refreshed = if is_local { skills.refresh_in_turn().await } else { skills.refresh().await };
         let output = match refreshed {
             RefreshOutcome::Done { skill_set, .. } if is_local => {
@@ -121,7 +121,7 @@ impl Tool for RefreshSkills {
 }
 
 fn described(skill_set: &SkillSet) -> Output {
-    // What is hidden is the business of whoever keeps the folder.
+    // Hidden files are excluded on purpose.
     let findings = skill_set.findings().iter().filter(|finding| finding.severity > Severity::Ignored);
     Output {
         success: true,

@@ -1,4 +1,4 @@
-//! `report_usage`: what callers think of a skill.
+//! `report_usage`: feedback on a skill.
 
 use lyceum_tools::{Call, Effect, Error, Tool};
 use schemars::JsonSchema;
@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Skills, analytics::Event, service::find};
 
-/// The longest comment, in bytes.
+/// Maximum length of a comment, in bytes.
 const MAX_COMMENT_BYTES: usize = 4 * 1024;
 
-/// How many characters of it are logged.
+/// Maximum number of characters logged.
 const MAX_LOGGED_CHARS: usize = 200;
 
 /// The tool.
@@ -38,7 +38,7 @@ pub(crate) struct Output {
     message: String,
 }
 
-/// As much of a comment as a log line holds; all of it is in the usage events.
+/// Truncates a comment for the log; usage events carry all of it.
 fn opening(comment: &str) -> &str {
     comment
         .char_indices()

@@ -1,4 +1,4 @@
-//! `run_script`: runs a script of a skill here, in the sandbox.
+//! `run_script`: runs a script of a skill in the sandbox.
 
 use std::{
     collections::BTreeMap,
@@ -19,7 +19,7 @@ use crate::{
     service::{find, invalid_path},
 };
 
-/// The exit code of a script whose call was given up: it was killed.
+/// Exit code of a script that was killed because its call was cancelled.
 const CANCELLED_EXIT_CODE: i32 = 137;
 
 /// The tool.
@@ -137,7 +137,7 @@ impl Tool for RunScript {
             );
             return Err(refused(ErrorCode::ValidationError, text));
         }
-        // The order is that of the document: the file before the runner.
+        // The specified order of checks: the file before the runner.
         if let Some(refusal) = skill_set.refusal_of(&place, &file) {
             return Err(refusal);
         }
@@ -185,7 +185,7 @@ impl Tool for RunScript {
     }
 }
 
-/// A run that is written down however it ends: also when the call is given up while the script runs.
+/// A run that is recorded however it ends, even if the call is cancelled.
 struct RunRecord<'a> {
     skills: &'a Skills,
     skill_set: &'a SkillSet,
@@ -246,7 +246,7 @@ fn no_network(file: &RelPath) -> Error {
     refused(ErrorCode::Forbidden, text)
 }
 
-/// The error output, and at its end why the script was stopped, if it was.
+/// Standard error, followed by the reason if the script was stopped.
 fn with_reason(mut stderr: String, stopped: Option<StopReason>) -> String {
     if let Some(reason) = stopped {
         if !stderr.is_empty() && !stderr.ends_with('\n') {

@@ -1,26 +1,26 @@
-//! What git is told, and whom it may ask for.
+//! Askpass prompts, and which servers get the token.
 
 use std::path::PathBuf;
 
 use lyceum_net::Secret;
 
-use super::{prepare, respond};
+use super::{answer, prepare};
 use crate::repository::{Login, Origin};
 
 #[track_caller]
-fn check(url: &str, question: &str, expected: Result<&str, &str>) {
+fn check(url: &str, prompt: &str, expected: Result<&str, &str>) {
     let login = Login {
         user: "x-access-token".to_owned(),
         token: Secret::new("s3cret").unwrap(),
         origin: Origin::parse(url).unwrap(),
         askpass: PathBuf::new(),
     };
-    let (_file, errand) = prepare(&login).unwrap();
-    assert!(!errand.contains("s3cret"));
-    // Git asks as often as it likes.
+    let (_file, token_ref) = prepare(&login).unwrap();
+    assert!(!token_ref.contains("s3cret"));
+    // Git may prompt several times.
     for _ in 0..2 {
-        let answered = respond(&errand, question).map_err(|error| error.to_string());
-        assert_eq!(answered, expected.map(str::to_owned).map_err(str::to_owned), "{question}");
+        let answered = answer(&token_ref, prompt).map_err(|error| error.to_string());
+        assert_eq!(answered, expected.map(str::to_owned).map_err(str::to_owned), "{prompt}");
     }
 }
 
@@ -42,5 +42,5 @@ fn the_server_of_the_address_is_told_and_no_other() {
     check(ours, "Password for 'https://example.org:8443': ", Err(&refused("https://example.org:8443")));
     check(ours, "Password for 'http://example.org': ", Err(&refused("http://example.org")));
     check("http://example.org", "Password for 'https://example.org': ", Ok("s3cret"));
-    check(ours, "Enter passphrase for key '/home/me/.ssh/id': ", Err("the question is not one of git"));
+    check(ours, "Enter passphrase for key '/home/me/.ssh/id': ", Err("unknown prompt"));
 }

@@ -1,4 +1,4 @@
-//! Opening what is below a folder, without following a link on the way.
+//! Opens paths below a folder without following symlinks.
 
 use std::{os::fd::OwnedFd, path::Path};
 
@@ -7,16 +7,16 @@ use rustix::{
     io::{Errno, Result},
 };
 
-/// How often an opening is tried again that another process got in the way of.
+/// Maximum number of `openat2` attempts when a concurrent rename interferes.
 #[cfg(target_os = "linux")]
 const MAX_ATTEMPTS: usize = 16;
 
-/// Opens the folder that everything else is opened from. Links on the way to it are its owner's choice.
+/// Opens the root folder. Symlinks in its own path are followed: the operator chose them.
 pub(super) fn open_root(path: &Path) -> Result<OwnedFd> {
     openat(CWD, path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Opens a path below the root that holds no link; `.` is the root itself.
+/// Opens a path below the root; fails if it contains a symlink. `.` is the root itself.
 pub(super) fn open(root: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     #[cfg(target_os = "linux")]
@@ -24,9 +24,9 @@ pub(super) fn open(root: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd>
         use rustix::fs::{ResolveFlags, openat2};
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
         match openat2(root, path, flags, Mode::empty(), resolve) {
-            // Something was renamed meanwhile, and the kernel could not be sure.
+            // A concurrent rename; the kernel can't rule out an escape.
             Err(Errno::AGAIN | Errno::INTR) => {}
-            // An old kernel, or a sandbox that does not know the call.
+            // An old kernel, or a sandbox that blocks the system call.
             Err(Errno::NOSYS | Errno::PERM) => break,
             opened => return opened,
         }
@@ -34,7 +34,7 @@ pub(super) fn open(root: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd>
     step_by_step(root, path, flags)
 }
 
-/// The same with one call for each part of the path: slower, and at home on every Unix.
+/// Opens component by component: slower, but portable to every Unix.
 fn step_by_step(root: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd> {
     let folder_flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -43,7 +43,7 @@ fn step_by_step(root: &OwnedFd, path: &str, flags: OFlags) -> Result<OwnedFd> {
         if part == ".." {
             return Err(Errno::XDEV);
         }
-        // Linux says of a link that it is no folder, others that it is a link: either way it is not opened.
+        // A symlink fails with ENOTDIR on Linux and with ELOOP elsewhere.
         at = Some(openat(at.as_ref().unwrap_or(root), part, folder_flags, Mode::empty())?);
     }
     openat(at.as_ref().unwrap_or(root), name, flags, Mode::empty())

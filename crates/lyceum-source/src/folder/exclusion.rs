@@ -1,11 +1,11 @@
-//! Which names of a folder are no part of a source.
+//! Which file and folder names are excluded from a folder source.
 //!
-//! A folder is a place where people work: it holds what nobody would commit. A repository holds what somebody did, so
-//! that only [`is_passed_over`] counts there.
+//! A working folder holds files that nobody would commit. A repository holds only committed files, so there only
+//! [`is_always_excluded`] applies.
 
 use crate::Reason;
 
-/// Folders of agents, which hold skills in folders of their own. The files right in them are settings and credentials.
+/// Folders of agents. They hold skills in subfolders; files directly in them are settings and credentials.
 const AGENT_FOLDERS: &[&str] = &[
     ".agents",
     ".claude",
@@ -20,75 +20,75 @@ const AGENT_FOLDERS: &[&str] = &[
     ".windsurf",
 ];
 
-/// Folders that describe plugins, and those that collections of skills are sorted into.
+/// Folders with plugin manifests, and categories of skill collections.
 const SHARED_FOLDERS: &[&str] =
     &[".claude-plugin", ".codex-plugin", ".cursor-plugin", ".curated", ".experimental", ".system"];
 
-/// Ends of hidden names that are written to be shared, such as `.env.example`.
-const SHARED_ENDINGS: &[&str] = &[".example", ".sample", ".template"];
+/// Suffixes of hidden files meant to be shared, such as `.env.example`.
+const SHARED_SUFFIXES: &[&str] = &[".example", ".sample", ".template"];
 
-/// Names that nobody misses, so that nobody is told.
+/// Files excluded without a report.
 const SILENTLY_EXCLUDED: &[&str] =
     &[".DS_Store", ".gitattributes", ".gitignore", ".gitkeep", ".gitmodules", ".keep", ".mailmap"];
 
-/// What something in a folder is.
+/// Kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
     Folder,
 }
 
-/// What the name of something says about it.
+/// Whether an entry is part of the source, judging by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It is a part of the source.
-    Taken,
-    /// It is none, and nobody is told.
-    PassedOver,
-    /// It is none.
-    LeftOut(Reason),
+    /// Part of the source.
+    Included,
+    /// Excluded without a report.
+    SilentlyExcluded,
+    /// Excluded with a reason.
+    Excluded(Reason),
 }
 
-/// Whether something of that name is no part of any source.
-pub(crate) fn is_passed_over(name: &[u8]) -> bool {
+/// Whether a name is excluded from every source.
+pub(crate) fn is_always_excluded(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b".git") || name == b"node_modules"
 }
 
-/// Whether nothing below a folder of that name is a part of a folder source.
-pub(crate) fn is_closed(name: &[u8]) -> bool {
-    let hidden = |name| by_name("", name, Kind::Folder) != Verdict::Taken;
-    is_passed_over(name) || std::str::from_utf8(name).is_ok_and(hidden)
+/// Whether a folder of that name is excluded from folder sources, with everything below it.
+pub(crate) fn is_excluded_folder(name: &[u8]) -> bool {
+    let hidden = |name| by_name("", name, Kind::Folder) != Verdict::Included;
+    is_always_excluded(name) || std::str::from_utf8(name).is_ok_and(hidden)
 }
 
-/// What the name of something says, in a folder of that name.
+/// Judges an entry by its name and the name of its folder.
 pub(super) fn by_name(folder: &str, name: &str, kind: Kind) -> Verdict {
-    if is_passed_over(name.as_bytes()) {
-        return Verdict::PassedOver;
+    if is_always_excluded(name.as_bytes()) {
+        return Verdict::SilentlyExcluded;
     }
     if kind == Kind::File && SILENTLY_EXCLUDED.contains(&name) {
-        return Verdict::PassedOver;
+        return Verdict::SilentlyExcluded;
     }
     let is_shared = match kind {
         Kind::Folder => AGENT_FOLDERS.contains(&name) || SHARED_FOLDERS.contains(&name),
-        Kind::File => SHARED_ENDINGS.iter().any(|ending| name.ends_with(ending)),
+        Kind::File => SHARED_SUFFIXES.iter().any(|suffix| name.ends_with(suffix)),
     };
     if name.starts_with('.') && !is_shared {
-        return Verdict::LeftOut(Reason::Hidden);
+        return Verdict::Excluded(Reason::Hidden);
     }
     if kind == Kind::File && AGENT_FOLDERS.contains(&folder) {
-        return Verdict::LeftOut(Reason::AgentSettings);
+        return Verdict::Excluded(Reason::AgentSettings);
     }
     if kind == Kind::File && is_backup(name) {
-        return Verdict::LeftOut(Reason::Backup);
+        return Verdict::Excluded(Reason::Backup);
     }
-    Verdict::Taken
+    Verdict::Included
 }
 
-/// What editors leave beside a file: `name~` and `#name#` of Emacs, `name.swp` of Vim.
+/// Editor backups: `name~` and `#name#` of Emacs, `name.swp` of Vim.
 fn is_backup(name: &str) -> bool {
     name.ends_with('~')
         || (name.len() > 2 && name.starts_with('#') && name.ends_with('#'))
-        || [".swp", ".swo"].iter().any(|ending| name.ends_with(ending))
+        || [".swp", ".swo"].iter().any(|suffix| name.ends_with(suffix))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What `.gitignore` files name, read as Git reads them: the nearest file counts first, and its last line that fits.
+//! `.gitignore` rules with Git's semantics: the nearest file takes precedence, and in it the last matching line.
 
 use std::{
     borrow::Cow,
@@ -17,37 +17,37 @@ use rustix::{
 
 use super::exclusion::Kind;
 
-/// The name of the file.
+/// File name of the rules.
 pub(super) const NAME: &str = ".gitignore";
 
-/// The largest such file that is read.
+/// Maximum size of a `.gitignore` file.
 const MAX_IGNORE_FILE_BYTES: u64 = 256 * 1024;
 
-/// The rules of one file, and of those in the folders above it.
+/// The rules of one file, linked to those of the folders above.
 #[derive(Debug)]
 pub(super) struct Rules {
-    place: RulesAt,
+    location: Location,
     patterns: Vec<Pattern>,
     above: Option<Arc<Self>>,
 }
 
-/// Where a file of rules is.
+/// Location of a `.gitignore` file.
 #[derive(Debug)]
-enum RulesAt {
-    /// In the source: the real path of its folder, empty for the root.
+enum Location {
+    /// In the source: real path of its folder, empty for the root.
     Inside(String),
-    /// Above it: the path from its folder to the root of the source.
+    /// Above the source: path from its folder to the root of the source.
     Above(String),
 }
 
 impl Rules {
-    /// Adds the rules of a folder of the source, if it has some. Fails where they can't be read.
+    /// Adds the rules of a folder of the source, if any. Fails if they can't be read.
     pub(super) fn of_folder(
         folder: impl AsFd,
         real: &str,
         above: Option<Arc<Self>>,
     ) -> Result<Option<Arc<Self>>, String> {
-        // No link is followed, as Git follows none here either.
+        // Git doesn't follow symlinks here either.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let file = match openat(folder, NAME, flags, rustix::fs::Mode::empty()) {
             Ok(file) => file,
@@ -55,12 +55,12 @@ impl Rules {
             Err(errno) => return Err(std::io::Error::from(errno).kind().to_string()),
         };
         let patterns = parse(&read(file)?);
-        Ok(add(RulesAt::Inside(real.to_owned()), patterns, above))
+        Ok(add(Location::Inside(real.to_owned()), patterns, above))
     }
 
-    /// The rules above the root of a source, where that is a part of a working copy.
+    /// The rules above the root of a source that is inside a working copy.
     ///
-    /// A file that names the root itself, or a folder that it is in, has no say: somebody chose to serve it.
+    /// A file that ignores the root itself, or one of its ancestors, is skipped: the operator chose to serve it.
     pub(super) fn above_root(root: &Path) -> Option<Arc<Self>> {
         let root = root.canonicalize().ok()?;
         let is_top = |folder: &&Path| folder.join(".git").exists();
@@ -69,33 +69,33 @@ impl Rules {
             root.ancestors().skip(1).take_while(|folder| folder.starts_with(top)).collect();
         folders.reverse();
         folders.into_iter().fold(None, |above, folder| {
-            let way = root.strip_prefix(folder).ok().and_then(Path::to_str);
+            let prefix = root.strip_prefix(folder).ok().and_then(Path::to_str);
             let text = File::open(folder.join(NAME)).ok().and_then(|file| read(file.into()).ok());
-            let (Some(way), Some(text)) = (way, text) else { return above };
+            let (Some(prefix), Some(text)) = (prefix, text) else { return above };
             let patterns = parse(&text);
-            let parts = way.match_indices('/').filter_map(|(at, _)| way.get(..at)).chain([way]);
-            let names_root =
-                |path| decision(&patterns, path, Kind::Folder).is_some_and(|one| !one.is_negative());
-            if parts.into_iter().any(names_root) {
+            let parts = prefix.match_indices('/').filter_map(|(at, _)| prefix.get(..at)).chain([prefix]);
+            let ignores_root =
+                |path| last_match(&patterns, path, Kind::Folder).is_some_and(|one| !one.is_negative());
+            if parts.into_iter().any(ignores_root) {
                 return above;
             }
-            add(RulesAt::Above(way.to_owned()), patterns, above)
+            add(Location::Above(prefix.to_owned()), patterns, above)
         })
     }
 
-    /// The line that names something at a real path, and the file that it is in; nothing if it is not named.
-    pub(super) fn line_for(&self, real: &str, kind: Kind) -> Option<String> {
+    /// The pattern that ignores a real path, with its file; `None` if the path is not ignored.
+    pub(super) fn matching_pattern(&self, real: &str, kind: Kind) -> Option<String> {
         let mut at = Some(self);
         while let Some(rules) = at {
-            let path = match &rules.place {
-                RulesAt::Inside(folder) if folder.is_empty() => Some(Cow::Borrowed(real)),
-                RulesAt::Inside(folder) => {
+            let path = match &rules.location {
+                Location::Inside(folder) if folder.is_empty() => Some(Cow::Borrowed(real)),
+                Location::Inside(folder) => {
                     real.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')).map(Cow::Borrowed)
                 }
-                RulesAt::Above(way) => Some(Cow::Owned(format!("{way}/{real}"))),
+                Location::Above(prefix) => Some(Cow::Owned(format!("{prefix}/{real}"))),
             };
-            if let Some(pattern) = path.and_then(|path| decision(&rules.patterns, &path, kind)) {
-                return (!pattern.is_negative()).then(|| format!("{pattern} in {}", rules.place.file()));
+            if let Some(pattern) = path.and_then(|path| last_match(&rules.patterns, &path, kind)) {
+                return (!pattern.is_negative()).then(|| format!("{pattern} in {}", rules.location.file()));
             }
             at = rules.above.as_deref();
         }
@@ -103,22 +103,22 @@ impl Rules {
     }
 }
 
-impl RulesAt {
+impl Location {
     fn file(&self) -> String {
         match self {
             Self::Inside(folder) if folder.is_empty() => NAME.to_owned(),
             Self::Inside(folder) => format!("{folder}/{NAME}"),
-            Self::Above(way) => format!("{}{NAME}", "../".repeat(way.split('/').count())),
+            Self::Above(prefix) => format!("{}{NAME}", "../".repeat(prefix.split('/').count())),
         }
     }
 }
 
-fn add(place: RulesAt, patterns: Vec<Pattern>, above: Option<Arc<Rules>>) -> Option<Arc<Rules>> {
-    if patterns.is_empty() { above } else { Some(Arc::new(Rules { place, patterns, above })) }
+fn add(location: Location, patterns: Vec<Pattern>, above: Option<Arc<Rules>>) -> Option<Arc<Rules>> {
+    if patterns.is_empty() { above } else { Some(Arc::new(Rules { location, patterns, above })) }
 }
 
-/// The last pattern that fits.
-fn decision<'a>(patterns: &'a [Pattern], path: &str, kind: Kind) -> Option<&'a Pattern> {
+/// The last matching pattern.
+fn last_match<'a>(patterns: &'a [Pattern], path: &str, kind: Kind) -> Option<&'a Pattern> {
     let name = path.rfind('/').map(|at| at + 1);
     patterns.iter().rev().find(|pattern| {
         let is_folder = Some(kind == Kind::Folder);
@@ -155,7 +155,7 @@ fn parse(text: &[u8]) -> Vec<Pattern> {
     lines.filter_map(Pattern::from_bytes).collect()
 }
 
-/// Spaces at the end don't count, unless there is a backslash before them.
+/// Trailing spaces are ignored unless escaped by a backslash.
 fn without_trailing_spaces(mut line: &[u8]) -> &[u8] {
     while let Some(shorter) = line.strip_suffix(b" ").filter(|shorter| !shorter.ends_with(b"\\")) {
         line = shorter;

@@ -1,4 +1,4 @@
-//! What stands for the content of a file in a folder.
+//! Change detection for files of a folder, by identity, size and timestamps.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -7,15 +7,15 @@ use std::{
 
 use rustix::fs::Stat;
 
-/// How long a change may share its time with the one before: clocks of file systems tick this coarsely, some even
-/// in seconds, which shows in times without a fraction.
+/// Timestamp granularity: two changes within it can get the same timestamp. Some file systems store whole seconds only,
+/// recognizable by timestamps without a fraction.
 const MTIME_GRANULARITY: Duration = Duration::from_millis(20);
 const COARSE_MTIME_GRANULARITY: Duration = Duration::from_secs(2);
 
-/// How far ahead of ours the clock of a file system may be.
+/// How far a file system's clock may be ahead of ours.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(60);
 
-/// The identity of a file and the time of its last change.
+/// Identity of a file and its last change.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FileMark {
     device: u64,
@@ -24,12 +24,13 @@ pub(crate) struct FileMark {
     /// Nanoseconds since 1970.
     modified: i64,
     changed: i64,
-    /// A number of its own where the file changed just now: the next change could leave the same time.
+    /// A unique number if the file changed just now ("racily clean" in Git): the next change could get the same
+    /// timestamp.
     unsettled: Option<u64>,
 }
 
 impl FileMark {
-    /// The mark of a file that was looked at `now`, in nanoseconds since 1970.
+    /// Builds the mark from a `stat` taken at `now`, in nanoseconds since 1970.
     pub(super) fn new(stat: &Stat, now: i64) -> Self {
         let changed = nanoseconds(stat.st_ctime, stat.st_ctime_nsec);
         Self {
@@ -42,13 +43,13 @@ impl FileMark {
         }
     }
 
-    /// A text that stands for the content in other processes too; nothing where the file changed just now.
+    /// A form that is valid across processes; `None` if the file changed just now.
     pub(crate) fn durable(&self) -> Option<String> {
         let Self { device, inode, size, modified, changed, unsettled } = self;
         unsettled.is_none().then(|| format!("{device}:{inode}:{size}:{modified}:{changed}"))
     }
 
-    /// What stays the same in a copy that keeps the times of its files.
+    /// Unchanged in a copy that preserves modification times.
     pub(crate) fn size_and_time(&self) -> String {
         format!("{}:{}", self.size, self.modified)
     }
@@ -59,7 +60,7 @@ impl FileMark {
     }
 }
 
-/// The fields of a file's status have other types on other systems.
+/// The field types of `stat` differ between systems.
 fn number(value: impl TryInto<u64>) -> u64 {
     value.try_into().unwrap_or_default()
 }

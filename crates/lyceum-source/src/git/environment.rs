@@ -1,11 +1,11 @@
-//! What git and its children see of the environment: what they need to reach a server, and nothing else.
+//! Environment of git and its children: only what they need to reach a server.
 //!
-//! The server's own secrets are in variables too (tokens, keys, signing secrets), and a credential helper, an ssh
-//! wrapper or another user who may read `/proc` would see them. So variables are named that pass, not those that don't.
+//! The environment also holds our own secrets (tokens, keys, signing secrets). A credential helper, an ssh wrapper or
+//! another user who may read `/proc` would see them. Hence an allowlist, not a denylist.
 
 use std::ffi::OsString;
 
-/// Variables that are passed on.
+/// Variables passed on.
 const NAMES: &[&str] = &[
     "HOME",
     "LANG",
@@ -55,7 +55,7 @@ const NAMES: &[&str] = &[
     "XAUTHORITY",
 ];
 
-/// What the names of further variables begin with.
+/// Prefixes of further variables passed on.
 const PREFIXES: &[&str] = &[
     "GCM_",
     "GIT_CONFIG_KEY_",
@@ -70,7 +70,7 @@ const PREFIXES: &[&str] = &[
     "XDG_",
 ];
 
-/// The variables of this process that git gets.
+/// The variables of this process that are passed to git.
 #[expect(clippy::disallowed_methods, reason = "handed on to git by name, and nothing of it is read")]
 pub(super) fn inherited() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited))

@@ -1,4 +1,4 @@
-//! A process of git together with those that it starts.
+//! The process group of git and its children.
 
 use std::fs;
 
@@ -7,37 +7,37 @@ use rustix::{
     process::{Pid, Signal, kill_process_group, test_kill_process_group},
 };
 
-/// A process group that ends with the future that waits for it, unless git came to its own end.
+/// A process group that is killed on drop, unless disarmed.
 pub(super) struct Group(Option<Pid>);
 
 impl Group {
-    /// The group that this process leads.
+    /// The group of a leader process.
     pub(super) fn new(leader: Option<Pid>) -> Self {
         Self(leader)
     }
 
-    /// Ends all of its processes.
-    pub(super) fn end(&mut self) {
+    /// Kills all processes of the group.
+    pub(super) fn kill(&mut self) {
         if let Some(leader) = self.0.take() {
             let _is_gone = kill_process_group(leader, Signal::KILL);
         }
     }
 
-    /// Lets it be.
-    pub(super) fn leave(&mut self) {
+    /// Prevents the kill on drop.
+    pub(super) fn disarm(&mut self) {
         self.0 = None;
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.end();
+        self.kill();
     }
 }
 
-/// Whether a process of the group is still at work. Those that ended count no more, even where nobody takes note of
-/// their end, as in a container without an init.
-pub(crate) fn is_at_work(group: Pid) -> bool {
+/// Whether a process of the group is still running. Zombies don't count: in a container without an init nobody reaps
+/// them.
+pub(crate) fn is_running(group: Pid) -> bool {
     if test_kill_process_group(group) == Err(Errno::SRCH) {
         return false;
     }
@@ -47,13 +47,13 @@ pub(crate) fn is_at_work(group: Pid) -> bool {
     let mut known = false;
     for stat in stats {
         known = true;
-        // The name, which can hold anything, is in brackets; the state, the parent and the group follow it.
+        // Fields after the parenthesized name, which can contain anything: state, parent, group.
         let mut fields = stat.rsplit_once(") ").map_or("", |(_, rest)| rest).split(' ');
         let (state, in_group) = (fields.next(), fields.nth(1).and_then(|text| text.parse().ok()));
         if in_group == Some(group.as_raw_nonzero().get()) && !matches!(state, Some("Z" | "X")) {
             return true;
         }
     }
-    // Without such files, the first answer counts.
+    // Without /proc, trust the signal test.
     !known
 }

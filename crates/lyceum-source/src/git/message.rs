@@ -1,55 +1,55 @@
-//! What git wrote, and what it means.
+//! Git's output: sanitized and classified.
 
 use std::fmt;
 
 use lyceum_net::Secret;
 
-/// What our own answer to a question of git says when another server asks for the token.
+/// Start of our askpass error when another server requests the token.
 pub(crate) const NOT_FOR_THIS_SERVER: &str = "the token is not for";
 
-/// What git wrote, without credentials and control characters.
+/// Git's stderr, without credentials and control characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitMessage(String);
 
-/// Why git failed, as far as its words tell.
+/// Why git failed, as far as its output tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fault {
-    /// The server wants to know who asks, or the token is not good.
+    /// Authentication failed.
     Denied,
-    /// The server answered from another address, which the token is not for.
-    Elsewhere,
-    /// There is no such repository, or none that may be seen.
+    /// The server redirected to another server, which must not get the token.
+    Redirected,
+    /// The repository doesn't exist or isn't visible.
     NotFound,
-    /// There is no such branch.
+    /// The branch doesn't exist.
     Branch,
-    /// The name of the server is not known.
-    Host,
-    /// The server does not answer, or the connection broke off.
+    /// The host name can't be resolved.
+    UnknownHost,
+    /// The server can't be reached, or the connection was lost.
     Unreachable,
-    /// The server answered with an error of its own, or with "later".
+    /// The server returned a 5xx or 429.
     Server,
-    /// The certificate of the server is not trusted.
+    /// The server's certificate is not trusted.
     Certificate,
-    /// The ssh key of the server is not known.
+    /// The server's ssh host key is unknown.
     HostKey,
-    /// Files of another user, which git does not trust.
+    /// The repository belongs to another user ("dubious ownership").
     Ownership,
     /// The disk is full.
     DiskFull,
-    /// The protocol is not one of those that are allowed.
+    /// The protocol is not allowed.
     Protocol,
-    /// Something else; git's own words say more.
+    /// Anything else; see git's output.
     Other,
 }
 
-/// Words of git and what they mean; the first that is found counts.
-const WORDS: &[(&str, Fault)] = &[
-    (NOT_FOR_THIS_SERVER, Fault::Elsewhere),
+/// Patterns in git's output and their meaning; the first match wins.
+const PATTERNS: &[(&str, Fault)] = &[
+    (NOT_FOR_THIS_SERVER, Fault::Redirected),
     ("couldn't find remote ref", Fault::Branch),
     ("could not find remote branch", Fault::Branch),
     ("not found in upstream", Fault::Branch),
-    ("could not resolve host", Fault::Host),
-    ("name or service not known", Fault::Host),
+    ("could not resolve host", Fault::UnknownHost),
+    ("name or service not known", Fault::UnknownHost),
     ("host key verification failed", Fault::HostKey),
     ("authentication failed", Fault::Denied),
     ("could not read username", Fault::Denied),
@@ -83,51 +83,49 @@ const WORDS: &[(&str, Fault)] = &[
 ];
 
 impl Fault {
-    /// What happened and what to do.
+    /// The error message: what happened and what to do.
     pub(crate) fn advice(self, branch: &str) -> String {
         let advice = match self {
             Self::Denied => {
-                "the server did not let us in; check the token, or that git on this machine can fetch the \
-                 repository without asking"
+                "authentication failed; check the token, or that git on this machine can fetch the \
+                         repository without a prompt"
             }
-            Self::Elsewhere => {
-                "the repository moved to another server, which the token is not sent to; configure its new address"
+            Self::Redirected => {
+                "the repository moved to another server, which does not get the token; configure the new URL"
             }
             Self::NotFound => {
-                "the repository was not found; check its address and, if it is private, that the token may read it"
+                "the repository was not found; check its URL and, if it is private, that the token may read it"
             }
             Self::Branch => {
                 return format!(
                     "the repository has no branch {branch:?}; push it, or configure another branch"
                 );
             }
-            Self::Host => "the server's name could not be resolved; check the address and the network",
+            Self::UnknownHost => "the host name could not be resolved; check the URL and the network",
             Self::Unreachable => {
-                "the server could not be reached, or the connection broke off; try again later"
+                "the server could not be reached, or the connection was lost; try again later"
             }
-            Self::Server => "the server answered with an error of its own; try again later",
+            Self::Server => "the server returned an error; try again later",
             Self::Certificate => {
-                "the server's certificate is not trusted; check the address, or add its authority to git's \
+                "the server's certificate is not trusted; check the URL, or add its CA to git's \
                  http.sslCAInfo"
             }
             Self::HostKey => {
-                "the server's ssh key is not known; connect to it once with ssh, or add it to known_hosts"
+                "the server's ssh host key is unknown; connect to it once with ssh, or add it to known_hosts"
             }
             Self::Ownership => {
                 "the repository belongs to another user of this machine; add it to git's safe.directory"
             }
             Self::DiskFull => "the disk is full; make room",
-            Self::Protocol => {
-                "the address has a protocol that is not allowed; use https, http, ssh, git or file"
-            }
-            Self::Other => "git failed; its words are in the log",
+            Self::Protocol => "the URL has a protocol that is not allowed; use https, http, ssh, git or file",
+            Self::Other => "git failed; see the log for its output",
         };
         advice.to_owned()
     }
 }
 
 impl GitMessage {
-    /// Cleans what was written.
+    /// Sanitizes git's stderr.
     pub(super) fn new(written: &[u8], token: Option<&Secret>) -> Self {
         let mut text = String::from_utf8_lossy(written).replace('\r', "\n");
         text.retain(|c| c == '\n' || !c.is_control());
@@ -137,13 +135,13 @@ impl GitMessage {
         Self(without_credentials(text.trim()))
     }
 
-    /// What the words mean.
+    /// Classifies the output.
     pub(super) fn fault(&self) -> Fault {
-        let words = self.0.to_lowercase();
-        WORDS.iter().find(|(part, _)| words.contains(part)).map_or(Fault::Other, |(_, fault)| *fault)
+        let text = self.0.to_lowercase();
+        PATTERNS.iter().find(|(pattern, _)| text.contains(pattern)).map_or(Fault::Other, |(_, fault)| *fault)
     }
 
-    /// Where the server sent us on to, if it did.
+    /// The redirect target, if the server redirected.
     pub(crate) fn moved_to(&self) -> Option<&str> {
         self.0.lines().find_map(|line| line.strip_prefix("warning: redirecting to "))
     }
@@ -157,7 +155,7 @@ impl fmt::Display for GitMessage {
 
 impl std::error::Error for GitMessage {}
 
-/// Takes `user:password@` out of every URL in a text.
+/// Removes `user:password@` from every URL in a text.
 fn without_credentials(text: &str) -> String {
     let mut parts = text.split("://");
     let mut clean = parts.next().unwrap_or_default().to_owned();

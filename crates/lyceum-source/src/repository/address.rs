@@ -1,4 +1,4 @@
-//! The address of a repository, and what opens it.
+//! The URL of a repository, and its credentials.
 
 use std::path::PathBuf;
 
@@ -8,60 +8,60 @@ use percent_encoding::percent_decode_str;
 use super::origin::Origin;
 use crate::Error;
 
-/// Who a token belongs to matters to no server that we know; this is the name they suggest.
+/// User name sent with a token. Servers ignore it; this is the name they suggest.
 const ANY_USER: &str = "x-access-token";
 
-/// The protocols that a repository may be fetched with.
+/// Allowed protocols.
 const PROTOCOLS: &[&str] = &["https", "http", "ssh", "git", "file"];
 
-/// What tokens begin with that people put where a user's name belongs.
+/// Prefixes of tokens that people write in place of a user name.
 const TOKEN_PREFIXES: &[&str] = &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-"];
 
-/// Longer than this it is no user's name.
+/// A longer user name is taken for a token.
 const MAX_USER_NAME_BYTES: usize = 31;
 
-/// An address that holds no secret, and the secrets that were in it.
+/// A URL without secrets, and the secret that was in it.
 pub(super) struct Address {
     pub(super) url: String,
-    /// The server, where it can be told a token.
+    /// The server, if the protocol supports a token.
     origin: Option<Origin>,
     user: Option<String>,
     secret: Credential,
 }
 
-/// The secret that an address held.
+/// The secret that a URL contained.
 enum Credential {
     None,
     Token(Secret),
-    /// One that can't be handed over: ssh takes no password from us.
+    /// Unusable: ssh takes no password from us.
     Dropped,
 }
 
-/// What is answered to a server that asks who we are.
+/// Credentials for a server.
 pub(crate) struct Login {
     pub(crate) user: String,
     pub(crate) token: Secret,
-    /// The one server that is told.
+    /// The only server that gets them.
     pub(crate) origin: Origin,
-    /// The program that `git` asks.
+    /// The askpass program.
     pub(crate) askpass: PathBuf,
 }
 
 impl Address {
-    /// Takes an address as it stands in the configuration. What is wrong with it is said without repeating it.
+    /// Parses a URL from the configuration. Errors don't repeat it, since it may contain a secret.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         if text.is_empty() || text.starts_with('-') || text.contains(char::is_control) {
-            return Err(wrong("is empty, begins with '-' or has a control character"));
+            return Err(invalid("is empty, starts with '-' or contains a control character"));
         }
         let Some((scheme, rest)) = text.split_once("://") else {
-            // `ext::` and the like run programs.
+            // Transports such as `ext::` run programs.
             let start = text.split(['/', '[']).next().unwrap_or_default();
-            return if start.contains("::") { Err(wrong(NOT_ALLOWED)) } else { Ok(Self::plain(text)) };
+            return if start.contains("::") { Err(invalid(NOT_ALLOWED)) } else { Ok(Self::plain(text)) };
         };
         let scheme = scheme.to_ascii_lowercase();
         if !PROTOCOLS.contains(&scheme.as_str()) {
-            return Err(wrong(NOT_ALLOWED));
+            return Err(invalid(NOT_ALLOWED));
         }
         if scheme == "file" {
             return Ok(Self::plain(text));
@@ -69,8 +69,8 @@ impl Address {
         let (server, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let (user, host) = server.rsplit_once('@').map_or((None, server), |(user, host)| (Some(user), host));
         if !is_host(host) || text.contains(char::is_whitespace) {
-            return Err(wrong(
-                "has no server's name where it belongs; write '/', '@', ':' and spaces in a password percent-encoded",
+            return Err(invalid(
+                "has no valid host name; percent-encode '/', '@', ':' and spaces in a password",
             ));
         }
         let clean = format!("{scheme}://{host}{path}");
@@ -92,7 +92,7 @@ impl Address {
         Self { url: url.to_owned(), origin: None, user: None, secret: Credential::None }
     }
 
-    /// Takes what stands before the `@` of a web address out, unless it is only a name.
+    /// Removes the user info from an http(s) URL, unless it is only a user name.
     fn of_web_user(text: &str, clean: String, user: &str) -> Result<Self, Error> {
         let decode = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let (name, password) = user.split_once(':').unwrap_or((user, ""));
@@ -103,7 +103,7 @@ impl Address {
         let (user, secret) = match password.as_str() {
             "" | "x-oauth-basic" if looks_like_token => (None, name),
             "x-oauth-basic" => (None, name),
-            // The helpers of the machine have to know whose password they are asked for.
+            // Credential helpers need the user name.
             "" => return Ok(Self { origin, user: Some(name), ..Self::plain(text) }),
             _ => (Some(name).filter(|name| !name.is_empty()), password),
         };
@@ -111,7 +111,7 @@ impl Address {
         Ok(Self { url: clean, origin, user, secret: Credential::Token(secret) })
     }
 
-    /// Whether it held a secret.
+    /// Whether the URL contained a secret.
     pub(super) fn had_secret(&self) -> bool {
         match self.secret {
             Credential::None => false,
@@ -119,8 +119,7 @@ impl Address {
         }
     }
 
-    /// What to answer the server: the token that was configured, or else the secret that was in the address. A
-    /// token is for the web; other protocols have no place for it.
+    /// The credentials: the configured token, else the secret from the URL. Only http(s) supports tokens.
     pub(super) fn login(self, token: Option<Secret>, askpass: PathBuf) -> Option<Login> {
         let token = token.or(match self.secret {
             Credential::Token(secret) => Some(secret),
@@ -131,13 +130,13 @@ impl Address {
     }
 }
 
-const NOT_ALLOWED: &str = "has a protocol that is not allowed; use https, http, ssh, git or file";
+const NOT_ALLOWED: &str = "uses a protocol that is not allowed; use https, http, ssh, git or file";
 
-fn wrong(what: &str) -> Error {
-    Error::Settings(format!("the address of the repository {what}"))
+fn invalid(what: &str) -> Error {
+    Error::Settings(format!("the repository URL {what}"))
 }
 
-/// Whether a text is a server's name or address, with or without a port.
+/// Whether a text is a host name or IP address, with or without a port.
 fn is_host(text: &str) -> bool {
     let (name, port) = match text.rsplit_once(':') {
         Some((name, port)) if !port.ends_with(']') => (name, port),

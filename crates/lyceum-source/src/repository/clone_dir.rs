@@ -1,6 +1,6 @@
-//! Where a clone is kept, and how a new one gets there.
+//! The folder of a clone, and its atomic replacement.
 //!
-//! A clone is made under another name beside its place and renamed when it is whole and on disk.
+//! A new clone is created under a temporary sibling name, and renamed once it is complete and fsynced.
 
 use std::{
     ffi::OsString,
@@ -14,51 +14,51 @@ use std::{
 use super::lock::Lock;
 use crate::Error;
 
-/// How long to wait for processes to go that were killed just now.
+/// How long to wait for killed processes to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How many folders a branch's name is taken apart into at most.
+/// Maximum nesting of branch names below `refs`.
 const MAX_REF_DEPTH: usize = 16;
 
-/// The place of one clone.
+/// The folder of one clone, with its lock file.
 pub(super) struct CloneDir {
     folder: PathBuf,
     lock: PathBuf,
 }
 
-/// What is in the place.
+/// Content of the folder.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum State {
     Empty,
     Clone,
 }
 
-/// A folder that is removed unless it is put in its place.
-pub(super) struct Unfinished(PathBuf);
+/// A folder that is deleted on drop, unless renamed.
+pub(super) struct TempClone(PathBuf);
 
 impl CloneDir {
     pub(super) fn new(folder: PathBuf) -> Self {
-        let lock = beside(&folder, ".lock");
+        let lock = with_suffix(&folder, ".lock");
         Self { folder, lock }
     }
 
-    /// The clone.
+    /// The clone folder.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The lock of whoever changes the clone.
+    /// The lock file of the clone.
     pub(super) fn lock(&self) -> &Path {
         &self.lock
     }
 
-    /// What is there. Something that is no clone is nobody's to remove.
+    /// Inspects the folder. Fails if it contains anything but a clone, which we must not delete.
     pub(super) fn state(&self) -> Result<State, Error> {
         let mut entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(State::Empty),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Err(Error::Occupied),
-            entries => entries.map_err(Error::io("look at the clone"))?,
+            entries => entries.map_err(Error::io("inspect the clone"))?,
         };
         if entries.next().is_none() {
             return Ok(State::Empty);
@@ -67,106 +67,106 @@ impl CloneDir {
         if is_clone { Ok(State::Clone) } else { Err(Error::Occupied) }
     }
 
-    /// The indexes of the clone's packs.
+    /// Pack index files of the clone.
     pub(super) fn packs(&self) -> Result<Vec<PathBuf>, Error> {
         let folder = self.folder.join("objects/pack");
-        let entries = fs::read_dir(folder).map_err(Error::io("look at the packs"))?;
+        let entries = fs::read_dir(folder).map_err(Error::io("list the packs"))?;
         let files = entries.flatten().map(|entry| entry.path());
         Ok(files.filter(|file| file.extension().is_some_and(|end| end == "idx")).collect())
     }
 
-    /// A new name for a clone that is being made.
-    pub(super) fn unfinished(&self) -> Unfinished {
-        Unfinished(self.other("new"))
+    /// A new temporary folder for a clone in progress.
+    pub(super) fn temp_clone(&self) -> TempClone {
+        TempClone(self.sibling("new"))
     }
 
-    /// Puts a whole clone in its place, and removes what was there.
-    pub(super) fn put(&self, made: &Unfinished) -> Result<(), Error> {
-        let doing = "put the clone in its place";
-        sync_below(&made.0).map_err(Error::io(doing))?;
+    /// Moves a complete clone into place, and deletes the previous one.
+    pub(super) fn install(&self, clone: &TempClone) -> Result<(), Error> {
+        let doing = "move the clone into place";
+        fsync_recursively(&clone.0).map_err(Error::io(doing))?;
         if self.state()? == State::Clone {
-            let old = Unfinished(self.other("old"));
+            let old = TempClone(self.sibling("old"));
             fs::rename(&self.folder, &old.0).map_err(Error::io(doing))?;
-            fs::rename(&made.0, &self.folder).map_err(Error::io(doing))?;
+            fs::rename(&clone.0, &self.folder).map_err(Error::io(doing))?;
         } else {
-            fs::rename(&made.0, &self.folder).map_err(Error::io(doing))?;
+            fs::rename(&clone.0, &self.folder).map_err(Error::io(doing))?;
         }
-        let above = self.folder.parent().filter(|above| !above.as_os_str().is_empty());
-        File::open(above.unwrap_or(Path::new(".")))
-            .and_then(|above| above.sync_all())
+        let parent = self.folder.parent().filter(|parent| !parent.as_os_str().is_empty());
+        File::open(parent.unwrap_or(Path::new(".")))
+            .and_then(|parent| parent.sync_all())
             .map_err(Error::io(doing))
     }
 
-    /// Removes what processes left that were killed: clones that were never finished, and locks of `git` in the
-    /// clone, which would stop it for good.
-    pub(super) fn sweep(&self, lock: &Lock, oldest: Duration) -> Result<(), Error> {
-        let (Some(above), Some(name)) = (self.folder.parent(), self.folder.file_name()) else {
+    /// Deletes what killed processes left behind: incomplete clones, and git's lock files in the clone, which would
+    /// block it forever.
+    pub(super) fn clean_up(&self, lock: &Lock, max_age: Duration) -> Result<(), Error> {
+        let (Some(parent), Some(name)) = (self.folder.parent(), self.folder.file_name()) else {
             return Ok(());
         };
-        let above = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+        let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
         let ours = |other: &OsString| {
             let rest = other.as_encoded_bytes().strip_prefix(name.as_encoded_bytes());
             rest.is_some_and(|rest| rest.starts_with(b".new-") || rest.starts_with(b".old-"))
         };
-        for entry in fs::read_dir(above).map_err(Error::io("look for unfinished clones"))?.flatten() {
+        for entry in fs::read_dir(parent).map_err(Error::io("look for incomplete clones"))?.flatten() {
             if ours(&entry.file_name()) {
                 remove(&entry.path());
             }
         }
-        let leftovers = self.leftovers();
-        let alone = !leftovers.is_empty() && is_soon(|| lock.is_left_alone());
-        for file in leftovers {
-            if alone || age(&file).is_some_and(|age| age > oldest) {
+        let stale_files = self.stale_files();
+        let idle = !stale_files.is_empty() && holds_soon(|| lock.is_idle());
+        for file in stale_files {
+            if idle || age(&file).is_some_and(|age| age > max_age) {
                 remove(&file);
             }
         }
         Ok(())
     }
 
-    /// Locks of `git` in the clone, and packs that were never finished.
-    fn leftovers(&self) -> Vec<PathBuf> {
+    /// Git's lock files in the clone, and incomplete packs.
+    fn stale_files(&self) -> Vec<PathBuf> {
         let is_lock = |name: &[u8]| name.ends_with(b".lock");
-        let is_unfinished = |name: &[u8]| name.starts_with(b"tmp_");
+        let is_incomplete = |name: &[u8]| name.starts_with(b"tmp_");
         let mut found = Vec::new();
         collect(&self.folder, 0, &is_lock, &mut found);
         collect(&self.folder.join("refs"), MAX_REF_DEPTH, &is_lock, &mut found);
-        collect(&self.folder.join("objects/pack"), 0, &is_unfinished, &mut found);
+        collect(&self.folder.join("objects/pack"), 0, &is_incomplete, &mut found);
         found
     }
 
-    fn other(&self, what: &str) -> PathBuf {
+    fn sibling(&self, what: &str) -> PathBuf {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        beside(&self.folder, &format!(".{what}-{}-{number}", std::process::id()))
+        with_suffix(&self.folder, &format!(".{what}-{}-{number}", std::process::id()))
     }
 }
 
-impl Unfinished {
+impl TempClone {
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
 }
 
-impl Drop for Unfinished {
+impl Drop for TempClone {
     fn drop(&mut self) {
         remove(&self.0);
     }
 }
 
-fn beside(folder: &Path, ending: &str) -> PathBuf {
+fn with_suffix(folder: &Path, suffix: &str) -> PathBuf {
     let mut path = folder.as_os_str().to_owned();
-    path.push(ending);
+    path.push(suffix);
     PathBuf::from(path)
 }
 
-/// Whether something holds, now or within a moment.
-fn is_soon(holds: impl Fn() -> bool) -> bool {
-    let until = Instant::now() + EXIT_TIMEOUT;
+/// Waits briefly for a condition; returns whether it holds.
+fn holds_soon(holds: impl Fn() -> bool) -> bool {
+    let deadline = Instant::now() + EXIT_TIMEOUT;
     loop {
         if holds() {
             return true;
         }
-        if Instant::now() > until {
+        if Instant::now() > deadline {
             return false;
         }
         std::thread::sleep(POLL_INTERVAL);
@@ -178,7 +178,7 @@ fn age(file: &Path) -> Option<Duration> {
     SystemTime::now().duration_since(changed).ok()
 }
 
-/// Removes a file or folder; what can't be removed now is swept later.
+/// Deletes a file or folder; failures are retried by the next clean-up.
 fn remove(path: &Path) {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     if let Err(error) = removed
@@ -188,23 +188,23 @@ fn remove(path: &Path) {
     }
 }
 
-fn collect(folder: &Path, depth: usize, wanted: &dyn Fn(&[u8]) -> bool, found: &mut Vec<PathBuf>) {
+fn collect(folder: &Path, depth: usize, matches: &dyn Fn(&[u8]) -> bool, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_folder && depth > 0 {
-            collect(&entry.path(), depth - 1, wanted, found);
-        } else if !is_folder && wanted(entry.file_name().as_encoded_bytes()) {
+            collect(&entry.path(), depth - 1, matches, found);
+        } else if !is_folder && matches(entry.file_name().as_encoded_bytes()) {
             found.push(entry.path());
         }
     }
 }
 
-/// Syncs a folder and all below it to disk.
-fn sync_below(folder: &Path) -> io::Result<()> {
+/// Fsyncs a folder and everything below it.
+fn fsync_recursively(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            sync_below(&entry.path())?;
+            fsync_recursively(&entry.path())?;
         } else {
             File::open(entry.path())?.sync_all()?;
         }

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// A server: the protocol, the name and the port, in lower case.
+/// An origin: scheme, host and port, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Origin {
     scheme: String,
-    /// With the port, where one was written.
+    /// Including the port, if any.
     host: String,
 }
 
 impl Origin {
-    /// Takes the server out of a URL; its user and its path don't matter.
+    /// Parses the origin of a URL, ignoring user info and path.
     pub(crate) fn parse(url: &str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let server = rest.split('/').next().unwrap_or_default();
@@ -20,17 +20,17 @@ impl Origin {
         named.then(|| Self { scheme: scheme.to_ascii_lowercase(), host: host.to_ascii_lowercase() })
     }
 
-    /// Whether what is sent to this server can be read on the way: plain http, and not to this machine.
-    pub(crate) fn is_open(&self) -> bool {
+    /// Whether requests to it can be intercepted: plain http, and not loopback.
+    pub(crate) fn is_unencrypted(&self) -> bool {
         let host = self.host.rsplit_once(':').map_or(self.host.as_str(), |(host, port)| {
             if port.bytes().all(|b| b.is_ascii_digit()) { host } else { self.host.as_str() }
         });
         self.scheme == "http" && !lyceum_net::is_loopback_host(host)
     }
 
-    /// Whether a token for this server may be told to the one that asks: the same, or the same over https.
-    pub(crate) fn may_be_told_to(&self, asking: &Self) -> bool {
-        self.host == asking.host && (self.scheme == asking.scheme || asking.scheme == "https")
+    /// Whether a token for this origin may be sent to another: the same host, with the same scheme or https.
+    pub(crate) fn may_share_token_with(&self, requester: &Self) -> bool {
+        self.host == requester.host && (self.scheme == requester.scheme || requester.scheme == "https")
     }
 }
 

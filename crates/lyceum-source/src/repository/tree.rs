@@ -1,4 +1,4 @@
-//! The files of a commit, read in process.
+//! Lists and reads the files of a commit, in process.
 
 mod links;
 
@@ -13,17 +13,17 @@ use lyceum_model::RelPath;
 
 use crate::{
     Error, FileMeta, MAX_FILES, MAX_WALK_PATH_BYTES, Problem, ReadError, Reason, Snapshot, Stamp,
-    folder::is_passed_over, stamp::Mark,
+    folder::is_always_excluded, stamp::Mark,
 };
 use links::Links;
 
-/// The setting of a clone that holds the address it came from: git itself writes an address as it likes.
+/// Config key of a clone for the URL it came from. Git's own `remote.origin.url` may be normalized.
 pub(super) const ORIGIN_CONFIG_KEY: &str = "lyceum.url";
 
-/// How many readers are kept for the next one; each has its own cache.
+/// Maximum number of pooled readers; each has its own cache.
 const MAX_IDLE_READERS: usize = 8;
 
-/// What a Git LFS pointer begins with, and its least and largest size.
+/// Prefix and size range of a Git LFS pointer.
 const LFS_POINTER_PREFIX: &[u8] = b"version https://git-lfs.github.com/spec/v1";
 const LFS_POINTER_SIZES: std::ops::Range<u64> = 100..1024;
 
@@ -31,10 +31,10 @@ const LFS_POINTER_SIZES: std::ops::Range<u64> = 100..1024;
 pub(super) struct Head {
     store: ThreadSafeRepository,
     commit: ObjectId,
-    came_from: Option<String>,
+    origin_url: Option<String>,
 }
 
-/// What a snapshot needs to read files of a commit.
+/// Reads blobs of a commit, for a snapshot.
 pub(crate) struct TreeFiles {
     commit: String,
     store: ThreadSafeRepository,
@@ -42,18 +42,18 @@ pub(crate) struct TreeFiles {
 }
 
 impl Head {
-    /// Finds the branch in a clone; nothing if the clone has no such branch.
+    /// Finds the branch in a clone; `None` if the clone has no such branch.
     pub(super) fn find(folder: &Path, reference: &str) -> Result<Option<Self>, Error> {
-        // Nothing but the clone's own configuration counts, and its owner is us.
+        // Use only the clone's own configuration, and trust it: it is ours.
         let options = gix::open::Options::isolated().open_path_as_is(true).with(gix::sec::Trust::Full);
         let store = options.open(folder).map_err(damaged)?;
         let repository = store.to_thread_local();
-        let came_from = repository.config_snapshot().string(ORIGIN_CONFIG_KEY).map(|url| url.to_string());
+        let origin_url = repository.config_snapshot().string(ORIGIN_CONFIG_KEY).map(|url| url.to_string());
         let Some(mut branch) = repository.try_find_reference(reference).map_err(damaged)? else {
             return Ok(None);
         };
         let commit = branch.peel_to_id().map_err(damaged)?.detach();
-        Ok(Some(Self { store, commit, came_from }))
+        Ok(Some(Self { store, commit, origin_url }))
     }
 
     /// The id of the commit.
@@ -61,26 +61,26 @@ impl Head {
         self.commit.to_string()
     }
 
-    /// The address that the clone came from.
-    pub(super) fn came_from(&self) -> Option<&str> {
-        self.came_from.as_deref()
+    /// The URL that the clone came from.
+    pub(super) fn origin_url(&self) -> Option<&str> {
+        self.origin_url.as_deref()
     }
 
-    /// Lists the files of the commit. What an earlier snapshot knows of a file need not be found out again.
-    pub(super) fn list(self, before: Option<&Snapshot>) -> Result<Snapshot, Error> {
+    /// Lists the files of the commit, reusing unchanged entries of the previous snapshot.
+    pub(super) fn list(self, previous: Option<&Snapshot>) -> Result<Snapshot, Error> {
         let repository = self.store.to_thread_local();
         let mut listing = Listing {
             repository: &repository,
-            before,
+            previous,
             files: Vec::new(),
             problems: Vec::new(),
             links: Links::default(),
         };
         listing.walk(self.commit)?;
         let (files, problems) = listing.finish()?;
-        let files_of =
+        let tree_files =
             TreeFiles { commit: self.commit.to_string(), store: self.store, idle: Mutex::default() };
-        Ok(Snapshot::of_tree(files, problems, files_of))
+        Ok(Snapshot::of_tree(files, problems, tree_files))
     }
 }
 
@@ -104,7 +104,7 @@ impl TreeFiles {
 
 struct Listing<'a> {
     repository: &'a gix::Repository,
-    before: Option<&'a Snapshot>,
+    previous: Option<&'a Snapshot>,
     files: Vec<(RelPath, FileMeta)>,
     problems: Vec<Problem>,
     links: Links,
@@ -119,17 +119,17 @@ impl Listing<'_> {
             let tree = self.repository.find_tree(id).map_err(damaged)?;
             for entry in tree.iter() {
                 let entry = entry.map_err(damaged)?.inner;
-                if is_passed_over(entry.filename) {
+                if is_always_excluded(entry.filename) {
                     continue;
                 }
-                // A few objects can unfold to more files than there is memory for.
+                // A few tree objects can expand to more files than fit in memory.
                 seen += 1;
                 if seen > MAX_FILES {
-                    return Err(Error::TooManyFiles { most: MAX_FILES });
+                    return Err(Error::TooManyFiles { limit: MAX_FILES });
                 }
                 let (path, id) = (joined(&folder, entry.filename), entry.oid.to_owned());
                 let kind = entry.mode.kind();
-                // Where the path of a folder is none of ours, each of its files is left out by itself.
+                // If a folder's path is invalid, each of its files is excluded and reported individually.
                 if kind == EntryKind::Tree && path.len() <= MAX_WALK_PATH_BYTES {
                     folders.push((path, id));
                     continue;
@@ -149,7 +149,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// The path of something that is taken; nothing where it has none of ours.
+    /// Parses the path of an entry; an invalid one is reported as a problem.
     fn path(&mut self, path: &[u8], kind: EntryKind) -> Option<RelPath> {
         let parsed = match std::str::from_utf8(path) {
             Ok(text) => RelPath::parse(text).map_err(Reason::NotAPath),
@@ -164,14 +164,14 @@ impl Listing<'_> {
 
     fn file(&mut self, path: RelPath, id: ObjectId) -> Result<(), Error> {
         let stamp = Stamp(Mark::Blob(id));
-        let known = self.before.and_then(|before| before.files().get(&path));
+        let known = self.previous.and_then(|previous| previous.files().get(&path));
         if let Some(file) = known.filter(|file| file.stamp == stamp) {
             self.files.push((path, file.clone()));
             return Ok(());
         }
         let size = self.repository.find_header(id).map_err(damaged)?.size();
         if LFS_POINTER_SIZES.contains(&size) && self.data(id)?.starts_with(LFS_POINTER_PREFIX) {
-            self.leave_out(&path, Reason::LargeFileStorage);
+            self.exclude(&path, Reason::LargeFileStorage);
         } else {
             self.files.push((path, FileMeta { size, stamp }));
         }
@@ -180,7 +180,7 @@ impl Listing<'_> {
 
     fn link(&mut self, path: RelPath, id: ObjectId) -> Result<(), Error> {
         let size = self.repository.find_header(id).map_err(damaged)?.size();
-        // What is longer than a path leads nowhere.
+        // A target longer than any path is broken.
         let target = if size > links::MAX_TARGET_BYTES { Vec::new() } else { self.data(id)? };
         self.links.add(path, target);
         Ok(())
@@ -190,11 +190,11 @@ impl Listing<'_> {
         Ok(self.repository.find_object(id).map_err(damaged)?.detach().data)
     }
 
-    fn leave_out(&mut self, path: &RelPath, reason: Reason) {
+    fn exclude(&mut self, path: &RelPath, reason: Reason) {
         self.problems.push(Problem::of_file(path.as_str().as_bytes(), reason));
     }
 
-    /// Follows the links, now that all files are known.
+    /// Resolves the symlinks, now that all files are known.
     fn finish(mut self) -> Result<(BTreeMap<RelPath, FileMeta>, Vec<Problem>), Error> {
         let mut files: BTreeMap<_, _> = self.files.into_iter().collect();
         let resolved = self.links.resolve(&files);

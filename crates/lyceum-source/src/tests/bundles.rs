@@ -1,4 +1,4 @@
-//! Files that are part of the program as a source.
+//! Bundled files as a source.
 
 use super::{left_out, names, path, read};
 use crate::{Bundled, Kind, ReadError, Source};
@@ -16,7 +16,7 @@ async fn the_files_of_the_program_are_a_source_that_is_always_here() {
     assert_eq!((local.commit(), local.problems()), (None, &[][..]));
 
     let refreshed = source.refresh().await.unwrap();
-    let again = source.refresh_places(refreshed.clone(), vec!["a.md".into()]).await.unwrap();
+    let again = source.refresh_paths(refreshed.clone(), vec!["a.md".into()]).await.unwrap();
     assert_eq!((refreshed.changed_since(&local), again.changed_since(&local)), (0, 0));
 }
 

@@ -1,4 +1,4 @@
-//! A clone that something happened to.
+//! Corrupt clones.
 
 use std::{fs, process::Command};
 
@@ -22,38 +22,38 @@ async fn cloned(machine: &Machine) -> (GitServer, TestRepository, Repository) {
 #[tokio::test]
 async fn a_damaged_clone_is_made_anew() {
     let damages: [fn(&Machine); 4] = [
-        |machine| fs::write(machine.place().join("config"), "[core").unwrap(),
-        |machine| fs::remove_dir_all(machine.place().join("objects/pack")).unwrap(),
-        |machine| fs::write(machine.place().join("packed-refs"), "nonsense").unwrap(),
+        |machine| fs::write(machine.clone_dir().join("config"), "[core").unwrap(),
+        |machine| fs::remove_dir_all(machine.clone_dir().join("objects/pack")).unwrap(),
+        |machine| fs::write(machine.clone_dir().join("packed-refs"), "nonsense").unwrap(),
         |machine| {
             let missing = "0123456789abcdef0123456789abcdef01234567\n";
-            fs::create_dir_all(machine.place().join("refs/heads")).unwrap();
-            fs::write(machine.place().join("refs/heads/main"), missing).unwrap();
+            fs::create_dir_all(machine.clone_dir().join("refs/heads")).unwrap();
+            fs::write(machine.clone_dir().join("refs/heads/main"), missing).unwrap();
         },
     ];
     for (number, damage) in damages.iter().enumerate() {
         let machine = Machine::new();
         let (server, _kb, _) = cloned(&machine).await;
         damage(&machine);
-        // As after a restart: nothing is remembered.
+        // As after a restart, without the cached snapshot.
         let repository = machine.repository(&server.url("kb.git"));
         let local = repository.local();
         assert!(matches!(local, Err(Error::Damaged(_)) | Ok(None)), "damage {number}: {local:?}");
         let snapshot = repository.refresh().await.unwrap();
         assert_eq!(read(&snapshot, "a.md"), "one", "damage {number}");
-        assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+        assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
     }
 }
 
 #[tokio::test]
 async fn a_folder_of_somebody_else_is_left_alone() {
     let machine = Machine::new();
-    fs::create_dir_all(machine.place()).unwrap();
-    fs::write(machine.place().join("thesis.txt"), "ten years of work").unwrap();
+    fs::create_dir_all(machine.clone_dir()).unwrap();
+    fs::write(machine.clone_dir().join("thesis.txt"), "ten years of work").unwrap();
     let repository = machine.repository("https://example.org/kb.git");
     assert!(matches!(repository.local(), Err(Error::Occupied)));
     assert!(matches!(repository.refresh().await, Err(Error::Occupied)));
-    assert_eq!(fs::read_to_string(machine.place().join("thesis.txt")).unwrap(), "ten years of work");
+    assert_eq!(fs::read_to_string(machine.clone_dir().join("thesis.txt")).unwrap(), "ten years of work");
 }
 
 #[tokio::test]
@@ -66,8 +66,12 @@ async fn a_reader_of_an_old_commit_is_not_disturbed_by_packing() {
         kb.rewrite().unwrap();
         snapshots.push(repository.refresh().await.unwrap());
     }
-    let packed =
-        Command::new("git").arg("--git-dir").arg(machine.place()).args(["gc", "--quiet"]).status().unwrap();
+    let packed = Command::new("git")
+        .arg("--git-dir")
+        .arg(machine.clone_dir())
+        .args(["gc", "--quiet"])
+        .status()
+        .unwrap();
     assert!(packed.success());
     for (round, snapshot) in snapshots.iter().enumerate() {
         assert_eq!(read(snapshot, "a.md"), format!("round {round}"));
@@ -103,9 +107,9 @@ async fn many_readers_read_one_snapshot_while_it_is_replaced() {
     }
 }
 
-/// The one pack of a clone.
+/// The only pack of a clone.
 fn pack(machine: &Machine) -> std::path::PathBuf {
-    let mut packs = fs::read_dir(machine.place().join("objects/pack")).unwrap().flatten();
+    let mut packs = fs::read_dir(machine.clone_dir().join("objects/pack")).unwrap().flatten();
     packs.find(|file| file.path().extension().is_some_and(|end| end == "pack")).unwrap().path()
 }
 
@@ -117,7 +121,7 @@ fn change(file: &std::path::Path, change: impl FnOnce(&mut Vec<u8>)) {
     fs::write(file, bytes).unwrap();
 }
 
-/// What is served of a clone: every file and its text, or nothing where it can't be read.
+/// All files of a clone with their content; `None` if it can't be read.
 fn served(machine: &Machine, url: &str) -> Option<Vec<(String, Vec<u8>)>> {
     let snapshot = machine.repository(url).local().ok()??;
     let read = |path: &RelPath| Some((path.to_string(), snapshot.read(path, MAX_BYTES).ok()?));
@@ -128,12 +132,12 @@ fn served(machine: &Machine, url: &str) -> Option<Vec<(String, Vec<u8>)>> {
 async fn a_bit_that_flips_in_a_pack_never_changes_what_is_served() {
     let machine = Machine::new();
     let (server, kb, repository) = cloned(&machine).await;
-    let line = "A line that is in every file, so that they are kept as differences. ";
+    let line = "A line that is in every file, so that they are stored as deltas. ";
     for at in 0..8 {
         kb.write(format!("notes/{at}.md"), format!("{}{at}", line.repeat(20))).unwrap();
     }
     kb.commit().unwrap();
-    fs::remove_dir_all(machine.place()).unwrap();
+    fs::remove_dir_all(machine.clone_dir()).unwrap();
     repository.refresh().await.unwrap();
     let url = server.url("kb.git");
     let whole = served(&machine, &url).unwrap();
@@ -151,8 +155,8 @@ async fn a_bit_that_flips_in_a_pack_never_changes_what_is_served() {
     assert!(noticed > length / 6, "{noticed} of {}", length / 3);
 }
 
-/// Lines that can't be packed: of two versions the difference is sent.
-fn unpackable(lines: usize) -> String {
+/// Incompressible lines: of two versions only the delta is sent.
+fn incompressible(lines: usize) -> String {
     let mut random = Random::of(1);
     (0..lines).map(|_| format!("{:x}\n", random.number())).collect()
 }
@@ -162,11 +166,11 @@ fn unpackable(lines: usize) -> String {
 async fn s17_a_damaged_pack_of_a_large_file_is_fetched_again() {
     let machine = Machine::new();
     let (server, kb, repository) = cloned(&machine).await;
-    let text = unpackable(1_100_000);
+    let text = incompressible(1_100_000);
     assert!(text.len() > 16 * 1024 * 1024);
     kb.write("large.bin", &text).unwrap();
     kb.commit().unwrap();
-    fs::remove_dir_all(machine.place()).unwrap();
+    fs::remove_dir_all(machine.clone_dir()).unwrap();
     repository.refresh().await.unwrap();
     change(&pack(&machine), |bytes| {
         let middle = bytes.len() / 2;
@@ -179,15 +183,15 @@ async fn s17_a_damaged_pack_of_a_large_file_is_fetched_again() {
     assert!(bytes.ends_with(b"and one more"));
 }
 
-/// A number of bytes that the kernel tells of this process.
+/// A field of `/proc/self/status`, in bytes.
 fn memory(name: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
-/// "reads every blob with u64::MAX into memory after a fetch that failed". Each test is a process of its own, so that the most
-/// memory that it held is that of this fetch.
+/// "reads every blob with u64::MAX into memory after a fetch that failed". Each test is its own process, so the peak
+/// memory is that of this fetch.
 #[tokio::test]
 async fn s17_a_large_file_is_not_read_into_memory_when_a_fetch_fails() {
     let machine = Machine::new();
@@ -196,7 +200,7 @@ async fn s17_a_large_file_is_not_read_into_memory_when_a_fetch_fails() {
     kb.commit().unwrap();
     repository.refresh().await.unwrap();
     server.behave(ServerBehavior::With(418));
-    // From here on `VmHWM` is counted anew.
+    // Resets `VmHWM`.
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let before = memory("VmRSS:");
     let failed = repository.refresh().await;
@@ -209,11 +213,11 @@ async fn s17_a_large_file_is_not_read_into_memory_when_a_fetch_fails() {
 async fn a_pack_that_news_can_t_be_built_on_is_fetched_again() {
     let machine = Machine::new();
     let (server, kb, repository) = cloned(&machine).await;
-    let text = unpackable(2000);
+    let text = incompressible(2000);
     kb.write("a.md", &text).unwrap();
     kb.commit().unwrap();
     repository.refresh().await.unwrap();
-    for file in fs::read_dir(machine.place().join("objects/pack")).unwrap().flatten() {
+    for file in fs::read_dir(machine.clone_dir().join("objects/pack")).unwrap().flatten() {
         if file.path().extension().is_some_and(|end| end == "pack") {
             change(&file.path(), |bytes| {
                 let middle = bytes.len() / 2;
@@ -225,7 +229,7 @@ async fn a_pack_that_news_can_t_be_built_on_is_fetched_again() {
     kb.commit().unwrap();
     let repository = machine.repository(&server.url("kb.git"));
     assert!(read(&repository.refresh().await.unwrap(), "a.md").ends_with("and one more"));
-    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
 }
 
 #[tokio::test]
@@ -235,5 +239,5 @@ async fn a_clone_is_made_anew_when_that_is_asked_for() {
     let before = pack(&machine);
     change(&before, |bytes| bytes.truncate(40));
     assert_eq!(read(&repository.renew().await.unwrap(), "a.md"), "one");
-    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
 }

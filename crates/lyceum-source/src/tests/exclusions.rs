@@ -1,4 +1,4 @@
-//! What of a folder is no part of a source.
+//! Files excluded from a folder source.
 
 use std::os::unix::fs::symlink;
 

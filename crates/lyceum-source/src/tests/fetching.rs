@@ -17,12 +17,12 @@ async fn a_repository_is_cloned_and_then_fetched() {
     let machine = Machine::new();
     let source = Source::Repository(machine.repository(&server.url("kb.git")));
     assert_eq!(source.kind(), Kind::Repository);
-    assert!(source.local().unwrap().is_none(), "nothing is here before the first time");
+    assert!(source.local().unwrap().is_none(), "there is no clone before the first refresh");
 
     let before = source.refresh().await.unwrap();
     assert_eq!(before.commit(), Some(first.as_str()));
     assert_eq!(names(&before), ["a.md", "b/c.md"]);
-    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
     let again = source.refresh().await.unwrap();
     assert_eq!(again.changed_since(&before), 0);
 
@@ -34,7 +34,7 @@ async fn a_repository_is_cloned_and_then_fetched() {
     assert_eq!(after.commit(), Some(second.as_str()));
     assert_eq!(after.changed_since(&before), 3);
     assert_eq!(read(&after, "a.md"), "changed");
-    // Whoever still reads the commit before can go on.
+    // The previous commit stays readable.
     assert_eq!((read(&before, "a.md"), read(&before, "b/c.md")), ("one".to_owned(), "two".to_owned()));
     assert_eq!(source.local().unwrap().unwrap().commit(), Some(second.as_str()));
 }
@@ -49,9 +49,12 @@ async fn only_the_newest_commit_is_brought_in() {
     kb.commit().unwrap();
     let machine = Machine::new();
     machine.repository(&server.url("kb.git")).refresh().await.unwrap();
-    let found =
-        Command::new("git").arg("--git-dir").arg(machine.place()).args(["cat-file", "-e", &past]).output();
-    assert!(!found.unwrap().status.success(), "the past was fetched too");
+    let found = Command::new("git")
+        .arg("--git-dir")
+        .arg(machine.clone_dir())
+        .args(["cat-file", "-e", &past])
+        .output();
+    assert!(!found.unwrap().status.success(), "history was fetched too");
 }
 
 #[tokio::test]
@@ -121,8 +124,8 @@ async fn an_empty_repository_has_no_branch_until_one_is_pushed() {
     let repository = machine.repository(&server.url("kb.git"));
     let error = repository.refresh().await.unwrap_err();
     assert!(matches!(error, Error::Git { fault: Fault::Branch, .. }), "{error:?}");
-    assert_eq!(machine.beside(), ["kb.git.lock"]);
-    // A commit without files is one too.
+    assert_eq!(machine.siblings(), ["kb.git.lock"]);
+    // An empty commit is enough.
     kb.commit().unwrap();
     assert!(repository.refresh().await.unwrap().files().is_empty());
 }
@@ -178,14 +181,14 @@ async fn another_address_for_the_same_clone_is_another_repository() {
     machine.repository(&server.url("one.git")).refresh().await.unwrap();
 
     let moved = machine.repository(&server.url("two.git"));
-    assert!(moved.local().unwrap().is_none(), "the other repository is served");
+    assert!(moved.local().unwrap().is_none(), "the previous repository is still served");
     assert_eq!(read(&moved.refresh().await.unwrap(), "a.md"), "two");
     assert_eq!(read(&machine.repository(&server.url("two.git")).local().unwrap().unwrap(), "a.md"), "two");
-    // The objects of this one have other names: nothing of the clone can be kept.
+    // Another object format: nothing of the clone can be reused.
     let other = machine.repository(&server.url("three.git"));
     let snapshot = other.refresh().await.unwrap();
     assert_eq!((read(&snapshot, "a.md"), snapshot.commit()), ("three".to_owned(), Some(third.as_str())));
-    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
 }
 
 #[tokio::test]
@@ -203,7 +206,7 @@ async fn a_repository_of_this_machine_is_one_too() {
     }
 }
 
-/// Fails in this way, and says so.
+/// Checks the fault and the message.
 #[track_caller]
 fn check(error: &Error, fault: Fault, words: &str) {
     let (shown, all) = texts(error);
@@ -217,9 +220,9 @@ async fn failures_say_what_to_do() {
     server.repository("kb.git").unwrap().commit().unwrap();
     let machine = Machine::new();
     let fail = async |url: &str| machine.repository(url).refresh().await.unwrap_err();
-    check(&fail(&server.url("nothing.git")).await, Fault::NotFound, "check its address");
-    check(&fail("http://nothing.invalid/kb.git").await, Fault::Host, "could not be resolved");
-    check(&fail("/nothing/here.git").await, Fault::NotFound, "check its address");
+    check(&fail(&server.url("nothing.git")).await, Fault::NotFound, "check its URL");
+    check(&fail("http://nothing.invalid/kb.git").await, Fault::UnknownHost, "could not be resolved");
+    check(&fail("/nothing/here.git").await, Fault::NotFound, "check its URL");
     server.behave(ServerBehavior::With(500));
     check(&fail(&server.url("kb.git")).await, Fault::Server, "try again later");
     server.behave(ServerBehavior::With(403));
@@ -227,7 +230,7 @@ async fn failures_say_what_to_do() {
     server.behave(ServerBehavior::Normally);
     server.require_token("t0ken");
     check(&fail(&server.url("kb.git")).await, Fault::Denied, "check the token");
-    assert_eq!(machine.beside(), ["kb.git.lock"], "something was left behind");
+    assert_eq!(machine.siblings(), ["kb.git.lock"], "something was left behind");
 }
 
 #[tokio::test]
@@ -250,7 +253,7 @@ async fn a_server_that_never_answers_is_waited_for_within_the_limit() {
     let settings = Settings { limits, ..machine.settings(&server.url("kb.git")) };
     let error = Repository::new(settings).unwrap().refresh().await.unwrap_err();
     assert!(matches!(error, Error::TooSlow { .. }), "{error:?}");
-    assert_eq!(machine.beside(), ["kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git.lock"]);
 }
 
 #[test]

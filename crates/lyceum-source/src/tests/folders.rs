@@ -35,7 +35,7 @@ pub(super) fn snapshot(folder: &TempDir) -> Snapshot {
     Folder::new(folder.path()).snapshot().unwrap()
 }
 
-/// Makes links in a folder of `a/one.md`, `a/b/two.md` and `.git/config`, and looks what is listed.
+/// Creates symlinks in a folder with `a/one.md`, `a/b/two.md` and `.git/config`, and checks the listing.
 #[track_caller]
 fn check_links(links: &[(&str, &str)], listed: &[&str], out: &[&str]) {
     let folder = folder(&["a/one.md", "a/b/two.md", ".git/config"]);
@@ -98,7 +98,7 @@ fn links_that_leave_or_lead_nowhere_are_left_out() {
     check_links(&[("gone.md", "a/nothing.md")], &[], &["gone.md: Leaves"]);
     check_links(&[("secret", ".git/config")], &[], &["secret: Leaves"]);
     check_links(&[("repository", ".git")], &[], &["repository: Leaves"]);
-    // There and back again is still a way out for as long as it takes.
+    // A path that leaves and comes back still leaves.
     check_links(&[("away", "/etc"), ("back.md", "away/nothing")], &[], &["away: Leaves", "back.md: Leaves"]);
 }
 
@@ -109,7 +109,7 @@ fn links_that_go_round_in_a_circle_are_left_out() {
     check_links(&[("root", ".")], &[], &["root: Leaves"]);
     check_links(&[("a/up", "..")], &[], &["a/up: Leaves"]);
     check_links(&[("a/b/up", "../../a")], &[], &["a/b/up: Leaves"]);
-    // Each leads to the other: what is in them is listed once on each way, and no further.
+    // Mutual symlinks: the content is listed once per path, and no deeper.
     check_links(
         &[("in_b", "a/b"), ("a/b/to_a", "..")],
         &["in_b/to_a/one.md", "in_b/two.md"],
@@ -188,7 +188,7 @@ fn only_what_is_listed_can_be_read_and_only_up_to_the_limit() {
     }
     assert_eq!(snapshot.read(&path("a.md"), 4).unwrap(), b"a.md");
     assert!(matches!(snapshot.read(&path("a.md"), 3), Err(ReadError::TooLarge { size: 4, most: 3 })));
-    // A folder gives what a file holds by now, and never more than was asked for.
+    // A folder returns the current content, within the limit.
     write(folder.path(), "a.md", "much longer");
     assert!(matches!(snapshot.read(&path("a.md"), 4), Err(ReadError::TooLarge { size: 11, most: 4 })));
     fs::remove_file(folder.path().join("a.md")).unwrap();
@@ -200,7 +200,7 @@ fn a_link_that_takes_the_place_of_a_file_or_folder_is_not_followed() {
     let folder = folder(&["a/b/file.md", "x.md", "other/file.md"]);
     symlink("x.md", folder.path().join("link.md")).unwrap();
     let snapshot = snapshot(&folder);
-    // Even one that stays inside: it was not looked at.
+    // Even a symlink that stays inside, since it was not checked.
     let swap = |name: &str, target: &str| {
         let place = folder.path().join(name);
         fs::rename(&place, folder.path().join("moved")).unwrap();
@@ -268,7 +268,7 @@ fn entries_that_vanish_or_change_while_listing_do_no_harm() {
             let snapshot = snapshot(&folder);
             assert_eq!(read(&snapshot, "stays/a.md"), "stays/a.md");
             for file in snapshot.files().keys() {
-                assert!(!file.as_str().contains("passwd"), "{file} is of another folder");
+                assert!(!file.as_str().contains("passwd"), "{file} is outside the folder");
                 let _gone_by_now = snapshot.read(file, MAX_BYTES);
             }
         }
@@ -280,7 +280,7 @@ fn entries_that_vanish_or_change_while_listing_do_no_harm() {
 fn a_change_changes_the_stamp_and_a_rest_does_not() {
     let folder = folder(&["a.md", "b.md", "c.md"]);
     let mut before = snapshot(&folder);
-    // What was written just now is not trusted to be the same yet.
+    // Timestamps of recent writes are not trusted yet.
     let settled = |before: &Snapshot| snapshot(&folder).changed_since(before) == 0;
     let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
     while !settled(&before) {
@@ -293,7 +293,7 @@ fn a_change_changes_the_stamp_and_a_rest_does_not() {
         write(folder.path(), "a.md", content);
         assert_ne!(stamp(&snapshot(&folder)), earlier);
     };
-    // Faster than the clock of any file system ticks.
+    // Faster than the timestamp granularity of any file system.
     for _ in 0..200 {
         same_size("1.md");
         same_size("2.md");
@@ -313,17 +313,17 @@ async fn a_folder_is_a_source_that_is_always_here() {
     assert_eq!(source.kind(), crate::Kind::Folder);
 }
 
-/// Changes a folder, and looks at some places again: that must find what looking at everything does.
+/// Changes a folder; an incremental scan must find the same as a full scan.
 #[track_caller]
-fn check_again(places: &[&str], change: impl Fn(&Path)) {
+fn check_incremental(paths: &[&str], change: impl Fn(&Path)) {
     let before = folder(&["a/b/one.md", "a/b-two.md", "a/b.md", "three.md", ".git/config"]);
     let first = snapshot(&before);
     change(before.path());
-    let places: Vec<_> = places.iter().map(|place| Path::new(place).to_owned()).collect();
-    let again = Folder::new(before.path()).snapshot_after(&first, &places).unwrap();
+    let paths: Vec<_> = paths.iter().map(|path| Path::new(path).to_owned()).collect();
+    let again = Folder::new(before.path()).snapshot_after(&first, &paths).unwrap();
     let all = snapshot(&before);
-    assert_eq!(names(&again), names(&all), "{places:?}");
-    assert_eq!(again.problems(), all.problems(), "{places:?}");
+    assert_eq!(names(&again), names(&all), "{paths:?}");
+    assert_eq!(again.problems(), all.problems(), "{paths:?}");
     for file in again.files().keys() {
         assert_eq!(again.read(file, MAX_BYTES).unwrap(), all.read(file, MAX_BYTES).unwrap(), "{file}");
         assert_eq!(again.files()[file].size, all.files()[file].size, "{file}");
@@ -333,36 +333,36 @@ fn check_again(places: &[&str], change: impl Fn(&Path)) {
 #[test]
 fn looking_again_at_some_places_finds_what_looking_at_everything_does() {
     let remove = |root: &Path, place: &str| fs::remove_dir_all(root.join(place)).unwrap();
-    check_again(&[], |_| {});
-    check_again(&["a/b/one.md"], |root| write(root, "a/b/one.md", "longer than before"));
-    check_again(&["a/b/new.md", "a/b/new.md"], |root| write(root, "a/b/new.md", "new"));
-    check_again(&["three.md"], |root| fs::remove_file(root.join("three.md")).unwrap());
-    check_again(&["new", "new/er"], |root| write(root, "new/er/x.md", "x"));
-    check_again(&["a/b"], |root| remove(root, "a/b"));
-    check_again(&["a", "a/b", "a/b/one.md"], |root| remove(root, "a"));
-    check_again(&["a/b", "moved"], |root| fs::rename(root.join("a/b"), root.join("moved")).unwrap());
-    check_again(&["three.md", "three.md/x.md"], |root| {
+    check_incremental(&[], |_| {});
+    check_incremental(&["a/b/one.md"], |root| write(root, "a/b/one.md", "longer than before"));
+    check_incremental(&["a/b/new.md", "a/b/new.md"], |root| write(root, "a/b/new.md", "new"));
+    check_incremental(&["three.md"], |root| fs::remove_file(root.join("three.md")).unwrap());
+    check_incremental(&["new", "new/er"], |root| write(root, "new/er/x.md", "x"));
+    check_incremental(&["a/b"], |root| remove(root, "a/b"));
+    check_incremental(&["a", "a/b", "a/b/one.md"], |root| remove(root, "a"));
+    check_incremental(&["a/b", "moved"], |root| fs::rename(root.join("a/b"), root.join("moved")).unwrap());
+    check_incremental(&["three.md", "three.md/x.md"], |root| {
         fs::remove_file(root.join("three.md")).unwrap();
         write(root, "three.md/x.md", "x");
     });
-    check_again(&["a/b"], |root| {
+    check_incremental(&["a/b"], |root| {
         remove(root, "a/b");
         write(root, "a/b", "a file now");
     });
-    check_again(&[".git/config", "a/node_modules"], |root| {
+    check_incremental(&[".git/config", "a/node_modules"], |root| {
         write(root, ".git/config", "x");
         write(root, "a/node_modules/x.md", "x");
     });
-    check_again(&["a/link.md"], |root| symlink("b/one.md", root.join("a/link.md")).unwrap());
-    check_again(&["gone/er"], |_| {});
-    check_again(&[".gitignore"], |root| write(root, ".gitignore", "b.md\n"));
-    check_again(&["a/b/.gitignore"], |root| write(root, "a/b/.gitignore", "*\n"));
-    check_again(&["a/.env", "a/b/x.md~", ".venv", ".venv/lib/x.md"], |root| {
+    check_incremental(&["a/link.md"], |root| symlink("b/one.md", root.join("a/link.md")).unwrap());
+    check_incremental(&["gone/er"], |_| {});
+    check_incremental(&[".gitignore"], |root| write(root, ".gitignore", "b.md\n"));
+    check_incremental(&["a/b/.gitignore"], |root| write(root, "a/b/.gitignore", "*\n"));
+    check_incremental(&["a/.env", "a/b/x.md~", ".venv", ".venv/lib/x.md"], |root| {
         write(root, "a/.env", "x");
         write(root, "a/b/x.md~", "x");
         write(root, ".venv/lib/x.md", "x");
     });
-    check_again(&["a/\u{1}.md"], |root| write(root, "a/\u{1}.md", "x"));
+    check_incremental(&["a/\u{1}.md"], |root| write(root, "a/\u{1}.md", "x"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Work that is cut short, and two that work on one clone.
+//! Interrupted clones and fetches, and concurrent processes on one clone.
 
 use std::{
     fs,
@@ -10,7 +10,7 @@ use lyceum_testkit::{GitServer, ServerBehavior, TestRepository};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Machine, peer, read, server};
-use crate::{Error, Fault, Limits, Repository, Settings, git::is_at_work};
+use crate::{Error, Fault, Limits, Repository, Settings, git::is_running};
 
 async fn server_with_one_file() -> (GitServer, TestRepository) {
     let server = server().await;
@@ -20,22 +20,22 @@ async fn server_with_one_file() -> (GitServer, TestRepository) {
     (server, kb)
 }
 
-/// Waits for something that must come soon.
+/// Waits for a condition.
 async fn soon(what: &str, holds: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(20);
     while !holds() {
-        assert!(Instant::now() < until, "{what} never came");
+        assert!(Instant::now() < until, "timed out waiting for {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// The process group that the lock of the clone notes, once there is one.
+/// The process group recorded in the lock file of the clone, if any.
 fn group(machine: &Machine) -> Option<i32> {
-    fs::read_to_string(machine.place().with_extension("git.lock")).ok()?.parse().ok()
+    fs::read_to_string(machine.clone_dir().with_extension("git.lock")).ok()?.parse().ok()
 }
 
 fn is_alive(group: i32) -> bool {
-    is_at_work(Pid::from_raw(group).unwrap())
+    is_running(Pid::from_raw(group).unwrap())
 }
 
 #[tokio::test]
@@ -54,11 +54,11 @@ async fn a_clone_that_is_given_up_leaves_no_process_and_nothing_half() {
     refresh.abort();
     assert!(refresh.await.unwrap_err().is_cancelled());
     soon("the end of git", || !is_alive(group)).await;
-    assert!(!machine.place().exists());
+    assert!(!machine.clone_dir().exists());
 
     server.behave(ServerBehavior::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
-    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_clone_whose_git_is_killed_fails_and_leaves_nothing_half() {
     let error = refresh.await.unwrap().unwrap_err();
     assert!(matches!(error, Error::Git { .. }), "{error:?}");
     soon("the end of git's children", || !is_alive(group)).await;
-    assert_eq!(machine.beside(), ["kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git.lock"]);
 
     server.behave(ServerBehavior::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
@@ -90,7 +90,7 @@ async fn a_process_that_is_killed_while_it_clones_is_cleaned_up_after() {
     let machine = Machine::new();
     let mut other = Command::new(peer())
         .arg(server.url("kb.git"))
-        .arg(machine.place())
+        .arg(machine.clone_dir())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
@@ -98,9 +98,13 @@ async fn a_process_that_is_killed_while_it_clones_is_cleaned_up_after() {
     let orphan = group(&machine).unwrap();
     other.kill().unwrap();
     other.wait().unwrap();
-    assert!(machine.beside().iter().any(|name| name.starts_with("kb.git.new-")), "{:?}", machine.beside());
+    assert!(
+        machine.siblings().iter().any(|name| name.starts_with("kb.git.new-")),
+        "{:?}",
+        machine.siblings()
+    );
 
-    // Its git may still be at work; that must not matter.
+    // Its git may still be running; that must not matter.
     server.behave(ServerBehavior::Normally);
     let repository = machine.repository(&server.url("kb.git"));
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
@@ -108,7 +112,7 @@ async fn a_process_that_is_killed_while_it_clones_is_cleaned_up_after() {
     soon("the end of the orphan", || !is_alive(orphan)).await;
     server.start_again().await.unwrap();
     repository.refresh().await.unwrap();
-    assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
 }
 
 #[tokio::test]
@@ -124,15 +128,15 @@ async fn a_fetch_that_is_given_up_does_not_stand_in_the_way_of_the_next() {
     let hasty = Repository::new(Settings { limits, ..machine.settings(&server.url("kb.git")) }).unwrap();
     let error = hasty.refresh().await.unwrap_err();
     assert!(matches!(error, Error::TooSlow { .. }), "{error:?}");
-    // Had it been killed a moment later, it would have left its own lock too.
-    fs::write(machine.place().join("shallow.lock"), "").unwrap();
-    fs::write(machine.place().join("objects/pack/tmp_pack_x"), "half").unwrap();
+    // Killed a moment later, git would have left its lock file too.
+    fs::write(machine.clone_dir().join("shallow.lock"), "").unwrap();
+    fs::write(machine.clone_dir().join("objects/pack/tmp_pack_x"), "half").unwrap();
     assert_eq!(read(&before, "a.md"), "one");
     assert_eq!(read(&repository.local().unwrap().unwrap(), "a.md"), "one");
 
     server.behave(ServerBehavior::Normally);
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "two");
-    assert!(!machine.place().join("objects/pack/tmp_pack_x").exists());
+    assert!(!machine.clone_dir().join("objects/pack/tmp_pack_x").exists());
 }
 
 #[tokio::test]
@@ -143,17 +147,17 @@ async fn a_lock_of_git_is_kept_while_its_owner_lives() {
     repository.refresh().await.unwrap();
     kb.write("a.md", "two").unwrap();
     kb.commit().unwrap();
-    fs::write(machine.place().join("shallow.lock"), "").unwrap();
-    // This very process stands for a git that is still at work.
+    fs::write(machine.clone_dir().join("shallow.lock"), "").unwrap();
+    // This process stands in for a running git.
     let ours = rustix::process::getpgrp().as_raw_nonzero().to_string();
-    fs::write(machine.place().with_extension("git.lock"), &ours).unwrap();
+    fs::write(machine.clone_dir().with_extension("git.lock"), &ours).unwrap();
     let error = repository.refresh().await.unwrap_err();
     assert!(matches!(error, Error::Git { .. }), "{error:?}");
-    assert!(machine.place().join("shallow.lock").exists());
+    assert!(machine.clone_dir().join("shallow.lock").exists());
     assert_eq!(
         read(&repository.refresh().await.unwrap(), "a.md"),
         "two",
-        "the failed git left no note of its own"
+        "the failed git did not record its process group"
     );
 }
 
@@ -181,7 +185,7 @@ async fn many_processes_on_one_clone_do_not_break_it() {
     let machine = Machine::new();
     let start = || {
         let mut command = Command::new(peer());
-        command.arg(server.url("kb.git")).arg(machine.place()).stderr(Stdio::piped());
+        command.arg(server.url("kb.git")).arg(machine.clone_dir()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
     for round in 0..3 {
@@ -196,7 +200,7 @@ async fn many_processes_on_one_clone_do_not_break_it() {
         }
         let local = machine.repository(&server.url("kb.git")).local().unwrap().unwrap();
         assert_eq!(read(&local, "a.md"), format!("round {round}"));
-        assert_eq!(machine.beside(), ["kb.git", "kb.git.lock"]);
+        assert_eq!(machine.siblings(), ["kb.git", "kb.git.lock"]);
     }
 }
 
@@ -210,7 +214,7 @@ async fn half_a_pack_is_an_error_and_leaves_nothing_in_the_way() {
         assert!(matches!(error, Error::Git { fault: Fault::Unreachable, .. }), "{error:?}");
     };
     check(repository.refresh().await.unwrap_err());
-    assert_eq!(machine.beside(), ["kb.git.lock"]);
+    assert_eq!(machine.siblings(), ["kb.git.lock"]);
     server.behave(ServerBehavior::Normally);
     let before = repository.refresh().await.unwrap();
     kb.write("a.md", "two").unwrap();

@@ -1,4 +1,4 @@
-//! The settings of the machine: what helps is used, and what could do harm is not.
+//! The machine's Git configuration: credential helpers and ssh are used, harmful settings are not.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::{Machine, peer, read, server};
 
-/// A user's home, with settings of git.
+/// A user's home folder with a `.gitconfig`.
 struct Home(TempDir);
 
 impl Home {
@@ -22,12 +22,12 @@ impl Home {
         Self(home)
     }
 
-    /// A program of that user; it gets its name and what it is to do.
+    /// Creates a shell script in the home folder.
     fn program(&self, name: &str, script: &str) -> PathBuf {
         program(self.0.path(), name, script)
     }
 
-    /// A process of that user that brings the clone up to date; what it wrote if it failed.
+    /// Refreshes the clone in a process of that user; returns its stderr on failure.
     async fn refresh(
         &self,
         machine: &Machine,
@@ -36,7 +36,7 @@ impl Home {
     ) -> Result<(), String> {
         let mut command = Command::new(peer());
         command.env("HOME", self.0.path()).env_remove("XDG_CONFIG_HOME").envs(variables.iter().copied());
-        command.arg(arguments[0]).arg(machine.place()).args(&arguments[1..]);
+        command.arg(arguments[0]).arg(machine.clone_dir()).args(&arguments[1..]);
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         if output.status.success() {
             Ok(())
@@ -97,7 +97,7 @@ async fn ssh_of_the_machine_is_used() {
     let repository = server.repository("other.git").unwrap();
     repository.write("b.md", "over ssh").unwrap();
     repository.commit().unwrap();
-    // Called with options, the host and what to run there.
+    // Called with options, the host and the remote command.
     let ssh = home.program("ssh", "for last; do :; done; touch \"$HOME/called\"; eval \"$last\"");
     let machine = Machine::new();
     let url = format!("git@example.org:{}", repository.path().display());

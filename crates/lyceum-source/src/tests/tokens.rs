@@ -1,4 +1,4 @@
-//! A token opens a repository, and is nowhere to be found.
+//! Tokens work, and leak nowhere.
 
 use std::{
     collections::HashMap,
@@ -15,7 +15,7 @@ use crate::{Error, Fault, Repository, Settings};
 
 const SECRET: &str = "t0ken-of-the-test";
 
-/// A server with one repository that only the secret opens.
+/// A server with one repository that requires the secret.
 async fn closed_server() -> GitServer {
     let server = server().await;
     let kb = server.repository("kb.git").unwrap();
@@ -30,7 +30,7 @@ fn repository(machine: &Machine, url: &str, token: &str) -> Repository {
     Repository::new(Settings { token, ..machine.settings(url) }).unwrap()
 }
 
-/// Every file below a folder that holds the text.
+/// All files below a folder that contain the text.
 fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -82,11 +82,11 @@ async fn a_password_in_the_address_works_and_goes_nowhere_else() {
     assert_eq!(repository.url(), server.url("kb.git"));
     assert_eq!(read(&repository.refresh().await.unwrap(), "a.md"), "one");
     assert!(files_with(&machine.folder.path().join("clones"), SECRET).is_empty());
-    let config = fs::read_to_string(machine.place().join("config")).unwrap();
+    let config = fs::read_to_string(machine.clone_dir().join("config")).unwrap();
     assert!(config.contains(&server.url("kb.git")) && !config.contains('@'), "{config}");
 }
 
-/// The processes below this one: arguments and environment of each.
+/// The descendant processes: arguments and environment of each.
 fn processes_below(parent: u32) -> HashMap<u32, String> {
     let numbers = fs::read_dir("/proc")
         .unwrap()
@@ -125,13 +125,13 @@ async fn no_process_shows_the_token_while_a_slow_clone_goes_on() {
     let refresh = tokio::spawn(async move { repository.refresh().await });
     let mut seen = HashMap::new();
     let until = Instant::now() + Duration::from_secs(30);
-    // Until the server was told the token, and a while longer: the program that git asks lives for a moment only.
-    let mut told = None;
-    while told.is_none_or(|told: Instant| told.elapsed() < Duration::from_millis(200)) {
-        assert!(Instant::now() < until, "the server was never told the token: {seen:?}");
+    // Until the server got the token, and a while longer: the askpass process is short-lived.
+    let mut received = None;
+    while received.is_none_or(|received: Instant| received.elapsed() < Duration::from_millis(200)) {
+        assert!(Instant::now() < until, "the server never received the token: {seen:?}");
         seen.extend(processes_below(std::process::id()));
-        if told.is_none() && server.passwords().contains(&SECRET.to_owned()) {
-            told = Some(Instant::now());
+        if received.is_none() && server.passwords().contains(&SECRET.to_owned()) {
+            received = Some(Instant::now());
         }
         tokio::task::yield_now().await;
     }
@@ -141,7 +141,7 @@ async fn no_process_shows_the_token_while_a_slow_clone_goes_on() {
     for text in seen.values() {
         assert!(!text.contains(SECRET), "{text}");
     }
-    // What git knows is enough for its children to ask: a number and the server.
+    // Git's children get a file descriptor and the server.
     assert!(
         seen.values()
             .any(|text| text.contains(&format!(" {}", server.origin())) && text.contains("LYCEUM_ASKPASS="))
@@ -156,11 +156,11 @@ async fn a_token_is_not_sent_to_the_server_that_a_repository_moved_to() {
     let machine = Machine::new();
     let error = repository(&machine, &server.url("kb.git"), SECRET).refresh().await.unwrap_err();
     let (shown, all) = texts(&error);
-    assert!(matches!(error, Error::Git { fault: Fault::Elsewhere, .. }), "{all}");
-    assert!(shown.contains("configure its new address"), "{shown}");
+    assert!(matches!(error, Error::Git { fault: Fault::Redirected, .. }), "{all}");
+    assert!(shown.contains("configure the new URL"), "{shown}");
     assert!(
         other.requests() > 0 && other.passwords().is_empty(),
-        "the token was sent on: {:?}",
+        "the token was forwarded: {:?}",
         other.passwords()
     );
 }

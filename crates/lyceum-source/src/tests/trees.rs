@@ -1,4 +1,4 @@
-//! What the tree of a commit may hold.
+//! Entries of a commit's tree.
 
 use lyceum_testkit::TestRepository;
 use tempfile::TempDir;
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use super::{MAX_BYTES, Machine, left_out, names, path, read};
 use crate::{ReadError, Snapshot};
 
-/// The snapshot of a commit that was made like this.
+/// Commits what `fill` writes, and returns the snapshot.
 async fn committed(fill: impl FnOnce(&TestRepository)) -> Snapshot {
     let folder = TempDir::new().unwrap();
     let kb = TestRepository::with_format(folder.path(), "kb.git", "sha1").unwrap();
@@ -14,7 +14,7 @@ async fn committed(fill: impl FnOnce(&TestRepository)) -> Snapshot {
     kb.commit().unwrap();
     let machine = Machine::new();
     let snapshot = machine.repository(kb.path().to_str().unwrap()).refresh().await.unwrap();
-    // The clone is read, not the repository; and it may be gone before its last reader.
+    // The clone is read, not the repository; and the clone may be deleted while readers hold the snapshot.
     drop(folder);
     for file in snapshot.files().keys() {
         snapshot.read(file, MAX_BYTES).unwrap();

@@ -1,4 +1,4 @@
-//! What stands for files across processes: of one file its stamp, of all files the version.
+//! Durable stamps of files, and versions of snapshots.
 
 use std::{
     fs::{self, File},
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::{Machine, server};
 use crate::{Bundled, Folder, Snapshot};
 
-/// A time long past, when every file system could tell it from now.
+/// A time long past, outside any timestamp granularity.
 fn long_ago() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
 }
@@ -35,7 +35,7 @@ fn durable(snapshot: &Snapshot, file: &str) -> Option<String> {
     snapshot.files()[file].stamp.durable()
 }
 
-/// The durable stamp of a file, as soon as its last change is long enough ago.
+/// Waits until a file has a durable stamp.
 fn settled(folder: &TempDir, file: &str) -> String {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
@@ -56,7 +56,7 @@ fn check_tree(version: &str) {
 #[test]
 fn a_file_that_changed_just_now_has_no_durable_stamp_until_it_settles() {
     let folder = folder(&[("a.md", "one")]);
-    // Whether the first look is quick enough to see it unsettled is up to the machine.
+    // The first snapshot may or may not be quick enough to see it unsettled.
     let first = durable(&snapshot(&folder), "a.md");
     let stamp = settled(&folder, "a.md");
     assert!(first.is_none_or(|first| first == stamp));
@@ -65,7 +65,7 @@ fn a_file_that_changed_just_now_has_no_durable_stamp_until_it_settles() {
     assert_eq!(stamp.split(':').nth(2), Some("3"), "{stamp}");
 
     write(folder.path(), "a.md", "two", long_ago());
-    assert_ne!(settled(&folder, "a.md"), stamp, "the time of the change itself tells");
+    assert_ne!(settled(&folder, "a.md"), stamp, "the ctime differs");
 }
 
 #[test]
@@ -106,7 +106,7 @@ async fn a_commit_is_its_own_version_and_a_blob_its_own_stamp() {
     let commit = kb.commit().unwrap();
     let snapshot = Machine::new().repository(&server.url("kb.git")).refresh().await.unwrap();
     assert_eq!(snapshot.version(), commit);
-    // What `git hash-object` says of "hello\n", in either format.
+    // Output of `git hash-object` for "hello\n", in either format.
     let sha1 = "ce013625030ba8dba906f756967f9e9ca394464a";
     let sha256 = "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4";
     let stamp = durable(&snapshot, "a.md").unwrap();

@@ -1,4 +1,4 @@
-//! News of a folder.
+//! Watching a folder for changes.
 
 use std::{fs, path::Path, time::Duration};
 
@@ -9,25 +9,25 @@ use crate::{Change, Error, Folder, Watch, watch};
 
 const CHANGE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Long enough for news that should not come.
+/// How long to wait for a change that should not come.
 const QUIET_TIME: Duration = Duration::from_millis(300);
 
-async fn news(watch: &mut Watch) -> Change {
-    timeout(CHANGE_TIMEOUT, watch.changed()).await.expect("no news came")
+async fn next_change(watch: &mut Watch) -> Change {
+    timeout(CHANGE_TIMEOUT, watch.changed()).await.expect("no change was reported")
 }
 
-/// News comes, once or, on a slow machine, in parts; and then it ends.
-async fn heard(watch: &mut Watch) {
-    assert_eq!(news(watch).await, Change::Files);
+/// Expects a change, reported once or, on a slow machine, in several parts.
+async fn expect_change(watch: &mut Watch) {
+    assert_eq!(next_change(watch).await, Change::Files);
     let until = Instant::now() + CHANGE_TIMEOUT;
     while timeout(QUIET_TIME, watch.changed()).await.is_ok() {
-        assert!(Instant::now() < until, "the news never ends");
+        assert!(Instant::now() < until, "changes are reported without end");
     }
 }
 
-async fn silence(watch: &mut Watch) {
-    let heard = timeout(QUIET_TIME, watch.changed()).await;
-    assert!(heard.is_err(), "{heard:?}");
+async fn expect_no_change(watch: &mut Watch) {
+    let change = timeout(QUIET_TIME, watch.changed()).await;
+    assert!(change.is_err(), "{change:?}");
 }
 
 fn write(folder: &Path, file: &str) {
@@ -43,7 +43,7 @@ async fn every_kind_of_change_is_heard_and_then_it_is_quiet() {
     write(root, "a/b/one.md");
     write(root, "two.md");
     let mut watch = watch(root).unwrap();
-    silence(&mut watch).await;
+    expect_no_change(&mut watch).await;
     let changes: [&dyn Fn(); 7] = [
         &|| write(root, "two.md"),
         &|| write(root, "a/b/one.md"),
@@ -56,7 +56,7 @@ async fn every_kind_of_change_is_heard_and_then_it_is_quiet() {
     for (number, change) in changes.iter().enumerate() {
         println!("change {number}");
         change();
-        heard(&mut watch).await;
+        expect_change(&mut watch).await;
     }
 }
 
@@ -67,17 +67,17 @@ async fn folders_that_come_later_are_watched_too() {
     write(elsewhere.path(), "deep/er/x.md");
     let mut watch = watch(folder.path()).unwrap();
     write(folder.path(), "new/folder/one.md");
-    heard(&mut watch).await;
+    expect_change(&mut watch).await;
     write(folder.path(), "new/folder/two.md");
-    heard(&mut watch).await;
+    expect_change(&mut watch).await;
     fs::rename(elsewhere.path().join("deep"), folder.path().join("moved")).unwrap();
-    heard(&mut watch).await;
+    expect_change(&mut watch).await;
     write(folder.path(), "moved/er/y.md");
-    heard(&mut watch).await;
+    expect_change(&mut watch).await;
     fs::rename(folder.path().join("moved"), folder.path().join("again")).unwrap();
-    heard(&mut watch).await;
+    expect_change(&mut watch).await;
     write(folder.path(), "again/er/z.md");
-    heard(&mut watch).await;
+    expect_change(&mut watch).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -93,11 +93,11 @@ async fn reading_and_what_is_passed_over_is_no_news() {
     write(folder.path(), ".git/objects/12/34");
     write(folder.path(), "node_modules/x/y.js");
     write(folder.path(), ".venv/lib/z.py");
-    silence(&mut watch).await;
+    expect_no_change(&mut watch).await;
     write(folder.path(), "a/node_modules/new.js");
-    let _folder_was_made_in_a_watched_one = timeout(QUIET_TIME, watch.changed()).await;
+    let _folder_created_in_watched_folder = timeout(QUIET_TIME, watch.changed()).await;
     write(folder.path(), "a/node_modules/newer.js");
-    silence(&mut watch).await;
+    expect_no_change(&mut watch).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -105,11 +105,11 @@ async fn a_caller_that_gives_up_waiting_misses_nothing() {
     let folder = TempDir::new().unwrap();
     let mut watch = watch(folder.path()).unwrap();
     write(folder.path(), "new/a.md");
-    // Shorter than a burst is waited for.
+    // Shorter than the debounce time.
     assert!(timeout(Duration::from_millis(10), watch.changed()).await.is_err());
-    assert_eq!(news(&mut watch).await, Change::Files);
+    assert_eq!(next_change(&mut watch).await, Change::Files);
     write(folder.path(), "new/b.md");
-    assert_eq!(news(&mut watch).await, Change::Files);
+    assert_eq!(next_change(&mut watch).await, Change::Files);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -124,7 +124,7 @@ async fn changes_that_never_end_are_told_from_time_to_time() {
         }
     });
     for _ in 0..3 {
-        assert_eq!(news(&mut watch).await, Change::Files);
+        assert_eq!(next_change(&mut watch).await, Change::Files);
     }
     writing.abort();
 }
@@ -142,7 +142,7 @@ async fn a_folder_that_goes_away_is_told() {
         write(&folder, "sub/a.md");
         let mut watch = watch(&folder).unwrap();
         remove(&folder);
-        assert_eq!(news(&mut watch).await, Change::Gone);
+        assert_eq!(next_change(&mut watch).await, Change::Gone);
     }
     assert!(matches!(watch(&folder), Err(Error::NoFolder(_))));
 }
@@ -153,14 +153,14 @@ async fn the_places_of_changes_are_told_once() {
     write(folder.path(), "a/one.md");
     let mut watch = watch(folder.path()).unwrap();
     write(folder.path(), "a/one.md");
-    heard(&mut watch).await;
-    assert_eq!(watch.places(), Some(vec!["a/one.md".into()]));
-    assert_eq!(watch.places(), Some(Vec::new()));
+    expect_change(&mut watch).await;
+    assert_eq!(watch.changed_paths(), Some(vec!["a/one.md".into()]));
+    assert_eq!(watch.changed_paths(), Some(Vec::new()));
     write(folder.path(), "new/two.md");
-    heard(&mut watch).await;
-    assert!(watch.places().is_none_or(|places| places.contains(&"new".into())));
+    expect_change(&mut watch).await;
+    assert!(watch.changed_paths().is_none_or(|places| places.contains(&"new".into())));
     (0..400).for_each(|at| write(folder.path(), &format!("a/burst-{at}.md")));
-    heard(&mut watch).await;
-    assert_eq!(watch.places(), None);
-    assert_eq!(watch.places(), Some(Vec::new()));
+    expect_change(&mut watch).await;
+    assert_eq!(watch.changed_paths(), None);
+    assert_eq!(watch.changed_paths(), Some(Vec::new()));
 }

@@ -1,6 +1,6 @@
-//! Which servers are known, and what can stand in an address.
+//! Known hosts, and percent-encoding of paths.
 
-use super::{file_links, in_address};
+use super::{encode_path, file_links};
 
 #[track_caller]
 fn check(repository: &str, links: Option<&str>) {
@@ -28,5 +28,5 @@ fn others_do_not() {
 
 #[test]
 fn a_path_can_stand_in_an_address() {
-    assert_eq!(in_address("tags/été #1.md"), "tags/%C3%A9t%C3%A9%20%231.md");
+    assert_eq!(encode_path("tags/été #1.md"), "tags/%C3%A9t%C3%A9%20%231.md");
 }

@@ -1,4 +1,4 @@
-//! Signatures, and what a push is about.
+//! Signatures, and matching of pushes to repositories.
 
 use lyceum_net::Secret;
 
@@ -8,7 +8,7 @@ fn secret(text: &str) -> Secret {
     Secret::for_signature(text).expect("not empty")
 }
 
-/// Whether a body is signed; it arrives byte by byte.
+/// Checks a signature, with the body arriving byte by byte.
 fn is_signed(secret: &Secret, body: &[u8], signature: &str) -> bool {
     let Some(mut check) = SignatureCheck::new(secret, signature) else { return false };
     body.chunks(1).for_each(|part| check.update(part));

@@ -1,5 +1,5 @@
-//! A process of its own for the tests: asked by git it answers, and otherwise it brings a clone up to date.
-#![expect(clippy::disallowed_methods, reason = "it plays the program that git asks for a token")]
+//! A separate process for the tests: answers askpass prompts, otherwise refreshes a clone.
+#![expect(clippy::disallowed_methods, reason = "it acts as the askpass program")]
 
 use std::{env, process::ExitCode};
 
@@ -11,8 +11,8 @@ async fn main() -> ExitCode {
     let mut arguments = env::args();
     let program = arguments.next().unwrap_or_default();
     let first = arguments.next().unwrap_or_default();
-    if let Ok(errand) = env::var(ASKPASS_VARIABLE) {
-        return askpass(&errand, &first);
+    if let Ok(token_ref) = env::var(ASKPASS_VARIABLE) {
+        return askpass(&token_ref, &first);
     }
     let folder = arguments.next().unwrap_or_default();
     let token = arguments.next().and_then(|text| Secret::new(&text).ok());

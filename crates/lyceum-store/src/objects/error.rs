@@ -1,6 +1,6 @@
-//! Why an object could not be kept or found.
+//! Errors of the object store.
 //!
-//! The texts are for whoever runs the server: they say what to do and never hold a secret or a path of ours.
+//! The messages are for the operator: they say what to do, and never contain a secret or a local path.
 
 use std::{error::Error, io, time::Duration};
 
@@ -9,67 +9,65 @@ use object_store::client::{HttpError, HttpErrorKind};
 
 use super::s3::{ErrorClass, ErrorResponse};
 
-/// Why an object could not be kept or found.
+/// Why an operation of the object store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ObjectError {
-    /// The settings of the store can't be used.
+    /// The settings are invalid.
     #[error("{0}")]
     Settings(String),
-    /// The certificates that this system trusts can't be read.
-    #[error(
-        "the certificates that this system trusts could not be read; install them (often: ca-certificates)"
-    )]
+    /// The system's root certificates can't be read.
+    #[error("can't read the system's root certificates; install them (often the package ca-certificates)")]
     Trust(#[source] Cause),
-    /// The folder for the objects can't be made, opened, read or written.
+    /// The folder of a local store can't be created, read or written.
     #[error("the folder for objects can't be used ({kind}); check its path and its owner")]
     Folder {
-        /// What the system has against it.
+        /// Kind of the I/O error.
         kind: io::ErrorKind,
-        /// What was being done.
+        /// The underlying error.
         #[source]
         source: Cause,
     },
-    /// A name is longer than the store takes.
+    /// A key is too long for the store.
     #[error("the object key is too long for the object store: {0}")]
     NameTooLong(&'static str),
-    /// The object is larger than one may be.
-    #[error("the object is larger than {most} bytes; split it, or raise the limit")]
+    /// The object exceeds the maximum size.
+    #[error("the object is larger than {max} bytes; split it, or raise the limit")]
     TooLarge {
-        /// How large it may be.
-        most: u64,
+        /// Maximum size in bytes.
+        max: u64,
     },
-    /// No room is left.
+    /// The disk is full.
     #[error("the disk is full; make room, or move the data folder to a larger disk")]
     DiskFull(#[source] Cause),
-    /// The store does not let us in.
+    /// The store denied access.
     #[error(
         "the object store denied access; check the access key, its secret, the region and the permissions of the key"
     )]
     Denied(#[source] Cause),
-    /// The bucket is not there.
+    /// The bucket doesn't exist.
     #[error("the bucket does not exist; create it, or check its name, the region and the endpoint")]
     NoBucket(#[source] Cause),
-    /// The store can't be reached, or it is not able to answer now.
+    /// The store is unreachable or temporarily unavailable.
     #[error("the object store can't be reached or is busy; check that it is running, and retry")]
     Unreachable(#[source] Cause),
-    /// The store did not answer in time. What was asked of it may still be done.
-    #[error("the object store did not answer within {} seconds; try again", limit.as_secs_f32())]
-    TooSlow {
-        /// The limit.
+    /// The operation timed out. The store may still complete it.
+    #[error("the object store did not respond within {} seconds; try again", limit.as_secs_f32())]
+    Timeout {
+        /// The timeout.
         limit: Duration,
     },
-    /// There are more objects than were asked for.
-    #[error("there are more than {most} objects; list a folder further down")]
+    /// A listing exceeds its limit.
+    #[error("there are more than {max} objects; list a folder further down")]
     TooMany {
-        /// How many were asked for.
-        most: usize,
+        /// Maximum number of keys.
+        max: usize,
     },
-    /// The store failed in another way.
+    /// Any other error of the store.
     #[error("the object store failed; the log has the details")]
     Failed(#[source] Cause),
 }
 
-/// What the store said, for the log.
+/// Underlying error, for the log.
 type Cause = Box<dyn Error + Send + Sync>;
 
 impl ObjectError {
@@ -80,17 +78,17 @@ impl ObjectError {
             Self::NameTooLong(_) => ErrorCode::InvalidPath,
             Self::TooLarge { .. } => ErrorCode::PayloadTooLarge,
             Self::TooMany { .. } => ErrorCode::InvalidLimit,
-            Self::TooSlow { .. } => ErrorCode::Timeout,
+            Self::Timeout { .. } => ErrorCode::Timeout,
             Self::DiskFull(_) => ErrorCode::Unavailable,
             Self::Denied(_) | Self::NoBucket(_) | Self::Unreachable(_) => ErrorCode::UpstreamError,
             Self::Trust(_) | Self::Folder { .. } | Self::Failed(_) => ErrorCode::InternalError,
         }
     }
 
-    /// Whether the same may work later, without a change of the object or of our settings.
+    /// Whether a retry may succeed, without changes to the object or the settings.
     pub fn is_transient(&self) -> bool {
         match self {
-            Self::DiskFull(_) | Self::Unreachable(_) | Self::TooSlow { .. } => true,
+            Self::DiskFull(_) | Self::Unreachable(_) | Self::Timeout { .. } => true,
             Self::Settings(_)
             | Self::Trust(_)
             | Self::Folder { .. }
@@ -103,12 +101,12 @@ impl ObjectError {
         }
     }
 
-    /// Makes an error of what the disk said, however deep it stands in `error`.
+    /// Classifies an I/O error found anywhere in the chain of `error`.
     fn of_disk(error: Cause, kind: io::ErrorKind) -> Self {
         match kind {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull(error),
             io::ErrorKind::InvalidFilename => {
-                Self::NameTooLong("shorten it; this disk takes less than most do")
+                Self::NameTooLong("shorten it; this file system allows less than most do")
             }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::Folder { kind, source: error }
@@ -117,11 +115,11 @@ impl ObjectError {
         }
     }
 
-    fn of_response(error: Cause, meaning: ErrorClass) -> Self {
-        match meaning {
+    fn of_response(error: Cause, class: ErrorClass) -> Self {
+        match class {
             ErrorClass::NoBucket => Self::NoBucket(error),
             ErrorClass::Denied => Self::Denied(error),
-            ErrorClass::NameTooLong => Self::NameTooLong("shorten the path, or what stands before every key"),
+            ErrorClass::NameTooLong => Self::NameTooLong("shorten the path, or the prefix of all keys"),
             ErrorClass::Busy => Self::Unreachable(error),
             ErrorClass::NoObject | ErrorClass::Other => Self::Failed(error),
         }
@@ -137,24 +135,24 @@ impl From<io::Error> for ObjectError {
 
 impl From<object_store::Error> for ObjectError {
     fn from(error: object_store::Error) -> Self {
-        if let Some(answer) = cause::<ErrorResponse>(&error) {
-            let meaning = answer.meaning();
-            return Self::of_response(error.into(), meaning);
+        if let Some(response) = find_cause::<ErrorResponse>(&error) {
+            let class = response.class();
+            return Self::of_response(error.into(), class);
         }
-        if let Some(kind) = cause::<HttpError>(&error).map(HttpError::kind) {
+        if let Some(kind) = find_cause::<HttpError>(&error).map(HttpError::kind) {
             return match kind {
                 HttpErrorKind::Decode => Self::Failed(error.into()),
                 _ => Self::Unreachable(error.into()),
             };
         }
-        match cause::<io::Error>(&error).map(io::Error::kind) {
+        match find_cause::<io::Error>(&error).map(io::Error::kind) {
             Some(kind) => Self::of_disk(error.into(), kind),
             None => Self::Failed(error.into()),
         }
     }
 }
 
-/// The first cause of an error that is of a type.
-fn cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+/// Finds the first error of type `T` in the chain.
+fn find_cause<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
     std::iter::successors(Some(error), |error| (*error).source()).find_map(|error| error.downcast_ref())
 }

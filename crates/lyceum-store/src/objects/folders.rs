@@ -1,8 +1,8 @@
-//! The folders of a store on a disk: made so that they stay, and cleared of what a crash left.
+//! Folders of a local object store: created durably, and cleaned up after a crash.
 //!
-//! `object_store` makes folders too, and syncs those that it made itself. But of two writers of which the first
-//! makes a folder, the second may be done before the first has synced it, and its object could be lost with the
-//! folder. So they are made here, and no writer goes on before its folder is on the disk.
+//! `object_store` creates folders too, and syncs those that it created. But if two writers need a new folder, the
+//! second may finish before the first has synced it, and would lose its object in a power failure. So folders are
+//! created here, and no writer continues before its folder is on disk.
 
 use std::{
     collections::HashSet,
@@ -15,35 +15,35 @@ use std::{
 
 use walkdir::{DirEntry, WalkDir};
 
-/// How many folders are remembered to be on the disk; past that we start anew.
+/// Maximum number of folders remembered as durable; beyond that the set is cleared.
 const MAX_KNOWN_FOLDERS: usize = 100_000;
 
-/// How old an empty folder must be until nobody can be about to fill it.
+/// Minimum age of an empty folder before deletion, so that no writer is about to use it.
 const ABANDONED_AGE: Duration = Duration::from_secs(3600);
 
 /// The folders below one root.
 #[derive(Debug)]
 pub(super) struct Folders {
     root: PathBuf,
-    /// Those that are known to be on the disk, from the root on.
+    /// Folders known to be on disk, relative to the root.
     known: Mutex<HashSet<PathBuf>>,
 }
 
 impl Folders {
-    /// Opens a root, which is made if it is not there.
+    /// Opens a root folder, creating it if needed.
     pub(super) fn open(root: &Path) -> io::Result<Self> {
         let root = std::path::absolute(root)?;
-        let there = root.ancestors().find(|folder| folder.exists()).unwrap_or(&root).to_owned();
-        make(&root, &there)?;
+        let existing = root.ancestors().find(|folder| folder.exists()).unwrap_or(&root).to_owned();
+        create(&root, &existing)?;
         Ok(Self { root, known: Mutex::default() })
     }
 
-    /// The root.
+    /// The root folder.
     pub(super) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Removes every half-written file, however young, and folders that long have no file.
+    /// Deletes all temporary files, and folders that have been empty for a while.
     pub(super) fn clear_unfinished(&self) {
         clear(&self.root);
     }
@@ -53,10 +53,10 @@ impl Folders {
         folder == Path::new("") || self.known.lock().unwrap_or_else(PoisonError::into_inner).contains(folder)
     }
 
-    /// Makes a folder and those that it is in. When it returns, they are on the disk.
-    pub(super) fn make(&self, folder: &Path) -> io::Result<()> {
+    /// Creates a folder with its parents. When this returns, they are on disk.
+    pub(super) fn create(&self, folder: &Path) -> io::Result<()> {
         let known = folder.ancestors().find(|ancestor| self.is_known(ancestor)).unwrap_or(Path::new(""));
-        make(&self.root.join(folder), &self.root.join(known))?;
+        create(&self.root.join(folder), &self.root.join(known))?;
         let made = folder.ancestors().take_while(|ancestor| *ancestor != known);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_KNOWN_FOLDERS {
@@ -67,8 +67,8 @@ impl Folders {
     }
 }
 
-/// Makes a folder, and syncs those that it is in, up to one that is known to be on the disk.
-fn make(folder: &Path, known: &Path) -> io::Result<()> {
+/// Creates a folder, and syncs its parents up to one known to be on disk.
+fn create(folder: &Path, known: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     if folder == known {
         return Ok(());
@@ -82,18 +82,18 @@ fn make(folder: &Path, known: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Puts the names in a folder on the disk, where the system knows how to.
+/// Syncs a directory, on Unix.
 fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Removes files that a crash left half-written, and folders that long have no file.
+/// Deletes temporary files, and folders that have been empty for a while.
 fn clear(root: &Path) {
     let now = SystemTime::now();
     for entry in WalkDir::new(root).min_depth(1).contents_first(true) {
         let cleared = match entry {
             Ok(entry) if entry.file_type().is_dir() && is_old(&entry, now) => remove_if_empty(entry.path()),
-            Ok(entry) if is_half(&entry) => fs::remove_file(entry.path()),
+            Ok(entry) if is_temporary(&entry) => fs::remove_file(entry.path()),
             Ok(_) => Ok(()),
             Err(error) => Err(error.into()),
         };
@@ -110,9 +110,8 @@ fn remove_if_empty(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether this is a file that `object_store` began to write: it calls them `name#1`, and no name of ours has a `#`
-/// on the disk.
-fn is_half(entry: &DirEntry) -> bool {
+/// Whether a file is a temporary file of `object_store`, named `name#1`. Our own names contain no `#` on disk.
+fn is_temporary(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_string_lossy();
     name.rsplit_once('#').is_some_and(|(_, number)| number.parse::<u64>().is_ok())
 }

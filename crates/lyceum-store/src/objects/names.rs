@@ -1,4 +1,4 @@
-//! What keys are called in a store.
+//! Maps keys to locations in a store.
 
 use std::{path, sync::Arc};
 
@@ -6,26 +6,26 @@ use object_store::path::Path;
 
 use super::{InvalidKey, Key, ObjectError, disk_name, folders::Folders};
 
-/// The longest name of a file on common disks, less the `#1` that `object_store` adds while it writes, with room
-/// for what crashes may have left.
+/// Maximum length of a file name on common file systems, minus the suffix `#1` that `object_store` adds to
+/// temporary files, with room for larger numbers after crashes.
 const MAX_FILE_NAME_BYTES: usize = 255 - 4;
 
-/// What keys are called in a store.
+/// Maps keys to locations in a store.
 #[derive(Clone)]
 pub(super) enum Names {
-    /// What they are, after a prefix, which is empty or ends in `/`.
+    /// The key itself, after a prefix, which is empty or ends in `/`.
     Keys { prefix: String },
-    /// Paths on a disk.
+    /// Paths on disk.
     Paths(Arc<Folders>),
 }
 
 impl Names {
-    /// The keys as they are.
+    /// Keys without prefix.
     pub(super) fn keys() -> Self {
         Self::Keys { prefix: String::new() }
     }
 
-    /// The keys below a folder; the same as they are if that is empty text.
+    /// Keys with a folder as prefix; without prefix if it is empty.
     pub(super) fn keys_below(folder: &str) -> Result<Self, InvalidKey> {
         match folder.trim_end_matches('/') {
             "" => Ok(Self::keys()),
@@ -33,7 +33,7 @@ impl Names {
         }
     }
 
-    /// Where a key is in the store.
+    /// Location of a key.
     pub(super) fn location(&self, key: &Key) -> Result<Path, ObjectError> {
         match self {
             Self::Keys { prefix } => prefixed(prefix, key.as_str()),
@@ -41,7 +41,7 @@ impl Names {
         }
     }
 
-    /// Where the keys of a folder are in the store; all of them if it is empty text.
+    /// Location of a folder of keys; of all keys if it is empty.
     pub(super) fn folder(&self, folder: &str) -> Result<Path, ObjectError> {
         match self {
             Self::Keys { prefix } => prefixed(prefix, folder),
@@ -49,7 +49,7 @@ impl Names {
         }
     }
 
-    /// The key of what is in the store; nothing if somebody else has put it there.
+    /// Key of a location; `None` for objects that are not ours.
     pub(super) fn key(&self, location: &Path) -> Option<Key> {
         let name = location.as_ref();
         let key = match self {
@@ -63,7 +63,7 @@ impl Names {
         key
     }
 
-    /// Clears what a crash left half-written.
+    /// Deletes temporary files left by a crash.
     pub(super) async fn clear_unfinished(&self) -> Result<(), ObjectError> {
         let Self::Paths(folders) = self else { return Ok(()) };
         let folders = folders.clone();
@@ -71,22 +71,22 @@ impl Names {
         cleared.map_err(|error| ObjectError::Failed(error.into()))
     }
 
-    /// Sees to it that an object can be put there.
-    pub(super) async fn make_room(&self, location: &Path) -> Result<(), ObjectError> {
+    /// Creates the folder of a location, if the store has folders.
+    pub(super) async fn create_folder(&self, location: &Path) -> Result<(), ObjectError> {
         let Self::Paths(folders) = self else { return Ok(()) };
         let folder = path::Path::new(location.as_ref()).parent().unwrap_or(path::Path::new(""));
         if folders.is_known(folder) {
             return Ok(());
         }
         let (folders, folder) = (folders.clone(), folder.to_owned());
-        let made = tokio::task::spawn_blocking(move || folders.make(&folder)).await;
+        let made = tokio::task::spawn_blocking(move || folders.create(&folder)).await;
         Ok(made.map_err(|error| ObjectError::Failed(error.into()))??)
     }
 }
 
 fn prefixed(prefix: &str, key: &str) -> Result<Path, ObjectError> {
     if prefix.len() + key.len() > Key::MAX_BYTES {
-        return Err(ObjectError::NameTooLong("shorten the path, or what stands before every key"));
+        return Err(ObjectError::NameTooLong("shorten the path, or the prefix of all keys"));
     }
     parse(&format!("{prefix}{key}"))
 }
@@ -94,7 +94,7 @@ fn prefixed(prefix: &str, key: &str) -> Result<Path, ObjectError> {
 fn disk_path(name: &str) -> Result<Path, ObjectError> {
     if name.split('/').any(|part| part.len() > MAX_FILE_NAME_BYTES) {
         return Err(ObjectError::NameTooLong(
-            "shorten each part of the path to at most 251 bytes (a letter beyond ASCII takes 2 to 4)",
+            "shorten each part of the path to at most 251 bytes (a non-ASCII character takes 2 to 4)",
         ));
     }
     parse(name)

@@ -1,4 +1,4 @@
-//! An S3-compatible store: R2, MinIO and the like.
+//! S3-compatible stores: R2, MinIO and others.
 
 mod connection;
 mod response;
@@ -14,28 +14,28 @@ pub(super) use response::{ErrorClass, ErrorResponse};
 
 use super::ObjectError;
 
-/// How often a request is sent again before the caller hears of it. Retries of hours are the work of jobs.
+/// Number of retries of a request. Retries over hours are up to jobs.
 const MAX_RETRIES: usize = 3;
 
-/// Where an S3-compatible store is, and how it is opened.
+/// Location and credentials of an S3-compatible store.
 #[derive(Debug, Clone)]
 pub struct S3Settings {
-    /// The address of the store without the bucket, such as `https://ACCOUNT.r2.cloudflarestorage.com`. Plain
-    /// `http` is for this very machine only.
+    /// URL of the store without the bucket, such as `https://ACCOUNT.r2.cloudflarestorage.com`. Plain `http` is
+    /// allowed for loopback hosts only.
     pub endpoint: String,
-    /// The bucket, which must be there.
+    /// The bucket, which must exist.
     pub bucket: String,
     /// The region; `auto` for R2.
     pub region: String,
-    /// The public half of the key.
+    /// Access key ID.
     pub access_key_id: String,
-    /// The secret half of the key.
+    /// Secret access key.
     pub secret: Secret,
-    /// What stands before every key, such as `lyceum/production`; empty for nothing.
+    /// Prefix of all keys, such as `lyceum/production`; may be empty.
     pub prefix: String,
 }
 
-/// Connects to a store. Nothing is sent before the first operation.
+/// Creates the client of a store. Sends nothing before the first operation.
 pub(super) fn connect(settings: &S3Settings) -> Result<Arc<dyn ObjectStore>, ObjectError> {
     let endpoint = settings.endpoint()?;
     settings.check()?;
@@ -47,7 +47,7 @@ pub(super) fn connect(settings: &S3Settings) -> Result<Arc<dyn ObjectStore>, Obj
         .with_region(&settings.region)
         .with_access_key_id(&settings.access_key_id)
         .with_secret_access_key(settings.secret.reveal())
-        // Not every store knows the request that deletes many.
+        // Not every store supports bulk deletes.
         .with_disable_bulk_delete(true)
         .with_retry(retries())
         .with_http_connector(connection)
@@ -69,18 +69,18 @@ impl S3Settings {
             "https" => Ok(url),
             "http" if is_loopback_url(&url) => Ok(url),
             "http" => Err(fault(
-                "the endpoint of the object store must start with https://; http:// is for this very machine only",
+                "the endpoint of the object store must start with https://; http:// is allowed for loopback addresses only",
             )),
             _ => Err(fault("the endpoint of the object store must start with https://")),
         }
     }
 
-    /// Checks what goes into addresses and headers as it is.
+    /// Validates values used verbatim in URLs and headers.
     fn check(&self) -> Result<(), ObjectError> {
         let in_bucket = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         if !(3..=63).contains(&self.bucket.len()) || !self.bucket.chars().all(in_bucket) {
             return Err(fault(
-                "the name of a bucket has 3 to 63 letters, digits, dots and hyphens; check it",
+                "the name of a bucket must be 3 to 63 letters, digits, dots and hyphens; check it",
             ));
         }
         let is_word = |text: &str| {
@@ -90,12 +90,12 @@ impl S3Settings {
         };
         if !is_word(&self.region) {
             return Err(fault(
-                "the region of the object store is one word, such as auto or us-east-1; check it",
+                "the region of the object store must be one word, such as auto or us-east-1; check it",
             ));
         }
         if !is_word(&self.access_key_id) {
             return Err(fault(
-                "the access key of the object store is one word of letters and digits; check that it was copied whole",
+                "the access key of the object store must be one word of letters and digits; check that you copied all of it",
             ));
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! The same behaviour on a disk and in memory.
+//! Behaviour of local and in-memory stores.
 
 mod disk;
 mod keys;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use super::{Key, ObjectError, ObjectOptions, Objects, names::Names};
 use odd::ODD;
 
-/// Does the same to a store on a disk and to one in memory.
+/// Runs `behaviour` on a local store and on one in memory.
 async fn check(behaviour: impl AsyncFn(&Objects)) {
     let folder = TempDir::new().unwrap();
     behaviour(&Objects::local(&folder.path().join("objects")).unwrap()).await;
@@ -134,7 +134,7 @@ async fn many_are_put_and_each_has_its_result_in_its_place() {
 async fn an_object_that_is_too_large_is_refused_before_it_is_held() {
     check(async |objects| {
         put(objects, "raw/a.md", "12345").await;
-        let small = objects.clone().with_options(ObjectOptions { largest: 4, ..ObjectOptions::default() });
+        let small = objects.clone().with_options(ObjectOptions { max_bytes: 4, ..ObjectOptions::default() });
         put(&small, "raw/b.md", "1234").await;
         for error in [
             small.put(&key("raw/a.md"), "123456".into()).await.unwrap_err(),
@@ -154,8 +154,8 @@ async fn no_operation_waits_longer_than_its_limit() {
     let config =
         ThrottleConfig { wait_put_per_call: day, wait_list_per_call: day, ..ThrottleConfig::default() };
     let slow = Objects::over(Arc::new(ThrottledStore::new(InMemory::new(), config)), Names::keys());
-    let limit = Duration::from_millis(50);
-    let slow = slow.with_options(ObjectOptions { limit, ..ObjectOptions::default() });
+    let timeout = Duration::from_millis(50);
+    let slow = slow.with_options(ObjectOptions { timeout, ..ObjectOptions::default() });
     let item = (key("raw/a.md"), Bytes::new());
     for error in [
         slow.put(&item.0, Bytes::new()).await.unwrap_err(),

@@ -1,4 +1,4 @@
-//! How far the audit log goes back.
+//! Retention of the audit log.
 
 use super::{at, scene};
 use crate::{
@@ -25,13 +25,13 @@ async fn beyond_so_many_rows_the_oldest_refusals_go_first() {
         };
         Ok([kinds(trim(tx, at(1), 100)?)?, kinds(trim(tx, at(1), 4)?)?, kinds(trim(tx, at(1), 2)?)?])
     });
-    let told = |count: usize, left: &str| (count, left.to_owned());
+    let expected = |count: usize, left: &str| (count, left.to_owned());
     assert_eq!(
         kinds.await.unwrap(),
         [
-            told(1, "sign_in refused wrote refused refused wrote"),
-            told(2, "sign_in wrote refused wrote"),
-            told(2, "wrote wrote"),
+            expected(1, "sign_in refused wrote refused refused wrote"),
+            expected(2, "sign_in wrote refused wrote"),
+            expected(2, "wrote wrote"),
         ]
     );
 }

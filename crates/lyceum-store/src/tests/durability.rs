@@ -1,9 +1,9 @@
-//! Work that fails changes nothing, and holds up nobody else.
+//! Failed writes change nothing and don't affect others.
 
 use super::{at, scene};
 use crate::{DbError, kv::Namespace};
 
-const STATE: Namespace = Namespace { name: "state", seconds: None };
+const STATE: Namespace = Namespace { name: "state", ttl_seconds: None };
 
 #[tokio::test]
 async fn work_that_fails_is_taken_back_alone() {

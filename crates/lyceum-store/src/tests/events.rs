@@ -1,4 +1,4 @@
-//! Events: in order, none missed, none twice.
+//! The event log: in order, nothing missed, nothing twice.
 
 use super::{at, scene};
 use crate::events::{
@@ -21,8 +21,8 @@ async fn events_are_numbered_in_order_and_read_from_any_place() {
         ))
     });
     let (all, later, first, last) = read.await.unwrap();
-    let told: Vec<_> = all.iter().map(|event| (event.seq, event.happened, event.key.as_str())).collect();
-    assert_eq!(told, [(1, Stored, "a"), (2, Stored, "b"), (4, Removed, "a")]);
+    let actual: Vec<_> = all.iter().map(|event| (event.seq, event.kind, event.key.as_str())).collect();
+    assert_eq!(actual, [(1, Stored, "a"), (2, Stored, "b"), (4, Removed, "a")]);
     assert_eq!((later.len(), first.len(), last), (1, 1, 4));
 }
 
@@ -54,9 +54,9 @@ async fn what_some_consumer_has_not_seen_is_kept() {
     let scene = scene();
     let left = scene.db.write(|tx| {
         events::append(tx, "kb", [(Stored, "a"), (Stored, "b"), (Stored, "c")].into_iter(), at(0))?;
-        events::mark_seen(tx, "search", "kb", 2)?;
-        // A consumer never goes back.
-        events::mark_seen(tx, "search", "kb", 1)?;
+        events::advance_consumer(tx, "search", "kb", 2)?;
+        // A position never decreases.
+        events::advance_consumer(tx, "search", "kb", 1)?;
         let too_young = events::trim(tx, "kb", at(0))?;
         let trimmed = events::trim(tx, "kb", at(1))?;
         let left = events::after(tx, "kb", 0, 10)?;
@@ -64,8 +64,8 @@ async fn what_some_consumer_has_not_seen_is_kept() {
             too_young,
             trimmed,
             left.len(),
-            events::seen_by(tx, "search", "kb")?,
-            events::seen_by(tx, "new", "kb")?,
+            events::consumer_position(tx, "search", "kb")?,
+            events::consumer_position(tx, "new", "kb")?,
             events::last(tx)?,
         ))
     });

@@ -1,4 +1,4 @@
-//! Jobs: claimed, done, failed, asked for again.
+//! Jobs: claimed, completed, failed, enqueued again.
 
 use std::time::Duration;
 
@@ -33,11 +33,11 @@ async fn a_job_that_was_asked_for_again_while_it_was_done_is_done_again() {
         jobs::enqueue(tx, QUEUE, "a", "old", at(0))?;
         let old = jobs::claim(tx, QUEUE, at(0), LEASE, 10)?;
         jobs::enqueue(tx, QUEUE, "a", "new", at(1))?;
-        // Nobody else begins the new one while the old one is under way: they would come in the wrong order.
+        // The new version can't be claimed while the old one is running: they could finish in the wrong order.
         let meanwhile = jobs::claim(tx, QUEUE, at(2), LEASE, 10)?;
-        jobs::done(tx, QUEUE, &old[0])?;
+        jobs::complete(tx, QUEUE, &old[0])?;
         let new = jobs::claim(tx, QUEUE, at(3), LEASE, 10)?;
-        jobs::done(tx, QUEUE, &new[0])?;
+        jobs::complete(tx, QUEUE, &new[0])?;
         Ok((meanwhile.len(), new[0].payload.clone(), jobs::count(tx, QUEUE)?))
     });
     assert_eq!(left.await.unwrap(), (0, "new".to_owned(), 0));
@@ -53,7 +53,7 @@ async fn a_job_that_fails_is_tried_five_times_with_longer_waits_and_then_kept() 
             now = due.as_second() - at(0).as_second();
             tried.push(now);
             let job = jobs::claim(tx, QUEUE, at(now), LEASE, 10)?.remove(0);
-            jobs::failed(tx, QUEUE, &job, "no room", RETRIES.next(job.attempts, at(now)))?;
+            jobs::fail(tx, QUEUE, &job, "no room", RETRIES.next(job.attempts, at(now)))?;
         }
         let kept = jobs::failures(tx, QUEUE, 10)?;
         Ok((tried, kept, jobs::claim(tx, QUEUE, at(now + 1_000_000), LEASE, 10)?.len()))
@@ -68,7 +68,7 @@ async fn asking_again_gives_a_failed_job_a_new_start() {
     let claimed = scene.db.write(|tx| {
         jobs::enqueue(tx, QUEUE, "a", "1", at(0))?;
         let job = jobs::claim(tx, QUEUE, at(0), LEASE, 10)?.remove(0);
-        jobs::failed(tx, QUEUE, &job, "no room", None)?;
+        jobs::fail(tx, QUEUE, &job, "no room", None)?;
         jobs::enqueue(tx, QUEUE, "a", "2", at(1))?;
         jobs::claim(tx, QUEUE, at(1), LEASE, 10)
     });
@@ -85,12 +85,12 @@ async fn jobs_that_failed_are_tried_at_once_when_that_is_asked_for() {
         }
         for job in jobs::claim(tx, QUEUE, at(0), LEASE, 10)? {
             match job.key.as_str() {
-                "given up" => jobs::failed(tx, QUEUE, &job, "no room", None)?,
-                "waiting" => jobs::failed(tx, QUEUE, &job, "no room", Some(at(60)))?,
+                "given up" => jobs::fail(tx, QUEUE, &job, "no room", None)?,
+                "waiting" => jobs::fail(tx, QUEUE, &job, "no room", Some(at(60)))?,
                 _ => {}
             }
         }
-        jobs::revive(tx, QUEUE, at(1))?;
+        jobs::retry_all(tx, QUEUE, at(1))?;
         jobs::claim(tx, QUEUE, at(1), LEASE, 10)
     });
     let claimed = claimed.await.unwrap();

@@ -1,10 +1,10 @@
-//! Values with and without an end.
+//! Values with and without expiry.
 
 use super::{at, scene};
 use crate::kv::{Namespace, sweep};
 
-const NONCES: Namespace = Namespace { name: "nonces", seconds: Some(300) };
-const STATE: Namespace = Namespace { name: "state", seconds: None };
+const NONCES: Namespace = Namespace { name: "nonces", ttl_seconds: Some(300) };
+const STATE: Namespace = Namespace { name: "state", ttl_seconds: None };
 
 #[tokio::test]
 async fn a_value_is_there_until_its_end() {
@@ -34,7 +34,7 @@ async fn a_value_is_taken_once() {
 #[tokio::test]
 async fn a_value_that_is_over_is_not_taken_and_makes_room_for_a_new_one() {
     let scene = scene();
-    let told = scene.db.write(|tx| {
+    let results = scene.db.write(|tx| {
         let first = NONCES.put_new(tx, "a", b"1", at(0))?;
         let again = NONCES.put_new(tx, "a", b"2", at(10))?;
         let kept = NONCES.get(tx, "a", at(10))?;
@@ -42,7 +42,7 @@ async fn a_value_that_is_over_is_not_taken_and_makes_room_for_a_new_one() {
         let forever = (STATE.put_new(tx, "a", b"", at(0))?, STATE.put_new(tx, "a", b"", at(1_000_000))?);
         Ok((first, again, kept, later, forever, NONCES.take(tx, "a", at(900))?))
     });
-    assert_eq!(told.await.unwrap(), (true, false, Some(b"1".to_vec()), true, (true, false), None));
+    assert_eq!(results.await.unwrap(), (true, false, Some(b"1".to_vec()), true, (true, false), None));
 }
 
 #[tokio::test]

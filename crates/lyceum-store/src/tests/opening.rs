@@ -1,11 +1,11 @@
-//! Opening: a new one, one that is damaged, one of a later version, two at once.
+//! Opening a database: new, corrupt, of a newer version, concurrently.
 
 use rusqlite::Connection;
 
 use super::{at, scene};
 use crate::{Db, DbError, kv::Namespace};
 
-const STATE: Namespace = Namespace { name: "state", seconds: None };
+const STATE: Namespace = Namespace { name: "state", ttl_seconds: None };
 
 #[tokio::test]
 async fn what_was_written_is_there_after_a_restart() {
@@ -38,8 +38,8 @@ async fn a_damaged_file_is_put_aside() {
     let file = folder.path().join("lyceum.db");
     for _ in 0..2 {
         std::fs::write(&file, "this is no database, and longer than a header of one hundred bytes has to be so that it is looked at whole").unwrap();
-        assert!(matches!(Db::open(&file), Err(DbError::Damaged(_))));
-        let db = Db::renew(&file).unwrap();
+        assert!(matches!(Db::open(&file), Err(DbError::Corrupt(_))));
+        let db = Db::recreate(&file).unwrap();
         db.write(|tx| STATE.put(tx, "a", b"1", at(0))).await.unwrap();
     }
     let aside = |number: u32| folder.path().join(format!("lyceum.db.damaged-{number}"));
@@ -80,16 +80,16 @@ async fn a_file_that_turns_out_to_be_damaged_is_not_opened_again() {
     let read = db
         .read(|tx| (0..2000).try_for_each(|number| STATE.get(tx, &number.to_string(), at(0)).map(drop)))
         .await;
-    assert!(matches!(read, Err(DbError::Damaged(_))), "{read:?}");
+    assert!(matches!(read, Err(DbError::Corrupt(_))), "{read:?}");
     drop(db);
 
-    assert!(matches!(Db::open(&file), Err(DbError::Suspected)));
-    let db = Db::renew(&file).unwrap();
+    assert!(matches!(Db::open(&file), Err(DbError::MarkedCorrupt)));
+    let db = Db::recreate(&file).unwrap();
     assert_eq!(db.read(|tx| STATE.get(tx, "1", at(0))).await.unwrap(), None);
     db.write(|tx| STATE.put(tx, "1", b"anew", at(0))).await.unwrap();
     drop(db);
     let kept = Db::open(&file).unwrap().read(|tx| STATE.get(tx, "1", at(0))).await.unwrap();
-    assert_eq!(kept, Some(b"anew".to_vec()), "it was put aside once more");
+    assert_eq!(kept, Some(b"anew".to_vec()), "it was moved aside again");
     assert!(folder.path().join("lyceum.db.damaged-1").exists());
 }
 

@@ -1,4 +1,4 @@
-//! One request, answered by `git http-backend` over CGI.
+//! Handles one request with `git http-backend` over CGI.
 
 use std::{io, path::Path, process::Stdio};
 
@@ -10,8 +10,8 @@ use hyper::{
 };
 use tokio::{io::AsyncWriteExt, process::Command};
 
-/// Answers with what the program says about a repository below the root.
-pub(super) async fn answer(root: &Path, head: &Parts, body: &[u8]) -> io::Result<Response<Bytes>> {
+/// Runs the program for a repository below the root.
+pub(super) async fn respond(root: &Path, head: &Parts, body: &[u8]) -> io::Result<Response<Bytes>> {
     let header = |name: &HeaderName| text_of(&head.headers, name);
     let mut child = Command::new("git")
         .arg("http-backend")
@@ -34,13 +34,13 @@ pub(super) async fn answer(root: &Path, head: &Parts, body: &[u8]) -> io::Result
         .kill_on_drop(true)
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // The program may answer without reading all of it.
+        // The program may respond without reading all input.
         let _unread = stdin.write_all(body).await;
     }
     read(&child.wait_with_output().await?.stdout)
 }
 
-/// What holds for every repository: it can be pushed to, whatever branch.
+/// Git settings of every repository: all branches accept pushes.
 fn settings() -> Vec<(String, String)> {
     let settings = [
         ("http.receivepack", "true"),
@@ -59,9 +59,9 @@ fn text_of(headers: &HeaderMap, name: &HeaderName) -> String {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }
 
-/// Takes a CGI answer apart: lines of headers, an empty one, the body.
+/// Parses a CGI response: header lines, an empty line, the body.
 fn read(output: &[u8]) -> io::Result<Response<Bytes>> {
-    let broken = || io::Error::new(io::ErrorKind::InvalidData, "git http-backend gave no headers");
+    let broken = || io::Error::new(io::ErrorKind::InvalidData, "git http-backend returned no headers");
     let end = output.windows(4).position(|window| window == b"\r\n\r\n").ok_or_else(broken)?;
     let (head, body) = output.split_at(end);
     let body = body.get(4..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! A work tree that is pushed from, as people do it.
+//! A work tree to push from.
 
 use std::{io, ops::Deref, path::Path, process::Stdio, time::Duration};
 
@@ -7,10 +7,10 @@ use tokio::process::Command;
 
 use super::TestRepository;
 
-/// How long a push may take.
+/// Timeout of a push.
 const PUSH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A clone with a work tree, away from the server. What is committed in it is there once it was pushed.
+/// A clone with a work tree outside the server. Commits reach the server when they are pushed.
 pub struct Checkout {
     repository: TestRepository,
     url: String,
@@ -41,29 +41,29 @@ impl Checkout {
         Ok(Self { repository, url, _folder: folder })
     }
 
-    /// The address that it is pushed to.
+    /// The URL to push to.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Pushes what is committed to the branch `main`.
+    /// Pushes the current commit to the branch `main`.
     pub async fn push(&self) -> io::Result<()> {
         self.push_as("HEAD:refs/heads/main").await
     }
 
-    /// Pushes it in the place of whatever is there.
+    /// Force-pushes the current commit to the branch `main`.
     pub async fn force_push(&self) -> io::Result<()> {
         self.push_as("+HEAD:refs/heads/main").await
     }
 
-    /// Commits what is in the work tree and pushes it to `main`; returns the commit.
+    /// Commits the work tree and pushes it to `main`; returns the commit.
     pub async fn publish(&self) -> io::Result<String> {
         let commit = self.commit()?;
         self.push().await?;
         Ok(commit)
     }
 
-    /// Pushes as git is told to, such as `HEAD:refs/heads/other`, or `:refs/heads/main` to delete the branch.
+    /// Pushes a refspec, such as `HEAD:refs/heads/other`, or `:refs/heads/main` to delete the branch.
     pub async fn push_as(&self, refspec: &str) -> io::Result<()> {
         let mut command = Command::new("git");
         command

@@ -1,4 +1,4 @@
-//! Telling of pushes, as GitHub does: signed, once, with an id of its own, and without trying again.
+//! Webhooks like GitHub's: signed, sent once, each with an id, without retries.
 
 use std::{
     io,
@@ -17,114 +17,114 @@ use hyper_util::rt::TokioIo;
 use sha2::Sha256;
 use tokio::net::TcpStream;
 
-/// How long an answer is waited for.
+/// Timeout of a delivery.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The largest answer that is read.
+/// Maximum size of a response.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
-/// News of a push.
+/// A webhook delivery.
 #[derive(Debug, Clone)]
 pub struct Delivery {
-    /// Its id; the same when it is delivered again.
+    /// Its id; the same when it is redelivered.
     pub id: String,
-    /// What it is about, such as `push`.
+    /// The event, such as `push`.
     pub event: String,
-    /// What is told.
+    /// The payload.
     pub body: Bytes,
-    /// What became of it the last time.
+    /// How the last attempt ended.
     pub outcome: Outcome,
 }
 
-/// What became of a delivery.
+/// How a delivery ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nobody is to be told.
+    /// No webhook is configured.
     NoHook,
-    /// It is on its way.
+    /// Sent; no response yet.
     Sent,
-    /// It was lost on the way, as the test asked for.
+    /// Dropped, as the test asked for.
     Lost,
-    /// Nobody answered.
-    Unanswered,
-    /// It was answered, with a status and a text.
-    Answered(u16, String),
+    /// No response.
+    NoResponse,
+    /// A response, with status and text.
+    Response(u16, String),
 }
 
 impl Outcome {
-    /// Whether the other side said that it has it.
+    /// Whether the receiver acknowledged it.
     pub fn is_acknowledged(&self) -> bool {
-        matches!(self, Self::Answered(200..=299, _))
+        matches!(self, Self::Response(200..=299, _))
     }
 }
 
-/// Who is told, and all that was told.
+/// The webhook, and all deliveries.
 #[derive(Clone, Default)]
 pub(super) struct Deliveries(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
     hook: Option<Hook>,
-    /// How many are still to be lost.
-    losing: usize,
+    /// How many of the next deliveries are dropped.
+    to_lose: usize,
     all: Vec<Delivery>,
 }
 
 #[derive(Clone)]
 struct Hook {
-    address: String,
+    url: String,
     secret: String,
 }
 
 impl Deliveries {
-    pub(super) fn tell(&self, address: &str, secret: &str) {
-        self.inner().hook = Some(Hook { address: address.to_owned(), secret: secret.to_owned() });
+    pub(super) fn set_hook(&self, url: &str, secret: &str) {
+        self.inner().hook = Some(Hook { url: url.to_owned(), secret: secret.to_owned() });
     }
 
     pub(super) fn lose(&self, count: usize) {
-        self.inner().losing = count;
+        self.inner().to_lose = count;
     }
 
     pub(super) fn all(&self) -> Vec<Delivery> {
         self.inner().all.clone()
     }
 
-    /// Tells of something, without waiting for the answer.
+    /// Starts a delivery, without waiting for the response.
     pub(super) fn deliver(&self, event: &str, body: Bytes) {
         let mut inner = self.inner();
         let mut delivery = Delivery { id: next_id(), event: event.to_owned(), body, outcome: Outcome::Sent };
         let hook = inner.hook.clone();
         match hook {
             None => delivery.outcome = Outcome::NoHook,
-            Some(_) if inner.losing > 0 => {
-                inner.losing -= 1;
+            Some(_) if inner.to_lose > 0 => {
+                inner.to_lose -= 1;
                 delivery.outcome = Outcome::Lost;
             }
             Some(hook) => {
                 let (deliveries, delivery) = (self.clone(), delivery.clone());
                 tokio::spawn(async move {
                     let outcome = send(&hook, &delivery).await;
-                    deliveries.note(&delivery.id, &outcome);
+                    deliveries.set_outcome(&delivery.id, &outcome);
                 });
             }
         }
         inner.all.push(delivery);
     }
 
-    pub(super) async fn deliver_again(&self, id: &str) -> io::Result<Outcome> {
+    pub(super) async fn redeliver(&self, id: &str) -> io::Result<Outcome> {
         let found = {
             let inner = self.inner();
             let delivery = inner.all.iter().find(|delivery| delivery.id == id).cloned();
             inner.hook.clone().zip(delivery)
         };
         let (hook, delivery) = found
-            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such delivery, or nobody to tell"))?;
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no such delivery, or no webhook"))?;
         let outcome = send(&hook, &delivery).await;
-        self.note(id, &outcome);
+        self.set_outcome(id, &outcome);
         Ok(outcome)
     }
 
-    fn note(&self, id: &str, outcome: &Outcome) {
+    fn set_outcome(&self, id: &str, outcome: &Outcome) {
         for delivery in self.inner().all.iter_mut().filter(|delivery| delivery.id == id) {
             delivery.outcome = outcome.clone();
         }
@@ -142,7 +142,7 @@ pub fn signature(secret: &str, body: &[u8]) -> String {
     format!("sha256={}", const_hex::encode(mac.finalize().into_bytes()))
 }
 
-/// Looks like a GUID, and there is one of each.
+/// A unique id in the form of a GUID.
 fn next_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -151,16 +151,16 @@ fn next_id() -> String {
 
 async fn send(hook: &Hook, delivery: &Delivery) -> Outcome {
     match tokio::time::timeout(DELIVERY_TIMEOUT, post(hook, delivery)).await {
-        Ok(Ok((status, text))) => Outcome::Answered(status, text),
-        Ok(Err(_)) | Err(_) => Outcome::Unanswered,
+        Ok(Ok((status, text))) => Outcome::Response(status, text),
+        Ok(Err(_)) | Err(_) => Outcome::NoResponse,
     }
 }
 
 async fn post(hook: &Hook, delivery: &Delivery) -> io::Result<(u16, String)> {
-    let strange =
-        || io::Error::new(io::ErrorKind::InvalidInput, "the address of a hook is http://host:port/path");
-    let rest = hook.address.strip_prefix("http://").ok_or_else(strange)?;
-    let (host, path) = rest.split_once('/').ok_or_else(strange)?;
+    let invalid_url =
+        || io::Error::new(io::ErrorKind::InvalidInput, "the URL of a webhook must be http://host:port/path");
+    let rest = hook.url.strip_prefix("http://").ok_or_else(invalid_url)?;
+    let (host, path) = rest.split_once('/').ok_or_else(invalid_url)?;
     let request = Request::post(format!("/{path}"))
         .header(header::HOST, host)
         .header(header::CONTENT_TYPE, "application/json")
@@ -174,7 +174,7 @@ async fn post(hook: &Hook, delivery: &Delivery) -> io::Result<(u16, String)> {
     let (mut sender, connection) =
         hyper::client::conn::http1::handshake(stream).await.map_err(io::Error::other)?;
     let connection = tokio::spawn(connection);
-    let answered = async {
+    let response = async {
         let response = sender.send_request(request).await.map_err(io::Error::other)?;
         let status = response.status().as_u16();
         let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
@@ -183,7 +183,7 @@ async fn post(hook: &Hook, delivery: &Delivery) -> io::Result<(u16, String)> {
             .map_err(io::Error::other)?;
         Ok((status, String::from_utf8_lossy(&body.to_bytes()).into_owned()))
     };
-    let answered = answered.await;
+    let response = response.await;
     connection.abort();
-    answered
+    response
 }

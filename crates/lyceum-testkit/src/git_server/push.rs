@@ -1,4 +1,4 @@
-//! A push over HTTP, and what a hook is told of it.
+//! A push over HTTP, and its webhook payload.
 
 use std::{
     collections::BTreeMap,
@@ -15,20 +15,20 @@ use tokio::process::Command;
 
 use super::{State, backend};
 
-/// What stands for the commit of a branch that is not there.
+/// The commit id of a branch that does not exist.
 const ZERO_COMMIT: &str = "0000000000000000000000000000000000000000";
 
-/// The most commits that a hook is told of.
+/// Maximum number of commits in a payload.
 const MAX_COUNT_ARGUMENT: &str = "--max-count=2048";
 
-/// The repository that a request pushes to, if it does.
+/// The repository that a request pushes to, if it is a push.
 pub(super) fn repository(head: &Parts) -> Option<&str> {
     let path = head.uri.path().strip_suffix("/git-receive-pack").filter(|_| head.method == Method::POST)?;
     path.strip_prefix('/')
 }
 
-/// Answers a push, and tells of each branch that moved.
-pub(super) async fn answer(
+/// Handles a push, and starts a webhook delivery for each branch that moved.
+pub(super) async fn respond(
     state: &Arc<State>,
     name: &str,
     head: &Parts,
@@ -37,13 +37,13 @@ pub(super) async fn answer(
     let _turn = state.pushing.lock().await;
     let repository = Repository { folder: state.root.join(name) };
     let before = repository.branches().await?;
-    let response = backend::answer(&state.root, head, body).await?;
+    let response = backend::respond(&state.root, head, body).await?;
     let after = repository.branches().await?;
     for reference in before.keys().chain(after.keys().filter(|name| !before.contains_key(*name))) {
         let (old, new) = (before.get(reference), after.get(reference));
         if old != new {
-            let setup = repository.tell(&state.origin, name, reference, old, new).await?;
-            state.deliveries.deliver("push", setup.to_string().into());
+            let payload = repository.payload(&state.origin, name, reference, old, new).await?;
+            state.deliveries.deliver("push", payload.to_string().into());
         }
     }
     Ok(response)
@@ -54,15 +54,15 @@ struct Repository {
 }
 
 impl Repository {
-    /// Branches and tags, and what they point at.
+    /// Branches and tags, with their commits.
     async fn branches(&self) -> io::Result<BTreeMap<String, String>> {
         let (_, listed) = self.git(&["for-each-ref", "--format=%(refname) %(objectname)"]).await?;
         let pairs = listed.lines().filter_map(|line| line.split_once(' '));
         Ok(pairs.map(|(name, id)| (name.to_owned(), id.to_owned())).collect())
     }
 
-    /// What a hook is told of a branch that moved.
-    async fn tell(
+    /// The webhook payload for a branch that moved.
+    async fn payload(
         &self,
         origin: &str,
         name: &str,
@@ -110,7 +110,7 @@ impl Repository {
         }))
     }
 
-    /// Runs git; says whether it went well, and what it printed.
+    /// Runs git; returns whether it succeeded, and its output.
     async fn git(&self, arguments: &[&str]) -> io::Result<(bool, String)> {
         let output = command(&self.folder, arguments).output().await?;
         Ok((output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned()))

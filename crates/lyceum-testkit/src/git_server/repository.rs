@@ -1,4 +1,4 @@
-//! A repository that a test fills and changes.
+//! A repository that a test writes to.
 
 use std::{
     ffi::OsStr,
@@ -8,7 +8,7 @@ use std::{
     process::{Command, Output},
 };
 
-/// A repository of the server, with a work tree that a test writes to. Its branch is `main`.
+/// A repository of the server, with a work tree. Its branch is `main`.
 pub struct TestRepository {
     git_dir: PathBuf,
     work: PathBuf,
@@ -19,7 +19,7 @@ impl TestRepository {
         Self::with_format(root, name, "sha1")
     }
 
-    /// Makes a repository below some folder, whose objects are named by this kind of hash.
+    /// Creates a repository below a folder, with that object format.
     pub fn with_format(root: &Path, name: &str, format: &str) -> io::Result<Self> {
         let repository = Self { git_dir: root.join(name), work: root.join(format!("{name}.work")) };
         fs::create_dir_all(&repository.work)?;
@@ -27,43 +27,43 @@ impl TestRepository {
         Ok(repository)
     }
 
-    /// Where the repository is on disk.
+    /// The path of the repository.
     pub fn path(&self) -> &Path {
         &self.git_dir
     }
 
-    /// Where its work tree is on disk.
+    /// The path of its work tree.
     pub fn work(&self) -> &Path {
         &self.work
     }
 
-    /// Writes a file of the next commit.
+    /// Writes a file in the work tree.
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> io::Result<()> {
         let path = self.work.join(path);
         fs::create_dir_all(path.parent().unwrap_or(&self.work))?;
         fs::write(path, content)
     }
 
-    /// Makes a link in the next commit.
+    /// Creates a symbolic link in the work tree.
     pub fn link(&self, path: impl AsRef<Path>, target: impl AsRef<Path>) -> io::Result<()> {
         let path = self.work.join(path);
         fs::create_dir_all(path.parent().unwrap_or(&self.work))?;
         symlink(target, path)
     }
 
-    /// Leaves a file out of the next commit.
+    /// Deletes a file from the work tree.
     pub fn remove(&self, path: impl AsRef<Path>) -> io::Result<()> {
         fs::remove_file(self.work.join(path))
     }
 
-    /// Commits what is in the work tree; returns the commit.
+    /// Commits the work tree; returns the commit.
     pub fn commit(&self) -> io::Result<String> {
         self.git(["add", "--all", "--force"])?;
         self.git(["commit", "--quiet", "--allow-empty", "--message=next"])?;
         self.git(["rev-parse", "HEAD"])
     }
 
-    /// Puts a commit without a past in the place of the branch, as a force-push does; returns it.
+    /// Replaces the branch by a commit without parents, like a force-push; returns the commit.
     pub fn rewrite(&self) -> io::Result<String> {
         self.git(["add", "--all", "--force"])?;
         let tree = self.git(["write-tree"])?;
@@ -72,7 +72,7 @@ impl TestRepository {
         Ok(commit)
     }
 
-    /// Adds a submodule to what will be committed; [`commit`](Self::commit) keeps it.
+    /// Adds a submodule to the index; [`commit`](Self::commit) keeps it.
     pub fn submodule(&self, path: &str) -> io::Result<()> {
         fs::create_dir_all(self.work.join(path))?;
         let head = self.git(["rev-parse", "HEAD"])?;
@@ -84,7 +84,7 @@ impl TestRepository {
         self.git(["update-ref", "-d", &format!("refs/heads/{name}")]).map(drop)
     }
 
-    /// Adds what a stream of `git fast-import` says, and brings the work tree up to it.
+    /// Imports a `git fast-import` stream, and updates the work tree.
     pub fn fast_import(&self, stream: &str) -> io::Result<()> {
         let file = self.git_dir.join("stream");
         fs::write(&file, stream)?;
@@ -94,7 +94,7 @@ impl TestRepository {
         self.git(["reset", "--quiet", "--hard"]).map(drop)
     }
 
-    /// Runs git on the repository and its work tree, with nothing of this machine's settings.
+    /// Runs git on the repository and its work tree, without the settings of this machine.
     pub fn git<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> io::Result<String> {
         finished(&self.command(arguments).output()?)
     }
@@ -116,7 +116,7 @@ impl TestRepository {
     }
 }
 
-/// What git printed, if it went well.
+/// The output of git, if it succeeded.
 fn finished(output: &Output) -> io::Result<String> {
     if !output.status.success() {
         return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));

@@ -1,4 +1,4 @@
-//! `server_info`: what this server is, what it offers and how fresh it is.
+//! `server_info`: server version, enabled services, and the freshness of each source.
 
 use lyceum_content::SourceStatus;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Call, Effect, Error, Faults, Tool, mcp::SUPPORTED_VERSIONS};
 
-/// What the tool reports on.
+/// The data that the tool reports.
 pub struct ServerFacts {
     /// The version of the program.
     pub version: &'static str,
@@ -20,7 +20,7 @@ pub struct ServerFacts {
 #[derive(Debug)]
 pub struct ServerInfo;
 
-/// It takes no arguments.
+/// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Args {}

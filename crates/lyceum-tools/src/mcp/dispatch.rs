@@ -58,7 +58,7 @@ impl Mcp {
         }
     }
 
-    /// Methods that need no waiting: discovery, lists, completion.
+    /// Serves the methods that need no waiting: discovery, lists, completion.
     fn list(&self, view: &View, mut request: Box<Request>) -> Result<ServerResult, ErrorData> {
         let scope = cache_scope(view);
         let method = std::mem::take(&mut request.method);
@@ -77,27 +77,27 @@ impl Mcp {
         })
     }
 
-    /// Runs a call, with progress and log notifications if the client params for them.
+    /// Runs a call, with progress and log notifications if the client asked for them.
     async fn run(&self, view: View, request: Box<Request>) -> Reply {
         let (notices, receiver) =
             Notices::requested(request.meta.progress_token.clone(), request.meta.log_level);
         let id = request.id.clone();
         let Some(receiver) = receiver else {
-            return Reply::One(Box::new(message(self.perform(&view, request, notices).await, id)));
+            return Reply::One(Box::new(message(self.run_method(&view, request, notices).await, id)));
         };
         let mcp = self.clone();
-        let work = async move { message(mcp.perform(&view, request, notices).await, id) };
-        Reply::of_work(work.boxed(), receiver).await
+        let work = async move { message(mcp.run_method(&view, request, notices).await, id) };
+        Reply::of_call(work.boxed(), receiver).await
     }
 
-    async fn perform(
+    async fn run_method(
         &self,
         view: &View,
         mut request: Box<Request>,
         notices: Notices,
     ) -> Result<ServerResult, ErrorData> {
         if !matches!(request.method.as_str(), "tools/call" | "prompts/get" | "resources/read") {
-            return extend::perform(view, request, notices).await;
+            return extend::call_method(view, request, notices).await;
         }
         let client = request.meta.client.take().unwrap_or_default();
         let params = CallParams::of(&mut request)?;
@@ -143,7 +143,7 @@ impl Mcp {
     }
 }
 
-/// The common part of `tools/call`, `prompts/get` and `resources/read`.
+/// The common parameters of `tools/call`, `prompts/get` and `resources/read`.
 struct CallParams {
     name: String,
     arguments: JsonObject,
@@ -173,7 +173,7 @@ impl CallParams {
     }
 }
 
-/// A parameter that is text, if it is there.
+/// Takes an optional string parameter.
 fn text(params: &mut JsonObject, field: &str) -> Result<Option<String>, ErrorData> {
     match params.remove(field) {
         None | Some(Value::Null) => Ok(None),
@@ -202,17 +202,17 @@ fn list_page(
     })
 }
 
-/// For how long a list may be kept: whoever may still sign in sees another one right after it.
+/// How long a client may cache a list. Not at all for an anonymous caller, who sees another list after signing in.
 fn list_ttl_ms(view: &View) -> u64 {
     if view.caller().is_anonymous() { 0 } else { LIST_TTL_MS }
 }
 
-/// Who may keep what this view shows.
+/// Who may cache a response made from this view.
 fn cache_scope(view: &View) -> CacheScope {
     if view.is_public() { CacheScope::Public } else { CacheScope::Private }
 }
 
-/// Every check that comes before the method, in the order that the specification's errors imply.
+/// All checks before the method runs, in the order that the specification's errors imply.
 fn check(view: &View, request: &Request, mirror: Option<&Mirror<'_>>) -> Result<(), ErrorData> {
     let missing = request.meta.missing();
     if !missing.is_empty() {
@@ -234,18 +234,18 @@ fn check(view: &View, request: &Request, mirror: Option<&Mirror<'_>>) -> Result<
 }
 
 fn no_method(method: &str) -> ErrorData {
-    let text = format!("there is no method {:?} in MCP {MODERN}", printable(method));
+    let text = format!("unknown method {:?} in MCP {MODERN}", printable(method));
     ErrorData::new(super::RpcCode::METHOD_NOT_FOUND, text, None)
 }
 
-/// The error that names the versions that are spoken.
+/// The error that lists the supported versions.
 pub fn unsupported(version: &str) -> ErrorData {
     let supported: Vec<&str> = SUPPORTED_VERSIONS.iter().map(ProtocolVersion::as_str).collect();
     let data = serde_json::json!({ "requested": printable(version), "supported": supported });
     ErrorData::new(super::RpcCode::UNSUPPORTED_PROTOCOL_VERSION, "Unsupported protocol version", Some(data))
 }
 
-/// What a stranger sent, short enough to send back.
+/// Truncates caller input so that it can be sent back.
 pub fn printable(text: &str) -> String {
     text.chars().take(100).collect()
 }

@@ -1,7 +1,7 @@
-//! Messages as bytes, with the server's name on every answer, as the specification asks.
+//! Encodes messages, with `serverInfo` in the `_meta` of every response, as the specification asks.
 //!
-//! The name is the same on each, so it is made once and spliced in; going through JSON values would cost more than
-//! all the rest of a small answer.
+//! `serverInfo` never changes, so it is encoded once and spliced in. Going through `Value` would cost more than the
+//! rest of a small response.
 
 use rmcp::model::{MetaObject, ServerResult};
 use serde_json::{Value, json};
@@ -10,21 +10,21 @@ use super::{Message, add_code};
 
 const KEY: &str = "io.modelcontextprotocol/serverInfo";
 
-/// The server's name, ready to be put on answers.
+/// Adds `serverInfo` to responses.
 #[derive(Debug, Clone)]
-pub(super) struct Stamp {
+pub(super) struct ServerInfoStamp {
     value: Value,
-    /// `,"_meta":{…}}}`: what ends an answer that has no `_meta` of its own.
+    /// `,"_meta":{…}}}`: the end of a response that has no `_meta` of its own.
     ending: Vec<u8>,
 }
 
-impl Stamp {
+impl ServerInfoStamp {
     pub(super) fn new(server_info: Value) -> Self {
         let ending = format!(",\"_meta\":{}}}}}", json!({ KEY: server_info })).into_bytes();
         Self { value: server_info, ending }
     }
 
-    /// The message as compact JSON.
+    /// Encodes a message as compact JSON.
     pub(super) fn encode(&self, mut message: Message) -> Vec<u8> {
         if let Message::Error(error) = &mut message {
             add_code(&mut error.error);
@@ -32,7 +32,7 @@ impl Stamp {
         if let Message::Response(response) = &mut message
             && let ServerResult::CustomResult(result) = &mut response.result
         {
-            self.put_on(&mut result.0);
+            self.add_to(&mut result.0);
         }
         let spliced = match &mut message {
             Message::Response(response) => match meta_of(&mut response.result) {
@@ -46,9 +46,9 @@ impl Stamp {
             _ => false,
         };
         let mut bytes = Vec::with_capacity(1024);
-        // Our own types always have a JSON form.
+        // Serializing our own types can't fail.
         let _written = serde_json::to_writer(&mut bytes, &message);
-        // An answer ends with its result, and a result is never empty: `…}}` → `…,"_meta":{…}}}`.
+        // A response ends with its result, and a result is never empty: `…}}` → `…,"_meta":{…}}}`.
         if spliced && bytes.ends_with(b"}}") {
             bytes.truncate(bytes.len() - 2);
             bytes.extend_from_slice(&self.ending);
@@ -56,8 +56,8 @@ impl Stamp {
         bytes
     }
 
-    /// Puts the name on the result of a method of an extension. A `_meta` that is no object is left as it is.
-    fn put_on(&self, result: &mut Value) {
+    /// Adds `serverInfo` to the result of an extension method. A `_meta` that is not an object stays as it is.
+    fn add_to(&self, result: &mut Value) {
         if let Value::Object(result) = result
             && let Value::Object(meta) = result.entry("_meta").or_insert_with(|| json!({}))
         {
@@ -66,7 +66,7 @@ impl Stamp {
     }
 }
 
-/// The `_meta` of a result that the modern era knows; that of an extension is plain JSON, and not among them.
+/// The `_meta` of a standard result. The result of an extension method is plain JSON and handled separately.
 fn meta_of(result: &mut ServerResult) -> Option<&mut Option<MetaObject>> {
     Some(match result {
         ServerResult::DiscoverResult(result) => &mut result.meta,

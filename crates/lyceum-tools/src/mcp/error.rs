@@ -1,12 +1,13 @@
-//! Our codes in JSON-RPC, by one table.
+//! Maps error codes to JSON-RPC.
 
 use lyceum_model::ErrorCode;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode as RpcCode, ErrorData, MetaObject};
 use serde_json::{Value, json};
 
-use crate::{Error, PageFault};
+use crate::{Error, InvalidCursor};
 
-/// The table. Codes of our own lie outside the range that JSON-RPC and MCP reserve: the HTTP status times ten.
+/// The JSON-RPC code of each error code. Codes of our own are outside the range that JSON-RPC and MCP reserve: HTTP
+/// status × 10.
 fn rpc_code(code: ErrorCode) -> RpcCode {
     match code {
         ErrorCode::ToolNotFound
@@ -29,7 +30,7 @@ fn rpc_code(code: ErrorCode) -> RpcCode {
     }
 }
 
-/// An error of ours as a JSON-RPC error, with the code clients match on in `data.error_code`.
+/// Converts an error to a JSON-RPC error, with the code that clients match on in `data.error_code`.
 pub fn error_data(error: &Error) -> ErrorData {
     if let Error::ClientCannot { needed } = error {
         return ErrorData::missing_required_client_capability((**needed).clone());
@@ -37,7 +38,7 @@ pub fn error_data(error: &Error) -> ErrorData {
     with_code(error.code(), error.to_string(), error.details())
 }
 
-/// An error made of its code and its text.
+/// Creates a JSON-RPC error from a code and a message.
 pub(crate) fn with_code(code: ErrorCode, message: String, details: Option<Value>) -> ErrorData {
     let mut data = json!({ "error_code": code });
     if let (Some(data), Some(Value::Object(details))) = (data.as_object_mut(), details) {
@@ -46,7 +47,7 @@ pub(crate) fn with_code(code: ErrorCode, message: String, details: Option<Value>
     ErrorData::new(rpc_code(code), message, Some(data))
 }
 
-/// Puts the code clients match on into an error of the protocol itself, where it is known by its number alone.
+/// Adds the code that clients match on to an error of the protocol, derived from its number.
 pub fn add_code(error: &mut ErrorData) {
     let code = match error.code {
         RpcCode::METHOD_NOT_FOUND => ErrorCode::MethodNotAllowed,
@@ -60,7 +61,7 @@ pub fn add_code(error: &mut ErrorData) {
     }
 }
 
-/// An error of ours as a result that the model reads.
+/// Converts an error to a tool result, which the model reads.
 pub fn failed_result(error: &Error) -> CallToolResult {
     let mut result = CallToolResult::error(vec![ContentBlock::text(error.to_string())]);
     let mut meta = MetaObject::new();
@@ -69,8 +70,8 @@ pub fn failed_result(error: &Error) -> CallToolResult {
     result
 }
 
-impl From<PageFault> for Error {
-    fn from(fault: PageFault) -> Self {
-        Self::invalid("cursor", fault.to_string())
+impl From<InvalidCursor> for Error {
+    fn from(error: InvalidCursor) -> Self {
+        Self::invalid("cursor", error.to_string())
     }
 }

@@ -1,4 +1,4 @@
-//! Methods of extensions in the modern era: worked like any other, with what every result of this era carries.
+//! Extension methods in MCP 2026-07-28: run like any other, with the fields that every result of this version has.
 
 use rmcp::model::{CacheScope, CustomResult, ErrorData, JsonObject, ServerResult};
 use serde_json::{Value, json};
@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{Request, error_data, verbs};
 use crate::{CallContext, MethodEntry, Notices, View};
 
-/// Answers a method that this caller sees in an extension.
-pub(super) async fn perform(
+/// Calls an extension method.
+pub(super) async fn call_method(
     view: &View,
     mut request: Box<Request>,
     notices: Notices,
@@ -15,14 +15,15 @@ pub(super) async fn perform(
     let client = request.meta.client.take().unwrap_or_default();
     let context = CallContext { client, notices, ..CallContext::default() };
     let params = std::mem::take(&mut request.params);
-    let result = verbs::perform(view, &request.method, params, context).await;
+    let result = verbs::call_method(view, &request.method, params, context).await;
     let mut result = result.map_err(|error| error_data(&error))?;
-    complete(&mut result, view, &request.method);
+
+    add_defaults(&mut result, view, &request.method);
     Ok(CustomResult::new(Value::Object(result)).into())
 }
 
-/// Adds what the work left out.
-fn complete(result: &mut JsonObject, view: &View, method: &str) {
+/// Adds the fields that the method did not set.
+fn add_defaults(result: &mut JsonObject, view: &View, method: &str) {
     let mut add = |key: &str, value: Value| {
         result.entry(key).or_insert(value);
     };

@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: one long answer that tells of changes, in the modern era.
+//! `subscriptions/listen` of MCP 2026-07-28: one long response that streams change notifications.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -20,76 +20,83 @@ use tokio::sync::{
 use super::{Mcp, Message};
 use crate::{ByteReservation, Change, Error, Hub, View};
 
-/// How many addresses one subscription may name, and how many bytes they may be together.
-const MAX_ADDRESSES: usize = 1_000;
-const MAX_ADDRESS_BYTES: usize = 64 * 1024;
+/// Maximum number of URIs in one subscription, and of their bytes together.
+const MAX_URIS: usize = 1_000;
+const MAX_URI_BYTES: usize = 64 * 1024;
 
-/// A subscription under way.
+/// An open subscription.
 struct Subscription {
-    /// Keeps the channel open for as long as somebody listens.
+    /// Keeps the broadcast channel open while the subscription exists.
     _hub: Arc<Hub>,
     changes: broadcast::Receiver<Change>,
     closing: watch::Receiver<bool>,
     wanted: SubscriptionFilter,
-    /// What the addresses take of the budget.
-    _held: ByteReservation,
+    /// Reserves the bytes of the URIs.
+    _reservation: ByteReservation,
     id: RequestId,
-    waiting: Vec<Message>,
+    pending: Vec<Message>,
 }
 
-/// Acknowledges what is accepted, then tells of each such change until the client leaves or the server stops.
+/// Acknowledges the accepted filter, then streams matching changes until the client disconnects or the server stops.
 pub(crate) fn listen(
     mcp: &Mcp,
     view: &View,
     mut wanted: SubscriptionFilter,
     id: RequestId,
 ) -> Result<BoxStream<'static, Message>, Error> {
-    let mut held = mcp.budget_of(view.caller()).hold();
-    if let Some(addresses) = &mut wanted.resource_subscriptions {
-        held.grow(accept(addresses, view))?;
+    let mut reservation = mcp.budget_of(view.caller()).hold();
+    if let Some(uris) = &mut wanted.resource_subscriptions {
+        reservation.grow(accept(uris, view))?;
     }
     let hub = mcp.hub();
     let acknowledged = acknowledgement(&wanted, &id);
     let (changes, closing) = (hub.changes(), hub.closing());
-    let listening =
-        Subscription { _hub: hub.clone(), changes, closing, wanted, _held: held, id, waiting: Vec::new() };
-    Ok(stream::once(async { acknowledged }).chain(stream::unfold(Some(listening), next)).boxed())
+    let subscription = Subscription {
+        _hub: hub.clone(),
+        changes,
+        closing,
+        wanted,
+        _reservation: reservation,
+        id,
+        pending: Vec::new(),
+    };
+    Ok(stream::once(async { acknowledged }).chain(stream::unfold(Some(subscription), next)).boxed())
 }
 
-/// Keeps the addresses that there are, each once, as many as may be; returns their size.
-fn accept(addresses: &mut Vec<String>, view: &View) -> usize {
+/// Retains the URIs that exist, without duplicates and within the limits; returns their size.
+fn accept(uris: &mut Vec<String>, view: &View) -> usize {
     let (mut accepted, mut bytes) = (HashSet::new(), 0);
-    addresses.retain(|uri| {
-        let fits = accepted.len() < MAX_ADDRESSES && bytes + uri.len() <= MAX_ADDRESS_BYTES;
+    uris.retain(|uri| {
+        let fits = accepted.len() < MAX_URIS && bytes + uri.len() <= MAX_URI_BYTES;
         let is_new = fits && view.has_resource(uri) && accepted.insert(uri.clone());
         bytes += if is_new { uri.len() } else { 0 };
         is_new
     });
-    addresses.shrink_to_fit();
+    uris.shrink_to_fit();
     bytes
 }
 
 async fn next(state: Option<Subscription>) -> Option<(Message, Option<Subscription>)> {
-    let mut listening = state?;
+    let mut subscription = state?;
     loop {
-        if let Some(message) = listening.waiting.pop() {
-            return Some((message, Some(listening)));
+        if let Some(message) = subscription.pending.pop() {
+            return Some((message, Some(subscription)));
         }
         let change = {
-            let stop = std::pin::pin!(listening.closing.wait_for(|closing| *closing));
-            let change = std::pin::pin!(listening.changes.recv());
+            let stop = std::pin::pin!(subscription.closing.wait_for(|closing| *closing));
+            let change = std::pin::pin!(subscription.changes.recv());
             match select(stop, change).await {
                 Either::Left(_) => None,
                 Either::Right((change, _)) => Some(change),
             }
         };
         match change {
-            Some(Ok(change)) => listening.waiting.extend(listening.notification(&change)),
-            // Too far behind to know what changed: everything that was asked for may have.
-            Some(Err(RecvError::Lagged(_))) => listening.waiting = listening.every_notification(),
+            Some(Ok(change)) => subscription.pending.extend(subscription.notification(&change)),
+            // The subscription lagged, so anything that it filters for may have changed.
+            Some(Err(RecvError::Lagged(_))) => subscription.pending = subscription.every_notification(),
             Some(Err(RecvError::Closed)) | None => {
-                let result = SubscriptionsListenResult::complete(listening.id.clone());
-                return Some((Message::response(result.into(), listening.id), None));
+                let result = SubscriptionsListenResult::complete(subscription.id.clone());
+                return Some((Message::response(result.into(), subscription.id), None));
             }
         }
     }
@@ -98,25 +105,25 @@ async fn next(state: Option<Subscription>) -> Option<(Message, Option<Subscripti
 impl Subscription {
     fn notification(&self, change: &Change) -> Option<Message> {
         let wanted = &self.wanted;
-        let addresses = wanted.resource_subscriptions.as_deref().unwrap_or_default();
+        let uris = wanted.resource_subscriptions.as_deref().unwrap_or_default();
         let accepted = match change {
             Change::Tools => wanted.tools_list_changed == Some(true),
             Change::Prompts => wanted.prompts_list_changed == Some(true),
             Change::Resources => wanted.resources_list_changed == Some(true),
-            Change::Resource(uri) => addresses.contains(uri),
+            Change::Resource(uri) => uris.contains(uri),
         };
         accepted.then(|| tagged(change, &self.id))
     }
 
     fn every_notification(&self) -> Vec<Message> {
-        let addresses = self.wanted.resource_subscriptions.iter().flatten();
+        let uris = self.wanted.resource_subscriptions.iter().flatten();
         let lists = [Change::Tools, Change::Prompts, Change::Resources];
-        let all = lists.into_iter().chain(addresses.map(|uri| Change::Resource(uri.clone())));
+        let all = lists.into_iter().chain(uris.map(|uri| Change::Resource(uri.clone())));
         all.filter_map(|change| self.notification(&change)).collect()
     }
 }
 
-/// The change on the wire, tagged with the subscription it belongs to.
+/// The notification for a change, tagged with the id of its subscription.
 fn tagged(change: &Change, id: &RequestId) -> Message {
     let (method, mut params) = match change {
         Change::Tools => ("notifications/tools/list_changed", json!({})),

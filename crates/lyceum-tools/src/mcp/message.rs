@@ -1,7 +1,7 @@
-//! Bytes → one JSON-RPC message, with the faults that the specification names.
+//! Parses one JSON-RPC message, with the errors that the specification names.
 //!
-//! A good message is read in one pass, straight into what is needed of it. Only a message that does not fit is read
-//! again, slowly, to say what is wrong with it.
+//! A valid message is parsed in one pass, without an intermediate `Value`. Only an invalid one is parsed again, to
+//! diagnose what is wrong.
 
 mod diagnosis;
 mod params;
@@ -23,42 +23,42 @@ use params::Params;
 /// A message from a client.
 #[derive(Debug)]
 pub enum Incoming {
-    /// It wants an answer.
+    /// Expects a response.
     Request(Box<Request>),
-    /// It wants none.
+    /// Expects no response.
     Notification {
-        /// What it is about.
+        /// The method.
         method: String,
         /// The parameters.
         params: JsonObject,
     },
-    /// It is an answer to a question of ours; only older sessions have any.
+    /// A response to a request of ours; only sessions of earlier versions have any.
     Response,
 }
 
-/// A request, its envelope checked.
+/// A request with a valid envelope.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The id the answer carries.
+    /// The id of the response.
     pub id: RequestId,
     /// The method.
     pub method: String,
     /// The parameters, without `_meta`.
     pub params: JsonObject,
-    /// What `params._meta` says.
+    /// The contents of `params._meta`.
     pub meta: Meta,
 }
 
-/// Why bytes are not a message.
+/// Why bytes are not a valid message.
 #[derive(Debug)]
 pub struct Refusal {
-    /// The error to answer with.
+    /// The error to respond with.
     pub error: ErrorData,
-    /// The id, where one could be read.
+    /// The id, if it could be parsed.
     pub id: Option<RequestId>,
 }
 
-/// A message as it stands on the wire.
+/// A message as it is on the wire.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     #[serde(borrow)]
@@ -76,20 +76,20 @@ struct Envelope<'a> {
     error: Option<IgnoredAny>,
 }
 
-/// What is there counts, even if it is null.
+/// Distinguishes a null from an absent field: a null is `Some`.
 fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
 impl Incoming {
-    /// Reads one message.
+    /// Parses one message.
     pub fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
-        // Text that is known to be UTF-8 as a whole is read faster than bytes.
+        // Parsing a `str` is faster than parsing bytes, which checks UTF-8 per string.
         let text = str::from_utf8(bytes).unwrap_or_default();
         let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
             return Err(diagnosis::diagnose(bytes));
         };
-        // A derived reader also takes the values alone, as an array.
+        // A derived deserializer would also accept an array of the values.
         if envelope.jsonrpc != "2.0" || bytes.trim_ascii_start().first() != Some(&b'{') {
             return Err(diagnosis::diagnose(bytes));
         }
@@ -108,23 +108,23 @@ impl Incoming {
 }
 
 impl Request {
-    /// The revision that the request says it speaks; `None` is how older eras look.
+    /// The protocol version in `_meta`; `None` in a request of an earlier version.
     pub fn version(&self) -> Option<&str> {
         self.meta.version.as_deref()
     }
 
-    /// What the request is about: the tool or prompt, or the address to read.
+    /// The name of the tool or prompt, or the URI of the resource.
     pub fn name(&self) -> Option<&str> {
         let field = if self.method == "resources/read" { "uri" } else { "name" };
         self.params.get(field).and_then(Value::as_str)
     }
 
-    /// Everything that names what the request is about, of whichever method it is.
+    /// All names and URIs in the parameters, whatever the method.
     pub(crate) fn named(&self) -> impl Iterator<Item = &str> {
         ["name", "uri"].into_iter().filter_map(|field| self.params.get(field).and_then(Value::as_str))
     }
 
-    /// The parameters as the method's own type.
+    /// Deserializes the parameters.
     pub(crate) fn take_params<T: DeserializeOwned>(&mut self) -> Result<T, ErrorData> {
         read_fields(Value::Object(std::mem::take(&mut self.params)))
             .map_err(|fault| ErrorData::invalid_params(format!("params.{fault}"), None))

@@ -1,6 +1,6 @@
-//! The HTTP headers that repeat parts of a request, so that proxies can route without reading bodies.
+//! The HTTP headers that mirror parts of a request, so that proxies can route without parsing bodies.
 //!
-//! They must say what the body says: a proxy and we must never act on two different requests.
+//! They must match the body: a proxy and this server must never act on two different requests.
 
 use std::{borrow::Cow, collections::BTreeSet};
 
@@ -11,18 +11,18 @@ use serde_json::Value;
 use super::Request;
 use crate::InvalidSchema;
 
-/// A header as it came.
+/// The value of a header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Header<'a> {
-    /// It was not sent.
+    /// Not sent.
     Absent,
-    /// It was sent once, as visible ASCII.
+    /// Sent once, as visible ASCII.
     Text(&'a str),
-    /// It was sent more than once, or is not visible ASCII.
+    /// Sent more than once, or not visible ASCII.
     Unreadable,
 }
 
-/// The headers of one request.
+/// The mirrored headers of one request.
 pub struct Mirror<'a> {
     /// `MCP-Protocol-Version`.
     pub version: Header<'a>,
@@ -30,7 +30,7 @@ pub struct Mirror<'a> {
     pub method: Header<'a>,
     /// `Mcp-Name`.
     pub name: Header<'a>,
-    /// Any other, by its name in lower case.
+    /// Looks up any other header, by its name in lower case.
     pub other: &'a (dyn Fn(&str) -> Header<'a> + Sync),
 }
 
@@ -39,8 +39,8 @@ impl Mirror<'_> {
         self.version.expect("MCP-Protocol-Version", version)
     }
 
-    /// `Mcp-Method` always, `Mcp-Name` where the request is about one thing. For a method of an extension the
-    /// specification does not ask for a name; one that is sent must be in the body all the same.
+    /// Checks `Mcp-Method` always, and `Mcp-Name` if the method takes a name. For an extension method the
+    /// specification does not require `Mcp-Name`, but if it is sent, it must match the body.
     pub(crate) fn check_names(&self, request: &Request) -> Result<(), ErrorData> {
         self.method.expect("Mcp-Method", &request.method)?;
         match request.method.as_str() {
@@ -52,7 +52,7 @@ impl Mirror<'_> {
         }
     }
 
-    /// `Mcp-Param-…` for each argument that the tool's schema says is repeated.
+    /// Checks `Mcp-Param-…` for each argument that the tool's schema marks as mirrored.
     pub(crate) fn check_arguments(
         &self,
         request: &Request,
@@ -60,11 +60,11 @@ impl Mirror<'_> {
     ) -> Result<(), ErrorData> {
         for argument in mirrored {
             let header = (self.other)(&format!("mcp-param-{}", argument.header.to_ascii_lowercase()));
-            let shown = format!("Mcp-Param-{}", argument.header);
+            let label = format!("Mcp-Param-{}", argument.header);
             match argument.value_in(request.params.get("arguments")) {
-                Some(value) => header.expect_encoded(&shown, |sent| matches_value(sent, value))?,
+                Some(value) => header.expect_encoded(&label, |sent| matches_value(sent, value))?,
                 None if header == Header::Absent => {}
-                None => return Err(mismatch(&shown, "is sent, but the body has no such argument")),
+                None => return Err(mismatch(&label, "is sent, but the body lacks that argument")),
             }
         }
         Ok(())
@@ -72,26 +72,26 @@ impl Mirror<'_> {
 }
 
 impl<'a> Header<'a> {
-    fn expect(self, shown: &str, wanted: &str) -> Result<(), ErrorData> {
-        if self.text(shown)? == wanted {
+    fn expect(self, label: &str, wanted: &str) -> Result<(), ErrorData> {
+        if self.text(label)? == wanted {
             return Ok(());
         }
-        Err(mismatch(shown, "does not say what the body says"))
+        Err(mismatch(label, "does not match the body"))
     }
 
-    fn expect_encoded(self, shown: &str, agrees: impl FnOnce(&str) -> bool) -> Result<(), ErrorData> {
-        let sent = decode(self.text(shown)?).ok_or_else(|| mismatch(shown, "is not valid Base64"))?;
+    fn expect_encoded(self, label: &str, agrees: impl FnOnce(&str) -> bool) -> Result<(), ErrorData> {
+        let sent = decode(self.text(label)?).ok_or_else(|| mismatch(label, "is not valid Base64"))?;
         if agrees(&sent) {
             return Ok(());
         }
-        Err(mismatch(shown, "does not say what the body says"))
+        Err(mismatch(label, "does not match the body"))
     }
 
-    fn text(self, shown: &str) -> Result<&'a str, ErrorData> {
+    fn text(self, label: &str) -> Result<&'a str, ErrorData> {
         match self {
             Self::Text(text) => Ok(text.trim_matches([' ', '\t'])),
-            Self::Absent => Err(mismatch(shown, "is missing")),
-            Self::Unreadable => Err(mismatch(shown, "must be sent once, in visible ASCII")),
+            Self::Absent => Err(mismatch(label, "is missing")),
+            Self::Unreadable => Err(mismatch(label, "must be sent once, in visible ASCII")),
         }
     }
 }
@@ -100,7 +100,7 @@ fn mismatch(header: &str, what: &str) -> ErrorData {
     ErrorData::header_mismatch(format!("Header mismatch: {header} {what}"), None)
 }
 
-/// `=?base64?…?=` carries what a header can't; anything else is itself.
+/// Decodes `=?base64?…?=`, which carries what a header can't; any other text is literal.
 fn decode(text: &str) -> Option<Cow<'_, str>> {
     match text.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) {
         None => Some(Cow::Borrowed(text)),
@@ -114,7 +114,8 @@ fn matches_value(sent: &str, wanted: &Value) -> bool {
         Value::Bool(truth) => sent == if *truth { "true" } else { "false" },
         Value::Number(number) => match (number.as_i128(), sent.parse::<i128>()) {
             (Some(number), Ok(sent)) => number == sent,
-            // `42.0` is 42; but beyond this an `f64` no longer tells neighbours apart, and only the digits count.
+            // `42.0` equals 42. But above 2^53 an `f64` can't represent every integer, so only an exact integer
+            // matches.
             (Some(number), Err(_)) if number.unsigned_abs() > 1 << f64::MANTISSA_DIGITS => false,
             _ => sent.parse::<f64>().ok() == number.as_f64(),
         },
@@ -130,13 +131,14 @@ pub(crate) struct MirroredArgument {
 }
 
 impl MirroredArgument {
-    /// Every marked argument of a schema; only those below a chain of `properties` count, as the specification says.
+    /// Finds all marked arguments of a schema. Only those below a chain of `properties` count, as the specification
+    /// says.
     pub(crate) fn all(schema: &JsonObject) -> Result<Vec<Self>, InvalidSchema> {
         let mut found = Vec::new();
         collect(schema, &mut Vec::new(), &mut found)?;
         let mut names = BTreeSet::new();
         match found.iter().find(|argument| !names.insert(argument.header.to_ascii_lowercase())) {
-            Some(twice) => Err(InvalidSchema::Header { name: twice.header.clone() }),
+            Some(duplicate) => Err(InvalidSchema::Header { name: duplicate.header.clone() }),
             None => Ok(found),
         }
     }

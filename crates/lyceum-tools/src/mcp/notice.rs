@@ -1,4 +1,4 @@
-//! What a call says while it works: progress and log messages.
+//! Progress and log notifications of a call.
 
 use rmcp::model::{
     CustomNotification, ProgressNotification, ProgressNotificationParam, ProgressToken, ServerNotification,
@@ -32,7 +32,7 @@ impl Notice {
         )))
     }
 
-    /// The notification on the wire.
+    /// Converts it to the protocol's type.
     pub fn into_notification(self) -> ServerNotification {
         self.0
     }

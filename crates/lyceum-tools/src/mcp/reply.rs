@@ -1,4 +1,4 @@
-//! What goes back: one message, or a stream of notices that ends with it.
+//! The reply to a request: one message, or a stream of notifications that ends with the response.
 
 use std::{
     fmt,
@@ -19,13 +19,13 @@ use super::Notice;
 /// One message to the client.
 pub type Message = ServerJsonRpcMessage;
 
-/// What goes back for one request.
+/// The reply to one request.
 pub enum Reply {
-    /// The request never got as far as its method: it is malformed, or of a version or method that is not spoken.
+    /// The request was rejected before its method ran: malformed, or an unsupported version or method.
     Refused(Box<Message>),
-    /// The answer, at once.
+    /// One response.
     One(Box<Message>),
-    /// Notices, and the answer as the last message.
+    /// Notifications, with the response as the last message.
     Stream(BoxStream<'static, Message>),
 }
 
@@ -34,14 +34,14 @@ impl Reply {
         Self::Refused(Box::new(Message::error(error, id)))
     }
 
-    /// Waits for work that may report, and streams only when it has something to say before it ends.
-    pub(crate) async fn of_work(work: BoxFuture<'static, Message>, notices: mpsc::Receiver<Notice>) -> Self {
-        let mut working = CallStream { work: Some(work), notices, answer: None };
-        match working.next().await {
+    /// Waits for a call, and streams only if it sends a notification before it ends.
+    pub(crate) async fn of_call(work: BoxFuture<'static, Message>, notices: mpsc::Receiver<Notice>) -> Self {
+        let mut call = CallStream { work: Some(work), notices, response: None };
+        match call.next().await {
             Some(first) if matches!(first, Message::Notification(_)) => {
-                Self::Stream(stream::once(async { first }).chain(working).boxed())
+                Self::Stream(stream::once(async { first }).chain(call).boxed())
             }
-            Some(answer) => Self::One(Box::new(answer)),
+            Some(response) => Self::One(Box::new(response)),
             None => Self::Stream(stream::empty().boxed()),
         }
     }
@@ -57,7 +57,7 @@ impl fmt::Debug for Reply {
     }
 }
 
-/// An answer, or the error in its place.
+/// Wraps a result or an error in a message.
 pub(crate) fn message(result: Result<ServerResult, ErrorData>, id: RequestId) -> Message {
     match result {
         Ok(result) => Message::response(result, id),
@@ -65,33 +65,33 @@ pub(crate) fn message(result: Result<ServerResult, ErrorData>, id: RequestId) ->
     }
 }
 
-/// Work under way: yields its notices as they come, all of them before the answer.
+/// A call in progress: yields its notifications as they come, all of them before the response.
 struct CallStream {
     work: Option<BoxFuture<'static, Message>>,
     notices: mpsc::Receiver<Notice>,
-    answer: Option<Message>,
+    response: Option<Message>,
 }
 
 impl Stream for CallStream {
     type Item = Message;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Message>> {
-        if self.work.is_none() && self.answer.is_none() {
-            // The answer was the last message, even if something the work left behind still has notices to send.
+        if self.work.is_none() && self.response.is_none() {
+            // The response is always last, even if a task that the call spawned still sends notifications.
             return Poll::Ready(None);
         }
         if let Some(work) = self.work.as_mut()
-            && let Poll::Ready(answer) = work.as_mut().poll(cx)
+            && let Poll::Ready(response) = work.as_mut().poll(cx)
         {
-            self.answer = Some(answer);
-            // Dropping the work closes the channel, so that what is left in it can be read to its end.
+            self.response = Some(response);
+            // Dropping the call closes the channel, so that the rest of the queue can be drained.
             self.work = None;
         }
         match self.notices.poll_recv(cx) {
             Poll::Ready(Some(notice)) => Poll::Ready(Some(Message::notification(notice.into_notification()))),
-            // Work that has let go of its channel has nothing more to report, but may still be under way.
+            // A call that dropped its sender sends no more notifications, but may still be running.
             Poll::Ready(None) | Poll::Pending if self.work.is_some() => Poll::Pending,
-            Poll::Ready(None) | Poll::Pending => Poll::Ready(self.answer.take()),
+            Poll::Ready(None) | Poll::Pending => Poll::Ready(self.response.take()),
         }
     }
 }

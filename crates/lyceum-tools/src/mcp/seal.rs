@@ -1,5 +1,5 @@
-//! The state that a tool leaves with the client between two rounds, sealed so that it can't be changed, moved to
-//! another call or another caller, or used after its time.
+//! Seals the state that a client carries between two rounds of a call, so that it can't be changed, replayed for
+//! another call or caller, or used after it expires.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use serde_json::Value;
 
 use crate::Error;
 
-/// How long a person may take to answer.
+/// How long a user may take to respond.
 const STATE_TTL: Duration = Duration::from_secs(15 * 60);
 
-/// Seals and opens states with a key that only this server knows.
+/// Seals and opens state with a key of this server.
 #[derive(Debug, Clone)]
 pub struct Seal(RequestStateCodec);
 
 impl Seal {
-    /// A seal with that key.
+    /// Creates a seal with that key.
     pub fn new(key: [u8; 32]) -> Self {
         Self(RequestStateCodec::new_unchecked(key))
     }
@@ -30,13 +30,13 @@ impl Seal {
 
     pub(crate) fn open(&self, sealed: &str, caller: &Caller, bound_to: &Binding) -> Result<Value, ErrorData> {
         self.0.open_json_with(sealed, &bound_to.data(caller)).map_err(|_| {
-            let text = "requestState: is not one that this server gave for this call, or is too old; call again without it";
+            let text = "requestState: not issued by this server for this call, or expired; retry without it";
             ErrorData::invalid_params(text, None)
         })
     }
 }
 
-/// What a state is bound to beside its caller: the method, the name and the arguments.
+/// What a state is bound to, besides its caller: method, name and arguments.
 pub(crate) struct Binding {
     method: String,
     name: String,

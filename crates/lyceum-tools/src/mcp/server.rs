@@ -1,4 +1,4 @@
-//! What the server says of itself.
+//! The MCP server: identity, capabilities and budget.
 
 use std::sync::Arc;
 
@@ -8,73 +8,73 @@ use rmcp::model::{
     ResourcesCapability, ServerCapabilities, ToolsCapability,
 };
 
-use super::{Message, SUPPORTED_VERSIONS, Seal, encode::Stamp};
+use super::{Message, SUPPORTED_VERSIONS, Seal, encode::ServerInfoStamp};
 use crate::{ByteBudget, Hub, View};
 
-/// Who the server is.
+/// Identity of the server.
 #[derive(Debug, Clone)]
 pub struct Identity {
     /// Name, title, version.
     pub implementation: Implementation,
-    /// What a model should know before it uses the tools.
+    /// Instructions for the model.
     pub instructions: String,
 }
 
-/// The protocol over one hub.
+/// The MCP server over one hub.
 #[derive(Debug, Clone)]
 pub struct Mcp {
     pub(crate) hub: Arc<Hub>,
     pub(crate) identity: Arc<Identity>,
-    stamp: Arc<Stamp>,
+    stamp: Arc<ServerInfoStamp>,
     pub(crate) seal: Seal,
     budget: ByteBudget,
-    /// The part of it that strangers may spend.
-    strangers: ByteBudget,
+    /// The share of the budget for anonymous callers.
+    anonymous_budget: ByteBudget,
 }
 
 impl Mcp {
-    /// Speaks for `hub` under that name.
+    /// Serves `hub` under that identity.
     pub fn new(hub: Arc<Hub>, identity: Identity, seal: Seal) -> Self {
         let server_info = serde_json::to_value(&identity.implementation).unwrap_or_default();
-        let (identity, stamp) = (Arc::new(identity), Arc::new(Stamp::new(server_info)));
+        let (identity, stamp) = (Arc::new(identity), Arc::new(ServerInfoStamp::new(server_info)));
         let budget = ByteBudget::new(usize::MAX);
-        Self { hub, identity, stamp, seal, strangers: budget.clone(), budget }
+        Self { hub, identity, stamp, seal, anonymous_budget: budget.clone(), budget }
     }
 
-    /// Bounds what is held for all clients together: their subscriptions, and whatever else a door counts. Strangers may spend
-    /// half of it.
+    /// Limits the bytes held for all clients together: subscriptions, and buffers that a transport counts. Anonymous
+    /// callers may use half of it.
     pub fn within(mut self, max_bytes: usize) -> Self {
         self.budget = ByteBudget::new(max_bytes);
-        self.strangers = self.budget.share(max_bytes / 2);
+        self.anonymous_budget = self.budget.share(max_bytes / 2);
         self
     }
 
-    /// What may be held for that caller.
+    /// The budget for that caller.
     pub fn budget_of(&self, caller: &Caller) -> &ByteBudget {
-        if caller.is_anonymous() { &self.strangers } else { &self.budget }
+        if caller.is_anonymous() { &self.anonymous_budget } else { &self.budget }
     }
 
-    /// What is held for all clients together.
+    /// The budget for all clients together.
     pub fn budget(&self) -> &ByteBudget {
         &self.budget
     }
 
-    /// The hub it speaks for.
+    /// The hub it serves.
     pub fn hub(&self) -> &Arc<Hub> {
         &self.hub
     }
 
-    /// Who the server is.
+    /// The identity of the server.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// A message of the modern era as compact JSON, with the server's name on an answer.
+    /// Encodes a message of MCP 2026-07-28 as compact JSON, with `serverInfo` in a response.
     pub fn encode(&self, message: Message) -> Vec<u8> {
         self.stamp.encode(message)
     }
 
-    /// What whoever has this view can ask of the server, the same in every era.
+    /// The capabilities as a caller with this view sees them, the same in every protocol version.
     pub fn capabilities(&self, view: &View) -> ServerCapabilities {
         let mut tools = ToolsCapability::default();
         tools.list_changed = Some(true);

@@ -1,4 +1,4 @@
-//! The protocol's verbs over a view, the same for every era.
+//! MCP methods over a view, the same for every protocol version.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub fn list_prompts(view: &View, cursor: Option<&str>) -> Result<ListPromptsResu
     Ok(ListPromptsResult { next_cursor: page.next, ..ListPromptsResult::with_all_items(prompts) })
 }
 
-/// `tools/call`, with the faults told as the tool's document says.
+/// `tools/call`, with errors reported as the tool declares.
 pub async fn call_tool(
     view: &View,
     name: &str,
@@ -52,15 +52,13 @@ pub async fn call_tool(
     context: CallContext,
 ) -> Result<Outcome<CallToolResult>, Error> {
     match view.call(name, arguments, context).await {
-        Err(error) if is_for_the_model(&error, view.faults_of(name)) => {
-            Ok(Outcome::Done(failed_result(&error)))
-        }
+        Err(error) if is_result(&error, view.faults_of(name)) => Ok(Outcome::Done(failed_result(&error))),
         outcome => outcome,
     }
 }
 
-/// A client that can't do what is needed is told so by the protocol, and a name that is not there has no document.
-fn is_for_the_model(error: &Error, faults: Faults) -> bool {
+/// A missing client capability is a protocol error, and an unknown tool declares nothing.
+fn is_result(error: &Error, faults: Faults) -> bool {
     let in_result = match faults {
         Faults::InResult => true,
         Faults::InResultUnlessDenied => !matches!(error, Error::Denied(_)),
@@ -97,14 +95,14 @@ pub async fn get_prompt(
     view.prompt(name, arguments?, context).await
 }
 
-/// A method of an extension.
-pub async fn perform(
+/// Calls an extension method.
+pub async fn call_method(
     view: &View,
     method: &str,
     params: JsonObject,
     context: CallContext,
 ) -> Result<JsonObject, Error> {
-    view.perform(method, params, context).await
+    view.call_method(method, params, context).await
 }
 
 /// `completion/complete`.

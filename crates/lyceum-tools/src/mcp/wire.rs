@@ -1,4 +1,4 @@
-//! Our nouns in the protocol's words.
+//! Conversion to protocol types.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use rmcp::model::{ClientCapabilities, InputRequest, Tool, ToolAnnotations};
 
 use crate::{Effect, ToolSpec};
 
-/// A tool as `tools/list` shows it.
+/// A tool as it appears in `tools/list`.
 pub(crate) fn wire_tool(spec: &ToolSpec) -> Tool {
     let mut tool =
         Tool::new(spec.name.clone(), spec.description.clone(), Arc::new(spec.input_schema.clone()));
@@ -21,7 +21,7 @@ pub(crate) fn wire_tool(spec: &ToolSpec) -> Tool {
     tool
 }
 
-/// Adds to `missing` what the client would need to answer `request` and did not declare.
+/// Adds the capabilities that `request` needs and the client did not declare to `missing`.
 pub(crate) fn require(missing: &mut ClientCapabilities, client: &ClientCapabilities, request: &InputRequest) {
     match request {
         InputRequest::Elicitation(_) if client.elicitation.is_none() => {
@@ -37,7 +37,7 @@ pub(crate) fn require(missing: &mut ClientCapabilities, client: &ClientCapabilit
     }
 }
 
-/// The capabilities in a sentence.
+/// The names of the capabilities, for an error message.
 pub(crate) fn describe(needed: &ClientCapabilities) -> String {
     let names = [
         (needed.elicitation.is_some(), "elicitation"),

@@ -1,4 +1,4 @@
-//! Arguments are checked before the tool runs, and the message names the field.
+//! Arguments are validated before the tool runs, and errors name the field.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ fn client() -> Client {
     Client::of(Registry::builder().tool::<Find>(&SHELF, &10.into()).unwrap().build())
 }
 
-/// The field and the message that bad arguments are refused with.
+/// The field and the message of the validation error.
 async fn refused(arguments: &Value) -> (String, String) {
     match client().view().call("find", object(arguments.clone()), CallContext::default()).await {
         Err(Error::Invalid { field, message }) => (field, message),
@@ -67,11 +67,11 @@ async fn refused(arguments: &Value) -> (String, String) {
     }
 }
 
-/// The arguments are refused with that message, which begins with the first field at fault.
-async fn check(arguments: Value, told: &str) {
+/// Checks the message of the validation error, which starts with the first invalid field.
+async fn check(arguments: Value, expected: &str) {
     let (field, message) = refused(&arguments).await;
-    assert_eq!(message, told, "{arguments}");
-    assert_eq!(field, told.split(": ").next().unwrap(), "{arguments}");
+    assert_eq!(message, expected, "{arguments}");
+    assert_eq!(field, expected.split(": ").next().unwrap(), "{arguments}");
 }
 
 #[tokio::test]
@@ -140,11 +140,11 @@ async fn several_faults_are_told_at_once() {
     check(arguments, &told.join("; ")).await;
 }
 
-/// However large the arguments are, what is said about them stays short enough to read.
+/// Checks that the error message stays short, however large the arguments are.
 async fn check_short(arguments: Value) {
     let (field, message) = refused(&arguments).await;
-    for told in [field, message] {
-        assert!(told.chars().count() < 2_000, "{} characters", told.chars().count());
+    for text in [field, message] {
+        assert!(text.chars().count() < 2_000, "{} characters", text.chars().count());
     }
 }
 
@@ -199,9 +199,9 @@ async fn an_argument_of_a_tool_that_takes_none_is_named() {
         json!({ "type": "object", "additionalProperties": false }),
         json!({ "type": "object", "properties": {}, "additionalProperties": false }),
     ] {
-        let check = crate::schema::ArgumentCheck::new(&object(schema)).unwrap();
-        let Err(Error::Invalid { field, message }) = check.check(&json!({ "x": 1 })) else {
-            panic!("an argument that there is not was taken");
+        let validator = crate::schema::ArgumentValidator::new(&object(schema)).unwrap();
+        let Err(Error::Invalid { field, message }) = validator.validate(&json!({ "x": 1 })) else {
+            panic!("an unknown argument was accepted");
         };
         assert_eq!(field, "arguments.x");
         assert!(message.starts_with("arguments.x: "), "{message}");

@@ -1,4 +1,4 @@
-//! What is recorded of calls, and that a call waits for it.
+//! Which calls are recorded, and that a call waits for its record.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use super::{Client, access, said, spec, tool};
 use crate::{AuditEvent, AuditSink, CallContext, Effect, Error, ToolEntry, ToolSpec};
 
-/// What was recorded, and what events wait for until they are on disk.
+/// The recorded events, and a semaphore that delays them until they are "on disk".
 #[derive(Clone)]
 struct Log {
     lines: Arc<Mutex<Vec<String>>>,
@@ -39,7 +39,7 @@ impl Log {
         self.lines.lock().unwrap().clone()
     }
 
-    /// Someone before a server with these tools.
+    /// A client of a server with these tools.
     fn client(&self, tools: impl IntoIterator<Item = ToolEntry>) -> Client {
         let registry = super::tools(tools).audited_by(Some(self.sink()));
         Client::of(registry).called_by(Caller::known("alice", Tier::Public, [MCP_READ]))
@@ -67,7 +67,7 @@ async fn an_answer_to_a_call_that_writes_comes_after_its_event_is_on_disk() {
     let log = Log::new(0);
     let view = log.client([tool(writing("write"))]).view();
     let mut call = view.call("write", Default::default(), CallContext::default()).boxed();
-    assert!(poll_immediate(&mut call).await.is_none(), "answered before the event is on disk");
+    assert!(poll_immediate(&mut call).await.is_none(), "the call returned before its event was on disk");
     assert_eq!(log.lines(), ["write done"]);
     log.disk.add_permits(1);
     assert!(call.await.is_ok());

@@ -1,4 +1,4 @@
-//! When the registry changes, those who listen hear of what they asked for, and of no more.
+//! When the registry changes, subscribers are notified of what they asked for, and of nothing else.
 
 use futures::{FutureExt, StreamExt, stream::BoxStream};
 use lyceum_model::{Access, Tier};
@@ -61,14 +61,14 @@ fn a_tool_that_others_may_use_is_a_change_for_them() {
     check(super::tools([tool(spec("a"))]), super::tools([tool(members)]), &[Change::Tools]);
 }
 
-/// Listens for what is wanted; gives the acknowledgement and what follows.
+/// Subscribes; returns the acknowledgement and the stream that follows.
 async fn listen(client: &Client, wanted: Value) -> (Value, BoxStream<'static, Message>) {
     let reply = client.reply("subscriptions/listen", json!({ "notifications": wanted })).await;
     let Reply::Stream(mut messages) = reply else { panic!("{reply:?}") };
     (client.read(messages.next().await.unwrap()), messages)
 }
 
-/// What is there to hear now, each as its method and, where there is one, its address.
+/// The notifications that are pending, each as its method and, if it has one, its URI.
 fn heard(client: &Client, messages: &mut BoxStream<'static, Message>) -> Vec<String> {
     let next = || messages.next().now_or_never().flatten();
     std::iter::from_fn(next)

@@ -1,4 +1,4 @@
-//! Our codes and errors in JSON-RPC: clients match on these, so each is a promise.
+//! Error codes in JSON-RPC. Clients match on these, so each is a promise.
 
 use lyceum_model::{Domain, ErrorCode, Scope, Tier};
 
@@ -84,7 +84,7 @@ fn an_error_that_the_model_reads_carries_its_code_too() {
     "#);
 }
 
-/// What a client is told is short, however much it sent.
+/// Checks that the response is short, however large the request.
 async fn check_short(method: &str, params: serde_json::Value) {
     let client = Client::of(crate::Registry::builder().build());
     let answer = client.ask(method, params).await.to_string();

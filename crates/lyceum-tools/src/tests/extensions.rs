@@ -1,4 +1,4 @@
-//! Extensions: declared to whoever may use them, their methods worked like any other.
+//! Extensions: declared to callers who may use them; their methods run like any other.
 
 mod naming;
 
@@ -13,12 +13,12 @@ use crate::{Change, Error, ExtensionEntry, Hub, MethodEntry, Registry, View};
 
 const ATTIC: Domain = Domain::from_static("attic");
 
-/// A method that answers with its parameters.
+/// A method that returns its parameters.
 fn echo(access: Access, name: &str) -> MethodEntry {
     MethodEntry::new(access, name, |_, params| async move { Ok(object(json!({ "said": params }))) })
 }
 
-/// A method that ends so.
+/// A method that ends with that result.
 fn ending(name: &str, end: impl Fn() -> Result<Value, Error> + Send + Sync + 'static) -> MethodEntry {
     MethodEntry::new(Access::public(SHELF), name, move |_, _| {
         let end = end();
@@ -35,7 +35,7 @@ fn registry(extensions: impl IntoIterator<Item = ExtensionEntry>) -> Registry {
     extensions.into_iter().fold(Registry::builder(), |all, entry| all.extension(entry).unwrap()).build()
 }
 
-/// A server with one open extension of those methods.
+/// A server with one public extension with those methods.
 fn open(methods: impl IntoIterator<Item = MethodEntry>) -> Client {
     Client::of(registry([extension(Access::public(SHELF), "org.example/echo", methods)]))
 }
@@ -73,7 +73,7 @@ async fn a_method_is_answered_as_any_other_is() {
 async fn what_the_work_says_of_its_result_stands() {
     let own =
         json!({ "resultType": "other", "_meta": { "org.example/mood": "calm" }, "cacheScope": "private" });
-    let method = ending("echo/own", move || Ok(own.clone())).kept_for(Duration::from_millis(1_500));
+    let method = ending("echo/own", move || Ok(own.clone())).cached_for(Duration::from_millis(1_500));
     let answer = open([method]).ask("echo/own", json!({})).await;
     insta::assert_json_snapshot!(answer, @r#"
     {
@@ -91,11 +91,11 @@ async fn what_the_work_says_of_its_result_stands() {
     assert_eq!(empty.ask("echo/empty", json!({})).await, json!({ "resultType": "complete" }));
 }
 
-/// For whom a result may be kept, of a method that says how long, beside something on those terms.
-async fn check_kept(beside: Access, scope: &str) {
-    let method = echo(Access::public(SHELF), "echo/say").kept_for(Duration::from_secs(300));
+/// Checks the cache scope of a method with a TTL, in a registry that also has a resource with that access.
+async fn check_kept(other: Access, scope: &str) {
+    let method = echo(Access::public(SHELF), "echo/say").cached_for(Duration::from_secs(300));
     let entry = extension(Access::public(SHELF), "org.example/echo", [method]);
-    let builder = Registry::builder().resource(resource(beside, "kb://a")).unwrap();
+    let builder = Registry::builder().resource(resource(other, "kb://a")).unwrap();
     let client = Client::of(builder.extension(entry).unwrap().build());
     let answer = client.ask("echo/say", json!({})).await;
     assert_eq!((&answer["ttlMs"], &answer["cacheScope"]), (&json!(300_000), &json!(scope)));
@@ -152,7 +152,7 @@ async fn parameters_and_results_can_be_types() {
     }
     "#);
     let bare = client.ask("sum/bare", json!({ "a": 2, "b": 3 })).await;
-    assert_eq!(bare["error"]["code"], -32603, "a number is no result: {bare}");
+    assert_eq!(bare["error"]["code"], -32603, "a number is not a valid result: {bare}");
 }
 
 async fn check_error(error: impl Fn() -> Error + Send + Sync + 'static, code: i64) {
@@ -164,8 +164,8 @@ async fn check_error(error: impl Fn() -> Error + Send + Sync + 'static, code: i6
 async fn errors_go_through_the_one_table() {
     check_error(|| Error::ResourceNotFound { uri: "kb://a".to_owned() }, -32602).await;
     check_error(|| Error::Failed { code: ErrorCode::NotFound, message: "why".to_owned() }, -32602).await;
-    check_error(|| Error::invalid("params.uri", "params.uri: is no address"), -32602).await;
-    check_error(|| crate::PageFault.into(), -32602).await;
+    check_error(|| Error::invalid("params.uri", "params.uri: is not a URI"), -32602).await;
+    check_error(|| crate::InvalidCursor.into(), -32602).await;
     check_error(|| Error::internal("the key is 1234"), -32603).await;
     check_error(|| Error::Failed { code: ErrorCode::Unavailable, message: "why".to_owned() }, 5030).await;
 }
@@ -200,7 +200,7 @@ async fn progress_is_told_before_the_answer() {
     assert_eq!(methods, ["notifications/progress", ""]);
 }
 
-/// The ids that are declared to that caller, and the error code of `echo/say`, if there is one.
+/// The ids declared to that caller, and the error code of `echo/say`, if there is one.
 async fn seen(client: &Client) -> (Value, Value) {
     let declared = client.ask("server/discover", json!({})).await["capabilities"]["extensions"].clone();
     (declared, client.ask("echo/say", json!({})).await["error"]["code"].clone())
@@ -216,11 +216,11 @@ async fn an_extension_is_declared_to_those_who_may_use_it() {
     };
     let client = of(Access::public(SHELF), Access::public(SHELF));
     assert_eq!(seen(&client).await, (declared.clone(), Value::Null));
-    // What is not declared is not there.
+    // A method of an undeclared extension is unknown.
     let client = of(members(), Access::public(SHELF));
     assert_eq!(seen(&client).await, (Value::Null, json!(-32601)));
     assert_eq!(seen(&client.called_by(Caller::trusted())).await, (declared.clone(), Value::Null));
-    // What is declared and not for this caller says what it needs.
+    // A method of a declared extension says what the caller is missing.
     let client = of(Access::public(SHELF), members());
     assert_eq!(seen(&client).await, (declared.clone(), json!(4031)));
     assert_eq!(seen(&client.called_by(Caller::trusted())).await, (declared, Value::Null));
@@ -241,8 +241,8 @@ async fn a_service_alone_has_its_own_extensions_only() {
     ] {
         let view = View::of_service(client.hub().registry(), client.caller.clone(), service).unwrap();
         assert_eq!(view.extensions().map(ExtensionEntry::id).collect::<Vec<_>>(), [id]);
-        assert!(view.perform(own, Default::default(), Default::default()).await.is_ok());
-        let error = view.perform(other, Default::default(), Default::default()).await.unwrap_err();
+        assert!(view.call_method(own, Default::default(), Default::default()).await.is_ok());
+        let error = view.call_method(other, Default::default(), Default::default()).await.unwrap_err();
         assert_eq!((view.has_method(other), error.code()), (false, ErrorCode::MethodNotAllowed), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The gate: what a caller may not use is not shown, and called all the same says all that is missing.
+//! The gate: entries that a caller may not use are not listed, and calling one says everything that is missing.
 
 use lyceum_model::{Access, Caller, Domain, Scope, Tier};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Client, access, family, prompt, resource, spec, tool};
 use crate::{Faults, Registry, ToolSpec, View, mcp::WirePrompt};
 
-/// One thing of each kind, all on the same terms.
+/// One entry of each kind, all with the same access.
 fn guarded(access: &Access) -> Registry {
     let told = ToolSpec { access: access.clone(), ..spec("told") };
     let raised = ToolSpec { faults: Faults::AsProtocolError, access: access.clone(), ..spec("raised") };
@@ -24,7 +24,7 @@ fn alice(tier: Tier, scopes: &[&str]) -> Caller {
     Caller::known("alice", tier, scopes.iter().map(|scope| Scope::parse(scope).unwrap()))
 }
 
-/// Everything is listed and can be called; or nothing is, and each call says that it needs `missing`.
+/// Checks that everything is listed and can be called; or that nothing is, and each call says that it needs `missing`.
 async fn check(caller: &Caller, access: &Access, missing: Option<&str>) {
     let client = Client::of(guarded(access)).called_by(caller.clone());
     let lists = [
@@ -154,7 +154,7 @@ async fn what_may_not_be_used_can_not_be_told_from_what_is_not_there() {
     }
 }
 
-/// The lists of a server that offers tools on those terms may be kept for everyone, or for the caller alone.
+/// Checks the cache scope of the lists of a server whose tools have those access rules.
 async fn check_kept(terms: &[Access], scope: &str) {
     let entry = |(number, access): (usize, &Access)| {
         tool(ToolSpec { access: access.clone(), ..spec(&format!("tool-{number}")) })

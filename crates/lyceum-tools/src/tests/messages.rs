@@ -1,4 +1,4 @@
-//! Bytes that are no message are refused with the code that JSON-RPC has for it, and with the id where there is one.
+//! Invalid messages are rejected with the code of JSON-RPC, and with the id if there is one.
 
 use serde_json::{Value, json};
 
@@ -39,9 +39,9 @@ fn what_is_no_single_object_is_an_invalid_request() {
     check("[]", INVALID_REQUEST, "batches are not supported", &Value::Null);
     let fields = r#"["2.0", 1, "tools/list", {}, null, null]"#;
     check(fields, INVALID_REQUEST, "batches are not supported", &Value::Null);
-    check("5", INVALID_REQUEST, "a message is a JSON object", &Value::Null);
-    check("null", INVALID_REQUEST, "a message is a JSON object", &Value::Null);
-    check(r#""text""#, INVALID_REQUEST, "a message is a JSON object", &Value::Null);
+    check("5", INVALID_REQUEST, "a message must be a JSON object", &Value::Null);
+    check("null", INVALID_REQUEST, "a message must be a JSON object", &Value::Null);
+    check(r#""text""#, INVALID_REQUEST, "a message must be a JSON object", &Value::Null);
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn an_envelope_that_is_not_good_is_refused_under_its_id() {
         &json!("a"),
     );
     let twice = r#"{"jsonrpc":"2.0","id":7,"method":"x","method":"y"}"#;
-    check(twice, INVALID_REQUEST, "the message is not of the form", &json!(7));
+    check(twice, INVALID_REQUEST, "the message is not a valid JSON-RPC message", &json!(7));
 }
 
 #[test]

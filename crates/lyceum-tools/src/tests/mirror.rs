@@ -1,4 +1,4 @@
-//! The headers that repeat parts of a request must say what the body says.
+//! Mirrored headers must match the body.
 
 use lyceum_model::Access;
 use serde_json::{Value, json};
@@ -9,7 +9,8 @@ use crate::{
     mcp::{Header, JsonObject, Mirror, Reply},
 };
 
-/// A tool whose arguments are repeated in headers: text, a number, a truth, and text inside; and an extension.
+/// A tool whose arguments are mirrored in headers (a string, an integer, a boolean, a nested string), and an
+/// extension.
 fn routed() -> Client {
     let input_schema = object(json!({
         "type": "object",
@@ -27,7 +28,7 @@ fn routed() -> Client {
     Client::of(builder.extension(notes.method(get)).unwrap().build())
 }
 
-/// Sends a request with exactly those headers; it is answered, or refused for the reason given.
+/// Sends a request with exactly those headers; checks that it is accepted, or rejected for that reason.
 async fn check_request(method: &str, params: Value, headers: &[(&str, &str)], refused: Option<&str>) {
     let lookup = |name: &str| {
         let mut sent = headers.iter().filter(|(header, _)| header.eq_ignore_ascii_case(name));
@@ -68,12 +69,12 @@ async fn version_method_and_name_are_repeated() {
     check(&[CALL, ROUTE], Some("MCP-Protocol-Version is missing")).await;
     check(&[VERSION, ROUTE], Some("Mcp-Method is missing")).await;
     check(&[VERSION, CALL], Some("Mcp-Name is missing")).await;
-    let other = "MCP-Protocol-Version does not say what the body says";
+    let other = "MCP-Protocol-Version does not match the body";
     check(&[("MCP-Protocol-Version", "2025-11-25"), CALL, ROUTE], Some(other)).await;
-    let other = "Mcp-Method does not say what the body says";
+    let other = "Mcp-Method does not match the body";
     check(&[VERSION, ("Mcp-Method", "tools/list"), ROUTE], Some(other)).await;
     check(&[VERSION, ("Mcp-Method", "TOOLS/CALL"), ROUTE], Some(other)).await;
-    let other = "Mcp-Name does not say what the body says";
+    let other = "Mcp-Name does not match the body";
     check(&[VERSION, CALL, ("Mcp-Name", "other")], Some(other)).await;
     check(&[VERSION, CALL, ("Mcp-Name", "")], Some(other)).await;
     check(&[VERSION, CALL, ROUTE, ROUTE], Some("Mcp-Name must be sent once, in visible ASCII")).await;
@@ -86,7 +87,7 @@ async fn a_list_has_no_name_and_a_resource_is_named_by_its_address() {
     check_request("tools/list", json!({}), &[VERSION, list], None).await;
     let (uri, read) = (json!({ "uri": "kb://a" }), ("Mcp-Method", "resources/read"));
     check_request("resources/read", uri.clone(), &[VERSION, read, ("Mcp-Name", "kb://a")], None).await;
-    let other = Some("Mcp-Name does not say what the body says");
+    let other = Some("Mcp-Name does not match the body");
     check_request("resources/read", uri, &[VERSION, read, ("Mcp-Name", "kb://b")], other).await;
 }
 
@@ -102,13 +103,13 @@ async fn a_method_of_an_extension_needs_no_name_but_one_that_is_sent_must_be_in_
     check(both(), &[("Mcp-Name", "n")], None).await;
     check(both(), &[("Mcp-Name", "=?base64?bm90ZTovL8Ok?=")], None).await;
     check(json!({ "id": 7 }), &[("Mcp-Name", "7")], None).await;
-    let other = Some("Mcp-Name does not say what the body says");
+    let other = Some("Mcp-Name does not match the body");
     check(both(), &[("Mcp-Name", "m")], other).await;
     check(json!({ "uri": "note://a" }), &[("Mcp-Name", "note://b")], other).await;
     check_request("notes/get", both(), &[VERSION], Some("Mcp-Method is missing")).await;
 }
 
-/// Calls the tool with those arguments and, beside the usual headers, that one.
+/// Calls the tool with those arguments and, besides the required headers, that one.
 async fn check(arguments: Value, header: (&str, &str), refused: Option<&str>) {
     let params = json!({ "name": "route", "arguments": arguments });
     check_request("tools/call", params, &[VERSION, CALL, ROUTE, header], refused).await;
@@ -116,14 +117,14 @@ async fn check(arguments: Value, header: (&str, &str), refused: Option<&str>) {
 
 #[tokio::test]
 async fn an_argument_is_repeated_as_it_is() {
-    let other = Some("Mcp-Param-Region does not say what the body says");
+    let other = Some("Mcp-Param-Region does not match the body");
     check(json!({ "region": "eu" }), ("Mcp-Param-Region", "eu"), None).await;
     check(json!({ "region": "eu" }), ("mcp-param-region", " eu\t"), None).await;
     check(json!({ "region": "eu" }), ("Mcp-Param-Region", "EU"), other).await;
     check(json!({ "region": "eu" }), ("Mcp-Param-Region", ""), other).await;
     check(json!({ "region": "eu" }), ("X-Other", "eu"), Some("Mcp-Param-Region is missing")).await;
     check(json!({ "urgent": true }), ("Mcp-Param-Urgent", "true"), None).await;
-    let urgent = Some("Mcp-Param-Urgent does not say what the body says");
+    let urgent = Some("Mcp-Param-Urgent does not match the body");
     check(json!({ "urgent": true }), ("Mcp-Param-Urgent", "1"), urgent).await;
     check(json!({ "urgent": false }), ("Mcp-Param-Urgent", "true"), urgent).await;
     check(json!({ "where": { "zone": "a" } }), ("Mcp-Param-Zone", "a"), None).await;
@@ -132,7 +133,7 @@ async fn an_argument_is_repeated_as_it_is() {
 
 #[tokio::test]
 async fn what_a_header_can_not_carry_comes_in_base64() {
-    let other = Some("Mcp-Param-Region does not say what the body says");
+    let other = Some("Mcp-Param-Region does not match the body");
     check(json!({ "region": "größe" }), ("Mcp-Param-Region", "=?base64?Z3LDtsOfZQ==?="), None).await;
     check(json!({ "region": " eu " }), ("Mcp-Param-Region", "=?base64?IGV1IA==?="), None).await;
     check(json!({ "region": " eu " }), ("Mcp-Param-Region", " eu "), other).await;
@@ -148,7 +149,7 @@ async fn what_a_header_can_not_carry_comes_in_base64() {
 
 #[tokio::test]
 async fn a_number_is_the_same_however_it_is_written() {
-    let other = Some("Mcp-Param-Count does not say what the body says");
+    let other = Some("Mcp-Param-Count does not match the body");
     check(json!({ "count": 42 }), ("Mcp-Param-Count", "42"), None).await;
     check(json!({ "count": 42 }), ("Mcp-Param-Count", "42.0"), None).await;
     check(json!({ "count": 42.0 }), ("Mcp-Param-Count", "42"), None).await;
@@ -161,7 +162,7 @@ async fn a_number_is_the_same_however_it_is_written() {
 
 #[tokio::test]
 async fn two_large_numbers_are_not_taken_for_one() {
-    let other = Some("Mcp-Param-Count does not say what the body says");
+    let other = Some("Mcp-Param-Count does not match the body");
     check(json!({ "count": 9_007_199_254_740_993_i64 }), ("Mcp-Param-Count", "9007199254740993"), None).await;
     check(json!({ "count": 9_007_199_254_740_993_i64 }), ("Mcp-Param-Count", "9007199254740992"), other)
         .await;
@@ -169,7 +170,7 @@ async fn two_large_numbers_are_not_taken_for_one() {
 
 #[tokio::test]
 async fn a_header_without_its_argument_is_refused() {
-    let alone = Some("Mcp-Param-Region is sent, but the body has no such argument");
+    let alone = Some("Mcp-Param-Region is sent, but the body lacks that argument");
     check(json!({}), ("Mcp-Param-Region", "eu"), alone).await;
     check(json!({ "region": null }), ("Mcp-Param-Region", "null"), alone).await;
     let twice = [VERSION, CALL, ROUTE, ("Mcp-Param-Region", "eu"), ("Mcp-Param-Region", "eu")];

@@ -1,4 +1,4 @@
-//! What a call says while it works: only what was asked for, all of it before the answer, never too much.
+//! Notifications of a call: only what the client asked for, all of it before the response, and never too much.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use crate::{LogLevel, ToolEntry, mcp::Reply};
 
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// A tool that tells its progress and logs once at each of three levels, resting in between.
+/// A tool that reports progress and logs once at each of three levels, yielding in between.
 fn chatty() -> ToolEntry {
     ToolEntry::new(spec("chatty"), |call, _| async move {
         call.log(LogLevel::Debug, "begins");
@@ -24,7 +24,7 @@ fn chatty() -> ToolEntry {
     .unwrap()
 }
 
-/// A line for each message: the progress, the level of a log message, or the answer.
+/// A line for each message: the progress, the level of a log message, or the response.
 async fn told(client: Client) -> Vec<String> {
     let messages = client.messages("tools/call", json!({ "name": "chatty" })).await;
     let line = |message: &Value| match message["method"].as_str() {
@@ -136,11 +136,11 @@ async fn nothing_comes_after_the_answer() {
     });
     let client = Client::of(tools([leaky])).saying("progressToken", json!("p"));
     let Reply::Stream(mut messages) = client.reply("tools/call", json!({ "name": "leaky" })).await else {
-        panic!("there is something to say before the answer");
+        panic!("expected a notification before the response");
     };
     assert_eq!(client.read(messages.next().await.unwrap())["method"], "notifications/progress");
     assert_eq!(super::said_in(&client.read(messages.next().await.unwrap())["result"]), "done");
     kept.lock().unwrap().as_ref().unwrap().progress(2.0, None, None);
-    let late = messages.next().now_or_never().expect("the stream is at its end");
+    let late = messages.next().now_or_never().expect("the stream has not ended");
     assert!(late.is_none(), "{late:?}");
 }

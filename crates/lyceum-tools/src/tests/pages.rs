@@ -1,4 +1,4 @@
-//! Lists come in pages that stay good while the list changes.
+//! Lists are paginated, and cursors stay valid while the list changes.
 
 use lyceum_model::Access;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn numbered(numbers: impl Iterator<Item = usize>) -> Registry {
     tools(numbers.map(|number| tool(spec(&name(number)))))
 }
 
-/// The names on a page and the cursor of the next.
+/// The names on a page, and the cursor of the next.
 async fn page(client: &Client, cursor: Option<&Value>) -> (Vec<String>, Option<Value>) {
     let answer = client.ask("tools/list", json!({ "cursor": cursor })).await;
     let tools = answer["tools"].as_array().unwrap_or_else(|| panic!("{answer}"));
@@ -29,7 +29,7 @@ async fn the_pages_together_are_the_list() {
         let (mut all, mut next) = page(&client, None).await;
         while let Some(cursor) = next {
             let (names, after) = page(&client, Some(&cursor)).await;
-            assert!(!names.is_empty(), "a page of nothing, of {total}");
+            assert!(!names.is_empty(), "an empty page, of {total}");
             all.extend(names);
             next = after;
         }
@@ -37,7 +37,7 @@ async fn the_pages_together_are_the_list() {
     }
 }
 
-/// Reads the first page, changes the list, and reads on: the second page is `second`.
+/// Reads the first page, changes the list, and reads on; the second page must be `second`.
 async fn check(after: impl Iterator<Item = usize>, second: impl Iterator<Item = usize>) {
     let client = Client::of(numbered(0..150));
     let (first, next) = page(&client, None).await;
@@ -50,12 +50,12 @@ async fn check(after: impl Iterator<Item = usize>, second: impl Iterator<Item = 
 
 #[tokio::test]
 async fn none_is_lost_or_seen_twice_while_the_list_changes() {
-    // Entries go: before the cursor, the very one that the cursor names, after it.
+    // Entries are removed: before the cursor, the one that the cursor names, after it.
     check((0..150).filter(|n| *n != 50), 100..150).await;
     check((0..150).filter(|n| *n != 99), 100..150).await;
     check((0..150).filter(|n| *n != 100), 101..150).await;
     check(0..50, 0..0).await;
-    // Entries come: at the end.
+    // Entries are added at the end.
     check(0..160, 100..160).await;
 }
 
@@ -115,7 +115,7 @@ async fn a_cursor_that_is_not_text_of_ours_is_refused() {
 
 #[tokio::test]
 async fn a_cursor_of_another_server_is_refused() {
-    // {"page":2} in Base64, as others write theirs.
+    // {"page":2} in Base64, as other servers encode theirs.
     check_refused(json!("eyJwYWdlIjoyfQ")).await;
 }
 

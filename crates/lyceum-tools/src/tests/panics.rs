@@ -1,4 +1,4 @@
-//! No panic reaches a client, and the server goes on.
+//! No panic reaches a client, and the server keeps running.
 
 use lyceum_model::Access;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{
     mcp::{PromptArgument, ResourceTemplate, WirePrompt, WireResource},
 };
 
-/// Everything that can be asked for panics, at once or after a while; only the tool `good` is good.
+/// Everything panics, at once or after a while, except the tool `good`.
 fn client() -> Client {
     let open = || Access::public(SHELF);
     let panics = |spec: ToolSpec| ToolEntry::new(spec, |_, _| async { panic!("the key is 1234") }).unwrap();
@@ -39,7 +39,7 @@ fn client() -> Client {
     Client::of(registry.unwrap().build())
 }
 
-/// The panic is a fault of ours that gives nothing away, and the next call is answered.
+/// Checks that the panic is an internal error that reveals nothing, and that the next call succeeds.
 async fn check(method: &str, params: Value) {
     let client = client();
     let answer = client.ask(method, params.clone()).await;

@@ -1,4 +1,4 @@
-//! Prompts: their arguments are text, the required ones are named when missing, and all can be completed.
+//! Prompts: arguments are strings, missing required ones are named, and all can be completed.
 
 use lyceum_model::Access;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{
     mcp::{PromptArgument, WirePrompt},
 };
 
-/// A prompt that must know the plant and may know the place.
+/// A prompt with a required argument `plant` and an optional `place`.
 fn greet() -> PromptEntry {
     let plant = PromptArgument::new("plant").with_required(true);
     let arguments = vec![PromptArgument::new("place"), plant];
@@ -52,7 +52,7 @@ async fn a_required_argument_that_is_missing_is_named() {
           "error_code": "VALIDATION_ERROR",
           "field": "arguments.plant"
         },
-        "message": "arguments.plant: this prompt needs it"
+        "message": "arguments.plant: is required by this prompt"
       }
     }
     "#);
@@ -90,7 +90,7 @@ async fn an_unknown_prompt_is_not_found() {
     "#);
 }
 
-/// Completes an argument of a prompt that knows these values.
+/// Completes an argument of a prompt that suggests these values.
 async fn complete(values: &[&str], argument: &str, typed: &str) -> Value {
     let values: Vec<String> = values.iter().map(|value| (*value).to_owned()).collect();
     let greet = greet().completed_by(move |argument, typed| {
@@ -133,7 +133,7 @@ async fn an_unknown_argument_can_not_be_completed() {
           "error_code": "VALIDATION_ERROR",
           "field": "argument.name"
         },
-        "message": "argument.name: there is no argument \"colour\""
+        "message": "argument.name: unknown argument \"colour\""
       }
     }
     "#);

@@ -1,4 +1,4 @@
-//! What every request of the modern era must carry, and what every answer does.
+//! What every request of MCP 2026-07-28 must contain, and what every response does.
 
 use lyceum_model::Access;
 use serde_json::{Value, json};
@@ -102,7 +102,7 @@ async fn a_tool_is_listed_with_all_that_a_model_chooses_by() {
     "#);
 }
 
-/// The error of a request that does not get as far as its method.
+/// The error of a request that is rejected before its method runs.
 async fn refused(method: &str, params: Value) -> Value {
     let client = client();
     match client.reply(method, params).await {
@@ -157,7 +157,7 @@ async fn a_method_that_is_not_there_is_named() {
       "data": {
         "error_code": "METHOD_NOT_ALLOWED"
       },
-      "message": "there is no method \"tools/search\" in MCP 2026-07-28"
+      "message": "unknown method \"tools/search\" in MCP 2026-07-28"
     }
     "#);
     for removed in ["initialize", "ping", "logging/setLevel", "resources/subscribe", ""] {

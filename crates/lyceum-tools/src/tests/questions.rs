@@ -1,8 +1,8 @@
-//! Questions to the person behind the client: asked, answered, and asked only of who can answer.
+//! Elicitation: requests for user input, only sent to clients that declared the capability.
 
 use serde_json::{Value, json};
 
-use super::{Client, Worked, said, spec, tools, working};
+use super::{Client, ToolResult, said, spec, tools, working};
 use crate::{Faults, NeedInput, Outcome, ToolEntry, ToolSpec, mcp::InputRequest};
 
 const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
@@ -23,7 +23,7 @@ pub(super) fn question(method: &str) -> InputRequest {
     serde_json::from_value(json!({ "method": method, "params": params })).unwrap()
 }
 
-/// A tool that asks who comes, and remembers the day in its state.
+/// A tool that asks who comes, and stores the day in its state.
 pub(super) fn booking(name: &str) -> ToolEntry {
     working(spec(name), |call| {
         let who = call.input().answer::<Value>("who");
@@ -37,7 +37,7 @@ pub(super) fn booking(name: &str) -> ToolEntry {
     })
 }
 
-/// The answers that a client gives with the second round.
+/// The input responses of the second round.
 pub(super) fn answers() -> Value {
     json!({ "who": { "action": "accept", "content": { "name": "Ada" } } })
 }
@@ -87,9 +87,9 @@ async fn a_question_without_state_leaves_none() {
     assert_eq!(asked["resultType"], "input_required");
 }
 
-/// What a client with those capabilities is told by a tool that puts those questions.
+/// The response to a client with those capabilities, from a tool that sends those requests.
 async fn asked(capabilities: Value, methods: &'static [&'static str]) -> Value {
-    let ask = move |_: &_| -> Worked {
+    let ask = move |_: &_| -> ToolResult {
         let requests = methods.iter().map(|method| ((*method).to_owned(), question(method))).collect();
         Ok(Outcome::NeedInput(NeedInput { requests, state: None }))
     };

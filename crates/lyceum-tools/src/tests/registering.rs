@@ -1,4 +1,4 @@
-//! What can be registered; what can't says at start-up how to mend it.
+//! What can be registered. Invalid entries fail at start-up, with advice on how to fix them.
 
 use std::error::Error as _;
 
@@ -9,7 +9,7 @@ use crate::{Registry, RegistryError, ToolEntry, ToolSpec, mcp::WirePrompt};
 
 const ATTIC: Domain = Domain::from_static("attic");
 
-/// An error with its cause, as whoever starts the server reads it.
+/// An error with its cause, as the operator sees it.
 pub(super) fn told(error: &RegistryError) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),
@@ -22,7 +22,7 @@ fn two_tools_with_one_name_are_an_error_that_says_what_to_write() {
     let builder = Registry::builder().tool_entry(tool(spec("search"))).unwrap();
     let again = ToolSpec { access: Access::public(ATTIC), ..spec("search") };
     insta::assert_snapshot!(told(&builder.tool_entry(tool(again)).unwrap_err()), @r#"
-    two tools are named "search", one of the service "shelf" and one of "attic"; give one of the services a prefix in lyceum.toml, such as
+    two tools are named "search", one in the service "shelf" and one in "attic"; give one of the services a prefix in lyceum.toml, such as
 
         [attic]
         prefix = "attic_"
@@ -33,7 +33,7 @@ fn two_tools_with_one_name_are_an_error_that_says_what_to_write() {
 fn two_tools_of_one_service_are_not_told_apart_by_a_prefix() {
     let builder = Registry::builder().tool_entry(tool(spec("search"))).unwrap();
     let error = told(&builder.tool_entry(tool(spec("search"))).unwrap_err());
-    insta::assert_snapshot!(error, @r#"two tools of the service "shelf" are named "search"; give one of them another name"#);
+    insta::assert_snapshot!(error, @r#"two tools of the service "shelf" are named "search"; rename one of them"#);
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn two_prompts_with_one_name_are_an_error_that_says_what_to_write() {
     let builder = Registry::builder().prompt(prompt(Access::public(SHELF), wire())).unwrap();
     let again = prompt(Access::public(ATTIC), wire());
     insta::assert_snapshot!(told(&builder.prompt(again).unwrap_err()), @r#"
-    two prompts are named "greet", one of the service "shelf" and one of "attic"; give one of the services a prefix in lyceum.toml, such as
+    two prompts are named "greet", one in the service "shelf" and one in "attic"; give one of the services a prefix in lyceum.toml, such as
 
         [attic]
         prefix = "attic_"
@@ -53,14 +53,14 @@ fn two_prompts_with_one_name_are_an_error_that_says_what_to_write() {
 fn two_resources_with_one_address_are_an_error_that_says_what_to_write() {
     let builder = Registry::builder().resource(resource(Access::public(SHELF), "kb://a")).unwrap();
     let again = resource(Access::public(ATTIC), "kb://a");
-    insta::assert_snapshot!(told(&builder.resource(again).unwrap_err()), @r#"two resources are named "kb://a", one of the service "shelf" and one of "attic"; give one of them another address"#);
+    insta::assert_snapshot!(told(&builder.resource(again).unwrap_err()), @r#"two resources are named "kb://a", one in the service "shelf" and one in "attic"; give one of them another URI"#);
 }
 
 #[test]
 fn two_templates_with_one_address_are_an_error_that_says_what_to_write() {
     let entry = |domain| family(Access::public(domain), "kb://{id}").unwrap();
     let builder = Registry::builder().template(entry(SHELF)).unwrap();
-    insta::assert_snapshot!(told(&builder.template(entry(ATTIC)).unwrap_err()), @r#"two resource templates are named "kb://{id}", one of the service "shelf" and one of "attic"; give one of them another address"#);
+    insta::assert_snapshot!(told(&builder.template(entry(ATTIC)).unwrap_err()), @r#"two resource templates are named "kb://{id}", one in the service "shelf" and one in "attic"; give one of them another URI"#);
 }
 
 #[test]
@@ -75,11 +75,12 @@ fn a_name_that_two_kinds_share_is_no_clash() {
 fn check_name(name: &str, accepted: bool) {
     let entry = ToolEntry::new(spec(name), |_, _| async { said("") });
     match entry {
-        Ok(_) => assert!(accepted, "{name:?} was taken"),
+        Ok(_) => assert!(accepted, "{name:?} was accepted"),
         Err(error) => {
             assert!(!accepted, "{error}");
-            let text =
-                format!("{name:?} can't be a tool's name: write 1 to 128 of A-Z, a-z, 0-9, '_', '-' or '.'");
+            let text = format!(
+                "invalid tool name {name:?}: use 1 to 128 characters of A-Z, a-z, 0-9, '_', '-' and '.'"
+            );
             assert_eq!(told(&error), text);
         }
     }
@@ -112,5 +113,5 @@ fn s7_whatever_is_above_public_names_a_scope() {
         assert!(matches!(refused, Err(RegistryError::NoScope { .. })), "{refused:?}");
     }
     let refused = builder().tool_entry(tool(ToolSpec { access: members(), ..spec("search") }));
-    insta::assert_snapshot!(told(&refused.unwrap_err()), @r#"the tool "search" is for the tier member and names no scope; name the one that a person has to allow"#);
+    insta::assert_snapshot!(told(&refused.unwrap_err()), @r#"the tool "search" requires the tier member but no scope; add the scope that a user must grant"#);
 }

@@ -1,4 +1,4 @@
-//! Resources: read by their address or by way of a template, and not found otherwise.
+//! Resources: read by URI or through a template.
 
 use lyceum_model::Access;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{
     mcp::{CacheScope, ReadResourceResult, ResourceContents, ResourceTemplate},
 };
 
-/// One fixed resource, and a family whose template fits its address too.
+/// One fixed resource, and a template that matches its URI too.
 fn client() -> Client {
     let rows = family(Access::public(SHELF), "shelf://{row}").unwrap();
     let rows = rows.completed_by(|variable, typed| vec![format!("{variable}={typed}")]);

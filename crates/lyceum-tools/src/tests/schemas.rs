@@ -1,4 +1,4 @@
-//! Schemas: made from types, and refused at start-up when arguments can't be checked against them.
+//! Schemas: generated from types; invalid ones are rejected at start-up.
 
 use std::{io::ErrorKind, net::TcpListener};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{object, registering::told, said, spec};
 use crate::{ToolEntry, ToolSpec, schema_of};
 
-/// What is told of a tool with that input schema; nothing when it is taken.
+/// The error for a tool with that input schema; `None` if it is valid.
 fn refused(input_schema: Value) -> Option<String> {
     let spec = ToolSpec { input_schema: object(input_schema), ..spec("find") };
     ToolEntry::new(spec, |_, _| async { said("") }).err().map(|error| told(&error))
@@ -16,7 +16,7 @@ fn refused(input_schema: Value) -> Option<String> {
 
 #[test]
 fn arguments_are_an_object() {
-    let text = r#"the tool "find" can't be registered: its input schema must be of type "object""#;
+    let text = r#"cannot register the tool "find": its input schema must be of type "object""#;
     assert_eq!(refused(json!({ "type": "object", "properties": { "any": true } })), None);
     for schema in [json!({}), json!({ "type": "string" }), json!({ "type": ["object", "null"] })] {
         assert_eq!(refused(schema.clone()).as_deref(), Some(text), "{schema}");
@@ -25,7 +25,7 @@ fn arguments_are_an_object() {
 
 #[track_caller]
 fn check_schema(property: &Value, fault: &str) {
-    let begins = r#"the tool "find" can't be registered: its schema is not valid JSON Schema 2020-12: "#;
+    let begins = r#"cannot register the tool "find": its schema is not valid JSON Schema 2020-12: "#;
     let error = refused(json!({ "type": "object", "properties": { "a": property } }));
     assert_eq!(error, Some(format!("{begins}{fault}")), "{property}");
 }
@@ -63,7 +63,7 @@ fn a_schema_outside_is_refused_and_never_fetched() {
         let error = refused(schema).unwrap_or_default();
         assert!(error.contains("is not valid JSON Schema 2020-12"), "{reference}: {error:?}");
     }
-    assert_eq!(outside.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "someone came to fetch it");
+    assert_eq!(outside.accept().unwrap_err().kind(), ErrorKind::WouldBlock, "the schema was fetched");
 }
 
 #[track_caller]
@@ -105,19 +105,19 @@ fn a_header_stands_for_one_argument() {
 
 #[test]
 fn a_schema_comes_from_the_type_without_words_that_only_cost() {
-    /// What to look for.
+    /// The query.
     #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[expect(dead_code, reason = "only its schema is used")]
     struct Query {
-        /// The words.
+        /// The text.
         text: String,
-        /// How many at most.
+        /// Maximum number of hits.
         #[schemars(range(min = 1, max = 50))]
         limit: Option<u8>,
         within: Vec<Shelf>,
     }
     #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[expect(dead_code, reason = "only its schema is used")]
     struct Shelf {
         number: u32,
     }
@@ -137,10 +137,10 @@ fn a_schema_comes_from_the_type_without_words_that_only_cost() {
           "type": "object"
         }
       },
-      "description": "What to look for.",
+      "description": "The query.",
       "properties": {
         "limit": {
-          "description": "How many at most.",
+          "description": "Maximum number of hits.",
           "maximum": 50,
           "minimum": 1,
           "type": [
@@ -149,7 +149,7 @@ fn a_schema_comes_from_the_type_without_words_that_only_cost() {
           ]
         },
         "text": {
-          "description": "The words.",
+          "description": "The text.",
           "type": "string"
         },
         "within": {

@@ -1,4 +1,4 @@
-//! The state between two rounds is good for the caller, the call and the server it was made for, and no other.
+//! Sealed state is only valid for the caller, the call and the server that it was made for.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     mcp::{Identity, Implementation, Mcp, Seal, WirePrompt},
 };
 
-/// Two tools and a prompt that ask, for Ada.
+/// Two tools and a prompt that ask for input, as the caller Ada.
 fn client() -> Client {
     let wire = WirePrompt::new("book", None::<&str>, None);
     let prompt = PromptEntry::new(Access::public(SHELF), wire, |_, _| async {
@@ -29,7 +29,7 @@ fn known(subject: &str) -> Caller {
     Caller::known(subject, Tier::Public, [MCP_READ])
 }
 
-/// The second round's parameters, with the state that the first left.
+/// The parameters of the second round, with the state of the first.
 async fn second_round(client: &Client) -> Value {
     let first = json!({ "name": "book", "arguments": { "seat": "1" } });
     let asked = client.ask("tools/call", first.clone()).await;
@@ -41,8 +41,7 @@ async fn second_round(client: &Client) -> Value {
 
 #[track_caller]
 fn check_refused(answer: &Value) {
-    let text =
-        "requestState: is not one that this server gave for this call, or is too old; call again without it";
+    let text = "requestState: not issued by this server for this call, or expired; retry without it";
     assert_eq!(answer["error"]["message"], text, "{answer}");
     assert_eq!(answer["error"]["code"], -32602);
 }

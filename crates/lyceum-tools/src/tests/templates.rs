@@ -1,4 +1,4 @@
-//! Templates of addresses: what fits, and what the variables then hold.
+//! URI templates: which URIs match, and the values of the variables.
 
 use lyceum_model::Access;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Client, SHELF};
 use crate::Registry;
 
-/// Reads `uri` by way of `template`; what does not fit is not found.
+/// Reads `uri` through `template`; a URI that does not match is not found.
 async fn check(template: &str, uri: &str, variables: Option<Value>) {
     let registry = Registry::builder()
         .template(super::family(Access::public(SHELF), template).unwrap())
@@ -53,7 +53,7 @@ async fn a_template_without_variables_fits_itself() {
 fn check_malformed(template: &str) {
     let error = super::family(Access::public(SHELF), template).expect_err(template).to_string();
     let text = format!(
-        "{template:?} is not a resource template: write variables as {{name}}, or {{+name}} to span '/'"
+        "invalid resource template {template:?}: write variables as {{name}}, or {{+name}} to match '/' too"
     );
     assert_eq!(error, text);
 }

@@ -1,7 +1,7 @@
-//! The audit log of calls: those that were refused to somebody known, and those of somebody known that write.
+//! The audit log of calls by authenticated callers: refusals and writes.
 //!
-//! A call is answered after its row is on disk. What strangers call is counted and not recorded, for they could fill a disk;
-//! what one person can add by calls that come to nothing is limited, and how many rows were left out is part of the next one.
+//! The response is sent after the row is on disk. Anonymous calls are counted but not recorded, because they could fill the disk.
+//! Rows of failed calls are rate limited per subject; the next row says how many were dropped.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -21,10 +21,10 @@ use crate::{
     token_bucket::{Rate, TokenBucket},
 };
 
-/// How many rows one subject may add at once by calls that come to nothing, and how long it takes until one more may be.
+/// Token bucket of rows for failed calls per subject: burst, and time per further row.
 const ROW_RATE: Rate = Rate { burst: 60, every: Duration::from_secs(10) };
 
-/// How many subjects are remembered.
+/// Maximum number of subjects with a token bucket.
 const MAX_SUBJECTS: usize = 10_000;
 
 /// The audit log of calls. Cheap to clone.
@@ -40,12 +40,12 @@ struct Inner {
 }
 
 impl AuditLog {
-    /// The log in the database of `auth`; the end of `tasks` waits for its rows.
+    /// Creates the log in the database of `auth`; shutdown of `tasks` waits for pending rows.
     pub(crate) fn new(auth: Auth, tasks: Tasks, metrics: AuditMetrics) -> Self {
         Self(Arc::new(Inner { auth, tasks, metrics, budgets: Cache::new(MAX_SUBJECTS) }))
     }
 
-    /// Where the gate and the tools put their events.
+    /// The sink for events of the gate and the tools.
     pub(crate) fn sink(&self) -> AuditSink {
         let log = self.clone();
         AuditSink::new(move |event| log.record(event))
@@ -77,8 +77,8 @@ impl AuditLog {
         self.write(event.after_left_out(left_out))
     }
 
-    /// Writes a row in a task of its own, so that it is written whether or not the call is still there. How many wait is bounded
-    /// by the calls that write, and the queue of the database makes these wait.
+    /// Writes a row in its own task, so that it is written even if the call is cancelled. Pending rows are bounded by the number
+    /// of concurrent writes, which wait for the database queue.
     fn write(&self, event: Event) -> Recorded {
         let (log, now) = (self.clone(), Timestamp::now());
         let written = self.0.tasks.spawn_to_its_end(async move {
@@ -94,7 +94,7 @@ impl AuditLog {
         written.map(|_| ()).boxed()
     }
 
-    /// Takes one row out of what the subject may add: how many were left out before it, or that this one is left out too.
+    /// Takes a token of the subject's bucket: the number of rows dropped before, or that this one is dropped.
     fn budget(&self, subject: &str, now: Instant) -> Result<u64, RowOmitted> {
         let new = || Ok::<_, std::convert::Infallible>(Arc::new(Mutex::new(Budget::new(now))));
         let Ok(budget) = self.0.budgets.get_or_insert_with(subject, new);
@@ -102,16 +102,16 @@ impl AuditLog {
     }
 }
 
-/// Whether a call that writes came to nothing, or comes from somebody whom nobody vouches for: anybody can sign in.
+/// Whether a write failed, or its caller has no tier above public: anyone can sign in.
 fn is_limited(caller: &Caller, outcome: WriteOutcome) -> bool {
     caller.tier() == Tier::Public || outcome == WriteOutcome::Failed
 }
 
-/// A row is left out.
+/// The row is dropped.
 #[derive(Debug, PartialEq, Eq)]
 struct RowOmitted;
 
-/// What one subject may still add.
+/// The token bucket of one subject.
 #[derive(Debug)]
 struct Budget {
     rows: TokenBucket,

@@ -1,4 +1,4 @@
-//! `lyceum audit`: the record of sign-ins, grants and refusals, one JSON object on each line.
+//! `lyceum audit`: prints the audit log, one JSON object per line.
 
 use std::{
     io::{self, Write},
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 
-/// How many lines are read at a time.
+/// Number of entries read at a time.
 const PAGE_ROWS: i64 = 1000;
 
-/// Prints the record, from the line after that number on.
+/// Prints the entries after that sequence number.
 pub(super) fn audit(config: &Config, after: i64) -> anyhow::Result<ExitCode> {
     let file = config.data_dir.join("auth.db");
     if !file.exists() {

@@ -1,4 +1,4 @@
-//! `lyceum check`, the schema that it checks against, and the description of the REST API.
+//! `lyceum check`, and the generated JSON schema and OpenAPI description.
 
 use std::{io::Write, process::ExitCode};
 
@@ -17,7 +17,7 @@ pub(super) fn check(overrides: &Overrides) -> anyhow::Result<ExitCode> {
         Ok(config) => {
             let (sources, listen) = (config.sources.len(), config.listen);
             let file = config.file.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
-            writeln!(out, "the configuration{file} is good: it listens on {listen}, with {sources} sources")?;
+            writeln!(out, "the configuration{file} is valid: listen on {listen}, {sources} sources")?;
             for warning in config.warnings() {
                 writeln!(out, "warning: {warning}")?;
             }

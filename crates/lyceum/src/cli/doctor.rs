@@ -8,10 +8,12 @@ use std::{
 use lyceum_model::Domain;
 use lyceum_models::{embedder, model::Folder};
 use lyceum_skills::Audience;
+use tokio::runtime::Runtime;
 
 use crate::{
-    config::{AuthService, Config, Overrides, Purpose},
-    service::Examination,
+    app::public_url,
+    config::{Config, Overrides, Purpose},
+    service::{Examination, Service},
     services::{KINDS, Services},
 };
 
@@ -48,10 +50,17 @@ fn print(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode
             "proxy: server.public_url is set and the server listens on loopback, so there must be a reverse proxy; name it with server.trusted_proxies = [\"127.0.0.1\"], or all of its clients share one rate limit"
         )?;
     }
-    let runtime = tokio::runtime::Runtime::new()?;
+    let runtime = Runtime::new()?;
     writeln!(out, "search: {}", search(&config))?;
-    let mut healthy = runtime.block_on(sign_in(out, &config))?;
     let services = Services::make(&config, Audience::OnePerson)?;
+    let issuer = public_url(&config, config.listen);
+    let mut healthy = match services.sign_in(&config, &issuer, &services.offers(&config)?)? {
+        None => {
+            writeln!(out, "sign-in: off; everyone who can reach the server may call everything")?;
+            true
+        }
+        Some(sign_in) => print_examination(out, &runtime, &*sign_in)?,
+    };
     for kind in KINDS {
         let declared = config.services.iter().filter(|declared| declared.kind.table == kind.table);
         let names: Vec<&Domain> = declared.map(|declared| &declared.name).collect();
@@ -59,12 +68,17 @@ fn print(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode
             writeln!(out, "{}: off; {}", kind.table, kind.hint)?;
         }
         for service in services.iter().filter(|service| names.contains(&service.name())) {
-            let Examination { text, is_well } = runtime.block_on(service.examine())?;
-            out.write_all(text.as_bytes())?;
-            healthy &= is_well;
+            healthy &= print_examination(out, &runtime, &**service)?;
         }
     }
     Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints what a service says of itself, and returns whether all of it works.
+fn print_examination(out: &mut impl Write, runtime: &Runtime, service: &dyn Service) -> anyhow::Result<bool> {
+    let Examination { text, is_well } = runtime.block_on(service.examine())?;
+    out.write_all(text.as_bytes())?;
+    Ok(is_well)
 }
 
 /// The search mode. Without a model search is lexical, so nothing here is a failure.
@@ -93,29 +107,4 @@ fn search(config: &Config) -> String {
         }
         Err(error) => format!("lexical only (BM25); {} can't be used: {error}", local.model),
     }
-}
-
-/// Who may call, and whether the chains that say so can be read.
-async fn sign_in(out: &mut impl Write, config: &Config) -> io::Result<bool> {
-    let AuthService::Gated(oauth) = &config.auth else {
-        writeln!(out, "sign-in: off; everyone who can reach the server may call everything")?;
-        return Ok(true);
-    };
-    let strangers =
-        if oauth.anonymous { "anonymous callers may use what is public" } else { "everyone must sign in" };
-    writeln!(out, "sign-in: on; {strangers}")?;
-    for warning in oauth.warnings() {
-        writeln!(out, "  warning  {warning}")?;
-    }
-    let mut healthy = true;
-    for chain in &oauth.chains {
-        match chain.reach().await {
-            Ok(()) => writeln!(out, "  chain {} answers", chain.id())?,
-            Err(error) => {
-                healthy = false;
-                writeln!(out, "  {error}")?;
-            }
-        }
-    }
-    Ok(healthy)
 }

@@ -1,4 +1,4 @@
-//! `lyceum embed`: turns texts into vectors and says how long it took. For measuring the model alone.
+//! `lyceum embed`: embeds texts and prints the throughput, to benchmark the model alone.
 
 use std::{
     io::{self, BufRead, Write},
@@ -12,10 +12,10 @@ use serde_json::json;
 
 use crate::{config::Config, search};
 
-/// How many texts are given to the model together, as when an index is filled.
+/// Batch size, the same as for indexing.
 const BATCH_TEXTS: usize = 32;
 
-/// How many texts are taken, and how long a line may be.
+/// Maximum number of texts, and length of a line.
 const MAX_TEXTS: usize = 1_000_000;
 const MAX_LINE_BYTES: usize = 1024 * 1024;
 
@@ -24,7 +24,9 @@ pub(super) async fn embed(config: &Config) -> anyhow::Result<ExitCode> {
     let texts = texts(&mut io::stdin().lock())?;
     let options = search::options(config, config.data_dir.clone());
     let Some(settings) = options.embedder else {
-        bail!("no model is configured; take kind = \"none\" out of [search.embedder] in lyceum.toml");
+        bail!(
+            "no embedding model is configured; remove kind = \"none\" from [search.embedder] in lyceum.toml"
+        );
     };
     let began = Instant::now();
     let embedder = (options.connect)(settings).await?;
@@ -50,24 +52,24 @@ pub(super) async fn embed(config: &Config) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A text from each line, which is a JSON string.
+/// Parses one JSON string per line.
 fn texts(lines: &mut impl BufRead) -> anyhow::Result<Vec<String>> {
     let mut texts = Vec::new();
     for (number, line) in (1..).zip(lines.lines()) {
-        let line = line.with_context(|| format!("line {number} can't be read"))?;
+        let line = line.with_context(|| format!("cannot read line {number}"))?;
         if line.len() > MAX_LINE_BYTES || number > MAX_TEXTS {
-            bail!("line {number}: at most {MAX_TEXTS} lines of {MAX_LINE_BYTES} bytes are taken");
+            bail!("line {number}: the maximum is {MAX_TEXTS} lines of {MAX_LINE_BYTES} bytes");
         }
         let text = serde_json::from_str(&line);
         texts.push(text.with_context(|| format!("line {number} is not a JSON string such as \"text\""))?);
     }
     if texts.is_empty() {
-        bail!("there is no text; give JSON strings on standard input, one on each line");
+        bail!("no input; write JSON strings to standard input, one per line");
     }
     Ok(texts)
 }
 
-/// The most memory this process has held, where the system says so.
+/// Peak resident memory of this process, if the system reports it.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

@@ -25,10 +25,10 @@ use crate::{
 };
 use index::Progress;
 
-/// What is evaluated where nothing is named.
+/// The default test set.
 const DEFAULT_SET_FILE: &str = "eval.yaml";
 
-/// What to evaluate.
+/// The arguments of `lyceum eval`.
 #[derive(Args)]
 pub(super) struct Options {
     /// Test sets in BEIR layout (corpus.jsonl, queries.jsonl, qrels.tsv), or files with queries for the configured
@@ -46,7 +46,6 @@ pub(super) struct Options {
     queries: Option<u32>,
 }
 
-/// The search modes, as they are typed.
 #[derive(Clone, Copy, ValueEnum)]
 enum ModeArg {
     Hybrid,
@@ -64,18 +63,18 @@ impl ModeArg {
     }
 }
 
-/// What came of one set.
+/// The evaluation of one test set.
 struct SetEvaluation {
     report: Report,
     last: Option<Report>,
-    /// Why meaning was not asked, where it was to be.
-    unasked: Option<String>,
+    /// Why vector search was skipped, if it was requested.
+    skipped_reason: Option<String>,
 }
 
 #[tokio::main]
 pub(super) async fn eval(config: &Config, options: &Options) -> anyhow::Result<ExitCode> {
-    let usual = [PathBuf::from(DEFAULT_SET_FILE)];
-    let paths = if options.paths.is_empty() { usual.as_slice() } else { options.paths.as_slice() };
+    let default = [PathBuf::from(DEFAULT_SET_FILE)];
+    let paths = if options.paths.is_empty() { default.as_slice() } else { options.paths.as_slice() };
     let mut all = Vec::with_capacity(paths.len());
     for path in paths {
         let evaluated = one(config, options, path).await.with_context(|| path.display().to_string())?;
@@ -93,7 +92,7 @@ pub(super) async fn eval(config: &Config, options: &Options) -> anyhow::Result<E
 
 async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<SetEvaluation> {
     let wanted = match options.mode {
-        Some(way) => vec![way.mode()],
+        Some(mode) => vec![mode.mode()],
         None => vec![Mode::Hybrid, Mode::Lexical, Mode::Vector],
     };
     let progress = Progress::new();
@@ -110,12 +109,12 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
         (index::of_set(config, &folder, pages, &wanted, &progress).await?, set, folder)
     } else if path.is_file() {
         let set = questions::read(path, |name| types(config, name))?;
-        let folder = config.data_dir.join("eval").join(format!("{}-{}", set.name, hash_of_place(path)?));
+        let folder = config.data_dir.join("eval").join(format!("{}-{}", set.name, path_hash(path)?));
         (index::of_sources(config, &wanted)?, set, folder)
     } else {
         bail!("no such file or folder; name a test set in BEIR layout or a file such as eval.yaml");
     };
-    let is_whole = thin(&mut set, options.queries);
+    let is_whole = sample(&mut set, options.queries);
     let evaluated = evaluate_set(&index, &set, wanted, &folder, &progress).await;
     index.close().await;
     progress.end();
@@ -127,7 +126,7 @@ async fn one(config: &Config, options: &Options, path: &Path) -> anyhow::Result<
     Ok(evaluated)
 }
 
-/// Waits for what is needed, and asks.
+/// Waits for embeddings, then runs the queries.
 async fn evaluate_set(
     index: &Index,
     set: &Set,
@@ -136,11 +135,13 @@ async fn evaluate_set(
     progress: &Progress,
 ) -> anyhow::Result<SetEvaluation> {
     let filled = eval::until_embedded(&index.search, |status| progress.filling(status)).await;
-    let unasked = filled.err().filter(|_| modes.iter().any(|mode| *mode != Mode::Lexical));
-    if let Some(reason) = &unasked {
+    let skipped_reason = filled.err().filter(|_| modes.iter().any(|mode| *mode != Mode::Lexical));
+    if let Some(reason) = &skipped_reason {
         modes.retain(|mode| *mode == Mode::Lexical);
         if modes.is_empty() {
-            bail!("the embedding model is not available: {reason}; run `lyceum doctor`, or use --mode words");
+            bail!(
+                "the embedding model is not available: {reason}; run `lyceum doctor`, or use --mode lexical"
+            );
         }
     }
     index.until_ranked().await;
@@ -148,7 +149,7 @@ async fn evaluate_set(
     if report.documents == 0 {
         bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");
     }
-    Ok(SetEvaluation { report, last: eval::last_run(folder), unasked })
+    Ok(SetEvaluation { report, last: eval::last_run(folder), skipped_reason })
 }
 
 impl SetEvaluation {
@@ -158,25 +159,25 @@ impl SetEvaluation {
             "report": self.report,
             "comparedWithStages": compare::with_stages(&self.report),
             "comparedWithLastRun": last,
-            "notAsked": self.unasked,
+            "notAsked": self.skipped_reason,
         })
     }
 }
 
-/// Leaves so many questions, evenly; whether those are all.
-fn thin(set: &mut Set, most: Option<u32>) -> bool {
+/// Keeps that many evenly spaced queries; returns whether these are all.
+fn sample(set: &mut Set, max: Option<u32>) -> bool {
     let all = set.questions.len();
-    let most = most.map_or(all, |most| usize::try_from(most).unwrap_or(all));
-    let mut place = 0;
+    let max = max.map_or(all, |max| usize::try_from(max).unwrap_or(all));
+    let mut position = 0;
     set.questions.retain(|_| {
-        place += 1;
-        // Evenly spaced: one stays wherever the whole number of steps grows.
-        place * most / all > (place - 1) * most / all || most >= all
+        position += 1;
+        // Evenly spaced: a query is kept wherever the scaled position reaches the next integer.
+        position * max / all > (position - 1) * max / all || max >= all
     });
-    most >= all
+    max >= all
 }
 
-/// The types that a filter by a type stands for.
+/// A type and its subtypes.
 fn types(config: &Config, name: &str) -> Vec<String> {
     if [SKILL, SCRIPT].contains(&name) {
         return vec![name.to_owned()];
@@ -186,8 +187,8 @@ fn types(config: &Config, name: &str) -> Vec<String> {
     types.map(|one| one.name.clone()).collect()
 }
 
-/// Stands for where a file is: two files of one name are two sets.
-fn hash_of_place(path: &Path) -> io::Result<String> {
+/// Hash of the path of a file: two files of the same name are two sets.
+fn path_hash(path: &Path) -> io::Result<String> {
     let digest = Sha256::digest(path.canonicalize()?.as_os_str().as_encoded_bytes());
     Ok(const_hex::encode(digest.first_chunk::<6>().copied().unwrap_or_default()))
 }

@@ -1,4 +1,4 @@
-//! `lyceum grants`: what people allowed programs, one JSON object on each line, and its end.
+//! `lyceum grants`: lists OAuth grants, one JSON object per line, or revokes them.
 
 use std::{
     io::{self, Write},
@@ -11,7 +11,7 @@ use lyceum_store::{Db, grants};
 
 use crate::config::Config;
 
-/// Prints the grants of somebody, or of everyone; or ends them.
+/// Prints the grants of one subject, or of all; or revokes them.
 pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) -> anyhow::Result<ExitCode> {
     let file = config.data_dir.join("auth.db");
     if !file.exists() {
@@ -21,21 +21,22 @@ pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) 
         );
     }
     let (db, now) = (Db::open(&file)?, Timestamp::now());
-    let found = db.read_here(|tx| grants::list(tx, subject, now))?;
+    let listed = db.read_here(|tx| grants::list(tx, subject, now))?;
     let mut out = io::BufWriter::new(io::stdout().lock());
     match end {
         None => {
-            for grant in found {
+            for grant in listed {
                 writeln!(out, "{}", serde_json::to_string(&ClientGrant::from(grant))?)?;
             }
         }
         Some(end) => {
-            let meant: Vec<_> = found.into_iter().filter(|grant| end == "all" || grant.id == end).collect();
-            if meant.is_empty() {
+            let selected: Vec<_> =
+                listed.into_iter().filter(|grant| end == "all" || grant.id == end).collect();
+            if selected.is_empty() {
                 anyhow::bail!("there is no such grant; `lyceum grants` lists all ids");
             }
-            let count = meant.len();
-            tokio::runtime::Runtime::new()?.block_on(end_grants(&db, meant, now))?;
+            let count = selected.len();
+            tokio::runtime::Runtime::new()?.block_on(end_grants(&db, selected, now))?;
             writeln!(out, "{count} revoked; a running server rejects their tokens within five seconds")?;
         }
     }

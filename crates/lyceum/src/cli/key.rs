@@ -1,4 +1,4 @@
-//! `lyceum key`: a new key for `[[auth.api_key]]`.
+//! `lyceum key`: creates an API key for `[[auth.api_key]]`.
 
 use std::{
     io::{self, Write},
@@ -8,7 +8,7 @@ use std::{
 use anyhow::Context;
 use lyceum_auth::{Kind, Token};
 
-/// Prints a key. It is kept nowhere.
+/// Prints a new key. It is not stored.
 pub(super) fn key() -> anyhow::Result<ExitCode> {
     let token = Token::random(Kind::Key).context("could not read random bytes from the system")?;
     writeln!(io::stdout(), "{}", token.reveal())?;

@@ -1,4 +1,4 @@
-//! `lyceum lint`: checks the documents of a knowledge base, for those who write them.
+//! `lyceum lint`: validates the documents of a knowledge base, for their authors.
 
 use std::{
     collections::BTreeMap,
@@ -13,13 +13,13 @@ use lyceum_content::{
     frontmatter,
     ontology::Ontology,
 };
-use lyceum_knowledge::{MAX_DOCUMENT_BYTES, hidden, left_out};
+use lyceum_knowledge::{MAX_DOCUMENT_BYTES, excluded_documents, hidden};
 use lyceum_source::Folder;
 
-/// What the server does not serve whatever is in it, as it is counted.
+/// The label of files that the server skips, in the summary.
 const SKIPPED_STATE: &str = "skipped";
 
-/// Says, for each document that is not as its type has it, the file, the line and what to write.
+/// Prints file, line and fix for each invalid document.
 pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<ExitCode> {
     let ontology = match ontology {
         None => Ontology::standard()?,
@@ -31,7 +31,7 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
     };
     let snapshot = Folder::new(folder).snapshot()?;
     let mut out = io::stdout().lock();
-    let (mut counts, mut faulty) = (BTreeMap::<&str, usize>::new(), 0);
+    let (mut counts, mut invalid) = (BTreeMap::<&str, usize>::new(), 0);
     for path in snapshot.files().keys().filter(|path| path.extension().eq_ignore_ascii_case(".md")) {
         if let Some(reason) = hidden(path) {
             writeln!(out, "{path}: {reason}")?;
@@ -39,13 +39,12 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
             continue;
         }
         let text = snapshot.read(path, MAX_DOCUMENT_BYTES).map_err(|error| error.to_string());
-        let text =
-            text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned()));
+        let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()));
         let document = text.as_deref().map_err(Clone::clone);
         let document = document
             .and_then(|text| document::read(&ontology, path, text).map_err(|fault| fault.to_string()));
         let (kind, faults) = match &document {
-            Ok(document) => (word(document.visibility), document.faults.len()),
+            Ok(document) => (label(document.visibility), document.faults.len()),
             Err(reason) => {
                 writeln!(out, "{path}:1: {reason}")?;
                 ("not readable", 1)
@@ -56,20 +55,20 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
             writeln!(out, "{path}:{line}: {}: {}", fault.field, fault.message)?;
         }
         *counts.entry(kind).or_default() += 1;
-        faulty += usize::from(faults > 0);
+        invalid += usize::from(faults > 0);
     }
-    for (path, reason) in left_out(&snapshot) {
+    for (path, reason) in excluded_documents(&snapshot) {
         writeln!(out, "{path}: {reason}")?;
         *counts.entry(SKIPPED_STATE).or_default() += 1;
-        faulty += usize::from(!reason.is_deliberate());
+        invalid += usize::from(!reason.is_deliberate());
     }
     let total: usize = counts.values().sum();
     let counts: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-    writeln!(out, "{total} documents: {}; {faulty} with faults", counts.join(", "))?;
-    Ok(if faulty == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    writeln!(out, "{total} documents: {}; {invalid} with errors", counts.join(", "))?;
+    Ok(if invalid == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn word(visibility: Visibility) -> &'static str {
+fn label(visibility: Visibility) -> &'static str {
     match visibility {
         Visibility::Published => "published",
         Visibility::Draft => "drafts",

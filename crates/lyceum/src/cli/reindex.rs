@@ -18,10 +18,10 @@ use crate::{
     search::{self, Index},
 };
 
-/// How long nothing may be embedded before it is given up.
+/// How long embedding may make no progress before it is given up.
 const STALL_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How often the bar moves.
+/// How often the progress bar is updated.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[tokio::main]
@@ -30,17 +30,17 @@ pub(super) async fn reindex(config: &Config) -> anyhow::Result<ExitCode> {
     if bases.is_empty() {
         anyhow::bail!("there is nothing to index; add a [knowledge] table to lyceum.toml");
     }
-    let mut is_whole = true;
+    let mut is_complete = true;
     for (name, knowledge) in &bases {
         if bases.len() > 1 {
             writeln!(std::io::stdout(), "{name}:")?;
         }
-        is_whole &= reindex_one(config, name, knowledge).await?;
+        is_complete &= reindex_one(config, name, knowledge).await?;
     }
-    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Rebuilds the index of one knowledge base; says whether it could be done as it is configured.
+/// Rebuilds the index of one knowledge base; returns whether it is complete.
 async fn reindex_one(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<bool> {
     let Some(folder) = search::folder(config, name) else { return Ok(true) };
     lyceum_search::discard(&folder).context(
@@ -63,7 +63,7 @@ async fn reindex_one(config: &Config, name: &Domain, knowledge: &Knowledge) -> a
     Ok(reason.is_none())
 }
 
-/// Fills an index, with a bar; says how far it came.
+/// Waits until the index is filled, with a progress bar; returns the final status.
 async fn fill(index: &Index) -> anyhow::Result<Status> {
     let bar = ProgressBar::new(0);
     if let Ok(style) = ProgressStyle::with_template("embedding {wide_bar} {pos}/{len} {eta}") {

@@ -18,7 +18,7 @@ use crate::{
     search::{self, Index},
 };
 
-/// How long the model may take to be loaded before words alone have to do.
+/// How long to wait for the model before falling back to lexical search.
 const MODEL_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The arguments of `lyceum search`.
@@ -30,7 +30,7 @@ pub(super) struct SearchArgs {
     /// Maximum number of results
     #[arg(long, short = 'n', default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..=20))]
     limit: u8,
-    /// The knowledge base to search, where there are several; default: the first
+    /// The knowledge base to search, if there are several [default: the first]
     #[arg(long, value_name = "NAME")]
     knowledge: Option<String>,
     /// Only documents of this type, including its subtypes
@@ -68,15 +68,14 @@ enum ModeArg {
 }
 
 #[tokio::main]
-pub(super) async fn search(config: &Config, question: &SearchArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn search(config: &Config, args: &SearchArgs) -> anyhow::Result<ExitCode> {
     let bases = knowledge::all(config)?;
     let names = || bases.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-    let is_selected =
-        |name: &str| question.knowledge.as_deref().is_none_or(|is_selected| is_selected == name);
+    let is_selected = |name: &str| args.knowledge.as_deref().is_none_or(|selected| selected == name);
     let Some((name, knowledge)) = bases.iter().find(|(name, _)| is_selected(name.as_str())).cloned() else {
-        match &question.knowledge {
+        match &args.knowledge {
             Some(name) if !bases.is_empty() => {
-                anyhow::bail!("there is no knowledge base {name:?}; --knowledge takes one of: {}", names())
+                anyhow::bail!("unknown knowledge base {name:?}; --knowledge takes one of: {}", names())
             }
             _ => anyhow::bail!("there is nothing to search; add a [knowledge] table to lyceum.toml"),
         }
@@ -88,50 +87,50 @@ pub(super) async fn search(config: &Config, question: &SearchArgs) -> anyhow::Re
         knowledge.sync_once(|_| {}).await.context("the first sync failed")?;
     }
     let index = Index::open(search::options(config, folder));
-    let found = run_query(config, &index, &name, knowledge, question).await;
+    let response = run_query(config, &index, &name, knowledge, args).await;
     index.close().await;
-    let found = found?;
+    let response = response?;
     let mut out = io::stdout().lock();
-    if question.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&found)?)?;
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&response)?)?;
     } else {
-        print(&mut out, &found)?;
+        print(&mut out, &response)?;
     }
-    Ok(if found.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if response.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Has the index hold what is served, and asks it.
+/// Updates the index, then runs the query.
 async fn run_query(
     config: &Config,
     index: &Index,
     name: &Domain,
     knowledge: Arc<Knowledge>,
-    question: &SearchArgs,
+    args: &SearchArgs,
 ) -> anyhow::Result<SearchResponse> {
     index.feed(config, name, &knowledge).await?;
-    if question.mode != ModeArg::Lexical {
+    if args.mode != ModeArg::Lexical {
         wait_for_model(&index.search).await?;
     }
     index.until_ranked().await;
     let filters = Filters {
-        content_type: question.content_type.clone(),
-        group: question.group.clone(),
-        tags: question.tags.clone(),
-        path: question.path.clone(),
-        limit: Some(question.limit.into()),
+        content_type: args.content_type.clone(),
+        group: args.group.clone(),
+        tags: args.tags.clone(),
+        path: args.path.clone(),
+        limit: Some(args.limit.into()),
         ..Filters::default()
     };
-    let mode = match question.mode {
+    let mode = match args.mode {
         ModeArg::Hybrid => Mode::Hybrid,
         ModeArg::Lexical => Mode::Lexical,
         ModeArg::Vector => Mode::Vector,
     };
-    let options = SearchOptions { mode, explain: question.explain, facets: false };
+    let options = SearchOptions { mode, explain: args.explain, facets: false };
     let finder = KnowledgeSearch { knowledge, search: index.search.clone() };
-    Ok(finder.find(question.words.join(" "), &filters, options).await?)
+    Ok(finder.find(args.words.join(" "), &filters, options).await?)
 }
 
-/// Waits until the model is loaded, or it is clear that it will not be.
+/// Waits until the model is loaded or has failed to load.
 async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
     let until = tokio::time::Instant::now() + MODEL_LOAD_TIMEOUT;
     while tokio::time::Instant::now() < until {
@@ -152,7 +151,7 @@ fn print(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
         if !hit.heading.is_empty() {
             writeln!(out, "  {}", hit.heading)?;
         }
-        let snippet = if is_terminal { emphasised(snippet) } else { snippet.clone() };
+        let snippet = if is_terminal { highlighted(snippet) } else { snippet.clone() };
         writeln!(out, "  {snippet}")?;
         if let Some(explained) = &hit.explain {
             writeln!(
@@ -177,13 +176,13 @@ fn print(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
     Ok(())
 }
 
-/// The score of a stage, or a dash where the stage did not find the page.
+/// The score of a stage, or a dash if the stage did not return the page.
 fn format_score(score: Option<f32>) -> String {
     score.map_or_else(|| "–".to_owned(), |score| format!("{score:.3}"))
 }
 
-/// The marks of a snippet as a terminal shows them.
-fn emphasised(snippet: &str) -> String {
+/// Renders the marks of a snippet as terminal colors.
+fn highlighted(snippet: &str) -> String {
     let mut parts = snippet.split("**");
     let mut text = parts.next().unwrap_or_default().to_owned();
     for (number, part) in parts.enumerate() {

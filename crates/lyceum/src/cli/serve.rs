@@ -1,4 +1,4 @@
-//! `lyceum serve` and `lyceum stdio`: the process from start to end.
+//! `lyceum serve` and `lyceum stdio`: start-up and shutdown.
 
 use std::{
     io::{IsTerminal, Write},
@@ -14,26 +14,26 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     app::App,
-    config::{Config, passes_over_working_folder},
+    config::{Config, has_working_folder_file},
     http,
     mcp::serve_stdio,
 };
 
-/// How long background tasks may take to end.
+/// How long shutdown waits for background tasks.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A listener and the address it got.
+/// The bound listeners.
 #[derive(Debug)]
 pub struct Listening {
-    /// The listener.
+    /// The listener for clients.
     pub listener: TcpListener,
-    /// Its address, with the port that was picked.
+    /// Its address, with the actual port.
     pub addr: SocketAddr,
-    /// The listener for operators, where there is one.
+    /// The listener for operators, if configured.
     pub operators: Option<TcpListener>,
 }
 
-/// Takes the address that the configuration names.
+/// Binds the configured addresses.
 pub async fn listen(config: &Config) -> anyhow::Result<Listening> {
     let address = config.listen;
     let listener = TcpListener::bind(address).await.with_context(|| {
@@ -50,14 +50,14 @@ pub async fn listen(config: &Config) -> anyhow::Result<Listening> {
     Ok(Listening { listener, addr, operators })
 }
 
-/// Serves until the process is told to stop, then stops in good order.
+/// Serves until SIGTERM or Ctrl-C, then shuts down gracefully.
 pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()> {
     let stop = CancellationToken::new();
-    let signalled = stop.clone();
-    let mut terminate = terminations()?;
+    let signal_stop = stop.clone();
+    let mut terminate = stop_signals()?;
     app.tasks.spawn(async move {
         terminate.recv().await;
-        signalled.cancel();
+        signal_stop.cancel();
     });
     app.start();
     tracing::info!(addr = %listening.addr, url = app.public_url(), "listening");
@@ -66,7 +66,7 @@ pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()>
     Ok(())
 }
 
-/// Serves until `stop`: lets what is under way finish, then what works in the background.
+/// Serves until `stop`, then drains in-flight requests and background tasks.
 pub async fn serve_until(
     app: App,
     listening: Listening,
@@ -85,7 +85,7 @@ pub async fn serve_until(
 pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
     let listening = listen(&config).await?;
     if let Some(file) = &config.file {
-        tracing::info!(config.file = %file, "configuration read");
+        tracing::info!(config.file = %file, "configuration loaded");
     }
     if config.auth.is_open() && !listening.addr.ip().is_loopback() {
         tracing::warn!(
@@ -107,14 +107,14 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
         anyhow::bail!(
             "there is nothing to serve; set SKILLS_DIR to a folder of skills or SKILLS_REPO to a Git repository, \
              or name a configuration file with --config{}",
-            if is_left_out(&config) {
+            if ignores_working_folder_file(&config) {
                 "; stdio ignores the lyceum.toml in the working directory"
             } else {
                 ""
             }
         );
     }
-    if is_left_out(&config) {
+    if ignores_working_folder_file(&config) {
         tracing::info!(
             "ignoring lyceum.toml in the working directory; name it with --config if you trust it"
         );
@@ -123,7 +123,7 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Runtime::new()?;
     let served: anyhow::Result<()> = runtime.block_on(async {
         app.start();
-        let mut terminate = terminations()?;
+        let mut terminate = stop_signals()?;
         tokio::select! {
             served = serve_stdio(&app) => served.context("standard input or output failed")?,
             () = terminate.recv() => {}
@@ -131,17 +131,17 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
         app.tasks.finish(TASKS_TIMEOUT).await;
         Ok(())
     });
-    // A read of standard input can't be called off; waiting for it would keep the process alive.
+    // A blocking read of standard input can't be cancelled; waiting for it would keep the process alive.
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
 }
 
-/// Whether the working folder has a configuration that is not read, since others may have put it there.
-fn is_left_out(config: &Config) -> bool {
-    config.file.is_none() && passes_over_working_folder()
+/// Whether the working directory has a `lyceum.toml` that is ignored, because others may have put it there.
+fn ignores_working_folder_file(config: &Config) -> bool {
+    config.file.is_none() && has_working_folder_file()
 }
 
-/// Says where to go next, to a person at a terminal.
+/// Prints how to connect, if standard output is a terminal.
 fn greet(app: &App) -> std::io::Result<()> {
     let mut out = std::io::stdout();
     if !out.is_terminal() {
@@ -149,26 +149,26 @@ fn greet(app: &App) -> std::io::Result<()> {
     }
     let url = app.public_url();
     if let Some(file) = &app.config.file {
-        writeln!(out, "The configuration is {file}.")?;
+        writeln!(out, "Using the configuration {file}.")?;
     }
-    writeln!(out, "lyceum is at {url}\n\nConnect a client to {url}/mcp, for example:\n")?;
+    writeln!(out, "Lyceum listens on {url}\n\nConnect a client to {url}/mcp, for example:\n")?;
     writeln!(out, "    claude mcp add --transport http lyceum {url}/mcp\n")
 }
 
-/// The ways in which a process is told to stop.
-struct Terminations {
+/// The signals that stop the process.
+struct StopSignals {
     #[cfg(unix)]
     terminate: signal::unix::Signal,
 }
 
-fn terminations() -> anyhow::Result<Terminations> {
-    Ok(Terminations {
+fn stop_signals() -> anyhow::Result<StopSignals> {
+    Ok(StopSignals {
         #[cfg(unix)]
         terminate: signal::unix::signal(signal::unix::SignalKind::terminate())?,
     })
 }
 
-impl Terminations {
+impl StopSignals {
     /// Waits for Ctrl-C or SIGTERM.
     async fn recv(&mut self) {
         #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! The raw form → a [`Config`], with every fault that the schema can't see.
+//! Validates the raw form beyond its schema, and builds a [`Config`].
 
 use std::{collections::BTreeSet, ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -22,7 +22,7 @@ use crate::{
     service::{Declared, Kind},
 };
 
-/// The address that is used when none is written.
+/// The default of `server.listen`.
 const DEFAULT_LISTEN: &str = "127.0.0.1:8787";
 
 pub(super) fn check(
@@ -33,7 +33,7 @@ pub(super) fn check(
     let tables = Table::all(document, kinds);
     let mut checker = Checker { document, variable, faults: schema::faults(document, kinds, &tables) };
     let checked = checker.checked(&tables);
-    let raw = Raw::deserialize(&without(&document.values, kinds));
+    let raw = Raw::deserialize(&without_services(&document.values, kinds));
     match (checker.faults.is_empty(), raw) {
         (true, Ok(raw)) => Ok(Config {
             file: None,
@@ -53,8 +53,8 @@ pub(super) fn check(
             is_written: document.has_file || !tables.is_empty(),
         }),
         (true, Err(error)) => {
-            let (place, key) = (document.place(""), String::new());
-            Err(Faults(vec![Fault { place, key, message: error.to_string() }]))
+            let (origin, key) = (document.origin(""), String::new());
+            Err(Faults(vec![Fault { origin, key, message: error.to_string() }]))
         }
         (false, _) => {
             checker.faults.sort();
@@ -63,7 +63,7 @@ pub(super) fn check(
     }
 }
 
-/// What the schema alone can't promise.
+/// Values that need validation beyond the schema.
 struct CheckedValues {
     listen: SocketAddr,
     public_url: Option<String>,
@@ -78,8 +78,8 @@ struct CheckedValues {
     auth: AuthService,
 }
 
-/// Adds to the faults of the schema while values are made. It looks at whatever is of the right type, so that
-/// every fault is told at once; a value that is at fault gets a stand-in that is never used.
+/// Validates values and collects errors, after those of the schema. It checks everything of the right type, so that
+/// all errors are reported at once; an invalid value is replaced by a placeholder that is never used.
 pub struct Checker<'a> {
     pub(super) document: &'a Document,
     variable: &'a dyn Fn(&str) -> Option<OsString>,
@@ -116,39 +116,39 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The text at that pointer, where there is one.
+    /// The string at that pointer, if there is one.
     pub fn text(&self, pointer: &str) -> Option<&'a str> {
         self.document.values.pointer(pointer).and_then(Value::as_str)
     }
 
-    /// The pointers of a list's items.
+    /// The pointers of the items of an array.
     pub(super) fn items(&self, pointer: &str) -> impl Iterator<Item = String> + use<> {
         let count = self.document.values.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len);
         let pointer = pointer.to_owned();
         (0..count).map(move |index| format!("{pointer}/{index}"))
     }
 
-    /// The source that a table names.
+    /// The source that a table refers to.
     pub fn source_named(&mut self, at: &str, sources: &[Source]) -> Option<Source> {
         let at = format!("{at}/source");
         let name = self.text(&at)?;
         let source = sources.iter().find(|source| source.name.as_str() == name).cloned();
         if source.is_none() {
-            let message = format!("no [[source]] is named {name:?}; add one, or name one that is there");
+            let message = format!("no [[source]] is named {name:?}; add one, or use the name of another");
             self.fault(&at, message);
         }
         source
     }
 
     fn listen(&mut self, at: &str, text: &str) -> SocketAddr {
-        // `localhost` is how people say it; an address is what can be listened on.
+        // Accept `localhost`, which is not a socket address.
         let address = text
             .strip_prefix("localhost:")
             .map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
         address.parse().unwrap_or_else(|_| {
             let key = at.rsplit('/').next().unwrap_or_default();
             let message = format!(
-                "{text:?} is not an address and a port; write for example {key} = {DEFAULT_LISTEN:?}"
+                "{text:?} is not an IP address and port; write for example {key} = {DEFAULT_LISTEN:?}"
             );
             self.fault(at, message);
             SocketAddr::from(([127, 0, 0, 1], 0))
@@ -161,7 +161,7 @@ impl<'a> Checker<'a> {
             return Some(root.to_owned());
         }
         let message = format!(
-            "{text:?} is not the root of a site; write for example public_url = \"https://mcp.example.org\""
+            "{text:?} is not a base URL without a path; write for example public_url = \"https://mcp.example.org\""
         );
         self.fault("/server/public_url", message);
         None
@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
                 Some(network) => networks.push(network),
                 None => self.fault(
                     &at,
-                    format!("{text:?} is not an address or a network; write for example \"127.0.0.1\" or \"10.0.0.0/8\""),
+                    format!("{text:?} is not an IP address or a network (CIDR); write for example \"127.0.0.1\" or \"10.0.0.0/8\""),
                 ),
             }
         }
@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
         let written = self.document.values.pointer(at)?.as_object()?;
         let name = self.text(&format!("{at}/name")).and_then(|text| {
             if !names.insert(text) {
-                let message = format!("{text:?} is the name of an earlier source; give each its own");
+                let message = format!("duplicate source name {text:?}; give each source its own name");
                 self.fault(&format!("{at}/name"), message);
             }
             let name = SourceName::parse(text);
@@ -237,7 +237,7 @@ impl<'a> Checker<'a> {
             self.text(&format!("{at}/url")).map(|url| Location::Repository(self.repository(at, url)));
         let folder = self.text(&format!("{at}/path")).map(|path| Location::Folder(self.path(path)));
         if repository.is_none() {
-            // A folder needs neither, but who names a variable means it to be set.
+            // A folder uses neither, but a variable that is named must be set.
             for key in ["token_env", "webhook_secret_env"] {
                 let at = format!("{at}/{key}");
                 let _unused = self.text(&at).and_then(|name| self.variable(&at, name));
@@ -256,10 +256,7 @@ impl<'a> Checker<'a> {
             let value = self.variable(&at, name)?;
             let secret = Secret::for_signature(&value);
             if secret.is_none() {
-                self.fault(
-                    &at,
-                    format!("the variable {name} holds nothing; put the secret of the webhook there"),
-                );
+                self.fault(&at, format!("the variable {name} is empty; set it to the secret of the webhook"));
             }
             secret
         });
@@ -267,25 +264,25 @@ impl<'a> Checker<'a> {
         if let Some(url) = web_url.as_ref().filter(|url| !url.contains("{commit}") || !url.contains("{path}"))
         {
             let message = format!(
-                "{url:?} does not say where commit and path stand; write for example \"https://git.example.org/team/kb/src/commit/{{commit}}/{{path}}\""
+                "{url:?} must contain {{commit}} and {{path}}; write for example \"https://git.example.org/team/kb/src/commit/{{commit}}/{{path}}\""
             );
             self.fault(&format!("{at}/web_url"), message);
         }
         Repository { url: url.to_owned(), branch, token, poll_minutes, webhook_secret, web_url }
     }
 
-    /// The token in that variable, for a repository that it can be sent to without being read on the way.
+    /// The token in that variable, unless it would be sent unencrypted.
     fn token(&mut self, at: &str, url: &str, name: &str) -> Option<Secret> {
         let at = format!("{at}/token_env");
         let value = self.variable(&at, name)?;
-        if is_plain(url) {
-            self.fault(&at, "a token is not sent over plain http; write the url with https".to_owned());
+        if is_unencrypted(url) {
+            self.fault(&at, "a token is not sent over plain http; use https".to_owned());
             return None;
         }
         self.token_in(&at, name, &value)
     }
 
-    /// A text as a token, or a fault.
+    /// Parses a token, or reports an error.
     pub(super) fn token_in(&mut self, at: &str, name: &str, value: &str) -> Option<Secret> {
         match Secret::new(value) {
             Ok(token) => Some(token),
@@ -296,18 +293,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What is in a variable that need not be set.
-    pub(super) fn maybe_variable(&self, name: &str) -> Option<String> {
+    /// The value of an optional variable.
+    pub(super) fn optional_variable(&self, name: &str) -> Option<String> {
         (self.variable)(name).map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// What is in a variable that the file names.
+    /// The value of a variable that the file names.
     pub(super) fn variable(&mut self, at: &str, name: &str) -> Option<String> {
-        if !self.document.may_name_secrets && self.document.place(at).is_in_file() {
+        if !self.document.may_name_secrets && self.document.origin(at).is_in_file() {
             self.fault(
                 at,
-                "no secret is read for a lyceum.toml of the working folder, which may have come with a checkout; \
-                 if it is yours, run the command again with --config lyceum.toml"
+                "secrets are not read for a lyceum.toml in the working directory, which may come from an untrusted checkout; \
+                 if you trust it, name it with --config lyceum.toml"
                     .to_owned(),
             );
             return None;
@@ -315,25 +312,25 @@ impl<'a> Checker<'a> {
         let value = (self.variable)(name);
         if value.is_none() {
             let key = at.rsplit('/').next().unwrap_or_default();
-            self.fault(at, format!("the variable {name} is not set; set it, or leave {key} out"));
+            self.fault(at, format!("the variable {name} is not set; set it, or remove {key}"));
         }
         value.map(|value| value.to_string_lossy().into_owned())
     }
 
-    /// Relative paths start at the folder of the file they stand in.
+    /// Resolves a path relative to the folder of the configuration file.
     pub(super) fn path(&self, written: &str) -> PathBuf {
         self.document.folder().join(written)
     }
 
-    /// Notes what is wrong at that pointer, and what to write.
+    /// Reports an error at that pointer. The message says what is wrong and how to fix it.
     pub fn fault(&mut self, pointer: &str, message: String) {
         let key = pointer.trim_start_matches('/').replace('/', ".");
-        self.faults.push(Fault { place: self.document.place(pointer), key, message });
+        self.faults.push(Fault { origin: self.document.origin(pointer), key, message });
     }
 }
 
-/// The values without the tables of services.
-fn without(values: &Value, kinds: &[&'static Kind]) -> Value {
+/// The values without the service tables.
+fn without_services(values: &Value, kinds: &[&'static Kind]) -> Value {
     let mut values = values.clone();
     if let Some(tables) = values.as_object_mut() {
         tables.retain(|key, _| kinds.iter().all(|kind| kind.table != key));
@@ -341,8 +338,8 @@ fn without(values: &Value, kinds: &[&'static Kind]) -> Value {
     values
 }
 
-/// Whether others on the way could read what is sent to that address.
-pub(super) fn is_plain(url: &str) -> bool {
+/// Whether what is sent to that URL would be unencrypted.
+pub(super) fn is_unencrypted(url: &str) -> bool {
     let url = url.trim();
     let is_http = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
     let host = url.parse::<Uri>().ok().and_then(|uri| uri.host().map(str::to_owned));

@@ -1,4 +1,4 @@
-//! The environment: read here, once, and nowhere else.
+//! The environment. No other module reads it.
 
 use std::{
     env,
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Machine, document::Document, fault::ValueOrigin};
 
-/// The variables that set a key, over the file and under a flag.
+/// Variables that set a key: they override the file, and flags override them.
 const VARIABLES: [(&str, &str, &str); 4] = [
     ("LYCEUM_LISTEN", "server", "listen"),
     ("LYCEUM_PUBLIC_URL", "server", "public_url"),
@@ -18,17 +18,20 @@ const VARIABLES: [(&str, &str, &str); 4] = [
     ("LYCEUM_MODELS", "search", "models"),
 ];
 
-/// Reads a variable; one that is set to nothing counts as not set.
+/// Reads a variable; an empty one counts as unset.
 pub(super) fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// Puts the environment over what the file says.
+/// Overrides the file with environment variables.
 pub(super) fn apply(document: &mut Document, variable: &impl Fn(&str) -> Option<OsString>) {
     for (name, table, key) in VARIABLES {
         if let Some(value) = variable(name) {
-            let value =
-                if matches!(key, "data_dir" | "models") { from_here(value.as_ref()).into() } else { value };
+            let value = if matches!(key, "data_dir" | "models") {
+                absolute_path(value.as_ref()).into()
+            } else {
+                value
+            };
             document.set(table, key, value.to_string_lossy().into_owned(), ValueOrigin::Variable(name));
         }
     }
@@ -42,10 +45,10 @@ pub(super) fn apply(document: &mut Document, variable: &impl Fn(&str) -> Option<
     apply_skills(document, text);
 }
 
-/// The variables of the skills service: `SKILLS_DIR` or `SKILLS_REPO` turn it on, the others set parts of it.
+/// The variables of the skills service. `SKILLS_DIR` or `SKILLS_REPO` enables it; the others set single keys.
 fn apply_skills(document: &mut Document, variable: impl Fn(&str) -> Option<String>) {
     let source = if let Some(folder) = variable("SKILLS_DIR") {
-        let folder = from_here(folder.as_ref()).display().to_string();
+        let folder = absolute_path(folder.as_ref()).display().to_string();
         Some(("SKILLS_DIR", json!({ "path": folder })))
     } else if let Some(url) = variable("SKILLS_REPO") {
         let branch = variable("SKILLS_BRANCH").unwrap_or_else(|| "main".to_owned());
@@ -65,7 +68,7 @@ fn apply_skills(document: &mut Document, variable: impl Fn(&str) -> Option<Strin
         return;
     }
     if let Some(folder) = variable("SKILLS_WORKSPACE") {
-        let folder = from_here(folder.as_ref()).display().to_string();
+        let folder = absolute_path(folder.as_ref()).display().to_string();
         document.set_in(
             "/skills/scripts",
             "workspace",
@@ -74,24 +77,24 @@ fn apply_skills(document: &mut Document, variable: impl Fn(&str) -> Option<Strin
         );
     }
     if let Some(access) = variable("SKILLS_WORKSPACE_ACCESS") {
-        let place = ValueOrigin::Variable("SKILLS_WORKSPACE_ACCESS");
-        document.set_in("/skills/scripts", "workspace_access", access.into(), place);
+        let origin = ValueOrigin::Variable("SKILLS_WORKSPACE_ACCESS");
+        document.set_in("/skills/scripts", "workspace_access", access.into(), origin);
     }
     if let Some(endpoint) = variable("ANALYTICS_ENDPOINT") {
-        let place = || ValueOrigin::Variable("ANALYTICS_ENDPOINT");
-        document.set_in("/skills/analytics", "enabled", true.into(), place());
-        document.set_in("/skills/analytics", "endpoint", endpoint.into(), place());
+        let origin = || ValueOrigin::Variable("ANALYTICS_ENDPOINT");
+        document.set_in("/skills/analytics", "enabled", true.into(), origin());
+        document.set_in("/skills/analytics", "endpoint", endpoint.into(), origin());
     }
     if let Some(minutes) = variable("REFRESH_INTERVAL_MINUTES") {
-        let place = || ValueOrigin::Variable("REFRESH_INTERVAL_MINUTES");
+        let origin = || ValueOrigin::Variable("REFRESH_INTERVAL_MINUTES");
         let minutes =
             minutes.trim().parse::<u64>().map_or_else(|_| Value::from(minutes.as_str()), Value::from);
-        document.set_in("/skills/refresh", "enabled", true.into(), place());
-        document.set_in("/skills/refresh", "interval_minutes", minutes, place());
+        document.set_in("/skills/refresh", "enabled", true.into(), origin());
+        document.set_in("/skills/refresh", "interval_minutes", minutes, origin());
     }
 }
 
-/// What the environment says of the machine.
+/// What the environment says about the machine.
 pub(super) fn machine(variable: &impl Fn(&str) -> Option<OsString>) -> Machine {
     let user = variable("USER").or_else(|| variable("USERNAME"));
     Machine {
@@ -101,32 +104,32 @@ pub(super) fn machine(variable: &impl Fn(&str) -> Option<OsString>) -> Machine {
     }
 }
 
-/// A path that does not stand in the file starts at the working folder.
-pub(super) fn from_here(path: &Path) -> PathBuf {
+/// Resolves a path from a variable or flag against the working directory.
+pub(super) fn absolute_path(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The file that `LYCEUM_CONFIG` names.
+/// The file named by `LYCEUM_CONFIG`.
 pub(super) fn config_file() -> Option<PathBuf> {
     variable("LYCEUM_CONFIG").map(PathBuf::from)
 }
 
-/// What is logged: `LYCEUM_LOG`, in the form `info` or `lyceum=debug,info`.
+/// The log filter, `LYCEUM_LOG`: `info`, or `lyceum=debug,info`.
 pub fn log_filter() -> String {
     env::var("LYCEUM_LOG").unwrap_or_else(|_| "info".to_owned())
 }
 
-/// The step that a test wants the process to end at; see `lyceum_knowledge::failpoint`.
+/// The failpoint at which a test ends the process; see `lyceum_knowledge::failpoint`.
 pub fn end_at() -> Option<String> {
     env::var("LYCEUM_TRIAL_END_AT").ok()
 }
 
-/// What Git wants to know, where it was Git that started this program.
-pub fn askpass_errand() -> Option<String> {
+/// The request of Git's askpass protocol, if Git started this process.
+pub fn askpass_prompt_request() -> Option<String> {
     env::var(lyceum_source::ASKPASS_VARIABLE).ok()
 }
 
-/// The platform's folder for configurations of this user.
+/// The platform's configuration folder of the user.
 pub(super) fn user_config_dir() -> Option<PathBuf> {
     let variable = |name: &str| variable(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let base = if cfg!(windows) {
@@ -139,7 +142,7 @@ pub(super) fn user_config_dir() -> Option<PathBuf> {
     base.map(|base| base.join("lyceum"))
 }
 
-/// The platform's folder for data of this user; the working folder where there is none.
+/// The platform's data folder of the user; a folder in the working directory if there is none.
 pub(super) fn default_data_dir() -> PathBuf {
     let variable = |name: &str| variable(name).map(PathBuf::from);
     let base = if cfg!(windows) {

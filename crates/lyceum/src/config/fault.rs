@@ -1,42 +1,42 @@
-//! What is wrong with a configuration: all of it at once, each with its place and what to write.
+//! Errors in a configuration: all at once, each with its location and a fix.
 
 use std::{fmt, path::PathBuf};
 
-/// Where a value came from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueOrigin {
     /// A line of a file.
     Line {
         /// The file.
         file: PathBuf,
-        /// The line, from 1.
+        /// Line number, from 1.
         line: usize,
     },
-    /// A file as a whole.
+    /// A whole file.
     File(PathBuf),
     /// An environment variable.
     Variable(&'static str),
-    /// A flag of the command line.
+    /// A command-line flag.
     Flag(&'static str),
 }
 
-/// One thing that is wrong.
+/// One error.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// Where.
-    pub place: ValueOrigin,
-    /// The key, such as `server.listen`; empty where the file can't be read at all.
+    /// Where the value came from.
+    pub origin: ValueOrigin,
+    /// The key, such as `server.listen`; empty if the whole file can't be read.
     pub key: String,
-    /// What is wrong, and what to write.
+    /// What is wrong, and how to fix it.
     pub message: String,
 }
 
-/// Everything that is wrong, in the order of the places.
+/// All errors, sorted by origin.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);
 
 impl ValueOrigin {
-    /// Whether it came from a file, not from the environment or a flag.
+    /// Whether it came from a file, rather than the environment or a flag.
     pub(super) fn is_in_file(&self) -> bool {
         match self {
             Self::Line { .. } | Self::File(_) => true,
@@ -59,8 +59,8 @@ impl fmt::Display for ValueOrigin {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.key.as_str() {
-            "" => write!(f, "{}: {}", self.place, self.message),
-            key => write!(f, "{}: {key}: {}", self.place, self.message),
+            "" => write!(f, "{}: {}", self.origin, self.message),
+            key => write!(f, "{}: {key}: {}", self.origin, self.message),
         }
     }
 }
@@ -68,7 +68,7 @@ impl fmt::Display for Fault {
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.0.len();
-        write!(f, "the configuration has {count} fault{}", if count == 1 { "" } else { "s" })?;
+        write!(f, "the configuration has {count} error{}", if count == 1 { "" } else { "s" })?;
         self.0.iter().try_for_each(|fault| write!(f, "\n  {fault}"))
     }
 }

@@ -1,8 +1,8 @@
-//! Which file is the configuration, and how far it is trusted.
+//! Finds the configuration file, and decides how far to trust it.
 //!
-//! A `lyceum.toml` of the working folder may have come with a checkout of somebody else's. It could name any variable of the
-//! environment and a server of its own to send it to, or turn the sandbox off; so a program that others start in a folder of
-//! their choice (`lyceum stdio`) does not read it, and commands that only ask something read no secret for it.
+//! A `lyceum.toml` in the working directory may come from an untrusted checkout. It could name any environment
+//! variable and a server to send its value to, or disable the sandbox. So `lyceum stdio`, which MCP clients start in
+//! any folder, ignores it, and one-off commands read no secrets for it.
 
 use std::{
     fmt,
@@ -11,17 +11,17 @@ use std::{
 
 use super::{Fault, Faults, Overrides, ValueOrigin, document::Document, environment};
 
-/// The name of the file where none is named.
+/// The default file name.
 const NAME: &str = "lyceum.toml";
 
 /// What a configuration is loaded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be served from, or only looked at: a file of the working folder counts as it is.
+    /// A server, or inspection of the configuration: a file in the working directory is fully trusted.
     Serve,
-    /// To work with once: a file of the working folder counts, but no secret is read for it.
+    /// A one-off command: a file in the working directory is used, but no secrets are read for it.
     Once,
-    /// For a program that an MCP client starts, in whatever folder: a file of the working folder does not count.
+    /// A server that an MCP client starts in any folder: a file in the working directory is ignored.
     Stdio,
 }
 
@@ -30,14 +30,14 @@ pub enum Purpose {
 pub enum ConfigFile {
     /// Named by `--config` or `LYCEUM_CONFIG`.
     Named(PathBuf),
-    /// `lyceum.toml` of the working folder.
+    /// `lyceum.toml` in the working directory.
     WorkingFolder,
-    /// The user's own.
+    /// In the user's configuration folder.
     User(PathBuf),
 }
 
 impl ConfigFile {
-    /// The file that counts for that purpose, where there is one.
+    /// Finds the file for that purpose.
     pub(super) fn find(overrides: &Overrides, purpose: Purpose) -> Option<Self> {
         if let Some(file) = overrides.config.clone().or_else(environment::config_file) {
             return Some(Self::Named(file));
@@ -49,12 +49,13 @@ impl ConfigFile {
         own.is_file().then_some(Self::User(own))
     }
 
-    /// Reads it, with every syntax fault at once.
+    /// Reads and parses the file; reports all syntax errors at once.
     pub(super) fn read(&self, purpose: Purpose) -> Result<Document, Faults> {
         let file = self.path();
         let text = std::fs::read_to_string(file).map_err(|error| {
-            let message = format!("can't be read: {error}; name another file with --config, or leave it out");
-            Faults(vec![Fault { place: ValueOrigin::File(file.to_owned()), key: String::new(), message }])
+            let message =
+                format!("cannot read it: {error}; name another file with --config, or omit the flag");
+            Faults(vec![Fault { origin: ValueOrigin::File(file.to_owned()), key: String::new(), message }])
         })?;
         let mut document = Document::parse(file, &text).map_err(Faults)?;
         document.may_name_secrets = *self != Self::WorkingFolder || purpose == Purpose::Serve;
@@ -73,12 +74,12 @@ impl fmt::Display for ConfigFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(file) | Self::User(file) => write!(f, "{}", file.display()),
-            Self::WorkingFolder => write!(f, "{NAME} of the working folder"),
+            Self::WorkingFolder => write!(f, "{NAME} in the working directory"),
         }
     }
 }
 
-/// Whether the working folder has a file that a program started by an MCP client does not read.
-pub fn passes_over_working_folder() -> bool {
+/// Whether the working directory has a `lyceum.toml`, which `lyceum stdio` ignores.
+pub fn has_working_folder_file() -> bool {
     Path::new(NAME).is_file()
 }

@@ -9,35 +9,34 @@ use serde_json::{Value, json};
 
 use super::{
     Bucket, KnowledgeApi, KnowledgeService, Location, Source, Table,
-    check::{Checker, is_plain},
+    check::{Checker, is_unencrypted},
     document::Document,
     environment,
     fault::{Fault, Faults, ValueOrigin},
 };
 use crate::service::Settings;
 
-/// The largest file of an ontology.
+/// Maximum size of an ontology file.
 const MAX_ONTOLOGY_BYTES: u64 = 1024 * 1024;
 
-/// Serves a folder or a repository that was named on the command line, also where its documents do not say that they
-/// are to be.
-pub(super) fn apply(document: &mut Document, place: &str) {
+/// Serves a folder or repository that was named on the command line, including documents without a `publish` field.
+pub(super) fn apply(document: &mut Document, location: &str) {
     let flag = || ValueOrigin::Flag("PATH|GIT-URL");
-    let is_address = place.contains("://") || (place.contains('@') && place.contains(':'));
-    let source = if is_address {
-        json!({ "url": place })
+    let is_url = location.contains("://") || (location.contains('@') && location.contains(':'));
+    let source = if is_url {
+        json!({ "url": location })
     } else {
-        json!({ "path": environment::from_here(place.as_ref()).display().to_string() })
+        json!({ "path": environment::absolute_path(location.as_ref()).display().to_string() })
     };
-    let name = document.add_source(&name_of(place), source, flag());
+    let name = document.add_source(&name_of(location), source, flag());
     document.set("knowledge", "source", name, flag());
     document.set_in("/knowledge", "publish_by_default", true.into(), flag());
 }
 
-/// A name for a source, by the end of its path.
-fn name_of(place: &str) -> String {
-    let place = environment::from_here(place.as_ref()).display().to_string();
-    let last = place.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
+/// Derives a source name from the last part of a path or URL.
+fn name_of(location: &str) -> String {
+    let path = environment::absolute_path(location.as_ref()).display().to_string();
+    let last = path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
     let plain = last.strip_suffix(".git").unwrap_or(last).to_lowercase();
     let safe: String =
         plain.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
@@ -49,11 +48,11 @@ fn name_of(place: &str) -> String {
     }
 }
 
-/// The example, by the usual types.
+/// Settings of the bundled example, with the built-in ontology.
 pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
     let ontology = Ontology::standard().map_err(|error| {
-        let place = ValueOrigin::Flag("the bundled example");
-        Faults(vec![Fault { place, key: String::new(), message: error.to_string() }])
+        let origin = ValueOrigin::Flag("the bundled example");
+        Faults(vec![Fault { origin, key: String::new(), message: error.to_string() }])
     })?;
     let title = "Ferry Street".to_owned();
     let rules = Ontology::STANDARD.to_owned();
@@ -61,7 +60,7 @@ pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
     Ok(KnowledgeService { source, title, ontology, rules, exclude: Vec::new(), api, bucket: None })
 }
 
-/// What the table declares, with every fault that the schema can't see.
+/// Validates the table beyond its schema.
 pub(crate) fn check(
     checker: &mut Checker<'_>,
     table: &Table,
@@ -73,7 +72,12 @@ pub(crate) fn check(
     let title_at = format!("{at}/title");
     let title = checker.text(&title_at).unwrap_or(name).trim().to_owned();
     if !title.chars().any(|c| c.is_ascii_alphanumeric()) {
-        checker.fault(&title_at, format!("{title:?} has no letter of a-z or digit; addresses need one"));
+        checker.fault(
+            &title_at,
+            format!(
+                "{title:?} must contain a letter a-z or a digit, because it becomes part of resource URIs"
+            ),
+        );
     }
     let mut exclude = Vec::new();
     for at in checker.items(&format!("{at}/exclude")) {
@@ -84,10 +88,9 @@ pub(crate) fn check(
         }
     }
     let (ontology, text) = ontology(checker, at)?;
-    for taken in [SKILL, SCRIPT] {
-        if ontology.get(taken).is_some() {
-            let message =
-                format!("the type {taken:?} is what search calls a part of skills; name yours otherwise");
+    for reserved in [SKILL, SCRIPT] {
+        if ontology.get(reserved).is_some() {
+            let message = format!("the type {reserved:?} is reserved for skills; rename it");
             checker.fault(&format!("{at}/ontology"), message);
         }
     }
@@ -95,7 +98,7 @@ pub(crate) fn check(
     let by_default = by_default == Some(&Value::Bool(true));
     let ontology = if by_default { ontology.publishing_by_default() } else { ontology };
     let bucket = bucket(checker, at);
-    // What a document looks like follows from all of these; with others each is made again.
+    // Documents depend on all of these; if one changes, every document is parsed again.
     let web_url = source.as_ref().and_then(|source| match &source.location {
         Location::Repository(repository) => repository.web_url.as_deref(),
         Location::Folder(_) | Location::Example => None,
@@ -110,14 +113,13 @@ fn api(checker: &mut Checker<'_>, at: &str) -> KnowledgeApi {
     let api = written.and_then(|api| serde_json::from_value(api).ok()).unwrap_or_default();
     let is_open = matches!(checker.text("/auth/mode"), None | Some("open"));
     if api == KnowledgeApi::Member && is_open {
-        let message =
-            "it has no effect, for everyone may do everything; write [auth] with a mode, or leave it out";
+        let message = "has no effect, because auth.mode is \"open\"; set mode in [auth], or remove it";
         checker.fault(at, message.to_owned());
     }
     api
 }
 
-/// The ontology and its text.
+/// The ontology and its source text.
 fn ontology(checker: &mut Checker<'_>, at: &str) -> Option<(Ontology, String)> {
     let at = &format!("{at}/ontology");
     let Some(written) = checker.text(at) else {
@@ -130,7 +132,7 @@ fn ontology(checker: &mut Checker<'_>, at: &str) -> Option<(Ontology, String)> {
     let Some(text) = text else {
         checker.fault(
             at,
-            format!("{written:?} is no file of text that can be read; name another, or leave it out"),
+            format!("cannot read {written:?}: it must be a UTF-8 text file of at most 1 MiB; name another file, or remove the key"),
         );
         return None;
     };
@@ -148,11 +150,8 @@ fn bucket(checker: &mut Checker<'_>, at: &str) -> Option<Bucket> {
     checker.document.values.pointer(at)?;
     let text = |checker: &Checker<'_>, key: &str| checker.text(&format!("{at}/{key}")).map(str::to_owned);
     let endpoint = text(checker, "endpoint")?;
-    if is_plain(&endpoint) {
-        checker.fault(
-            &format!("{at}/endpoint"),
-            "keys are not sent over plain http; write it with https".to_owned(),
-        );
+    if is_unencrypted(&endpoint) {
+        checker.fault(&format!("{at}/endpoint"), "keys are not sent over plain http; use https".to_owned());
     }
     let mut key = |name: &str| {
         let at = format!("{at}/{name}");

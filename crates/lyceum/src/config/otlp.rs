@@ -1,5 +1,5 @@
-//! Whether traces are exported, by the variables that OpenTelemetry gives this. Its SDK reads those of headers, batches, sampling
-//! and resource attributes itself.
+//! The endpoint for traces, from OpenTelemetry's standard variables. Its SDK reads the variables for headers, batches,
+//! sampling and resource attributes itself.
 
 use std::ffi::OsString;
 
@@ -8,14 +8,14 @@ use reqwest::Url;
 
 use super::environment;
 
-/// The endpoint of an OTLP receiver that the specification names for this machine.
+/// The default OTLP endpoint of the specification.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 
-/// Where traces go.
+/// The OTLP endpoint for traces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtlpEndpoint(pub(crate) Url);
 
-/// The endpoint that the environment asks to export to, if it asks for any.
+/// The endpoint for traces; `None` if export is not enabled.
 pub fn otlp_endpoint() -> anyhow::Result<Option<OtlpEndpoint>> {
     endpoint(environment::variable)
 }
@@ -42,7 +42,7 @@ fn endpoint(variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Optio
     let protocol = of_traces("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL");
     if let Some((name, other)) = protocol.filter(|(_, protocol)| protocol != "http/protobuf") {
         bail!(
-            "cannot export traces: {name} is {other:?}; only http/protobuf is spoken, usually on port 4318"
+            "cannot export traces: {name} is {other:?}; only http/protobuf is supported, usually on port 4318"
         );
     }
     let url =

@@ -1,6 +1,6 @@
-//! The configuration as people write it. Its JSON schema is the check, and is committed for editors to use.
+//! The configuration as it is written. Its JSON schema validates the file, and is committed for editors.
 //!
-//! Every field is optional here: what is missing gets its default when the raw form becomes a `Config`.
+//! Every field is optional here: defaults are applied when the raw form becomes a `Config`.
 
 mod auth;
 
@@ -117,7 +117,7 @@ pub(super) struct Limits {
 /// One `[[source]]`: a Git repository (`url`) or a folder (`path`).
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(super) struct Source {
     /// Name of the source, unique among all sources.
     #[schemars(example = &"kb")]
@@ -150,7 +150,7 @@ pub(super) struct Source {
 /// The table `[knowledge]`: a knowledge base.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(crate) struct Knowledge {
     /// Name of the `[[source]]` with the documents.
     #[schemars(example = &"kb")]
@@ -200,7 +200,7 @@ pub enum KnowledgeApi {
 /// The table `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(crate) struct Bucket {
     /// Name of the bucket.
     #[schemars(example = &"team-knowledge")]
@@ -243,7 +243,7 @@ pub(super) struct Search {
 /// The table `[search.embedder]`: the embedding model.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(super) struct Embedder {
     /// Where the model runs. Default: "local". Overridden by `LYCEUM_EMBEDDER`.
     pub kind: EmbedderKind,
@@ -314,7 +314,7 @@ pub(super) enum PoolingKind {
 /// The table `[search.reranker]`: the reranker.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(super) struct Reranker {
     /// Where the reranker runs. Default: "none".
     pub kind: RerankerKind,
@@ -361,16 +361,16 @@ pub(super) enum RerankerKind {
 pub(crate) struct Skills {
     /// Name of the `[[source]]` with the skills. Overridden by `SKILLS_DIR` and `SKILLS_REPO`.
     #[schemars(example = &"team-skills")]
-    #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+    #[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
     pub source: String,
     /// Prefix of the tool and prompt names of this service, which keeps them unique. Default: none for `[skills]`;
     /// the name and `_` for a named table such as `[skills.docs]`.
     #[schemars(example = &"docs_")]
-    #[expect(dead_code, reason = "it is read for every kind of service alike")]
+    #[expect(dead_code, reason = "read by code shared by all kinds of services")]
     pub prefix: Option<String>,
     /// Folder of the skills in the source. Default: `skills` if a repository has it, else the whole source.
     #[schemars(example = &"skills")]
-    #[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+    #[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
     pub path: Option<String>,
     /// How `get_skill` picks a skill for a task.
     #[serde(default)]

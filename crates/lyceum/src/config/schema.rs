@@ -1,4 +1,4 @@
-//! The schema of the configuration, and its faults in the reader's words.
+//! The JSON schema of the configuration, and its validation errors in plain words.
 
 use jsonschema::{
     ValidationError,
@@ -19,13 +19,13 @@ pub fn json_schema(kinds: &[&'static Kind]) -> Value {
     let Schemas { mut root, tables } = Schemas::of(kinds);
     for (kind, table) in kinds.iter().zip(tables) {
         if let Some(properties) = root.pointer_mut("/properties").and_then(Value::as_object_mut) {
-            properties.insert(kind.table.to_owned(), several(table));
+            properties.insert(kind.table.to_owned(), with_named_tables(table));
         }
     }
     root
 }
 
-/// The schema of all but the services, and that of each kind of service.
+/// The schema without services, and the schema of each kind of service.
 struct Schemas {
     root: Value,
     tables: Vec<Value>,
@@ -54,11 +54,11 @@ impl Schemas {
     }
 }
 
-/// Where the schema of a table keeps the address that it has in the whole.
+/// The key under which the schema of a table stores its `$ref` in the whole schema.
 const NAME: &str = "$comment";
 
-/// A table that may also hold tables of its own kind, each under a name.
-fn several(mut table: Value) -> Value {
+/// Allows a table to contain named tables of the same kind.
+fn with_named_tables(mut table: Value) -> Value {
     if let Some(object) = table.as_object_mut() {
         object.remove("$defs");
         object.remove("required");
@@ -68,12 +68,12 @@ fn several(mut table: Value) -> Value {
     table
 }
 
-/// The keys that the table of a service can have.
+/// The keys of a service table.
 pub(super) fn keys_of(kind: &'static Kind) -> Vec<String> {
     Schemas::of(&[kind]).tables.iter().flat_map(|table| keys_at(table, "")).collect()
 }
 
-/// Every way in which the document does not fit the schema: each table of a service by that of its kind, then the rest.
+/// All schema errors of a document: each service table against the schema of its kind, then the rest.
 pub(super) fn faults(document: &Document, kinds: &[&'static Kind], tables: &[Table]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (kind, schema) in kinds.iter().zip(&Schemas::of(kinds).tables) {
@@ -89,7 +89,7 @@ pub(super) fn faults(document: &Document, kinds: &[&'static Kind], tables: &[Tab
     faults
 }
 
-/// Every way in which the value at a pointer does not fit its schema.
+/// All schema errors of the value at a pointer.
 fn faults_at(document: &Document, at: &str, schema: &Value, value: &Value) -> Vec<Fault> {
     let Ok(validator) = jsonschema::draft202012::new(schema) else {
         return Vec::new();
@@ -101,7 +101,7 @@ fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationErro
     let pointer = error.instance_path().as_str().to_owned();
     let fault = |pointer: &str, message: String| {
         let pointer = format!("{at}{pointer}");
-        Fault { place: document.place(&pointer), key: dotted(&pointer), message }
+        Fault { origin: document.origin(&pointer), key: dotted(&pointer), message }
     };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
@@ -113,12 +113,12 @@ fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationErro
         ValidationErrorKind::Required { property } => {
             let key = property.as_str().unwrap_or_default();
             let example = example_at(schema, &format!("{pointer}/{key}"));
-            vec![fault(&pointer, format!("{key} is missing{}", write_this(key, example)))]
+            vec![fault(&pointer, format!("{key} is missing{}", with_example(key, example)))]
         }
         ValidationErrorKind::Type { kind } => {
             let wanted: Vec<String> = match kind {
                 TypeKind::Single(one) => vec![one.to_string()],
-                // Nobody can write null in TOML; it only says that the key may be left out.
+                // TOML has no null; in the schema it only means that the key is optional.
                 TypeKind::Multiple(many) => {
                     many.iter().map(|one| one.to_string()).filter(|one| one != "null").collect()
                 }
@@ -126,10 +126,7 @@ fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationErro
             vec![fault(&pointer, wrong_type(schema, at, &pointer, &wanted.join(" or ")))]
         }
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            vec![fault(
-                &pointer,
-                format!("is not one of the values there are{}", suggestion(schema, &pointer)),
-            )]
+            vec![fault(&pointer, format!("is not an allowed value{}", suggestion(schema, &pointer)))]
         }
         _ => vec![fault(&pointer, format!("{error}{}", suggestion(schema, &pointer)))],
     }
@@ -139,10 +136,10 @@ fn wrong_type(schema: &Value, at: &str, pointer: &str, wanted: &str) -> String {
     let (key, example) = (dotted(&format!("{at}{pointer}")), example_at(schema, pointer));
     match (wanted, example) {
         ("object", _) => format!("must be a table; write [{key}] and its keys below it"),
-        ("array", None) => format!("must be a list of tables; write [[{key}]] and its keys below it"),
+        ("array", None) => format!("must be an array of tables; write [[{key}]] and its keys below it"),
         (_, example) => {
             let key = key.rsplit('.').next().unwrap_or_default();
-            format!("must be {}{}", article(wanted), write_this(key, example))
+            format!("must be {}{}", article(wanted), with_example(key, example))
         }
     }
 }
@@ -150,17 +147,17 @@ fn wrong_type(schema: &Value, at: &str, pointer: &str, wanted: &str) -> String {
 fn unknown_key(key: &str, known: &[String]) -> String {
     let nearest = known.iter().max_by(|a, b| strsim::jaro(key, a).total_cmp(&strsim::jaro(key, b)));
     match nearest.filter(|near| strsim::jaro(key, near) > 0.8) {
-        Some(near) => format!("there is no such key; did you mean {near}?"),
-        None => format!("there is no such key; the keys here are {}", known.join(", ")),
+        Some(near) => format!("unknown key; did you mean {near}?"),
+        None => format!("unknown key; valid keys: {}", known.join(", ")),
     }
 }
 
 fn suggestion(schema: &Value, pointer: &str) -> String {
     let key = pointer.rsplit('/').next().unwrap_or_default();
-    write_this(key, example_at(schema, pointer))
+    with_example(key, example_at(schema, pointer))
 }
 
-fn write_this(key: &str, example: Option<Value>) -> String {
+fn with_example(key: &str, example: Option<Value>) -> String {
     example.map_or_else(String::new, |example| format!("; write for example {key} = {example}"))
 }
 
@@ -169,7 +166,7 @@ fn article(wanted: &str) -> String {
     format!("{} {wanted}", if vowel { "an" } else { "a" })
 }
 
-/// `/source/0/name` as people write it: `source.0.name`.
+/// `/source/0/name` as it is shown: `source.0.name`.
 fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
 }
@@ -183,7 +180,7 @@ fn example_at(schema: &Value, pointer: &str) -> Option<Value> {
     schema_at(schema, pointer)?.get("examples")?.get(0).cloned()
 }
 
-/// The part of the schema that rules the value at a pointer.
+/// The part of the schema for the value at a pointer.
 fn schema_at<'s>(schema: &'s Value, pointer: &str) -> Option<&'s Value> {
     let resolve = |part: &'s Value| match part.get("$ref").and_then(Value::as_str) {
         Some(reference) => schema.pointer(reference.trim_start_matches('#')),

@@ -7,34 +7,34 @@ use lyceum_net::Secret;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::check::{Checker, is_plain};
+use super::check::{Checker, is_unencrypted};
 
-/// The model that is used where none is named.
+/// The default embedding model.
 pub const DEFAULT_MODEL: &str = "all-MiniLM-L6-v2";
 
-/// Where models are fetched from.
+/// The default model hub.
 const DEFAULT_HUB: &str = "https://huggingface.co";
 
-/// Search, as it is declared.
+/// Search settings.
 #[derive(Debug, Clone)]
 pub struct SearchService {
-    /// What makes vectors.
+    /// The embedding model.
     pub embedder: embedder::Settings,
-    /// Its key.
+    /// API key of the embedding model.
     pub embedder_key: Option<Secret>,
-    /// What orders the best results once more.
+    /// The reranker.
     pub reranker: reranker::Settings,
-    /// Its key.
+    /// API key of the reranker.
     pub reranker_key: Option<Secret>,
-    /// The folder of models.
+    /// Folder for model files.
     pub models: PathBuf,
-    /// Where models are fetched from.
+    /// Model hub to download models from.
     pub hub: String,
-    /// Whether a model that is not here is fetched without being asked for.
+    /// Whether to download a missing model automatically.
     pub fetch: bool,
 }
 
-/// What the table declares, with every fault that the schema can't see.
+/// Validates the table beyond its schema.
 pub(super) fn service(checker: &mut Checker<'_>, data_dir: &Path) -> SearchService {
     let embedder: embedder::Settings =
         declared(checker, "/search/embedder", json!({ "kind": "local" }), |value| {
@@ -63,47 +63,47 @@ pub(super) fn service(checker: &mut Checker<'_>, data_dir: &Path) -> SearchServi
     let models = checker.text("/search/models").map(|folder| checker.path(folder));
     let models = models.unwrap_or_else(|| data_dir.join("models"));
     let hub = checker.text("/search/hub").unwrap_or(DEFAULT_HUB).trim_end_matches('/').to_owned();
-    if is_plain(&hub) {
-        let message = "models are not fetched over plain http; write it with https".to_owned();
+    if is_unencrypted(&hub) {
+        let message = "models are not downloaded over plain http; use https".to_owned();
         checker.fault("/search/hub", message);
     }
     SearchService { embedder, embedder_key, reranker, reranker_key, models, hub, fetch: false }
 }
 
-/// A choice with its settings, or a fault that says which is missing.
+/// Deserializes a table, or reports what is missing.
 fn declared<T: DeserializeOwned + Default>(
     checker: &mut Checker<'_>,
     at: &str,
-    usual: Value,
+    default: Value,
     complete: impl Fn(&mut Value),
 ) -> T {
-    let mut value = checker.document.values.pointer(at).cloned().unwrap_or(usual);
+    let mut value = checker.document.values.pointer(at).cloned().unwrap_or(default);
     complete(&mut value);
     serde_json::from_value(value).unwrap_or_else(|error| {
-        checker.fault(at, format!("it is not complete: {error}"));
+        checker.fault(at, format!("incomplete: {error}"));
         T::default()
     })
 }
 
-fn default_to(value: &mut Value, key: &str, usual: &str) {
+fn default_to(value: &mut Value, key: &str, default: &str) {
     if let Some(table) = value.as_object_mut() {
-        table.entry(key).or_insert_with(|| usual.into());
+        table.entry(key).or_insert_with(|| default.into());
     }
 }
 
-/// The key that a variable holds, for an address that it can be sent to without being read on the way.
+/// The API key in a variable, unless it would be sent unencrypted.
 fn key(checker: &mut Checker<'_>, at: &str, variable: Option<&str>) -> Option<Secret> {
     let name = variable?;
-    let place = format!("{at}/key_env");
-    if checker.text(&format!("{at}/url")).is_some_and(is_plain) {
-        checker.fault(&place, "a key is not sent over plain http; write the url with https".to_owned());
+    let key_at = format!("{at}/key_env");
+    if checker.text(&format!("{at}/url")).is_some_and(is_unencrypted) {
+        checker.fault(&key_at, "a key is not sent over plain http; use https".to_owned());
         return None;
     }
-    let value = checker.variable(&place, name)?;
+    let value = checker.variable(&key_at, name)?;
     match Secret::for_header(&value) {
         Ok(secret) => Some(secret),
         Err(error) => {
-            checker.fault(&place, format!("the variable {name} can't be used: {error}"));
+            checker.fault(&key_at, format!("the variable {name} can't be used: {error}"));
             None
         }
     }

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::{Location, SkillsService, Source, Table, check::Checker, raw};
 use crate::service::Settings;
 
-/// What a table declares, with every fault that the schema can't see.
+/// Validates a table beyond its schema.
 pub(crate) fn check(
     checker: &mut Checker<'_>,
     table: &Table,
@@ -31,30 +31,29 @@ pub(crate) fn check(
         checker.fault(&endpoint_at, error.to_string());
     }
     let workspace = workspace(checker, at);
-    // What does not fit the schema was told already.
+    // Schema errors are reported already.
     let raw = raw::Skills::deserialize(&table.values).ok()?;
     Some(Arc::new(service(raw, source?, path, workspace)))
 }
 
-/// The folder that scripts may work in.
+/// The workspace folder of scripts.
 fn workspace(checker: &mut Checker<'_>, at: &str) -> Option<PathBuf> {
     let (key, access) = (format!("{at}/scripts/workspace"), format!("{at}/scripts/workspace_access"));
     let Some(written) = checker.text(&key) else {
         if checker.text(&access).is_some() {
-            let message =
-                "says how scripts.workspace may be used, and there is none; add it, or leave this out";
+            let message = "has no effect without scripts.workspace; add that, or remove this";
             checker.fault(&access, message.to_owned());
         }
         return None;
     };
     let path = checker.path(written);
     if !path.is_dir() {
-        checker.fault(&key, format!("there is no folder {}", path.display()));
+        checker.fault(&key, format!("no such folder: {}", path.display()));
     }
     Some(path)
 }
 
-/// Puts what was checked and the settings together.
+/// Combines validated values and settings.
 fn service(
     raw: raw::Skills,
     source: Source,

@@ -1,4 +1,4 @@
-//! The tables that declare services: `[knowledge]`, and `[knowledge.NAME]` as often as there are knowledge bases.
+//! The service tables: `[knowledge]`, and `[knowledge.NAME]` for each further knowledge base.
 
 use lyceum_model::Domain;
 use lyceum_tools::Prefix;
@@ -11,24 +11,25 @@ use super::{
     schema,
 };
 use crate::{
+    auth::SIGN_IN,
     service::{Declared, Kind},
     services::SERVER,
 };
 
-/// One table of a service.
+/// One service table.
 #[derive(Debug)]
 pub struct Table {
     pub(super) kind: &'static Kind,
     /// Its JSON pointer.
     pub at: String,
-    /// The name of the service, as it is written; nothing where the table has none of its own.
+    /// The name in `[kind.NAME]`; `None` for `[kind]`.
     name: Option<String>,
-    /// What it says, without the tables of others.
+    /// Its values, without nested service tables.
     pub values: Value,
 }
 
 impl Table {
-    /// Every table of those kinds. What is no key of its kind, and a table with such keys, is a service of that name.
+    /// All service tables. A nested table under an unknown key that contains keys of its kind is a named service.
     pub(super) fn all(document: &Document, kinds: &[&'static Kind]) -> Vec<Self> {
         let of_kind = |kind: &&'static Kind| {
             let kind = *kind;
@@ -58,41 +59,39 @@ impl Table {
         kinds.iter().flat_map(of_kind).collect()
     }
 
-    /// What it declares, with every fault that the schema can't see.
+    /// Validates the table beyond its schema.
     pub(super) fn declared(&self, checker: &mut Checker<'_>, sources: &[Source]) -> Option<Declared> {
         let name = self.name.as_deref().unwrap_or(self.kind.table);
         let parsed = Domain::parse(name).map_err(|error| checker.fault(&self.at, error.to_string())).ok();
-        if name == SERVER.as_str() {
-            checker.fault(
-                &self.at,
-                format!("{name} is the service that every server has; name yours otherwise"),
-            );
+        if name == SERVER.as_str() || name == SIGN_IN.as_str() {
+            checker.fault(&self.at, format!("{name} is the name of a built-in service; choose another name"));
         }
         let prefix = self.prefix(checker);
         let settings = (self.kind.check)(checker, self, sources);
         if settings.is_none() && checker.faults.is_empty() {
-            // Nothing that is declared is left out in silence.
-            checker.fault(&self.at, "can't be read as it is written".to_owned());
+            // A declared service must never be dropped silently.
+            checker.fault(&self.at, "cannot parse this table".to_owned());
         }
         Some(Declared { kind: self.kind, name: parsed?, prefix: prefix?, settings: settings? })
     }
 
-    /// What stands before the names of its tools: what is written, and else the name of a service that has one.
+    /// The prefix of its tool names: as configured, or derived from the name of a named service.
     fn prefix(&self, checker: &mut Checker<'_>) -> Option<Prefix> {
         let at = format!("{}/prefix", self.at);
         let of_name = |name: &str| format!("{}_", name.replace('-', "_"));
-        let usual = self.name.as_deref().map(of_name).unwrap_or_default();
-        let written = checker.text(&at).map_or(usual, str::to_owned);
+        let default = self.name.as_deref().map(of_name).unwrap_or_default();
+        let written = checker.text(&at).map_or(default, str::to_owned);
         Prefix::parse(&written).map_err(|error| checker.fault(&at, error.to_string())).ok()
     }
 }
 
-/// Refuses two services of one name.
+/// Reports services with the same name.
 pub(super) fn refuse_duplicates(checker: &mut Checker<'_>, tables: &[Table]) {
     let name = |table: &Table| table.name.clone().unwrap_or_else(|| table.kind.table.to_owned());
-    for (place, table) in tables.iter().enumerate() {
-        if tables.iter().take(place).any(|first| name(first) == name(table)) {
-            let message = format!("{} is the name of another service; give each its own", name(table));
+    for (index, table) in tables.iter().enumerate() {
+        if tables.iter().take(index).any(|first| name(first) == name(table)) {
+            let message =
+                format!("{} is the name of another service; give each service its own name", name(table));
             checker.fault(&table.at, message);
         }
     }

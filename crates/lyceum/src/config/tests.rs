@@ -1,4 +1,4 @@
-//! A configuration means what it says, and says everything that is wrong with it at once.
+//! Parsing and validation of the configuration; all errors are reported at once.
 
 mod committed;
 mod faults;
@@ -12,7 +12,7 @@ use std::path::Path;
 use super::Config;
 use crate::service::Settings;
 
-/// The file that the texts of these tests stand in.
+/// The file name of the texts in these tests.
 const FILE: &str = "/etc/lyceum/lyceum.toml";
 
 #[track_caller]
@@ -20,7 +20,7 @@ fn load(text: &str) -> Config {
     Config::from_text(Path::new(FILE), text).unwrap_or_else(|faults| panic!("{text}\n{faults}"))
 }
 
-/// The one service with settings of that type.
+/// The settings of the only service with that type.
 #[track_caller]
 fn declared<T: Settings + Clone>(config: &Config) -> T {
     config.services_of::<T>().next().unwrap().1.clone()

@@ -1,4 +1,4 @@
-//! The example keeps its promises: it teaches how documents are written, so each of them must be right.
+//! The bundled example shows how documents are written, so each of them must be valid.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,12 +15,12 @@ use serde_json::Value;
 
 use super::{files, source};
 
-/// In every document that must not be served, and in no other.
+/// A word in every unpublished document, and in no other.
 const UNPUBLISHED_WORD: &str = "kestrel-unpublished";
 const UNPUBLISHED: [&str; 3] =
     ["drafts/letter-to-the-harbour-office.md", "drafts/solar-roof-offer.md", "notes/keys-and-alarm.md"];
 
-/// Fields that name documents by their ids.
+/// Fields that contain ids of documents.
 const REFERENCES: [&str; 18] = [
     "attendees",
     "author",
@@ -42,7 +42,7 @@ const REFERENCES: [&str; 18] = [
     "tags",
 ];
 
-/// The texts of the example, by path.
+/// The files of the example, by path.
 fn texts() -> BTreeMap<RelPath, String> {
     let mut texts = BTreeMap::new();
     for (path, bytes) in files() {
@@ -51,7 +51,7 @@ fn texts() -> BTreeMap<RelPath, String> {
     texts
 }
 
-/// Does something with each document.
+/// Calls a function with each document.
 fn each(mut look: impl FnMut(&RelPath, &Document<'_>)) {
     let ontology = Ontology::standard().unwrap();
     for (path, text) in texts() {
@@ -59,12 +59,12 @@ fn each(mut look: impl FnMut(&RelPath, &Document<'_>)) {
     }
 }
 
-/// The name that a document is linked by.
+/// The id by which a document is linked.
 fn id(path: &RelPath) -> &str {
     path.name().strip_suffix(".md").unwrap()
 }
 
-/// The path of each published document, by its id.
+/// The path of each published document, by id.
 fn published() -> BTreeMap<String, String> {
     let mut published = BTreeMap::new();
     each(|path, document| {
@@ -75,7 +75,7 @@ fn published() -> BTreeMap<String, String> {
     published
 }
 
-/// What a field says, as a list.
+/// The values of a field, as a list.
 fn words<'a>(document: &'a Document<'_>, field: &str) -> Vec<&'a str> {
     match document.fields.get(field) {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
@@ -84,18 +84,18 @@ fn words<'a>(document: &'a Document<'_>, field: &str) -> Vec<&'a str> {
     }
 }
 
-/// The text without its code.
+/// The text without code.
 fn prose(body: &str) -> String {
     let outside = |text: &str, fence: &str| text.split(fence).step_by(2).collect::<Vec<_>>().join(" ");
     outside(&outside(body, "```"), "`")
 }
 
-/// Everything between two marks.
+/// The texts between two delimiters.
 fn between<'a>(text: &'a str, open: &str, close: &'a str) -> Vec<&'a str> {
     text.split(open).skip(1).map(|rest| rest.split(close).next().unwrap()).collect()
 }
 
-/// Where a link of a document leads, from the root on.
+/// Resolves a relative link of a document against the root.
 fn target(from: &RelPath, link: &str) -> String {
     let folder = from.parent().map(|folder| folder.to_string()).unwrap_or_default();
     let mut parts: Vec<&str> = folder.split('/').collect();
@@ -119,7 +119,7 @@ fn every_id_is_its_own_and_good_in_an_address() {
     let mut beyond_ascii = Vec::new();
     for path in texts().keys() {
         let id = id(path);
-        assert!(ids.insert(id.to_owned()), "{id} is there twice; links can't tell them apart");
+        assert!(ids.insert(id.to_owned()), "duplicate id {id}; links would be ambiguous");
         assert!(id.len() <= 64 && id.chars().all(|c| c.is_lowercase() || c.is_ascii_digit() || c == '-'));
         beyond_ascii.extend((!id.is_ascii()).then(|| id.to_owned()));
     }
@@ -207,7 +207,7 @@ fn every_id_in_a_field_is_that_of_a_published_document() {
             for id in words(document, field) {
                 let found = published.get(id).unwrap_or_else(|| panic!("{path}: {field}: {id}"));
                 let is_term = ["tags", "relatedTerms"].contains(&field);
-                assert!(!is_term || found.starts_with("tags/"), "{path}: {id} is no term of the lexicon");
+                assert!(!is_term || found.starts_with("tags/"), "{path}: {id} is not a term of the lexicon");
             }
         }
     });
@@ -233,8 +233,5 @@ fn what_is_in_the_program_is_what_is_in_the_folder() {
         snapshot.files().keys().map(read).collect()
     };
     assert_eq!(inside.problems(), []);
-    assert!(
-        all(&here) == all(&inside),
-        "a file came or went: save src/example.rs, so that it is built again"
-    );
+    assert!(all(&here) == all(&inside), "a file was added or removed; touch src/example.rs to rebuild");
 }

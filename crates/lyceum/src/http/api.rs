@@ -1,7 +1,7 @@
-//! The public REST API below `/api/v1`, and `/llms.txt`: reading the knowledge base without an MCP client.
+//! The REST API below `/api/v1`, and `/llms.txt`: read access to a knowledge base without an MCP client.
 //!
-//! One table makes the routes and their description, so that none can be without the other. Reads are for any page and
-//! any cache, unless `[knowledge] api` keeps them for members; what is not published is not in the catalog, and so not here.
+//! One table defines both the routes and their OpenAPI description. Reads are open to all origins and caches, unless
+//! `[knowledge] api` restricts them to members. Unpublished documents are not in the catalog, and so not in the API.
 
 mod accept;
 mod cached;
@@ -38,27 +38,27 @@ use endpoint::{EndpointAccess, Verb};
 pub(crate) use endpoint::Endpoint;
 pub use openapi::openapi;
 
-/// Everything there is.
+/// All endpoints.
 static ENDPOINTS: [Endpoint; 6] =
     [entries::ENDPOINT, entry::ENDPOINT, search::ENDPOINT, openapi::ENDPOINT, llms::ENDPOINT, sync::ENDPOINT];
 
-/// Where the API of the knowledge base without a name of its own begins.
+/// The root of the API of the unnamed knowledge base.
 pub(super) const ROOT: &str = "/api/v1";
 
-/// What the paths of operators begin with.
+/// Path prefix of the operator endpoints.
 const OPERATOR_PREFIX: &str = "/api/v1/sources/";
 
-/// Seconds after which what is not there yet may be.
+/// `Retry-After` of content that is not available yet, in seconds.
 const RETRY_AFTER_SECONDS: u64 = 5;
 
-/// What an endpoint works with.
+/// The context of an endpoint.
 pub(crate) struct Api {
     app: App,
     base: Arc<KnowledgeBase>,
 }
 
 impl Api {
-    /// The path of a request, as it is for the knowledge base that has no name of its own.
+    /// The path of a request, without the name of the knowledge base.
     fn path<'r>(&self, request: &'r Request) -> &'r str {
         let path = request.uri().path();
         path.strip_prefix(&self.base.root()).unwrap_or(path)
@@ -70,27 +70,27 @@ pub(crate) fn routes(base: &Arc<KnowledgeBase>) -> Vec<Route> {
     let root = base.root();
     let endpoints = endpoints(base.api()).map(|one| endpoint_route(base, &root, one)).collect();
     let is_off = base.api() == KnowledgeApi::Off;
-    with_others(endpoints, &root, move || nothing(is_off))
+    with_fallbacks(endpoints, &root, move || not_found(is_off))
 }
 
-/// Without a knowledge base, the way to one.
+/// The routes if there is no knowledge base: errors that say how to configure one.
 pub(super) fn absent() -> Vec<Route> {
-    with_others(Vec::new(), "", no_knowledge)
+    with_fallbacks(Vec::new(), "", no_knowledge)
 }
 
-/// These routes, and an answer at every other path of the API.
-fn with_others(
+/// Adds a fallback for every other path of the API.
+fn with_fallbacks(
     mut routes: Vec<Route>,
     root: &str,
     refusal: impl Fn() -> ApiError + Copy + Send + Sync + 'static,
 ) -> Vec<Route> {
-    let others = [
+    let fallbacks = [
         (ROOT, Cors::AllowedOrigins),
         ("/api/v1/", Cors::PublicRead),
         ("/api/v1/{*path}", Cors::PublicRead),
         (llms::PATH, Cors::PublicRead),
     ];
-    for (path, cors) in others {
+    for (path, cors) in fallbacks {
         let path = format!("{root}{path}");
         if routes.iter().all(|route| route.path() != path) {
             routes.push(Route::any(path, async move || refusal()).cors(cors));
@@ -99,7 +99,7 @@ fn with_others(
     routes
 }
 
-/// The endpoints that there are, where those may read.
+/// The endpoints that are served for that setting.
 fn endpoints(api: KnowledgeApi) -> impl Iterator<Item = &'static Endpoint> {
     ENDPOINTS.iter().filter(move |one| match api {
         KnowledgeApi::Public | KnowledgeApi::Member => true,
@@ -123,7 +123,7 @@ fn endpoint_route(base: &Arc<KnowledgeBase>, root: &str, endpoint: &'static Endp
     route.described_by(endpoint)
 }
 
-/// Asks the gate whether the caller may use an endpoint.
+/// Checks whether the caller may use an endpoint.
 fn permit(
     app: &App,
     base: &KnowledgeBase,
@@ -146,28 +146,28 @@ fn permit(
     })
 }
 
-/// Who sends a request, as the edge found out.
+/// The caller that the middleware authenticated.
 fn caller_of(request: &Request) -> Arc<Caller> {
     let caller = request.extensions().get::<Arc<Caller>>().cloned();
     caller.unwrap_or_else(|| Caller::anonymous().into())
 }
 
-fn nothing(is_off: bool) -> ApiError {
+fn not_found(is_off: bool) -> ApiError {
     let message = if is_off {
-        "the REST API is off here (knowledge.api); read the knowledge base by MCP, at /mcp"
+        "the REST API is disabled (knowledge.api); use MCP at /mcp"
     } else {
-        "there is nothing at this path; GET /api/v1/openapi.json tells what there is"
+        "no such path; GET /api/v1/openapi.json describes the API"
     };
     ApiError::new(ErrorCode::NotFound, message)
 }
 
 fn no_knowledge() -> ApiError {
-    let message = "there is no knowledge base here; declare one in lyceum.toml with \
+    let message = "no knowledge base is configured; add to lyceum.toml \
                    [[source]] name = \"kb\", path = \"…\" and [knowledge] source = \"kb\"";
     ApiError::new(ErrorCode::NotFound, message)
 }
 
-/// What is served at this moment; waits for the first sync.
+/// The current catalog; waits for the first sync.
 async fn catalog(knowledge: &Knowledge) -> Result<Arc<CatalogSnapshot>, ApiError> {
     let snapshot = knowledge.snapshot();
     if snapshot.version.is_some() {
@@ -176,7 +176,7 @@ async fn catalog(knowledge: &Knowledge) -> Result<Arc<CatalogSnapshot>, ApiError
     knowledge.ready().await.map_err(|error| failed(&error))
 }
 
-/// What went wrong below, for a client that may try again.
+/// Converts an error, with `Retry-After` if a retry may succeed.
 fn failed(error: &lyceum_tools::Error) -> ApiError {
     let error = ApiError::from(error);
     if error.code == ErrorCode::Unavailable { error.retry_after(RETRY_AFTER_SECONDS) } else { error }

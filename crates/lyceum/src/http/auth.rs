@@ -1,4 +1,4 @@
-//! Sign-in over HTTP: the endpoints of OAuth and of sign-in with Ethereum, and the page that a person sees.
+//! Sign-in over HTTP: OAuth endpoints, Sign-In with Ethereum, and the sign-in page.
 
 mod account;
 mod admit;
@@ -27,17 +27,25 @@ use super::{
     ApiError,
     route::{Audience, BodyLimit, Cors, RateClass, Route},
 };
-use crate::app::App;
+use crate::{app::App, config::AuthMode};
 
-/// What is told of a resource is below this, and the path of the resource follows.
+/// Path of protected resource metadata (RFC 9728); the path of the resource follows.
 const PROTECTED_RESOURCE_PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// The routes. Where nobody signs in, clients that look for the way are told so.
-pub(super) fn routes(app: &App) -> Vec<Route> {
-    let accounts = app.auth.iter().flat_map(|_| account_routes());
-    let sign_in = sign_in_routes();
-    let sign_in = if app.has_sign_in() { sign_in } else { without_sign_in(sign_in) };
-    accounts.chain(sign_in).collect()
+/// The routes of a server that authenticates its callers.
+pub(crate) fn routes(mode: AuthMode) -> Vec<Route> {
+    let sign_in = match mode {
+        AuthMode::Oauth => sign_in_routes(),
+        AuthMode::Open | AuthMode::GithubPat | AuthMode::ApiKey => absent(),
+    };
+    account_routes().into_iter().chain(sign_in).collect()
+}
+
+/// The sign-in paths of a server without sign-in: each answers 404, so that a client that looks for OAuth metadata finds none.
+pub(super) fn absent() -> Vec<Route> {
+    let mut paths = BTreeSet::new();
+    let first = sign_in_routes().into_iter().filter(|route| paths.insert(route.path().to_owned()));
+    first.map(|route| Route::any(route.path.clone(), no_document).with_policy(route.policy)).collect()
 }
 
 fn account_routes() -> [Route; 2] {
@@ -48,7 +56,7 @@ fn account_routes() -> [Route; 2] {
 }
 
 fn sign_in_routes() -> Vec<Route> {
-    // What a person sees, what clients ask from any page, and what is published for them.
+    // Pages for people, endpoints for clients (any origin), static files, and metadata documents (any origin).
     let page = |route: Route| route.audience(Audience::Public).rate(RateClass::SignIn);
     let client = |route: Route| page(route).cors(Cors::AnyOrigin);
     let file = |route: Route| route.audience(Audience::Public).rate(RateClass::Own);
@@ -69,25 +77,18 @@ fn sign_in_routes() -> Vec<Route> {
         document(Route::get("/.well-known/oauth-authorization-server", server_metadata)),
         document(Route::get(PROTECTED_RESOURCE_PATH, first_resource)),
         document(Route::get("/.well-known/oauth-protected-resource/{*path}", resource)),
-        // Clients look for documents of other standards too, and must not take a refusal for one.
+        // Clients probe for metadata of other standards; a 404 keeps them from mistaking a 401 for a document.
         document(Route::any("/.well-known/{*path}", no_document)),
     ]
 }
 
-/// The same paths with nothing there: a client that may not call yet learns that it can't sign in either.
-fn without_sign_in(routes: Vec<Route>) -> Vec<Route> {
-    let mut paths = BTreeSet::new();
-    let first = routes.into_iter().filter(|route| paths.insert(route.path().to_owned()));
-    first.map(|route| Route::any(route.path.clone(), no_document).policy_of(route.policy)).collect()
-}
-
 async fn no_document() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "there is nothing at this path")
+    ApiError::new(ErrorCode::NotFound, "no such path")
 }
 
-/// Sign-in, which is there where these routes are.
+/// The sign-in service, which exists wherever these routes are mounted.
 fn auth(app: &App) -> Result<&Auth, ApiError> {
-    let message = "nobody signs in here";
+    let message = "sign-in is not enabled on this server";
     app.auth.as_ref().ok_or_else(|| ApiError::new(ErrorCode::NotFound, message))
 }
 

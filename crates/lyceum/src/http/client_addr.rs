@@ -1,4 +1,5 @@
-//! The address of the client, determined once at the edge: the peer of the connection, or whom a trusted proxy names.
+//! The address of the client, determined once per request: the peer of the connection, or the one that a trusted proxy
+//! reports.
 
 use std::{
     fmt,
@@ -10,10 +11,10 @@ use http::{HeaderMap, HeaderName};
 
 const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// Whether it was said that `X-Forwarded-For` came from a peer that is not trusted.
+/// Whether the warning about an untrusted `X-Forwarded-For` was logged.
 static WARNED: AtomicBool = AtomicBool::new(false);
 
-/// The address that a request comes from.
+/// The address of the client of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ClientAddr(IpAddr);
 
@@ -23,18 +24,18 @@ impl ClientAddr {
         Self(peer.to_canonical())
     }
 
-    /// Whom a request is from. `X-Forwarded-For` counts only where the peer is a trusted proxy: then it is the right-most
-    /// address that is no trusted proxy itself, for whatever stands left of that is the client's own word.
+    /// The client of a request. `X-Forwarded-For` counts only if the peer is a trusted proxy. Then it is the
+    /// right-most address that is not a trusted proxy itself, because clients can write anything to the left of it.
     pub(crate) fn of_request(peer: IpAddr, headers: &HeaderMap, proxies: &TrustedProxies) -> Self {
         let mut client = Self::of_peer(peer);
         if !proxies.contains(client.0) {
-            client.note_untrusted(headers);
+            client.warn_untrusted(headers);
             return client;
         }
         let sent = headers.get_all(FORWARDED_FOR).iter().rev();
         let named = sent.flat_map(|value| value.to_str().unwrap_or_default().rsplit(','));
         for name in named {
-            // What is not an address was not written by a proxy of ours.
+            // An invalid address was not written by a trusted proxy.
             let Some(address) = parse(name.trim()) else { break };
             client = Self::of_peer(address);
             if !proxies.contains(client.0) {
@@ -44,7 +45,7 @@ impl ClientAddr {
         client
     }
 
-    /// What stands for the client in a limit: in IPv6 a whole /64 is one customer's.
+    /// The key of rate limits: IPv6 clients are counted by /64, the usual size of one customer.
     pub(crate) fn network(self) -> IpAddr {
         match self.0 {
             IpAddr::V4(address) => IpAddr::V4(address),
@@ -55,10 +56,10 @@ impl ClientAddr {
         }
     }
 
-    /// Says once that all clients of a proxy share one address, and what to write so that they don't.
-    fn note_untrusted(self, headers: &HeaderMap) {
+    /// Warns once that all clients of a proxy share one address, and how to fix it.
+    fn warn_untrusted(self, headers: &HeaderMap) {
         if !WARNED.load(Ordering::Relaxed)
-            && is_near(self.0)
+            && is_private(self.0)
             && headers.contains_key(FORWARDED_FOR)
             && !WARNED.swap(true, Ordering::Relaxed)
         {
@@ -70,43 +71,43 @@ impl ClientAddr {
     }
 }
 
-/// `1.2.3.4`, `1.2.3.4:567`, `2001:db8::1` or `[2001:db8::1]:567`, as proxies write them.
+/// Parses `1.2.3.4`, `1.2.3.4:567`, `2001:db8::1` or `[2001:db8::1]:567`.
 fn parse(text: &str) -> Option<IpAddr> {
     let unbracketed = || text.strip_prefix('[')?.split_once(']')?.0.parse().ok();
     let without_port = || text.rsplit_once(':')?.0.parse().ok().filter(IpAddr::is_ipv4);
     text.parse().ok().or_else(unbracketed).or_else(without_port)
 }
 
-/// Whether a peer is on this machine or in a private network, as reverse proxies are.
-fn is_near(address: IpAddr) -> bool {
+/// Whether a peer is on loopback or in a private network, like most reverse proxies.
+fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => address.is_loopback() || address.is_private(),
         IpAddr::V6(address) => address.is_loopback() || address.is_unique_local(),
     }
 }
 
-/// The reverse proxies whose `X-Forwarded-For` is believed.
+/// The reverse proxies whose `X-Forwarded-For` is trusted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedProxies(Vec<Cidr>);
 
 impl TrustedProxies {
-    /// Those networks.
+    /// Trusts those networks.
     pub fn new(networks: Vec<Cidr>) -> Self {
         Self(networks)
     }
 
-    /// Whether there are none.
+    /// Whether no proxy is trusted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether an address is one of a trusted proxy.
+    /// Whether an address belongs to a trusted proxy.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(address))
     }
 }
 
-/// A network in CIDR notation, such as `10.0.0.0/8`; an address alone is the network of that one.
+/// A network in CIDR notation, such as `10.0.0.0/8`; a bare address is a network of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cidr {
     bits: u128,
@@ -115,7 +116,7 @@ pub struct Cidr {
 }
 
 impl Cidr {
-    /// Parses a network; bits after the prefix must not be set, for such a text means something else than it says.
+    /// Parses a network. Host bits must be zero: otherwise the text is ambiguous.
     pub fn parse(text: &str) -> Option<Self> {
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix)),
@@ -139,7 +140,7 @@ impl Cidr {
     }
 }
 
-/// An address as a number, and whether it is one of IPv4.
+/// An address as a number, and whether it is IPv4.
 fn bits(address: IpAddr) -> (u128, bool) {
     match address.to_canonical() {
         IpAddr::V4(address) => (u128::from(u32::from(address)), true),

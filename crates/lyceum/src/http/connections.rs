@@ -1,4 +1,4 @@
-//! Places for connections: so many in all, so many for one client address, and a few that only probes are answered on.
+//! Connection slots: a total limit, a limit per client address, and a few extra slots for health probes.
 
 use std::{
     collections::HashMap,
@@ -11,35 +11,35 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::ClientAddr;
 use crate::config::Config;
 
-/// How many connections beyond the limit are taken so that probes are answered when all places are.
+/// Slots beyond the limit, so that health probes work when all others are taken.
 const RESERVED_FOR_PROBES: usize = 16;
 
-/// Who is connected.
+/// The open connections.
 pub(super) struct Connections {
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     reserved: Arc<Semaphore>,
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     per_address: usize,
     is_exempt: Box<dyn Fn(IpAddr) -> bool + Send + Sync>,
 }
 
-/// What a connection may be used for, for as long as this is kept.
+/// The slot of an open connection, released on drop.
 pub(super) struct Slot {
     pub(super) serves: ConnectionUse,
     _permit: OwnedSemaphorePermit,
     _share: Option<AddressSlot>,
 }
 
-/// What is answered on a connection.
+/// Which requests are served on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionUse {
-    /// Everything.
+    /// All.
     All,
-    /// Probes alone: every place is taken.
+    /// Health probes only, because all other slots are taken.
     Probes,
 }
 
-/// One of the connections of an address.
+/// A slot in the limit of an address.
 struct AddressSlot {
     by_address: Arc<Mutex<HashMap<IpAddr, usize>>>,
     network: IpAddr,
@@ -49,32 +49,33 @@ impl Connections {
     pub(super) fn new(config: &Config) -> Self {
         let proxies = config.trusted_proxies.clone();
         Self {
-            places: Arc::new(Semaphore::new(config.limits.connections)),
+            slots: Arc::new(Semaphore::new(config.limits.connections)),
             reserved: Arc::new(Semaphore::new(RESERVED_FOR_PROBES)),
             by_address: Arc::default(),
             per_address: config.limits.connections_per_address,
-            // A proxy on this machine carries the connections of everyone.
+            // A proxy on this machine carries the connections of many clients.
             is_exempt: Box::new(move |peer| peer.to_canonical().is_loopback() || proxies.contains(peer)),
         }
     }
 
-    /// Waits until there is a place of either kind, so that more clients than that wait in the system's queue.
+    /// Waits for a free slot of either kind. Further clients wait in the listen backlog of the system.
     pub(super) async fn free(&self) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             biased;
-            place = self.places.clone().acquire_owned() => place.ok(),
-            place = self.reserved.clone().acquire_owned() => place.ok(),
+            slot = self.slots.clone().acquire_owned() => slot.ok(),
+            slot = self.reserved.clone().acquire_owned() => slot.ok(),
         }
     }
 
-    /// Gives the place to whoever came; nothing where their address has as many connections as it may.
+    /// Assigns the slot to a connection; `None` if its address has too many connections.
     pub(super) fn take(&self, peer: IpAddr, permit: OwnedSemaphorePermit) -> Option<Slot> {
         let share = if (self.is_exempt)(peer) { None } else { Some(self.share(peer)?) };
         let is_reserved = Arc::ptr_eq(permit.semaphore(), &self.reserved);
-        // One of the others may have become free while nobody came.
-        let better = if is_reserved { self.places.clone().try_acquire_owned().ok() } else { None };
-        let serves = if is_reserved && better.is_none() { ConnectionUse::Probes } else { ConnectionUse::All };
-        Some(Slot { serves, _permit: better.unwrap_or(permit), _share: share })
+        // A regular slot may have become free while this one waited.
+        let regular = if is_reserved { self.slots.clone().try_acquire_owned().ok() } else { None };
+        let serves =
+            if is_reserved && regular.is_none() { ConnectionUse::Probes } else { ConnectionUse::All };
+        Some(Slot { serves, _permit: regular.unwrap_or(permit), _share: share })
     }
 
     fn share(&self, peer: IpAddr) -> Option<AddressSlot> {

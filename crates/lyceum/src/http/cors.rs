@@ -1,6 +1,6 @@
-//! What pages in a browser may send and read, by the row of the route table and the configuration.
+//! CORS and `Origin` checks, by route and configuration.
 //!
-//! `Origin` is judged only where it is sent: programs send none.
+//! `Origin` is checked only if it is sent: programs send none.
 
 use axum::{
     body::Body,
@@ -11,32 +11,32 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use super::{Origin, route::Cors};
 use crate::app::App;
 
-/// What holds for the page that sends one request.
-pub(super) struct Page {
-    /// Whether the request reads what the API publishes: caches keep such answers.
+/// The CORS decision for one request.
+pub(super) struct CorsDecision {
+    /// Whether the request reads published content, which caches may store.
     is_read: bool,
-    /// Whether every page may read the answer.
+    /// Whether every origin may read the response.
     is_open: bool,
-    /// The page, where it may call.
+    /// The origin, if it is allowed.
     allowed: Option<HeaderValue>,
-    /// The headers that it wants to send.
+    /// The requested headers of a preflight.
     headers: Option<HeaderValue>,
-    /// Whether there is a page that may not call.
+    /// Whether the origin is not allowed.
     pub(super) is_refused: bool,
 }
 
-/// The method that a request is about: a browser asks by OPTIONS before it sends another.
-pub(super) fn method_meant(request: &Request<Body>) -> Method {
-    let meant = match *request.method() {
+/// The method that counts for routing: for a preflight, the one that the browser is about to send.
+pub(super) fn effective_method(request: &Request<Body>) -> Method {
+    let requested = match *request.method() {
         Method::OPTIONS => request.headers().get(header::ACCESS_CONTROL_REQUEST_METHOD),
         _ => None,
     };
-    let meant = meant.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
-    meant.unwrap_or_else(|| request.method().clone())
+    let requested = requested.and_then(|method| Method::from_bytes(method.as_bytes()).ok());
+    requested.unwrap_or_else(|| request.method().clone())
 }
 
-impl Page {
-    /// Judges the page that sends a request.
+impl CorsDecision {
+    /// Decides for a request.
     pub(super) fn of(app: &App, cors: Cors, request: &Request<Body>) -> Self {
         let is_read = is_read(cors, request.method());
         let is_open = is_read && app.config.is_public();
@@ -47,7 +47,7 @@ impl Page {
         Self { is_read, is_open, allowed: allowed.cloned(), headers: headers.cloned(), is_refused }
     }
 
-    /// The answer to a browser that asks before it sends; the headers come later.
+    /// The response to a preflight; `finish` adds the headers.
     pub(super) fn preflight(&self, method: &Method) -> Option<Response> {
         if *method != Method::OPTIONS {
             return None;
@@ -58,23 +58,23 @@ impl Page {
         self.allowed.as_ref().map(|_| StatusCode::NO_CONTENT.into_response())
     }
 
-    /// Adds what browsers and caches need to know of an answer.
+    /// Adds CORS and cache headers to a response.
     pub(super) fn finish(self, app: &App, response: &mut Response) {
         if self.is_read {
-            forbid_caching_refusals(response);
+            forbid_caching_errors(response);
             if app.auth.is_some() && !app.config.is_public() {
                 mark_private(response.headers_mut());
             }
         }
         if self.is_open {
-            open_to_all(response.headers_mut());
+            allow_every_origin(response.headers_mut());
         } else if let Some(origin) = self.allowed {
             allow(response.headers_mut(), origin, self.headers);
         }
     }
 }
 
-/// Whether a request only reads what may be for every page.
+/// Whether a request only reads content that may be public.
 pub(super) fn is_read(cors: Cors, method: &Method) -> bool {
     cors == Cors::PublicRead && matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
@@ -88,7 +88,7 @@ fn is_allowed(app: &App, origin: &HeaderValue) -> bool {
         || (config.listen.ip().is_loopback() && origin.is_loopback())
 }
 
-/// Answers an allowed page needs before a browser lets it read ours.
+/// Adds the CORS headers for an allowed origin.
 fn allow(headers: &mut HeaderMap, origin: HeaderValue, requested_headers: Option<HeaderValue>) {
     if headers.contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN) {
         return;
@@ -108,14 +108,14 @@ fn allow(headers: &mut HeaderMap, origin: HeaderValue, requested_headers: Option
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    // An allowed page may send any header, such as the `Mcp-Param-…` of a tool's own choice.
+    // An allowed page may send any header, such as `Mcp-Param-…`.
     if let Some(requested_headers) = requested_headers {
         headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested_headers);
     }
 }
 
-/// Lets any page see the answer to a read: the same for all of them, and never for credentials.
-fn open_to_all(headers: &mut HeaderMap) {
+/// Lets every origin read a response, without credentials.
+fn allow_every_origin(headers: &mut HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(
         header::ACCESS_CONTROL_EXPOSE_HEADERS,
@@ -123,18 +123,19 @@ fn open_to_all(headers: &mut HeaderMap) {
     );
 }
 
-/// A refusal is not to be kept by a cache.
-fn forbid_caching_refusals(response: &mut Response) {
+/// Forbids caching of errors.
+fn forbid_caching_errors(response: &mut Response) {
     let status = response.status();
     if status.is_client_error() || status.is_server_error() {
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
 }
 
-/// What is for those who signed in is not to be kept by a cache that others ask too.
+/// Forbids shared caches to store content for signed-in callers.
 fn mark_private(headers: &mut HeaderMap) {
-    let kept = headers.get(header::CACHE_CONTROL).and_then(|kept| kept.to_str().ok()).unwrap_or_default();
-    if kept.starts_with("public") {
+    let cache_control =
+        headers.get(header::CACHE_CONTROL).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if cache_control.starts_with("public") {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=300"));
     }
     headers.append(header::VARY, HeaderValue::from_static("Authorization"));

@@ -1,4 +1,4 @@
-//! Our codes as HTTP answers, by one table: `{ error: { code, message, details?, retry_after? } }`.
+//! Maps error codes to HTTP responses: `{ error: { code, message, details?, retry_after? } }`.
 
 use axum::{
     Json,
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The table.
+/// The HTTP status of each error code.
 pub(crate) fn status(code: ErrorCode) -> StatusCode {
     match code {
         ErrorCode::ValidationError
@@ -55,13 +55,13 @@ impl ApiError {
         Self { code, message: message.into(), details: None, status: None, retry_after: None }
     }
 
-    /// A value that is not what was asked for; the message says what to write.
+    /// Creates an error about a parameter. The message says how to fix it.
     pub(crate) fn invalid(field: &str, message: impl std::fmt::Display) -> Self {
         let error = Self::new(ErrorCode::ValidationError, format!("{field}: {message}"));
         Self { details: Some(json!({ "field": field })), ..error }
     }
 
-    /// The status to answer with.
+    /// The HTTP status.
     pub(crate) fn status(&self) -> StatusCode {
         self.status.unwrap_or_else(|| status(self.code))
     }

@@ -1,4 +1,4 @@
-//! How the server is: `/livez` (the process), `/readyz` (send requests here?), `/health` (what works), `/metrics`.
+//! Health, readiness and metrics: `/livez` (the process), `/readyz` (ready for requests), `/health` (what works), `/metrics`.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,13 +22,13 @@ struct Health {
     status: &'static str,
     services: BTreeMap<String, &'static str>,
     sources: Vec<SourceStatus>,
-    /// What each service says, below its name.
+    /// Details of each service, by name.
     #[serde(flatten)]
     details: BTreeMap<String, Value>,
     timestamp: Timestamp,
 }
 
-/// All that a stranger is told of a server that asks everyone to sign in.
+/// The response to anonymous callers of a server without anonymous access.
 #[derive(Serialize)]
 struct PublicHealth {
     status: &'static str,
@@ -44,7 +44,7 @@ pub(super) async fn health(State(app): State<App>, Extension(caller): Extension<
     }
 }
 
-/// Whether a caller sees more than a bare status: where strangers are let in everyone does, else operators.
+/// Whether a caller sees details: everyone if anonymous access is on, otherwise operators.
 fn sees_details(app: &App, caller: &Caller) -> bool {
     !app.config.is_closed() || caller.tier() >= Tier::Operator
 }
@@ -56,7 +56,7 @@ async fn collect_health(app: &App) -> Health {
     let mut services: BTreeMap<String, &'static str> =
         registry.services().map(|service| (service.to_string(), "ok")).collect();
     let mut details = BTreeMap::new();
-    for (name, health) in each(app).await {
+    for (name, health) in service_health(app).await {
         services.insert(name.clone(), if health.is_well { "ok" } else { "degraded" });
         details.extend(health.detail.map(|detail| (name, detail)));
     }
@@ -65,8 +65,8 @@ async fn collect_health(app: &App) -> Health {
     Health { status, services, sources, details, timestamp: Timestamp::now() }
 }
 
-/// How each service is, by its name.
-async fn each(app: &App) -> Vec<(String, service::Health)> {
+/// Health of each service, by name.
+async fn service_health(app: &App) -> Vec<(String, service::Health)> {
     let looks = app.services.iter().map(async |one| (one.name().to_string(), one.health().await));
     futures::future::join_all(looks).await
 }
@@ -80,7 +80,7 @@ pub(super) async fn live() -> &'static str {
 struct Readiness {
     ready: bool,
     reasons: Vec<String>,
-    /// What services say of themselves, such as `scripts`.
+    /// Details of services, such as `scripts`.
     #[serde(flatten)]
     details: Map<String, Value>,
 }
@@ -95,17 +95,17 @@ pub(super) async fn ready(State(app): State<App>, Extension(caller): Extension<A
     (full.status(), Json(PublicHealth { status })).into_response()
 }
 
-/// Readiness in full.
+/// The readiness response with details.
 async fn readiness(app: &App) -> Response {
     let mut reasons = Vec::new();
     if app.drain.is_draining() {
         reasons.push("the server is about to stop".to_owned());
     }
     let mut details = Map::new();
-    for (name, health) in each(app).await {
+    for (name, health) in service_health(app).await {
         reasons.extend(health.waiting_for);
         for (key, value) in health.readiness {
-            // Of two services that say the same of themselves, the second says whose it is.
+            // If two services use the same key, the second is qualified by its service.
             let key = if details.contains_key(&key) { format!("{name}.{key}") } else { key };
             details.insert(key, value);
         }
@@ -118,7 +118,8 @@ async fn readiness(app: &App) -> Response {
 /// `GET /metrics`
 pub(super) async fn metrics(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> Response {
     if !sees_details(&app, &caller) {
-        let message = "metrics are for keys of the tier operator, and at server.operator_listen";
+        let message =
+            "metrics require an API key of tier operator, or the listener at server.operator_listen";
         return ApiError::new(ErrorCode::Forbidden, message).into_response();
     }
     all_metrics(&app).await
@@ -126,7 +127,7 @@ pub(super) async fn metrics(State(app): State<App>, Extension(caller): Extension
 
 /// All metrics.
 async fn all_metrics(app: &App) -> Response {
-    for (name, health) in each(app).await {
+    for (name, health) in service_health(app).await {
         app.metrics.service(&name, health.is_well);
     }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";

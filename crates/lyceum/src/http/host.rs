@@ -1,15 +1,15 @@
-//! The names that the server may be called by.
+//! Which `Host` headers are allowed.
 //!
-//! A page on the web can make a browser call `http://its.own.name/` and point that name at this machine (DNS
-//! rebinding). So a name that is not ours is refused. A numeric address can't be rebound, and is taken where the
-//! server is meant to be reached from elsewhere.
+//! A web page can make a browser call `http://its.own.name/` and resolve that name to this machine (DNS rebinding). So
+//! an unknown name is rejected. A numeric address can't be rebound; it is accepted unless the server listens on
+//! loopback only.
 
 use std::{
     collections::BTreeSet,
     net::{IpAddr, SocketAddr},
 };
 
-/// Which hosts a request may name.
+/// The allowed hosts.
 #[derive(Debug, Clone)]
 pub struct HostRule {
     names: BTreeSet<String>,
@@ -17,7 +17,8 @@ pub struct HostRule {
 }
 
 impl HostRule {
-    /// The rule for a listener: loopback names on loopback, numeric addresses elsewhere, and the names given.
+    /// The rule for a listener: loopback names, its own address, the given names, and, unless on loopback, any numeric
+    /// address.
     pub fn new(listen: SocketAddr, names: impl IntoIterator<Item = String>) -> Self {
         let mut names: BTreeSet<String> = names.into_iter().map(|name| name.to_ascii_lowercase()).collect();
         names.extend(["localhost", "127.0.0.1", "[::1]"].map(str::to_owned));
@@ -28,12 +29,11 @@ impl HostRule {
         Self { names, any_address: !listen.ip().is_loopback() }
     }
 
-    /// The names.
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
         self.names.iter()
     }
 
-    /// Whether a `Host` header, with or without a port, is one of ours.
+    /// Whether a `Host` header, with or without port, is allowed.
     pub fn allows(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
         let name = name.to_ascii_lowercase();
@@ -42,7 +42,7 @@ impl HostRule {
     }
 }
 
-/// `example.org:80` → `example.org`, `[::1]:80` → `[::1]`; nothing where the port is not a number.
+/// `example.org:80` → `example.org`, `[::1]:80` → `[::1]`; `None` if the port is not a number.
 fn without_port(host: &str) -> Option<&str> {
     let end = if host.starts_with('[') { host.find(']')? + 1 } else { host.find(':').unwrap_or(host.len()) };
     let (name, rest) = host.split_at_checked(end)?;

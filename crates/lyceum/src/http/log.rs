@@ -1,4 +1,4 @@
-//! One line and one measurement for each request, written when its answer is complete.
+//! One log line and one measurement per request, written when its response is complete.
 
 use std::{
     borrow::Cow,
@@ -17,15 +17,15 @@ use tracing::Span;
 
 use crate::{app::App, telemetry::span};
 
-/// What is known of a request while it is under way. Dropping it writes the line.
+/// An in-flight request. Dropping it writes the log line.
 pub(super) struct RequestLog {
     pub method: Method,
     pub path: String,
-    /// The path of its row in the route table.
+    /// The path of its route.
     pub route: Cow<'static, str>,
     pub status: StatusCode,
     pub app: App,
-    /// What log lines below the request belong to.
+    /// The parent span of log lines of the request.
     pub span: Span,
     started: Instant,
 }
@@ -41,11 +41,11 @@ impl RequestLog {
     ) -> Self {
         app.drain.enter();
         let span = span::of_http_request(id.to_str().unwrap_or_default(), &method, &path, &route, headers);
-        // A request that is dropped before it has a status was given up by the client.
+        // If it is dropped before it has a status, the client disconnected.
         Self { method, path, route, status: CLIENT_CLOSED_REQUEST, app, span, started: Instant::now() }
     }
 
-    /// Keeps the log open until a streamed body has ended; a body that is ready is as good as sent.
+    /// Keeps the log open until a streamed body has ended. A body of known size counts as sent.
     pub(super) fn until_end_of(self, body: Body) -> Body {
         if body.size_hint().exact().is_some() {
             return body;
@@ -54,7 +54,7 @@ impl RequestLog {
     }
 }
 
-/// The status of nginx for a client that went away, since HTTP has none.
+/// nginx's status for a client that disconnected; HTTP has none.
 const CLIENT_CLOSED_REQUEST: StatusCode = match StatusCode::from_u16(499) {
     Ok(status) => status,
     Err(_) => StatusCode::BAD_REQUEST,
@@ -78,7 +78,7 @@ impl Drop for RequestLog {
     }
 }
 
-/// A body that carries the log along.
+/// A response body that owns the log.
 struct LoggedBody {
     body: Body,
     log: RequestLog,
@@ -106,7 +106,7 @@ impl HttpBody for LoggedBody {
     }
 }
 
-/// Makes ids for requests that bring none: a random part for this process, and a count.
+/// Generates ids for requests without one: a random part per process, and a counter.
 #[derive(Debug)]
 pub(crate) struct RequestIds {
     process: u32,
@@ -119,7 +119,7 @@ impl RequestIds {
         Self { process: getrandom::u32().unwrap_or_default(), count: AtomicU64::new(1) }
     }
 
-    /// The id that came, if it is one that is safe to log and send back; else a new one.
+    /// The id that the client sent, if it is safe to log and echo; else a new one.
     pub(super) fn of(&self, sent: Option<&HeaderValue>) -> HeaderValue {
         let safe = |b: &u8| b.is_ascii_alphanumeric() || b"-_.:/+=@".contains(b);
         match sent {

@@ -1,4 +1,5 @@
-//! The listener of operators (`server.operator_listen`): the probes of the route table, to whoever reaches it as an operator.
+//! The operator listener (`server.operator_listen`): serves the health probes and metrics; every caller counts as
+//! operator.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -18,34 +19,34 @@ use tokio::{
 use super::{ApiError, ClientAddr, HostRule, RouteTable, serve::ACCEPT_PAUSE, table::RouteMatch};
 use crate::app::App;
 
-/// How many connections there may be: few programs scrape one server.
+/// Maximum number of connections: few programs scrape one server.
 const MAX_CONNECTIONS: usize = 64;
 
-/// What every request here is answered with.
+/// State shared by all connections.
 struct Listener {
     app: App,
     table: Arc<RouteTable>,
     hosts: HostRule,
 }
 
-/// Serves until the server ends.
+/// Serves until the process ends.
 pub async fn serve_operators(app: App, table: Arc<RouteTable>, listener: TcpListener) {
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let hosts = listener.local_addr().map(|addr| HostRule::new(addr, app.config.hosts.names().cloned()));
     let Ok(hosts) = hosts else { return };
     let shared = Arc::new(Listener { app, table, hosts });
     loop {
-        let Ok(place) = places.clone().acquire_owned().await else { return };
+        let Ok(slot) = slots.clone().acquire_owned().await else { return };
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let connection = connection(shared.clone(), stream, ClientAddr::of_peer(peer.ip()));
                 shared.app.tasks.spawn(async move {
                     connection.await;
-                    drop(place);
+                    drop(slot);
                 });
             }
             Err(error) => {
-                tracing::warn!(%error, "a connection of an operator could not be accepted");
+                tracing::warn!(%error, "cannot accept an operator connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -53,34 +54,35 @@ pub async fn serve_operators(app: App, table: Arc<RouteTable>, listener: TcpList
 }
 
 async fn connection(shared: Arc<Listener>, stream: TcpStream, client: ClientAddr) {
-    let read_within = shared.app.config.limits.read;
+    let read_timeout = shared.app.config.limits.read;
     let service = service_fn(move |request| {
         let shared = shared.clone();
         async move { Ok::<_, Infallible>(shared.handle(client, request).await) }
     });
     let served = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(read_within)
+        .header_read_timeout(read_timeout)
         .serve_connection(TokioIo::new(stream), service)
         .await;
     if let Err(error) = served {
-        tracing::debug!(%error, "a connection of an operator ended early");
+        tracing::debug!(%error, "operator connection ended early");
     }
 }
 
 impl Listener {
     async fn handle(&self, client: ClientAddr, request: Request<Incoming>) -> Response {
         let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
-        // A page on the web can point a name of its own at this machine.
+        // Prevents DNS rebinding: a web page can resolve its own name to this machine.
         if !host.is_some_and(|host| self.hosts.allows(host)) || request.headers().contains_key(header::ORIGIN)
         {
-            let message = "this listener is not known by the name in Host; add it to server.allowed_hosts";
+            let message =
+                "the Host header is not allowed, or Origin is sent; add the name to server.allowed_hosts";
             return ApiError::new(ErrorCode::Forbidden, message).into_response();
         }
         let RouteMatch { policy, target, .. } = self.table.find(request.method(), request.uri().path());
         if !policy.is_probe {
             let probes: Vec<&str> = self.table.probes().collect();
-            let message = format!("there is nothing at this path; there are {}", probes.join(", "));
+            let message = format!("no such path; this listener serves {}", probes.join(", "));
             return ApiError::new(ErrorCode::NotFound, message).into_response();
         }
         let limits = &self.app.config.limits;

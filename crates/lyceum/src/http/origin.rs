@@ -1,9 +1,9 @@
-//! The web pages that may call. `Origin` is checked only when it is sent: programs send none.
+//! The `Origin` of web pages. It is checked only if it is sent: programs send none.
 
 use http::Uri;
 use lyceum_net::is_loopback_host;
 
-/// Where a page comes from: scheme, host and port.
+/// An origin: scheme, host and port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     scheme: String,
@@ -12,7 +12,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Parses `https://app.example.org` or `http://localhost:3000`; nothing else has a place in an origin.
+    /// Parses `https://app.example.org` or `http://localhost:3000`; anything else is not an origin.
     pub fn parse(text: &str) -> Option<Self> {
         let uri: Uri = text.parse().ok()?;
         let scheme = uri.scheme_str()?.to_ascii_lowercase();
@@ -23,7 +23,7 @@ impl Origin {
         };
         let (authority, host) = (uri.authority()?.as_str(), uri.host()?);
         let is_bare = text.strip_prefix(&scheme)?.strip_prefix("://")? == authority;
-        // No user before the host, and no pattern in it: such an origin is never sent.
+        // No userinfo and no wildcard: browsers never send such an origin.
         let is_name = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte));
         let port = match authority.strip_prefix(host)? {
             "" => default,
@@ -32,7 +32,7 @@ impl Origin {
         (is_bare && is_name).then(|| Self { scheme, host: host.to_ascii_lowercase(), port })
     }
 
-    /// Whether the page was served by this very machine.
+    /// Whether the host is on loopback.
     pub fn is_loopback(&self) -> bool {
         is_loopback_host(&self.host)
     }

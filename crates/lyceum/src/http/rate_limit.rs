@@ -1,4 +1,4 @@
-//! Rate limits by client address, for what costs us something: a key guessed, a chain read, a session opened.
+//! Rate limits by client address, for expensive requests: sign-ins, reads of a chain, new sessions.
 
 use std::{
     collections::HashMap,
@@ -10,10 +10,10 @@ use std::{
 use super::ClientAddr;
 use crate::token_bucket::{Rate, TokenBucket};
 
-/// How many addresses are remembered; those beyond share one place.
+/// Maximum number of addresses with their own token bucket; further ones share a bucket.
 const MAX_ADDRESSES: usize = 10_000;
 
-/// How often one client address may ask: so many at once, and one more each time an interval has passed.
+/// A token bucket per client address.
 #[derive(Debug)]
 pub(crate) struct RateLimit {
     rate: Rate,
@@ -26,7 +26,7 @@ impl RateLimit {
         Self::new(60, Duration::from_millis(500))
     }
 
-    /// Sessions of older clients: people behind one address may come back together after a restart.
+    /// New sessions of earlier protocol versions. Many clients behind one address may reconnect after a restart.
     pub(crate) fn of_sessions() -> Self {
         Self::new(600, Duration::from_millis(200))
     }
@@ -35,7 +35,7 @@ impl RateLimit {
         Self { rate: Rate { burst, every }, buckets: Mutex::default() }
     }
 
-    /// Counts one more; says how many seconds to wait where that is too many.
+    /// Counts a request; the error is the number of seconds to wait.
     pub(crate) fn count(&self, client: ClientAddr, now: Instant) -> Result<(), u64> {
         match self.take(client, now, Duration::ZERO) {
             Ok(_) => Ok(()),
@@ -43,20 +43,20 @@ impl RateLimit {
         }
     }
 
-    /// Takes back the last one that was counted.
-    pub(super) fn give_back(&self, client: ClientAddr) {
+    /// Undoes the last count.
+    pub(super) fn refund(&self, client: ClientAddr) {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bucket) = buckets.get_mut(&client.network()) {
-            bucket.give_back(self.rate);
+            bucket.refund(self.rate);
         }
     }
 
-    /// Counts one more, and says how long to wait for it; an error where that is longer than `patience`.
+    /// Takes a token, and returns how long to wait for it; an error if that is longer than `max_wait`.
     pub(super) fn take(
         &self,
         client: ClientAddr,
         now: Instant,
-        patience: Duration,
+        max_wait: Duration,
     ) -> Result<Duration, Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MAX_ADDRESSES {
@@ -66,7 +66,7 @@ impl RateLimit {
         if buckets.len() >= MAX_ADDRESSES && !buckets.contains_key(&network) {
             network = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
         }
-        buckets.entry(network).or_insert_with(|| TokenBucket::new(now)).take(self.rate, now, patience)
+        buckets.entry(network).or_insert_with(|| TokenBucket::new(now)).take(self.rate, now, max_wait)
     }
 }
 

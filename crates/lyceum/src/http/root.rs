@@ -1,4 +1,4 @@
-//! `GET /`: what this is and how to connect, for whoever opens it.
+//! `GET /`: the status page: what is served and how to connect.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use lyceum_model::Caller;
 
 use crate::app::App;
 
-/// Plain text until the web pages move in; a person and a model can both read it.
+/// Plain text, readable by people and models.
 pub(super) async fn page(State(app): State<App>, Extension(caller): Extension<Arc<Caller>>) -> String {
     let url = app.public_url();
     if app.config.is_closed() && caller.is_anonymous() {

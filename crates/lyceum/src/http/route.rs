@@ -1,6 +1,6 @@
-//! A route: one method and path, what answers there, and everything that the edge has to know of it before that.
+//! A route: method, path, handler, and the policy that the middleware applies before the handler.
 //!
-//! The default is the closed one: for callers that the gate lets in, pages of allowed origins, the shared rate limit, no body.
+//! The default policy is restrictive: permitted callers, allowed origins, shared rate limit, no body.
 
 use std::borrow::Cow;
 
@@ -16,9 +16,9 @@ use http_body_util::Limited;
 use super::{ApiError, api::Endpoint};
 use crate::{app::App, config::Limits, mcp};
 
-/// One row of the route table. Nothing else makes a path of the program reachable.
+/// One row of the route table. Nothing else makes a path reachable.
 pub struct Route {
-    /// The method; every one where there is none.
+    /// The method; `None` for every method.
     pub(super) method: Option<Method>,
     pub(super) path: Cow<'static, str>,
     pub(super) policy: Policy,
@@ -26,99 +26,99 @@ pub struct Route {
     pub(super) handler: MethodRouter<App>,
 }
 
-/// What holds for a request before its handler runs.
+/// What the middleware checks before the handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// Who may call.
     pub audience: Audience,
-    /// Which pages may call.
+    /// Which origins may call (CORS).
     pub cors: Cors,
-    /// How often strangers may call.
+    /// Rate limit of anonymous callers.
     pub rate: RateClass,
-    /// How large a body may be.
+    /// Maximum size of the body.
     pub body: BodyLimit,
-    /// How refusals are written, and which resource a token is for.
+    /// Format of errors, and the OAuth resource of tokens.
     pub protocol: Protocol,
-    /// Whether it is answered while the server stops, on the reserved connections and on the operator listener.
+    /// Whether it is served during shutdown, on reserved connections and on the operator listener.
     pub is_probe: bool,
 }
 
 /// Who may call a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Audience {
-    /// Anyone; credentials are not looked at. For what is needed to sign in, liveness, and senders that prove themselves.
+    /// Everyone; credentials are ignored. For sign-in, liveness, and senders that are authenticated by a signature.
     Public,
-    /// Anyone; a token that is sent is checked, and its holder may be told more.
+    /// Everyone; a token is checked if it is sent, and its holder may see more.
     Optional,
-    /// Whoever the gate lets in: strangers only where `auth.anonymous` says so.
+    /// Permitted callers: anonymous ones only if `auth.anonymous` allows it.
     Caller,
-    /// Somebody who signed in, also where strangers are let in.
+    /// Signed-in callers only, even if `auth.anonymous` allows anonymous ones.
     SignedIn,
-    /// Operators, where strangers are not let in.
+    /// Operators only, unless `auth.anonymous` allows anonymous callers.
     Operator,
 }
 
-/// Pages of which origins may call a route.
+/// Which origins may call a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cors {
     /// Those of `server.allowed_origins`.
     AllowedOrigins,
-    /// All: clients in a browser need it before they have a token.
+    /// Every origin: clients in a browser need it before they have a token.
     AnyOrigin,
-    /// All may read where the server is public, and caches may keep what they read; else the allowed ones.
+    /// If the server is public, every origin may read, and caches may store; else only allowed origins.
     PublicRead,
 }
 
-/// Which rate limit strangers meet.
+/// The rate limit of anonymous callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateClass {
-    /// That of sign-ins, by address: each request costs us something.
+    /// The rate limit of sign-ins, per address: each request is expensive.
     SignIn,
-    /// That of its address, and that of all addresses together.
+    /// The limit per address, and the one for all addresses together.
     Shared,
-    /// That of its address alone, so that a flood elsewhere keeps nobody from finding out how to sign in.
+    /// Only the limit per address, so that a flood elsewhere does not prevent sign-in.
     Own,
-    /// None: probes, and webhooks, which nobody sends again.
+    /// None: probes, and webhooks, which are not retried.
     Free,
 }
 
-/// How much of a body a handler can read.
+/// How much of a body a handler may read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyLimit {
-    /// Nothing: what is sent is not read.
+    /// Nothing: the body is ignored.
     NoBody,
-    /// So many bytes.
+    /// A fixed number of bytes.
     Bytes(usize),
     /// `limits.body_bytes`.
     Configured,
 }
 
-/// What is spoken at a route.
+/// The protocol of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// REST: refusals are `{ error: … }`, and tokens are those of `/mcp`.
+    /// REST: errors are `{ error: … }`, and tokens are for the resource `/mcp`.
     Rest,
-    /// MCP: refusals are JSON-RPC, and the path is a resource of its own.
+    /// MCP: errors are JSON-RPC, and the path is an OAuth resource of its own.
     Mcp,
 }
 
 impl Route {
-    /// A route that is read, with HEAD too.
+    /// A GET route, which also serves HEAD.
     pub fn get<H: Handler<T, App>, T: 'static>(path: impl Into<Cow<'static, str>>, handler: H) -> Self {
         Self::new(Some(Method::GET), path, get(handler))
     }
 
-    /// A route that does something.
+    /// A POST route.
     pub fn post<H: Handler<T, App>, T: 'static>(path: impl Into<Cow<'static, str>>, handler: H) -> Self {
         Self::new(Some(Method::POST), path, post(handler))
     }
 
-    /// A route that ends something.
+    /// A DELETE route.
     pub fn delete<H: Handler<T, App>, T: 'static>(path: impl Into<Cow<'static, str>>, handler: H) -> Self {
         Self::new(Some(Method::DELETE), path, delete(handler))
     }
 
-    /// A route that takes every method.
+    /// A route for every method.
     pub fn any<H: Handler<T, App>, T: 'static>(path: impl Into<Cow<'static, str>>, handler: H) -> Self {
         Self::new(None, path, any(handler))
     }
@@ -127,63 +127,63 @@ impl Route {
         Self { method, path: path.into(), policy: Policy::CLOSED, doc: None, handler }
     }
 
-    /// The same for another audience.
+    /// Sets the audience.
     #[must_use]
     pub fn audience(mut self, audience: Audience) -> Self {
         self.policy.audience = audience;
         self
     }
 
-    /// The same for pages of other origins.
+    /// Sets the CORS policy.
     #[must_use]
     pub fn cors(mut self, cors: Cors) -> Self {
         self.policy.cors = cors;
         self
     }
 
-    /// The same with another rate limit.
+    /// Sets the rate limit.
     #[must_use]
     pub fn rate(mut self, rate: RateClass) -> Self {
         self.policy.rate = rate;
         self
     }
 
-    /// The same with a body.
+    /// Sets the body limit.
     #[must_use]
     pub fn body(mut self, body: BodyLimit) -> Self {
         self.policy.body = body;
         self
     }
 
-    /// The same, speaking another protocol.
+    /// Sets the protocol.
     #[must_use]
     pub fn protocol(mut self, protocol: Protocol) -> Self {
         self.policy.protocol = protocol;
         self
     }
 
-    /// The same as a probe.
+    /// Marks the route as a health probe.
     #[must_use]
     pub fn probe(mut self) -> Self {
         self.policy.is_probe = true;
         self
     }
 
-    /// The same with all that another route has but its handler.
+    /// Sets the whole policy.
     #[must_use]
-    pub(super) fn policy_of(mut self, policy: Policy) -> Self {
+    pub(super) fn with_policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
     }
 
-    /// The same, described in OpenAPI.
+    /// Adds the OpenAPI description.
     #[must_use]
     pub(super) fn described_by(mut self, doc: &'static Endpoint) -> Self {
         self.doc = Some(doc);
         self
     }
 
-    /// The method; every one where there is none.
+    /// The method; `None` for every method.
     pub fn method(&self) -> Option<&Method> {
         self.method.as_ref()
     }
@@ -193,14 +193,14 @@ impl Route {
         &self.path
     }
 
-    /// What holds for its requests.
+    /// The policy.
     pub fn policy(&self) -> Policy {
         self.policy
     }
 }
 
 impl Policy {
-    /// That of a route of which nothing is said, and of every path that is none.
+    /// The default policy, also of unknown paths.
     pub const CLOSED: Self = Self {
         audience: Audience::Caller,
         cors: Cors::AllowedOrigins,
@@ -210,7 +210,7 @@ impl Policy {
         is_probe: false,
     };
 
-    /// The path of the resource that a token is for.
+    /// The path of the OAuth resource that a token must be for.
     pub(super) fn resource<'p>(&self, path: &'p str) -> &'p str {
         match self.protocol {
             Protocol::Rest => mcp::PATH,
@@ -220,7 +220,7 @@ impl Policy {
 }
 
 impl BodyLimit {
-    /// What a handler can read of a body.
+    /// Limits the body that a handler reads.
     pub(super) fn bound(self, body: Body, limits: &Limits) -> Body {
         match self {
             Self::NoBody => Body::empty(),
@@ -231,7 +231,7 @@ impl BodyLimit {
 }
 
 impl Protocol {
-    /// A refusal as the protocol writes it.
+    /// Formats an error for the protocol.
     pub(super) fn refusal(self, error: ApiError) -> Response {
         match self {
             Self::Rest => error.into_response(),
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
     use crate::{config::Config, http::body::read_body_of};
 
-    /// What a handler reads of `abcd` that would itself take more.
+    /// What a handler with a higher limit reads of the body `abcd`.
     async fn read(limit: BodyLimit) -> Result<String, http::StatusCode> {
         let lines = "[limits]\nbody_bytes = 1024\n";
         let limits = Config::from_text("lyceum.toml".as_ref(), lines).unwrap().limits;

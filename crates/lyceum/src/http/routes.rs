@@ -22,12 +22,14 @@ pub fn routes(app: &App) -> Vec<Route> {
     ];
     routes.extend(mcp::routes());
     routes.extend(tools::routes());
-    routes.extend(auth::routes(app));
     for service in app.services.iter() {
         routes.extend(service.clone().routes());
     }
     if routes.iter().all(|route| route.path() != api::ROOT) {
         routes.extend(api::absent());
+    }
+    if app.auth.is_none() {
+        routes.extend(auth::absent());
     }
     routes
 }

@@ -1,4 +1,4 @@
-//! The listener: accepts connections within a limit, gives each its time limits, and stops in good order.
+//! The listener: accepts connections within limits, with timeouts, and shuts down gracefully.
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
@@ -16,49 +16,49 @@ use super::{
 };
 use crate::app::App;
 
-/// How long to wait after an accept that failed, for example because no file handle is left.
+/// Pause after a failed accept, for example if no file descriptors are left.
 pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How long a probe may take to ask where all other places are taken.
+/// Timeout for the head of a request on a reserved connection.
 const PROBE_HEAD_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The largest head of a request, and how much is read from a connection at once.
+/// Maximum size of a request head, and of one read.
 const MAX_HEAD_BYTES: usize = 64 * 1024;
 
-/// The answer to a connection of an address that has too many.
+/// The response to a connection of an address that has too many.
 const TOO_MANY_CONNECTIONS_RESPONSE: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
-/// How long answers that are ready may take to be written, however short the limit.
+/// Minimum time for writing pending responses at shutdown.
 const MIN_SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 
-/// Serves until `stop`, then lets what is under way finish within the limit.
+/// Serves until `stop`, then drains in-flight requests within `limits.shutdown`.
 pub async fn serve(app: App, table: Arc<RouteTable>, listener: TcpListener, stop: CancellationToken) {
-    let places = Connections::new(&app.config);
+    let slots = Connections::new(&app.config);
     let connections = TaskTracker::new();
     let ended = CancellationToken::new();
     app.tasks.spawn(app.legacy.clone().expire_idle(app.config.limits.session_idle));
-    let accepting = accept(&app, &table, &listener, &places, &connections, &ended);
+    let accepting = accept(&app, &table, &listener, &slots, &connections, &ended);
     tokio::pin!(accepting);
     tokio::select! {
         () = &mut accepting => {}
         () = stop.cancelled() => {}
     }
     let deadline = tokio::time::Instant::now() + app.config.limits.shutdown.max(MIN_SHUTDOWN_TIME);
-    // New connections are still taken, so that readiness can be seen to be gone while calls finish.
+    // New connections are still accepted, so that `/readyz` can report the shutdown while calls finish.
     app.begin_drain();
     let finished = app.drain.finished();
     tokio::select! {
         () = &mut accepting => {}
         done = tokio::time::timeout(app.config.limits.shutdown, finished) => {
             if done.is_err() {
-                tracing::warn!("calls were still under way at the end of limits.shutdown_seconds, and are cut off");
+                tracing::warn!("shutdown timeout (limits.shutdown_seconds): aborting in-flight calls");
             }
         }
     }
     ended.cancel();
     connections.close();
-    // Answers that are ready are still written; whoever does not read them is left behind.
+    // Pending responses are still written; clients that don't read them are disconnected.
     let _cut_off = tokio::time::timeout_at(deadline, connections.wait()).await;
 }
 
@@ -66,44 +66,44 @@ async fn accept(
     app: &App,
     table: &Arc<RouteTable>,
     listener: &TcpListener,
-    places: &Connections,
+    slots: &Connections,
     connections: &TaskTracker,
     ended: &CancellationToken,
 ) {
     loop {
-        // The place is taken before the connection, so that more clients than places wait in the system's queue.
-        let Some(free) = places.free().await else { return };
+        // The slot is acquired before the accept, so that further clients wait in the listen backlog.
+        let Some(free) = slots.free().await else { return };
         match listener.accept().await {
-            Ok((stream, peer)) => match places.take(peer.ip(), free) {
-                Some(place) => {
+            Ok((stream, peer)) => match slots.take(peer.ip(), free) {
+                Some(slot) => {
                     let (app, table, ended) = (app.clone(), table.clone(), ended.clone());
-                    connections.spawn(connection(app, table, stream, peer.ip(), place, ended));
+                    connections.spawn(connection(app, table, stream, peer.ip(), slot, ended));
                 }
                 None => {
-                    // Said without a look at what was asked: whoever has too many connections gets no more work.
+                    // Sent without reading the request, to do no more work for an address with too many connections.
                     let _best_effort = stream.try_write(TOO_MANY_CONNECTIONS_RESPONSE);
-                    tracing::debug!("an address has as many connections as limits.connections_per_address");
+                    tracing::debug!("rejected a connection: limits.connections_per_address reached");
                 }
             },
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
     }
 }
 
-/// Serves one connection until the client leaves, a limit is passed or the server ends.
+/// Serves one connection until the client disconnects, a limit is exceeded or the server ends.
 async fn connection(
     app: App,
     table: Arc<RouteTable>,
     stream: TcpStream,
     peer: IpAddr,
-    place: Slot,
+    slot: Slot,
     ended: CancellationToken,
 ) {
     let limits = app.config.limits.clone();
-    let serves = place.serves;
+    let serves = slot.serves;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
         handle(app.clone(), table.clone(), peer, serves, request.map(Body::new))
     });
@@ -111,7 +111,7 @@ async fn connection(
         ConnectionUse::All => (limits.read, true),
         ConnectionUse::Probes => (limits.read.min(PROBE_HEAD_TIMEOUT), false),
     };
-    // Without it the two writes of a streamed answer wait for each other's acknowledgement: 40 ms each.
+    // Without TCP_NODELAY, the two writes of a streamed response wait for delayed acknowledgements: 40 ms each.
     let _unsupported = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(limits.write));
@@ -123,16 +123,16 @@ async fn connection(
         .serve_connection(TokioIo::new(Box::pin(stream)), service);
     tokio::pin!(connection);
     tokio::select! {
-        result = &mut connection => return note(result),
+        result = &mut connection => return log_end(result),
         () = ended.cancelled() => {}
     }
     connection.as_mut().graceful_shutdown();
-    note(connection.await);
+    log_end(connection.await);
 }
 
-/// A connection that broke is the client's affair; it is noted for whoever looks for it.
-fn note(result: hyper::Result<()>) {
+/// Logs a broken connection at debug level: it is the client's problem.
+fn log_end(result: hyper::Result<()>) {
     if let Err(error) = result {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection ended early");
     }
 }

@@ -1,6 +1,7 @@
-//! The route table: the router and the policy of each path, both made of the same rows and of nothing else.
+//! The route table: the router and the policy of each path, both built from the same rows.
 //!
-//! The edge looks a request up before it lets it in, and sends nothing to the router that the table does not know.
+//! The middleware looks up every request before it checks it, and sends nothing to the router that is not in the
+//! table.
 
 use std::borrow::Cow;
 
@@ -19,22 +20,22 @@ use super::{
 };
 use crate::{app::App, mcp};
 
-/// The label of requests for paths without a row, in metrics.
+/// The metrics label of unknown paths.
 const OTHER: Cow<'static, str> = Cow::Borrowed("other");
 
 /// Every route of this deployment.
 pub struct RouteTable {
     matcher: matchit::Router<usize>,
     paths: Vec<PathRows>,
-    /// Where `/mcp` is among the paths.
+    /// The index of `/mcp` in `paths`.
     mcp: Option<usize>,
     router: Router,
 }
 
-/// Why routes can't stand in one table. The text is for whoever starts the server.
+/// Why a route table could not be built. The text is for the operator.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
-    /// Two rows answer the same request.
+    /// Two routes have the same method and path.
     #[error("two routes answer {method} {path}; give one of them another path")]
     Duplicate {
         /// The method, or `any method`.
@@ -42,8 +43,8 @@ pub enum RouteError {
         /// The path.
         path: String,
     },
-    /// A path is none, or stands in the way of another.
-    #[error("the route {path} can't be served: {cause}")]
+    /// A path is invalid, or conflicts with another.
+    #[error("cannot serve the route {path}: {cause}")]
     Path {
         /// The path.
         path: String,
@@ -52,33 +53,33 @@ pub enum RouteError {
     },
 }
 
-/// The rows of one path.
+/// The routes of one path.
 struct PathRows {
     path: Cow<'static, str>,
     rows: Vec<(Option<Method>, Policy)>,
 }
 
-/// What the table says of a request.
+/// The result of a lookup.
 pub(super) struct RouteMatch {
-    /// The path of the row, for metrics: never a text of the client's own.
+    /// The path of the route, for metrics: never text from the client.
     pub(super) label: Cow<'static, str>,
     pub(super) policy: Policy,
     pub(super) target: Target,
 }
 
-/// Where a request goes.
+/// Where a request is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
-    /// To `/mcp`. Most requests do, and the router would cost a tenth of such a request.
+    /// `/mcp`, called directly: most requests go there, and the router would take a tenth of their time.
     Mcp,
-    /// To the router.
+    /// The router.
     Router,
-    /// Nowhere: no row has this path.
+    /// Nowhere: no route has this path.
     Nothing,
 }
 
 impl RouteTable {
-    /// The table of these routes, or why they don't go together.
+    /// Builds the table.
     pub fn new(routes: Vec<Route>, app: &App) -> Result<Self, RouteError> {
         let (mut matcher, mut paths) = (matchit::Router::new(), Vec::<PathRows>::new());
         for route in &routes {
@@ -96,10 +97,10 @@ impl RouteTable {
             paths.push(PathRows { path: route.path.clone(), rows });
         }
         let mcp = paths.iter().position(|one| one.path == mcp::PATH);
-        Ok(Self { matcher, paths, mcp, router: mounted(routes, app.clone()) })
+        Ok(Self { matcher, paths, mcp, router: build_router(routes, app.clone()) })
     }
 
-    /// Looks up what holds for a request.
+    /// Looks up the policy and target of a request.
     pub(super) fn find(&self, method: &Method, path: &str) -> RouteMatch {
         let (target, index) = if path == mcp::PATH {
             (Target::Mcp, self.mcp)
@@ -112,17 +113,17 @@ impl RouteTable {
         }
     }
 
-    /// Has the handler of a row answer; a path without a row has none.
+    /// Calls the handler of a route; an unknown path gets 404.
     pub(super) async fn dispatch(&self, target: Target, request: Request<Body>) -> Response {
         match target {
-            Target::Nothing => nothing().await.into_response(),
+            Target::Nothing => not_found().await.into_response(),
             Target::Mcp | Target::Router => {
                 self.router.clone().call(request).await.unwrap_or_else(|never| match never {})
             }
         }
     }
 
-    /// The paths of the probes.
+    /// The paths of the health probes.
     pub(super) fn probes(&self) -> impl Iterator<Item = &str> {
         let probes = self.paths.iter().filter(|one| one.rows.iter().any(|(_, policy)| policy.is_probe));
         probes.map(|one| one.path.as_ref())
@@ -130,7 +131,7 @@ impl RouteTable {
 }
 
 impl PathRows {
-    /// Adds another row of the same path, for a method that has none yet.
+    /// Adds another method to the path.
     fn add(&mut self, route: &Route) -> Result<(), RouteError> {
         let is_taken = self
             .rows
@@ -144,7 +145,7 @@ impl PathRows {
         Ok(())
     }
 
-    /// What holds for a method. One that no row takes is refused by the router, as the first row says.
+    /// The policy for a method. One without a route is rejected by the router, with the policy of the first.
     fn policy(&self, method: &Method) -> Policy {
         let wanted = if *method == Method::HEAD { &Method::GET } else { method };
         let taken =
@@ -153,7 +154,7 @@ impl PathRows {
     }
 }
 
-/// Refuses what the router would panic at.
+/// Rejects paths at which the router would panic.
 fn check_path(path: &str) -> Result<(), RouteError> {
     let cause = if !path.starts_with('/') {
         "it must start with /"
@@ -165,17 +166,17 @@ fn check_path(path: &str) -> Result<(), RouteError> {
     Err(RouteError::Path { path: path.to_owned(), cause: cause.to_owned() })
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the one place that mounts routes")]
-fn mounted(routes: Vec<Route>, app: App) -> Router {
+#[expect(clippy::disallowed_methods, reason = "the only place that mounts routes")]
+fn build_router(routes: Vec<Route>, app: App) -> Router {
     let mount = |router: Router<App>, route: Route| router.route(&route.path, route.handler);
     let router = routes.into_iter().fold(Router::new(), mount);
     let wrong_method =
-        async || ApiError::new(ErrorCode::MethodNotAllowed, "this path does not take this method");
-    router.fallback(nothing).method_not_allowed_fallback(wrong_method).with_state(app)
+        async || ApiError::new(ErrorCode::MethodNotAllowed, "this path does not support this method");
+    router.fallback(not_found).method_not_allowed_fallback(wrong_method).with_state(app)
 }
 
-async fn nothing() -> ApiError {
-    ApiError::new(ErrorCode::NotFound, "there is nothing at this path")
+async fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "no such path")
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! Who may be called by which name, and from which page.
+//! Which `Host` and `Origin` headers are allowed.
 
 use super::{HostRule, Origin};
 
 const LOOPBACK: &str = "127.0.0.1:8787";
 const EVERYWHERE: &str = "0.0.0.0:8787";
 
-/// A server that listens there and is also called `mcp.example.org`.
+/// Checks a `Host` against a server that listens there and is also named `mcp.example.org`.
 #[track_caller]
 fn check_host(listen: &str, host: &str, allowed: bool) {
     let rule = HostRule::new(listen.parse().unwrap(), ["MCP.example.org".to_owned()]);

@@ -1,7 +1,7 @@
-//! Strangers are slowed down, where others are known: so many requests a second from one address, and from all addresses together.
+//! Throttling of anonymous callers, if others sign in: rate limits per address, and for all addresses together.
 //!
-//! A request that comes too early waits for its turn. One that would wait too long is refused, but not at once: whoever asks
-//! again as soon as they are answered is slow then, and costs those who signed in next to nothing.
+//! A request above the rate waits for a token. One that would wait too long is refused, after a delay: that slows down
+//! clients that retry at once, and keeps their cost for signed-in callers low.
 
 use std::{
     sync::{Mutex, PoisonError},
@@ -16,13 +16,13 @@ use crate::{
     token_bucket::{Rate, TokenBucket},
 };
 
-/// The longest that a request waits for its turn, and how long a refusal is held back.
+/// Maximum wait for a token, and the delay of a refusal.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// How many seconds' worth of requests may come at once.
+/// Burst size, in seconds of the rate.
 const BURST_SECONDS: u32 = 2;
 
-/// How often strangers may ask.
+/// Rate limits of anonymous callers.
 #[derive(Debug)]
 pub(crate) struct Throttle {
     per_address: RateLimit,
@@ -41,8 +41,8 @@ impl Throttle {
         }
     }
 
-    /// Waits until it is this stranger's turn, or refuses.
-    pub(super) async fn turn(&self, client: ClientAddr, class: RateClass) -> Result<(), ApiError> {
+    /// Waits for a token, or refuses the request.
+    pub(super) async fn acquire(&self, client: ClientAddr, class: RateClass) -> Result<(), ApiError> {
         match self.wait(client, class, Instant::now()) {
             Ok(Duration::ZERO) => Ok(()),
             Ok(wait) => {
@@ -50,9 +50,8 @@ impl Throttle {
                 Ok(())
             }
             Err(wait) => {
-                hold_back().await;
-                let message =
-                    "too many requests come from this address without a sign-in; sign in, or try again later";
+                delay_refusal().await;
+                let message = "too many anonymous requests from this address; sign in, or retry later";
                 Err(ApiError::new(ErrorCode::RateLimited, message).retry_after(wait.as_secs() + 1))
             }
         }
@@ -68,14 +67,14 @@ impl Throttle {
             return Ok(own);
         }
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner).take(self.rate, now, MAX_DELAY);
-        // What others use up is not taken from this one.
-        let all = all.inspect_err(|_| self.per_address.give_back(client))?;
+        // A refusal because of others must not count against this address.
+        let all = all.inspect_err(|_| self.per_address.refund(client))?;
         Ok(own.max(all))
     }
 }
 
-/// Holds a refusal back, so that asking again and again costs us little.
-pub(super) async fn hold_back() {
+/// Delays a refusal, so that clients that retry at once cost little.
+pub(super) async fn delay_refusal() {
     tokio::time::sleep(MAX_DELAY).await;
 }
 
@@ -122,11 +121,11 @@ mod tests {
             (0..100).map(|last| throttle.wait(client(last), RateClass::Shared, now)).collect();
         assert_eq!(waits.iter().filter(|wait| **wait == Ok(Duration::ZERO)).count(), 40);
         assert_eq!(waits.iter().filter(|wait| wait.is_err()).count(), 40);
-        // Who was refused for what others did has all of their own, and signs in as if nobody else were there.
+        // A client refused because of others has all of its own tokens, and can sign in.
         for _ in 0..20 {
             assert_eq!(throttle.wait(client(99), RateClass::Own, now), Ok(Duration::ZERO));
         }
-        // Probes and webhooks wait for nobody, and sign-in has a rate limit of its own.
+        // Probes and webhooks are not throttled, and sign-in has its own rate limit.
         for class in [RateClass::SignIn, RateClass::Free] {
             let waits: Vec<_> = (0..100).map(|_| throttle.wait(client(99), class, now)).collect();
             assert!(waits.iter().all(|wait| *wait == Ok(Duration::ZERO)), "{class:?}");

@@ -1,4 +1,4 @@
-//! Tools by REST: `GET /tools` and `POST /tools/{name}/call`. The same view and the same verbs as over MCP.
+//! Tools over REST: `GET /tools` and `POST /tools/{name}/call`, through the same view as MCP.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ struct ListedTool<'a> {
     output_schema: Option<&'a JsonObject>,
 }
 
-/// What a call is sent with.
+/// The body of a call.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallBody {
@@ -66,7 +66,7 @@ async fn call(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let RequestBody { bytes, held: _held } = read_body(&app, &caller, &headers, body).await?;
+    let RequestBody { bytes, reservation: _reservation } = read_body(&app, &caller, &headers, body).await?;
     let body: CallBody = if bytes.is_empty() {
         CallBody { arguments: JsonObject::new() }
     } else {
@@ -78,14 +78,14 @@ async fn call(
     match within(limit, work).await.unwrap_or_else(|_| Err(too_late())) {
         Ok(Outcome::Done(result)) => Ok(Json(result).into_response()),
         Ok(Outcome::NeedInput(_)) => {
-            let message = "this tool asks questions while it works; call it over MCP";
+            let message = "this tool asks for user input; call it over MCP";
             Err(ApiError::new(ErrorCode::ValidationError, message))
         }
         Err(error) => Ok(failed_call(&app, view.caller(), &error)),
     }
 }
 
-/// A call that failed; where the gate refused it, with what a client has to ask the person for.
+/// The response to a failed call. If the gate refused it, `WWW-Authenticate` lists the scopes to request.
 pub(crate) fn failed_call(app: &App, caller: &Caller, error: &Error) -> Response {
     let mut response = ApiError::from(error).into_response();
     if let Error::Denied(denied) = error {
@@ -113,7 +113,7 @@ fn invalid_body(error: &serde_json::Error) -> ApiError {
     ApiError::new(ErrorCode::ValidationError, message)
 }
 
-/// Read as an object first: a derived reader would also take the values alone, as an array.
+/// Parsed as an object first: a derived deserializer would also accept an array of the values.
 fn call_body(bytes: &[u8]) -> serde_json::Result<CallBody> {
     let object: JsonObject = serde_json::from_slice(bytes)?;
     CallBody::deserialize(serde_json::Value::Object(object))

@@ -1,6 +1,6 @@
-//! `POST /webhooks/github`: news of a push. It is acknowledged once it is on disk, and not before.
+//! `POST /webhooks/github`: push webhooks. A delivery is acknowledged once it is on disk.
 //!
-//! Nobody knows who sends a body before its last byte, so that none of it is kept: signatures are checked while it arrives,
+//! The sender is unknown until the last byte, so the body is not buffered: signatures are checked while it arrives,
 //! and a slow sender costs no more than its connection.
 
 use axum::{
@@ -21,10 +21,10 @@ use crate::{
     service::Delivery,
 };
 
-/// The largest body that the server of a repository sends.
+/// Maximum size of a webhook body.
 pub(super) const MAX_BODY_BYTES: usize = 25 * 1024 * 1024;
 
-/// The longest delivery id that is taken.
+/// Maximum length of a delivery id.
 const MAX_DELIVERY_ID_BYTES: usize = 128;
 
 pub(super) async fn github(
@@ -36,7 +36,7 @@ pub(super) async fn github(
     let signature = header("x-hub-signature-256").unwrap_or_default();
     let check = |one: &Repository| SignatureCheck::new(one.webhook_secret.as_ref()?, signature);
     let mut checks: Vec<_> = repositories(&app).filter_map(|one| Some((one, check(one)?))).collect();
-    // Whoever can't have signed it need not send it.
+    // If no signature can match, the body need not be read.
     if checks.is_empty() {
         return Err(ApiError::new(ErrorCode::Forbidden, "Invalid signature"));
     }
@@ -46,7 +46,7 @@ pub(super) async fn github(
         excerpt.update(part);
     })
     .await?;
-    // Nothing is understood of the body before it is known who sent it.
+    // The body is not parsed until its signature is verified.
     let signed = checks.into_iter().filter_map(|(one, check)| check.is_signed().then_some(one));
     let signed: Vec<&Repository> = signed.collect();
     if signed.is_empty() {
@@ -69,16 +69,16 @@ pub(super) async fn github(
         (None, _) => {
             tracing::warn!(
                 repository = push.repository.full_name,
-                "a signed push is about no source here; was the repository renamed?"
+                "signed push for an unknown repository; was it renamed?"
             );
-            Ok(ignored("no source here is this repository"))
+            Ok(ignored("no configured source is this repository"))
         }
         (Some(one), true) => Ok(ignored(&format!("not {} branch", one.branch))),
         (Some(_), false) => accept(&app, &moved, id).await,
     }
 }
 
-/// Tells every service. It is acknowledged once each that reads the repository has it on disk.
+/// Notifies every service. Acknowledged once each service that uses the repository has stored the delivery.
 async fn accept(app: &App, moved: &[&Repository], id: Option<&str>) -> Result<Response, ApiError> {
     let mut deliveries = Vec::new();
     for service in app.services.iter() {

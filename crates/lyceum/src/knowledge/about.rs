@@ -1,11 +1,11 @@
-//! What `/` says of a knowledge base.
+//! Status page of a knowledge base.
 
 use std::{collections::BTreeMap, fmt::Write};
 
 use super::KnowledgeBase;
 use crate::config::KnowledgeApi;
 
-/// What is in the knowledge base, how fresh it is, and how to read it without an MCP client.
+/// Contents, freshness and REST URLs.
 pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
     let (snapshot, title) = (base.knowledge().snapshot(), base.knowledge().title());
     let url = format!("{server}{}", base.root());

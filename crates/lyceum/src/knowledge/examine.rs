@@ -1,4 +1,4 @@
-//! What `lyceum doctor` says of a knowledge base.
+//! `lyceum doctor` for a knowledge base.
 
 use std::fmt::Write;
 
@@ -8,14 +8,14 @@ use serde::Deserialize;
 
 use crate::{service::Examination, sources};
 
-/// Brings the knowledge base up to date where nobody else does, and names each file that is not as it should be.
+/// Syncs the knowledge base, unless another process does, and reports each file with a problem.
 pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result<Examination> {
     let mut out = String::new();
     writeln!(out, "source {}: {}", knowledge.source_name(), sources::location(knowledge.source()))?;
     let (mut is_well, mut is_served) = (true, false);
     match knowledge.sync_once(|_| ()).await {
         Ok(_) => {}
-        Err(SyncError::Elsewhere) => {
+        Err(SyncError::NotLeader) => {
             is_served = true;
             writeln!(out, "  synced by a running server")?;
         }
@@ -33,7 +33,7 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
     for failure in &failures {
         writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }
-    // What a server that runs has not stored yet it is about to, unless it failed to.
+    // A running server uploads pending objects by itself, so only failures count.
     let is_stored = pending_objects == 0 || (is_served && failures.is_empty());
     Ok(Examination { text: out, is_well: is_well && is_stored })
 }
@@ -45,7 +45,7 @@ async fn list_files(out: &mut String, knowledge: &Knowledge) -> anyhow::Result<(
         if let Some(reason) = &file.reason {
             writeln!(out, "  {}  {}: {reason}", file.state.as_str(), file.path)?;
         }
-        // Whoever keeps a document to themselves need not be told what is wrong with it, unless that is why it is kept.
+        // Problems of unpublished documents don't matter, unless they are the reason.
         let matters = |fault: &&Fault| {
             file.state == FileState::Published || ["publish", "draft"].contains(&fault.field.as_str())
         };
@@ -56,7 +56,7 @@ async fn list_files(out: &mut String, knowledge: &Knowledge) -> anyhow::Result<(
     Ok(())
 }
 
-/// Something in the frontmatter that is not as its type has it, as it is kept.
+/// A stored frontmatter violation.
 #[derive(Deserialize)]
 struct Fault {
     field: String,

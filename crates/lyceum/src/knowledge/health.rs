@@ -1,4 +1,4 @@
-//! How the knowledge base is: what is served of it, and what is not yet where it belongs.
+//! Health of a knowledge base: documents served and objects pending upload.
 
 use std::time::Duration;
 
@@ -9,40 +9,40 @@ use serde::Serialize;
 
 use crate::{deadline::within, service::Health};
 
-/// How long the database may take to say what it has.
+/// Timeout of the database query.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How many objects are not yet where they belong, and those that failed.
+/// Number of objects pending upload, and failed uploads.
 pub(super) type Pending = (i64, Vec<Failure>);
 
-/// What the database says of them; nothing if it does not answer.
+/// Queries the database; `None` if it does not answer.
 pub(super) async fn pending(knowledge: &Knowledge) -> Option<Pending> {
     within(HEALTH_TIMEOUT, knowledge.pending_objects()).await.ok()?.ok()
 }
 
-/// How the knowledge base is.
+/// Health of the knowledge base.
 #[derive(Serialize)]
 struct Detail {
-    /// How many documents are served.
+    /// Number of documents served.
     documents: usize,
-    /// How many files of the source are in which state.
+    /// Number of files, by state.
     files: Counts,
-    /// How many objects are not yet where they belong; nothing if the database does not say.
+    /// Number of objects pending upload; `None` if the database does not answer.
     pending_objects: Option<i64>,
-    /// Those of them that failed, as far as they belong to what is served.
+    /// Failed uploads of served documents.
     failed: Vec<FailedUpload>,
 }
 
-/// An object that could not be put where it belongs. Why is in the log: the reason may name places of this machine.
+/// A failed upload. The reason is in the log only, because it may contain local paths.
 #[derive(Serialize)]
 struct FailedUpload {
     key: String,
     attempts: i64,
-    /// When it is tried again; nothing if only the next change or start will.
+    /// Time of the next attempt; `None` if only the next change or start retries it.
     again_at: Option<Timestamp>,
 }
 
-/// Its health, by what is served and what the database says.
+/// Computes the health from the snapshot and the database.
 pub(super) fn of(state: &State, pending: Option<Pending>) -> Health {
     let State { snapshot, error } = state;
     let (pending_objects, failures) =
@@ -67,7 +67,7 @@ fn failed(failure: Failure) -> FailedUpload {
     FailedUpload { key: failure.key, attempts: failure.attempts, again_at: failure.due }
 }
 
-/// Whether a key belongs to what is served: the name of what was taken back is nobody's business.
+/// Whether a key belongs to a served document: names of removed documents must not leak.
 fn is_served(snapshot: &CatalogSnapshot, key: &str) -> bool {
     snapshot.catalog.entries().iter().any(|entry| {
         let of_content = || key.strip_prefix("content/")?.strip_suffix(".json");

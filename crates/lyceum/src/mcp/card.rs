@@ -1,4 +1,4 @@
-//! What says where the server is and what it speaks, before a client connects: server cards and the catalog of them.
+//! Discovery documents, which clients read before they connect: server cards, and their catalog.
 
 use axum::{
     extract::{Path, State},
@@ -23,7 +23,7 @@ pub(super) async fn service_server_card(
     headers: HeaderMap,
 ) -> Response {
     if app.mcp.hub().registry().service(&service).is_none() {
-        return ApiError::new(ErrorCode::NotFound, "no service of this name is on").into_response();
+        return ApiError::new(ErrorCode::NotFound, "unknown service").into_response();
     }
     published(&headers, "application/mcp-server-card+json", &card(&app, Some(&service)))
 }
@@ -75,7 +75,7 @@ fn endpoint(app: &App, service: Option<&str>) -> String {
     }
 }
 
-/// A document that any page may read and any cache may keep for an hour.
+/// A document that every origin may read and every cache may store for an hour.
 fn published(headers: &HeaderMap, kind: &'static str, document: &Value) -> Response {
     let text = document.to_string();
     let etag = format!("\"{:016x}\"", fingerprint(text.as_bytes()));
@@ -91,7 +91,7 @@ fn published(headers: &HeaderMap, kind: &'static str, document: &Value) -> Respo
     response
 }
 
-/// FNV-1a: the same on every build, which the standard library's hasher does not promise.
+/// FNV-1a, which is stable across builds, unlike the hasher of the standard library.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
         .iter()

@@ -1,7 +1,7 @@
-//! The older eras (2025-11-25, 2025-06-18, 2025-03-26): `rmcp` holds the session, our verbs do the work.
+//! Earlier protocol versions (2025-11-25, 2025-06-18, 2025-03-26): `rmcp` holds the session and calls our functions.
 //!
-//! A tool that asks a question ends its call with the question (see `lyceum_tools::NeedInput`). Here the question is
-//! put over the open session, and the call is made again with the answer: tools are written once, for every era.
+//! A tool that needs user input ends its call with a request (see `lyceum_tools::NeedInput`). Here the request is sent
+//! over the open session, and the call is repeated with the response, so tools are written once for all versions.
 
 mod call;
 mod changes;
@@ -28,13 +28,13 @@ use crate::config::Config;
 pub(super) use handler::Session;
 pub(crate) use handler::Shared;
 
-/// How often idle sessions are looked for, at least.
+/// Maximum interval between checks for idle sessions.
 const IDLE_CHECK_INTERVAL: Duration = Duration::from_secs(30);
 
-/// How often sessions that nobody will come back for are removed from disk.
+/// How often expired sessions are deleted from disk.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(3600);
 
-/// The door for older clients over HTTP.
+/// The HTTP endpoint of earlier protocol versions.
 #[derive(Clone)]
 pub(crate) struct Legacy {
     service: StreamableHttpService<Session, Sessions>,
@@ -48,7 +48,7 @@ impl Legacy {
         let sessions = Arc::new(Sessions::new(&config.limits));
         let files = sessions.files(&config.data_dir, &config.limits);
         let stop = CancellationToken::new();
-        // Host, Origin and size were checked at the edge, once for every endpoint.
+        // The middleware has checked Host, Origin and size already.
         let mut settings = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
             .with_max_request_body_bytes(config.limits.body_bytes);
@@ -58,7 +58,7 @@ impl Legacy {
         Self { service, sessions, files, stop }
     }
 
-    /// Lets a request of a session in, by whoever sends it.
+    /// Checks that the caller may use a session.
     pub(super) async fn visit(&self, session: &str, subject: Option<&str>) -> Result<(), SessionNotFound> {
         self.files.visit(session, subject).await
     }
@@ -67,27 +67,27 @@ impl Legacy {
         let listens = request.method() == Method::GET;
         let id = request.headers().get(super::SESSION_ID).and_then(|id| id.to_str().ok());
         let busy = id.map(|id| self.sessions.enter(id));
-        // Its future is tens of kilobytes; boxed, the futures around it stay small enough to be moved for nothing.
+        // The future is tens of kilobytes; boxed, the futures around it stay small and cheap to move.
         let response = Box::pin(self.service.handle(request)).await.map(Body::new);
         if listens {
-            // A stream that only listens ends with the server; one that carries a call ends with its answer.
+            // A listening stream ends with the server; the stream of a call ends with its response.
             let stop = self.stop.clone().cancelled_owned();
-            let listening = move |frame| {
-                let _until_the_end = &busy;
+            let until_stopped = move |frame| {
+                let _until_body_ends = &busy;
                 frame
             };
             return response
-                .map(|body| Body::from_stream(body.into_data_stream().map(listening).take_until(stop)));
+                .map(|body| Body::from_stream(body.into_data_stream().map(until_stopped).take_until(stop)));
         }
         response.map(|body| {
             Body::new(body.map_frame(move |frame| {
-                let _until_the_end = &busy;
+                let _until_body_ends = &busy;
                 frame
             }))
         })
     }
 
-    /// Answers a call of a tool in a session.
+    /// Calls a tool in a session.
     pub(crate) async fn call(&self, session: &str, parts: Parts, bytes: Bytes) -> Response {
         match call::call(&self.sessions, session.into(), parts, &bytes).await {
             Ok(response) => response,
@@ -95,7 +95,7 @@ impl Legacy {
         }
     }
 
-    /// Looks after the sessions for as long as the server runs: idle ones leave memory, old ones leave the disk.
+    /// Evicts idle sessions from memory and deletes expired ones from disk, until the server stops.
     pub(crate) async fn expire_idle(self, idle: Duration) {
         let mut swept = None::<Instant>;
         loop {
@@ -108,7 +108,7 @@ impl Legacy {
         }
     }
 
-    /// Ends the streams of every session; clients come back with the same session later.
+    /// Ends the streams of all sessions; clients can resume their sessions later.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
     }

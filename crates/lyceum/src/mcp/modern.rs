@@ -58,13 +58,13 @@ pub(super) async fn respond(app: &App, view: View, request: Box<Request>, header
             if accepts.events {
                 sse::response(sse::events(app.mcp.clone(), messages))
             } else {
-                last_of(app, messages).await
+                last_message(app, messages).await
             }
         }
     }
 }
 
-/// What the client said it can read; saying nothing means JSON.
+/// The media types that the client accepts; without an `Accept` header, all.
 struct Accepts {
     json: bool,
     events: bool,
@@ -88,8 +88,8 @@ fn header_value<'h>(headers: &'h HeaderMap, name: impl AsHeaderName) -> Header<'
     }
 }
 
-/// For a client that takes no stream: the answer alone, without the notices before it.
-async fn last_of(app: &App, messages: impl futures::Stream<Item = Message>) -> Response {
+/// For a client that accepts no stream: the response alone, without notifications.
+async fn last_message(app: &App, messages: impl futures::Stream<Item = Message>) -> Response {
     let last = messages.fold(None, async |_, message| Some(message)).await;
     last.map_or_else(
         || StatusCode::NO_CONTENT.into_response(),
@@ -97,7 +97,7 @@ async fn last_of(app: &App, messages: impl futures::Stream<Item = Message>) -> R
     )
 }
 
-/// The codes that the specification ties to a status; any other answer has the status of its place.
+/// The HTTP status that the specification prescribes for an error code; otherwise the given one.
 fn status(message: &Message, otherwise: StatusCode) -> StatusCode {
     match message {
         Message::Error(error) => match error.error.code {
@@ -118,21 +118,21 @@ fn json(app: &App, status: StatusCode, message: Message) -> Response {
     response
 }
 
-/// How long a request may take: a tool may say so itself.
-pub(super) fn deadline(view: &View, request: &Request, usual: Duration) -> Duration {
+/// The timeout of a request: a tool may set its own.
+pub(super) fn deadline(view: &View, request: &Request, limit: Duration) -> Duration {
     match (request.method.as_str(), request.name()) {
-        ("tools/call", Some(name)) => view.deadline_of(name, usual),
-        _ => usual,
+        ("tools/call", Some(name)) => view.deadline_of(name, limit),
+        _ => limit,
     }
 }
 
-/// The answer to a call that took too long.
+/// The response to a call that timed out.
 pub(super) fn too_late(id: RequestId) -> Message {
     Message::error(error_data(&app::too_late()), Some(id))
 }
 
 impl Operation {
-    /// Measures an operation by its answer.
+    /// Records the operation by its response.
     pub(super) fn end(self, metrics: &Metrics, message: &Message) {
         let error_type = match message {
             Message::Error(_) => "protocol_error",

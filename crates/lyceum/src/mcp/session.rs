@@ -1,8 +1,8 @@
-//! The sessions of older clients: capped in memory, and kept on disk so that they outlive a restart.
+//! The sessions of earlier protocol versions: limited in memory, and persisted so that they survive a restart.
 //!
-//! What a session needs is what the client said in `initialize`; that is written to one small file when the client comes
-//! back after its handshake. The longest idle session makes room for a new one in memory and comes back from its file
-//! when its client speaks again.
+//! A session needs what the client sent in `initialize`. That is written to a small file on the first request after
+//! the handshake. When memory is full, the session that is idle for longest is evicted, and restored from its file on
+//! its next request.
 
 mod files;
 mod index;
@@ -27,45 +27,45 @@ pub(super) use slots::RequestGuard;
 use crate::config::Limits;
 use slots::{Phase, Slots};
 
-/// Sessions in memory: as many as the limit says, and beyond it only those that have a request under way.
+/// Sessions in memory: up to the limit, and beyond it only those with an in-flight request.
 #[derive(Debug)]
 pub(super) struct Sessions {
     local: LocalSessionManager,
-    places: Arc<Slots>,
-    most: usize,
+    slots: Arc<Slots>,
+    max: usize,
     idle: Duration,
 }
 
 impl Sessions {
     pub(super) fn new(limits: &Limits) -> Self {
         let mut local = LocalSessionManager::default();
-        // Its own timer knows neither calls under way nor open streams; `end_idle` does.
+        // `rmcp`'s own timer ignores in-flight calls and open streams; `end_idle` does not.
         local.session_config.keep_alive = None;
-        Self { local, places: Arc::default(), most: limits.sessions, idle: limits.session_idle }
+        Self { local, slots: Arc::default(), max: limits.sessions, idle: limits.session_idle }
     }
 
-    /// Notes that a request of a session has begun.
+    /// Counts a new in-flight request of a session.
     pub(super) fn enter(&self, id: &str) -> RequestGuard {
-        self.places.enter(id.into())
+        self.slots.enter(id.into())
     }
 
-    /// Ends the sessions in memory that nobody used for long; they come back from their files.
+    /// Evicts idle sessions from memory; they are restored from their files.
     pub(super) async fn end_idle(&self) {
-        for id in self.places.make_idle_leave(self.idle) {
+        for id in self.slots.evict_idle(self.idle) {
             if let Err(error) = self.close_session(&id).await {
-                tracing::warn!(%error, "an idle session could not be ended");
+                tracing::warn!(%error, "could not end an idle session");
             }
         }
     }
 
-    /// Their files, in the data folder.
+    /// The session files in the data folder.
     pub(super) fn files(&self, data_dir: &Path, limits: &Limits) -> SessionFiles {
-        SessionFiles::new(data_dir, limits, self.places.clone())
+        SessionFiles::new(data_dir, limits, self.slots.clone())
     }
 
-    /// Ends the longest idle session in memory when there is no place left.
+    /// Evicts the session that is idle for longest, if memory is full.
     async fn make_room(&self) -> Result<(), LocalSessionManagerError> {
-        match self.places.make_leave(self.most) {
+        match self.slots.evict_one(self.max) {
             Some(id) => self.local.close_session(&id).await,
             None => Ok(()),
         }
@@ -79,7 +79,7 @@ impl SessionManager for Sessions {
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
         self.make_room().await?;
         let (id, transport) = self.local.create_session().await?;
-        self.places.hold(&id, Phase::Opening);
+        self.slots.insert(&id, Phase::Opening);
         Ok((id, transport))
     }
 
@@ -88,22 +88,22 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
-        let mut answer = self.local.initialize_session(id, message).await?;
-        if let JsonRpcMessage::Error(error) = &mut answer {
+        let mut response = self.local.initialize_session(id, message).await?;
+        if let JsonRpcMessage::Error(error) = &mut response {
             add_code(&mut error.error);
         }
-        self.places.hold(id, Phase::Open);
-        Ok(answer)
+        self.slots.insert(id, Phase::Open);
+        Ok(response)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        self.places.gone(id).await;
+        self.slots.wait_for_eviction(id).await;
         self.local.has_session(id).await
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
         let closed = self.local.close_session(id).await;
-        self.places.leave(id);
+        self.slots.remove(id);
         closed
     }
 
@@ -112,7 +112,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.local.create_stream(id, message).await?.map(coded))
+        Ok(self.local.create_stream(id, message).await?.map(with_error_code))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<(), Self::Error> {
@@ -131,21 +131,21 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        Ok(self.local.resume(id, last_event_id).await?.map(coded))
+        Ok(self.local.resume(id, last_event_id).await?.map(with_error_code))
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>, Self::Error> {
         self.make_room().await?;
         let outcome = self.local.restore_session(id.clone()).await?;
         if matches!(outcome, RestoreOutcome::Restored(_)) {
-            self.places.hold(&id, Phase::Opening);
+            self.slots.insert(&id, Phase::Opening);
         }
         Ok(outcome)
     }
 }
 
-/// An event with the code clients match on, where it carries an error.
-fn coded(mut event: ServerSseMessage) -> ServerSseMessage {
+/// Adds the code that clients match on, if the event is an error.
+fn with_error_code(mut event: ServerSseMessage) -> ServerSseMessage {
     if let Some(message) = &mut event.message
         && let JsonRpcMessage::Error(error) = &**message
     {

@@ -1,4 +1,4 @@
-//! Messages as server-sent events: one compact `data:` line each, a comment now and then so that nobody hangs up.
+//! Server-sent events: one compact `data:` line per message, and keep-alive comments.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -13,29 +13,29 @@ use lyceum_tools::mcp::{Mcp, Message};
 
 use crate::telemetry::{Metrics, Operation};
 
-/// How long a stream may be silent before a comment is sent.
+/// Idle time after which a keep-alive comment is sent.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// What is sent then: a line that clients pass over.
+/// A comment, which clients ignore.
 pub(super) const KEEP_ALIVE_COMMENT: &[u8] = b":\n\n";
 
-/// A stream of events as an answer.
+/// An SSE response.
 pub(super) fn response(body: Body) -> Response {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    // Proxies that buffer would hold events back.
+    // Prevents proxies from buffering events.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 
-/// One message as a whole stream.
+/// A stream of one message.
 pub(super) fn one(mcp: &Mcp, message: Message) -> Response {
     response(Body::from(event(mcp, message)))
 }
 
-/// Messages as events.
+/// Encodes messages as events.
 pub(super) fn events(mcp: Mcp, messages: impl Stream<Item = Message> + Send + 'static) -> Body {
     let frames = with_keep_alive(messages).map(move |message| {
         let frame =
@@ -45,7 +45,7 @@ pub(super) fn events(mcp: Mcp, messages: impl Stream<Item = Message> + Send + 's
     Body::from_stream(frames)
 }
 
-/// The items of a stream, and `None` each time it was silent for long.
+/// The items of a stream, with `None` after each idle interval.
 pub(super) fn with_keep_alive<T>(
     items: impl Stream<Item = T> + Send + 'static,
 ) -> impl Stream<Item = Option<T>> + Send
@@ -60,7 +60,7 @@ where
     })
 }
 
-/// The messages of one call, ended by `too_late` where the answer does not come in time. Measures the call.
+/// The messages of one call, ended by `too_late` at the deadline. Records the operation.
 pub(super) fn until(
     messages: BoxStream<'static, Message>,
     metrics: Metrics,

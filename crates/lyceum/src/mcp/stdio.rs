@@ -1,7 +1,7 @@
-//! MCP over standard input and output, both eras on one pipe.
+//! MCP over standard input and output, all protocol versions on one pipe.
 //!
-//! Each line is one message. A modern request is answered by itself; anything else belongs to the one older session
-//! that a process has. Lines go out whole, one writer at a time; log lines go to stderr.
+//! Each line is one message. A modern request is dispatched by itself; anything else goes to the one session of an
+//! earlier version. Whole lines are written, one at a time; log lines go to stderr.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -27,10 +27,10 @@ use crate::{
     telemetry::{Operation, span},
 };
 
-/// How many messages may wait for a slow reader.
+/// Maximum number of messages queued for a slow reader.
 const MESSAGE_QUEUE_CAPACITY: usize = 64;
 
-/// How many modern requests may be worked on at once.
+/// Maximum number of concurrent modern requests.
 const MAX_CONCURRENT_REQUESTS: usize = 64;
 
 /// Serves until standard input ends.
@@ -65,30 +65,30 @@ async fn write(
     Ok(())
 }
 
-/// Reads lines to the end and sees every request through.
+/// Reads lines to the end of input, and waits for all requests.
 async fn read(
     app: &App,
     mut input: impl AsyncBufRead + Unpin,
     output: mpsc::Sender<Vec<u8>>,
 ) -> std::io::Result<()> {
-    let mut door = Door::new(app, output);
+    let mut connection = Connection::new(app, output);
     let mut line = Vec::new();
     while read_line(&mut input, &mut line, &app.config.limits).await? {
-        door.take(&line).await;
+        connection.take(&line).await;
     }
-    door.finish().await;
+    connection.finish().await;
     Ok(())
 }
 
-/// Reads one line; false at the end of input. What is longer than the limit is cut, and then is not JSON.
+/// Reads one line; false at the end of input. A line longer than the limit is truncated, and then fails to parse.
 async fn read_line(
     input: &mut (impl AsyncBufRead + Unpin),
     line: &mut Vec<u8>,
     limits: &Limits,
 ) -> std::io::Result<bool> {
     line.clear();
-    let most = u64::try_from(limits.body_bytes).unwrap_or(u64::MAX);
-    let read = (&mut *input).take(most).read_until(b'\n', line).await?;
+    let max = u64::try_from(limits.body_bytes).unwrap_or(u64::MAX);
+    let read = (&mut *input).take(max).read_until(b'\n', line).await?;
     if read > 0 && line.last() != Some(&b'\n') {
         skip_line(input).await?;
     }
@@ -107,24 +107,24 @@ async fn skip_line(input: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<(
     }
 }
 
-/// Takes lines and sends each where it belongs.
-struct Door {
+/// Reads lines and dispatches them.
+struct Connection {
     mcp: Mcp,
     caller: Arc<Caller>,
     limit: std::time::Duration,
     output: mpsc::Sender<Vec<u8>>,
-    /// Lines for the older session.
-    older: mpsc::Sender<ClientJsonRpcMessage>,
+    /// Lines for the session of an earlier version.
+    legacy: mpsc::Sender<ClientJsonRpcMessage>,
     work: JoinSet<RequestId>,
-    /// What is under way, by the id of its request, to be cancelled.
+    /// In-flight modern requests by id, for cancellation.
     running: HashMap<RequestId, CancellationToken>,
-    /// Whether the older session has been opened; before that it takes nothing but requests.
+    /// Whether the legacy session has been initialized; before that it accepts nothing but requests.
     opened: bool,
 }
 
-impl Door {
+impl Connection {
     fn new(app: &App, output: mpsc::Sender<Vec<u8>>) -> Self {
-        let (older, lines) = mpsc::channel(MESSAGE_QUEUE_CAPACITY);
+        let (legacy, lines) = mpsc::channel(MESSAGE_QUEUE_CAPACITY);
         let limit = app.config.limits.call;
         let shared = Shared {
             mcp: app.mcp.clone(),
@@ -151,7 +151,7 @@ impl Door {
             caller,
             limit,
             output,
-            older,
+            legacy,
             work: JoinSet::new(),
             running: HashMap::new(),
             opened: false,
@@ -168,16 +168,16 @@ impl Door {
             Ok(Incoming::Request(request)) if is_modern(&request) => self.start(request).await,
             Ok(incoming) => {
                 self.cancel(&incoming);
-                self.hand_over(line, incoming).await;
+                self.forward_to_legacy(line, incoming).await;
             }
         }
     }
 
-    /// Begins a modern request, if there is a place for it: to wait for one would keep a cancellation from being read.
+    /// Starts a modern request, or refuses it if there are too many: waiting here would block cancellations.
     async fn start(&mut self, request: Box<Request>) {
         if self.work.len() >= MAX_CONCURRENT_REQUESTS {
             let message = format!(
-                "{MAX_CONCURRENT_REQUESTS} requests are under way; wait for one to end, or cancel it"
+                "{MAX_CONCURRENT_REQUESTS} requests are in flight; wait for one to end, or cancel it"
             );
             let error = lyceum_tools::Error::Failed { code: ErrorCode::Unavailable, message };
             return self.send(Message::error(error_data(&error), Some(request.id))).await;
@@ -191,9 +191,9 @@ impl Door {
         let span = span::of_message(&key.to_string(), request.meta.traceparent());
         span.in_scope(|| Operation::begin(&view, &request.method, request.name()));
         let work = async move {
-            let answering = respond(&mcp, view, request, limit, &mut output);
+            let response = respond(&mcp, view, request, limit, &mut output);
             tokio::select! {
-                () = answering => {}
+                () = response => {}
                 () = stop.cancelled() => {}
             }
             key
@@ -201,7 +201,7 @@ impl Door {
         self.work.spawn(work.instrument(span));
     }
 
-    /// `notifications/cancelled` ends a modern request; the older session looks after its own.
+    /// `notifications/cancelled` cancels a modern request; the legacy session handles its own.
     fn cancel(&self, incoming: &Incoming) {
         if let Incoming::Notification { method, params } = incoming
             && method == "notifications/cancelled"
@@ -212,8 +212,8 @@ impl Door {
         }
     }
 
-    /// Gives a line to the older session, if there is one to take it.
-    async fn hand_over(&mut self, line: &[u8], incoming: Incoming) {
+    /// Sends a line to the legacy session, if it can accept it.
+    async fn forward_to_legacy(&mut self, line: &[u8], incoming: Incoming) {
         let request = match incoming {
             Incoming::Request(request) => Some(request),
             Incoming::Notification { .. } | Incoming::Response => None,
@@ -223,7 +223,7 @@ impl Door {
             return;
         }
         let refused = match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-            Ok(message) => self.older.send(message).await.err().map(|_| "the session is over".to_owned()),
+            Ok(message) => self.legacy.send(message).await.err().map(|_| "the session has ended".to_owned()),
             Err(error) => Some(format!("params: {error}")),
         };
         if let (Some(text), Some(request)) = (refused, request) {
@@ -243,15 +243,15 @@ impl Door {
         }
     }
 
-    /// Input has ended: what is under way may finish, and streams are ended.
+    /// At the end of input: ends subscriptions, and waits for in-flight requests.
     async fn finish(mut self) {
         self.mcp.hub().close();
-        self.older.close_channel();
+        self.legacy.close_channel();
         while self.work.join_next().await.is_some() {}
     }
 }
 
-/// A request that says which version it speaks, or asks what there is to speak, is modern.
+/// A request is modern if it names its version, or asks for the supported versions.
 fn is_modern(request: &Request) -> bool {
     request.version().is_some() || request.method == "server/discover"
 }

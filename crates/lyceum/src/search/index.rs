@@ -1,4 +1,4 @@
-//! The index of a command that asks and ends: at work for as long as it is needed.
+//! The index of a one-off command.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,13 +15,13 @@ use crate::{
     skills,
 };
 
-/// How long what is under way may take to end.
+/// How long background tasks may take to end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a reranker may take to be ready.
+/// How long the reranker may take to load.
 const RERANKER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// An index that is open.
+/// An open index with its background tasks.
 pub(crate) struct Index {
     pub(crate) search: Arc<Search>,
     stop: CancellationToken,
@@ -29,7 +29,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens it, and has its vectors made.
+    /// Opens the index and starts to compute missing vectors.
     pub(crate) fn open(options: Options) -> Self {
         let search = Arc::new(Search::new(options));
         let stop = CancellationToken::new();
@@ -40,7 +40,7 @@ impl Index {
         Self { search, stop, work }
     }
 
-    /// Has it hold what is served, as it is now. Where a server is at work on the index, that does it.
+    /// Updates the index with the current content. If a server uses the index, that server does it.
     pub(crate) async fn feed(
         &self,
         config: &Config,
@@ -64,13 +64,13 @@ impl Index {
         Ok(())
     }
 
-    /// Waits for the reranker, where there is one: answers shall not be poorer for coming early.
+    /// Waits for the reranker, if there is one, so that results are not degraded.
     pub(crate) async fn until_ranked(&self) {
-        // Where it is not ready by then, each answer says so.
+        // If it is not ready by then, each response says so.
         let _late = tokio::time::timeout(RERANKER_TIMEOUT, self.search.prepare_reranker()).await;
     }
 
-    /// Ends what is at work.
+    /// Stops the background tasks.
     pub(crate) async fn close(mut self) {
         self.stop.cancel();
         let ended = async { while self.work.join_next().await.is_some() {} };

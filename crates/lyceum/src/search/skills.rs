@@ -1,4 +1,4 @@
-//! Skills as search takes them: what each says, and its scripts as code.
+//! Skills as search pages: their text, and their scripts as code.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
@@ -12,13 +12,13 @@ use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// How long after a failure it is tried again.
+/// Delay before a retry.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// The largest script that is searched.
+/// Maximum size of an indexed script.
 const MAX_SCRIPT_BYTES: u64 = 256 * 1024;
 
-/// Keeps search up with the skill_set, until it is told to stop.
+/// Keeps the index up to date with the skill set, until it is stopped.
 pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop: CancellationToken) {
     let mut state = skills.state();
     let work = async {
@@ -41,7 +41,7 @@ pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop
                         return;
                     }
                 }
-                // Another process leads the index, or something failed for now.
+                // Another process leads the index, or an error occurred.
                 Ok(false) | Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
@@ -52,14 +52,14 @@ pub(crate) async fn keep_searched(skills: Arc<Skills>, search: Arc<Search>, stop
     }
 }
 
-/// Has a skill set searched, and says whether it is; it may be another process's business.
+/// Indexes a skill set; returns false if another process leads the index.
 pub(super) async fn search_skill_set(
     search: &Arc<Search>,
     source: &str,
     skill_set: Arc<SkillSet>,
 ) -> Result<bool, Error> {
     let pages = tokio::task::spawn_blocking(move || pages(&skill_set)).await;
-    let pages = pages.map_err(|_| Error::Closed("the skills could not be read for the index".to_owned()))?;
+    let pages = pages.map_err(|_| Error::Closed("could not read the skills for the index".to_owned()))?;
     let wanted: HashMap<String, String> =
         pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect();
     let Plan { read, gone } = search.plan(source, wanted, is_of_skills).await?;
@@ -71,13 +71,13 @@ pub(super) async fn search_skill_set(
     search.apply(source, changed, gone).await
 }
 
-/// Every skill, and every script of one that is text. Blocks.
+/// All skills, and all of their scripts that are text. Blocks.
 fn pages(skill_set: &SkillSet) -> Vec<Page> {
     let mut pages = Vec::new();
     for skill in skill_set.index.skills() {
         pages.push(of_skill(skill_set, skill));
         for script in &skill.scripts {
-            let Some(file) = skill.place_of(&script.file) else { continue };
+            let Some(file) = skill.path_of(&script.file) else { continue };
             let text = skill_set.text(&file, MAX_SCRIPT_BYTES).filter(|text| !text.contains('\0'));
             let Some(text) = text else { continue };
             let id = format!("{}/{}", skill.path.as_str(), script.file.as_str());
@@ -96,14 +96,14 @@ fn of_skill(skill_set: &SkillSet, skill: &Skill) -> Page {
     page(skill_set, SKILL, Kind::Prose, id, &title, &skill.file, text, &skill.keywords)
 }
 
-/// What is said, and where in the file.
+/// Text of a page, and its first line in the file.
 struct Text<'a> {
     about: &'a str,
     body: String,
     first_line: usize,
 }
 
-#[expect(clippy::too_many_arguments, reason = "each is a field of the page, and two lines call it")]
+#[expect(clippy::too_many_arguments, reason = "each is a field of the page, and there are two callers")]
 fn page(
     skill_set: &SkillSet,
     content_type: &str,

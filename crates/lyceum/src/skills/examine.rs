@@ -1,4 +1,4 @@
-//! What `lyceum doctor` says of the skills.
+//! `lyceum doctor` for skills.
 
 use std::fmt::{self, Write};
 
@@ -7,7 +7,7 @@ use lyceum_skills::{SkillSet, Skills};
 
 use crate::{config::SkillsService, service::Examination, sources};
 
-/// Reads the skills as the server would, and says what it finds.
+/// Loads the skills as the server would, and reports findings.
 pub(super) async fn examine(declared: &SkillsService, skills: &Skills) -> Result<Examination, fmt::Error> {
     skills.refresh_in_turn().await;
     let state = skills.state().borrow().clone();
@@ -44,7 +44,7 @@ async fn scripts(
     skill_set: &SkillSet,
     skills: &Skills,
 ) -> Result<bool, fmt::Error> {
-    // Over HTTP only the configuration turns them on; the settings of the skill_set are those of stdio.
+    // Over HTTP only the configuration can enable scripts; the settings of the skill set apply to stdio.
     let over_http = declared.overlay.scripts.enabled == Some(true);
     let on = |on: bool| if on { "on" } else { "off" };
     let over_stdio = skill_set.settings.scripts.enabled;

@@ -1,6 +1,6 @@
-//! Log lines: one JSON object each, with the message and every field at the top level, and the fields of the spans around it.
+//! Log lines: one JSON object each, with message and fields at the top level, including the fields of enclosing spans.
 //!
-//! So every line below a request has its `request_id`, and every line below a run of a background job its `job` and `job_id`.
+//! So every line of a request has its `request_id`, and every line of a background job run its `job` and `job_id`.
 
 use std::{
     cell::RefCell,
@@ -26,13 +26,13 @@ use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
 use super::{span::is_exporting, writer::LogWriter};
 
 thread_local! {
-    /// The line in the making; kept, so that a line costs no allocation.
+    /// The current line; reused, so that a line costs no allocation.
     static LINE: RefCell<Line> = const { RefCell::new(Line { text: Vec::new(), second: None, clock: String::new() }) };
 }
 
 struct Line {
     text: Vec<u8>,
-    /// The second that `clock` shows: the calendar is asked once a second, not for every line.
+    /// The second that `clock` shows: the time is formatted once a second, not for every line.
     second: Option<i64>,
     clock: String,
 }
@@ -50,17 +50,17 @@ impl Line {
     }
 }
 
-/// Turns events into lines.
+/// A layer that writes events as lines.
 pub(super) struct JsonLines {
     writer: LogWriter,
-    /// The ids of jobs: a random part for this process, and a count.
+    /// The ids of job runs: a random part per process, and a counter.
     process: u32,
     jobs: AtomicU64,
-    /// All layers, to ask the exporter's for the ids of a trace.
+    /// The dispatcher, to look up trace ids in the layer of the exporter.
     dispatch: OnceLock<WeakDispatch>,
 }
 
-/// The fields of a span as they stand in a line.
+/// The fields of a span, as JSON members.
 struct SpanMembers(Vec<u8>);
 
 impl JsonLines {
@@ -70,14 +70,14 @@ impl JsonLines {
         Self { writer, process, jobs: AtomicU64::new(1), dispatch: OnceLock::new() }
     }
 
-    /// A span without a parent that is no request is the run of a job, named after the span.
+    /// Adds job fields. A root span that is not a request is a job run, named after the span.
     fn add_job(&self, members: &mut Vec<u8>, name: &str) {
         let count = self.jobs.fetch_add(1, Ordering::Relaxed);
         // Writing to memory can't fail.
         let _written = write!(members, r#","job":"{name}","job_id":"{:08x}-{count:08x}""#, self.process);
     }
 
-    /// The ids under which an exported trace has the span, so that a line leads to its trace.
+    /// Adds the ids of the exported trace, so that a line can be found from its trace.
     fn add_trace(&self, text: &mut Vec<u8>, span: &Id) {
         let dispatch = self.dispatch.get().and_then(WeakDispatch::upgrade);
         let Some(context) = dispatch.and_then(|dispatch| get_otel_context(span, &dispatch)) else { return };
@@ -112,7 +112,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let level = *event.metadata().level();
         LINE.with(|line| {
-            // A value that logs while it is written would find the line taken; such an event is left out.
+            // A field that logs while it is formatted would find the line borrowed; its event is dropped.
             let Ok(mut line) = line.try_borrow_mut() else { return };
             line.begin(Timestamp::now(), level);
             let text = &mut line.text;
@@ -136,7 +136,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
     }
 }
 
-/// Writes each field as a member.
+/// Writes each field as a JSON member.
 struct Fields<'a>(&'a mut Vec<u8>);
 
 impl Fields<'_> {
@@ -149,10 +149,10 @@ impl Fields<'_> {
     }
 }
 
-/// Writes the fields of a span that belong on the lines below it; all of them are exported.
+/// Writes the fields of a span that appear in log lines; all fields are exported.
 struct SpanFields<'a>(Fields<'a>);
 
-/// Others stand in the lines themselves, where they are needed.
+/// The span fields that appear in log lines.
 const LOGGED: [&str; 3] = ["request_id", "mcp.method.name", "gen_ai.tool.name"];
 
 impl SpanFields<'_> {
@@ -173,7 +173,7 @@ impl Visit for SpanFields<'_> {
 
 impl Visit for Fields<'_> {
     fn record_f64(&mut self, field: &Field, value: f64) {
-        // A log is read by people: a microsecond is fine enough for milliseconds.
+        // Rounds to three decimals, for readability.
         self.member(field, &((value * 1000.0).round() / 1000.0));
     }
 

@@ -1,4 +1,4 @@
-//! Metrics, under the names that OpenTelemetry gives them.
+//! Metrics, with the names of OpenTelemetry's semantic conventions.
 
 use std::{
     borrow::Cow,
@@ -34,20 +34,20 @@ struct Inner {
     audit: AuditMetrics,
 }
 
-/// What became of events for the audit log. Cheap to clone.
+/// Counts audit events. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AuditMetrics(Family<AuditLabels, Counter>);
 
-/// What became of an event for the audit log.
+/// What happened to an audit event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
 pub(crate) enum Disposition {
-    /// It is on disk.
+    /// Written to disk.
     Recorded,
-    /// It was a stranger's, and is not recorded.
+    /// Not recorded, because the caller is anonymous.
     Anonymous,
-    /// It was one of too many of one subject; the next row says how many.
+    /// Dropped by the rate limit of a subject; the next entry has the count.
     LeftOut,
-    /// It could not be written.
+    /// Could not be written.
     Failed,
 }
 
@@ -86,12 +86,12 @@ impl Default for Metrics {
         let mut registry = Registry::default();
         let requests = Family::new_with_constructor(histogram as fn() -> Histogram);
         let operations = Family::new_with_constructor(histogram as fn() -> Histogram);
-        let (help, unit) = ("Duration of HTTP requests, until the answer is complete", Unit::Seconds);
+        let (help, unit) = ("Duration of HTTP requests, until the response is complete", Unit::Seconds);
         registry.register_with_unit("http_server_request_duration", help, unit, requests.clone());
         let (help, unit) = ("Duration of MCP operations", Unit::Seconds);
         registry.register_with_unit("mcp_server_operation_duration", help, unit, operations.clone());
         let services = Family::default();
-        let help = "Whether a service works as /health says: 1, or 0 where it is degraded";
+        let help = "Health of a service, as in /health: 1 if healthy, 0 if degraded";
         registry.register("lyceum_service_healthy", help, services.clone());
         let audit = AuditMetrics::default();
         registry.register("lyceum_audit_events", "Events for the audit log", audit.0.clone());
@@ -104,13 +104,13 @@ impl Metrics {
         self.0.audit.clone()
     }
 
-    /// Whether a service works, as it is at this moment.
+    /// Records the current health of a service.
     pub(crate) fn service(&self, name: &str, is_well: bool) {
         let labels = ServiceLabels { service: name.to_owned() };
         self.0.services.get_or_create(&labels).set(is_well.into());
     }
 
-    /// Measures a request for a row of the route table.
+    /// Records a request of a route.
     pub(crate) fn request(&self, method: &Method, route: Cow<'static, str>, status: u16, elapsed: Duration) {
         let labels = RequestLabels {
             http_request_method: known_method(method),
@@ -128,7 +128,7 @@ impl Metrics {
     }
 }
 
-/// An MCP operation under way.
+/// An in-flight MCP operation.
 #[derive(Debug)]
 pub(crate) struct Operation {
     method: &'static str,
@@ -137,7 +137,8 @@ pub(crate) struct Operation {
 }
 
 impl Operation {
-    /// Begins to measure, and names the current span after it. Only tools that exist become labels: strangers must not make any.
+    /// Starts to measure, and names the current span. Only existing tools become labels, so that clients can't create
+    /// labels.
     pub(crate) fn begin(view: &View, method: &str, name: Option<&str>) -> Self {
         let tool =
             name.filter(|name| method == "tools/call" && view.has_tool(name)).unwrap_or_default().to_owned();
@@ -146,12 +147,11 @@ impl Operation {
         Self { method, tool, started: Instant::now() }
     }
 
-    /// When it began.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
-    /// Measures it; `error_type` is empty where all went well.
+    /// Records the duration; `error_type` is empty on success.
     pub(crate) fn finish(self, metrics: &Metrics, error_type: &'static str) {
         let labels =
             OperationLabels { mcp_method_name: self.method, gen_ai_tool_name: self.tool, error_type };
@@ -159,7 +159,7 @@ impl Operation {
     }
 }
 
-/// From 50 µs to 26 s, each twice the one before.
+/// Buckets from 50 µs to 26 s, doubling.
 fn histogram() -> Histogram {
     Histogram::new(exponential_buckets(0.000_05, 2.0, 20))
 }

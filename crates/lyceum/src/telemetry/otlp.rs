@@ -1,7 +1,8 @@
-//! Export of spans by OTLP over HTTP, where the variables of OpenTelemetry ask for it.
+//! Export of spans over OTLP/HTTP, enabled by OpenTelemetry's variables.
 //!
-//! Batching, sampling, resource attributes and headers are the SDK's, which reads `OTEL_*` itself. The requests go through our own
-//! HTTP client, from the SDK's thread and on a runtime of their own, so that the last batch leaves after the server has ended.
+//! The SDK does batching, sampling, resource attributes and headers, and reads `OTEL_*` itself. Requests go through
+//! our own HTTP client, from the SDK's thread and on a runtime of their own, so that the last batch is sent after the
+//! server has stopped.
 
 use std::{
     fmt,
@@ -21,20 +22,21 @@ use tokio::runtime::Runtime;
 
 use crate::config::OtlpEndpoint;
 
-/// The limit for one request; the SDK sets a shorter one where `OTEL_EXPORTER_OTLP_TIMEOUT` says so.
+/// Timeout of one request; the SDK applies a shorter one if `OTEL_EXPORTER_OTLP_TIMEOUT` says so.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The receiver's answer is a status and a few counts.
+/// Maximum size of a response, which is a status and a few counts.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
-/// Starts the export to that endpoint. Spans are dropped where the receiver is slower than they come.
+/// Starts the export. Spans are dropped if the receiver is too slow.
 pub(super) fn start(endpoint: &OtlpEndpoint) -> anyhow::Result<SdkTracerProvider> {
     let exporter =
         SpanExporter::builder().with_http().with_http_client(OtlpClient::new(endpoint)?).build()?;
     Ok(SdkTracerProvider::builder().with_resource(resource()).with_batch_exporter(exporter).build())
 }
 
-/// What `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` say of this process; it is called `lyceum` where they don't.
+/// The resource attributes of this process; the service name is `lyceum` unless `OTEL_SERVICE_NAME` or
+/// `OTEL_RESOURCE_ATTRIBUTES` sets it.
 fn resource() -> Resource {
     let version = KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
     let resource = Resource::builder().with_attributes([version]);
@@ -46,11 +48,11 @@ fn resource() -> Resource {
     resource.build()
 }
 
-/// Our HTTP client, as the SDK calls it: from a thread that is its own.
+/// Our HTTP client for the SDK, which calls it from its own thread.
 struct OtlpClient {
     runtime: Runtime,
     client: reqwest::Client,
-    /// Whether the last export failed, so that an outage is one line in the log and not one for each batch.
+    /// Whether the last export failed, so that an outage is logged once and not per batch.
     is_failing: AtomicBool,
 }
 
@@ -63,11 +65,11 @@ impl OtlpClient {
 
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let response = self.client.execute(request.try_into()?).await?;
-        let mut whole = Response::new(Bytes::new());
-        *whole.status_mut() = response.status();
-        whole.headers_mut().clone_from(response.headers());
-        *whole.body_mut() = read_body(response, MAX_RESPONSE_BYTES).await?.into();
-        Ok(whole)
+        let mut converted = Response::new(Bytes::new());
+        *converted.status_mut() = response.status();
+        converted.headers_mut().clone_from(response.headers());
+        *converted.body_mut() = read_body(response, MAX_RESPONSE_BYTES).await?.into();
+        Ok(converted)
     }
 }
 
@@ -83,7 +85,7 @@ impl HttpClient for OtlpClient {
         let result = self.runtime.block_on(self.send(request));
         let failure = match &result {
             Ok(response) if response.status().is_success() => None,
-            Ok(response) => Some(format!("the receiver answered {}", response.status())),
+            Ok(response) => Some(format!("the receiver responded with {}", response.status())),
             Err(error) => Some(error.to_string()),
         };
         let was_failing = self.is_failing.swap(failure.is_some(), Ordering::Relaxed);
@@ -94,7 +96,7 @@ impl HttpClient for OtlpClient {
                     "cannot export traces; dropping spans until the OTLP endpoint accepts them"
                 );
             }
-            None if was_failing => tracing::info!("traces are exported again"),
+            None if was_failing => tracing::info!("trace export recovered"),
             Some(_) | None => {}
         }
         result

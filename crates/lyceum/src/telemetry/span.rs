@@ -1,8 +1,8 @@
-//! Spans: one for each request and each run of a background job. Its id is on every log line written within it.
+//! Spans: one per request and per background job run. Its id is on every log line within it.
 //!
-//! They have the level ERROR, so that a log filter of `warn` keeps the ids on the lines it keeps. Where spans are exported, names and
-//! attributes are those of OpenTelemetry's conventions for HTTP and MCP; elsewhere a span is its id and nothing else, for each
-//! attribute costs a fast request a hundredth of its time.
+//! Their level is ERROR, so that a log filter of `warn` keeps the ids. If spans are exported, names and attributes
+//! follow OpenTelemetry's conventions for HTTP and MCP. Otherwise a span has only its id, because each attribute costs
+//! a fast request one percent of its time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,13 +17,13 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::{Span, field::Empty};
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-/// How much of an id that a client chose is logged.
+/// Maximum length of a client's request id in the log.
 const MAX_ID_BYTES: usize = 128;
 
-/// Whether spans are exported, and not only named in log lines.
+/// Whether spans are exported.
 static IS_EXPORTING: AtomicBool = AtomicBool::new(false);
 
-/// From now on spans are exported.
+/// Enables the export attributes of spans.
 pub(super) fn begin_export() {
     IS_EXPORTING.store(true, Ordering::Relaxed);
 }
@@ -32,7 +32,7 @@ pub(super) fn is_exporting() -> bool {
     IS_EXPORTING.load(Ordering::Relaxed)
 }
 
-/// The span of an HTTP request. It continues the trace that `traceparent` names.
+/// The span of an HTTP request, with the parent in `traceparent`.
 pub(crate) fn of_http_request(
     id: &str,
     method: &Method,
@@ -60,7 +60,7 @@ pub(crate) fn of_http_request(
     span
 }
 
-/// The span of a request over stdio, which has the id that its client gave it. It continues the trace that `_meta` names.
+/// The span of a request over stdio, with the JSON-RPC id, and the parent in `_meta`.
 pub(crate) fn of_message(id: &str, traceparent: Option<&str>) -> Span {
     let id = id.get(..MAX_ID_BYTES).unwrap_or(id);
     if !is_exporting() {
@@ -80,7 +80,7 @@ pub(crate) fn of_message(id: &str, traceparent: Option<&str>) -> Span {
     span
 }
 
-/// Says which MCP operation the current span is for.
+/// Records the MCP operation of the current span.
 pub(super) fn record_operation(method: &'static str, tool: &str) {
     if !is_exporting() {
         return;
@@ -93,7 +93,7 @@ pub(super) fn record_operation(method: &'static str, tool: &str) {
     span.context().span().update_name(format!("{method} {tool}").trim_end().to_owned());
 }
 
-/// Links the current span to the one that `_meta` names: over HTTP its parent is the one that the header names.
+/// Links the current span to the `traceparent` in `_meta`. Over HTTP, its parent is the one in the header.
 pub(crate) fn link_to(traceparent: Option<&str>) {
     let Some(traceparent) = traceparent.filter(|_| is_exporting()) else { return };
     let context =
@@ -104,7 +104,7 @@ pub(crate) fn link_to(traceparent: Option<&str>) {
     }
 }
 
-/// Says how an HTTP request ended.
+/// Records the status of an HTTP request.
 pub(crate) fn record_status(span: &Span, status: StatusCode) {
     if is_exporting() {
         span.record("http.response.status_code", i64::from(status.as_u16()));
@@ -117,12 +117,12 @@ pub(crate) fn record_status(span: &Span, status: StatusCode) {
 fn continue_trace(span: &Span, carrier: &dyn Extractor) {
     let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), carrier);
     if parent.span().span_context().is_valid() {
-        // It can only fail for a span that has begun, or that nothing exports.
+        // This only fails for a span that has started, or that is not exported.
         let _is_continued = span.set_parent(parent);
     }
 }
 
-/// A `traceparent` that came by itself.
+/// A bare `traceparent`.
 struct TraceParent<'a>(&'a str);
 
 impl Extractor for TraceParent<'_> {

@@ -1,7 +1,7 @@
-//! Where log lines go: into a buffer that a thread writes to stderr many times a second.
+//! Buffers log lines, and writes them to stderr from a thread, many times a second.
 //!
-//! A system call for each line would be a good part of the cost of a fast request. A warning or a fault is written
-//! at once with all that waits before it, and so is everything when the process ends in good order.
+//! A system call per line would be a large part of the cost of a fast request. Warnings and errors are flushed at
+//! once, with everything before them, and so is everything on a clean exit.
 
 use std::{
     io::{self, Write},
@@ -12,26 +12,26 @@ use std::{
     time::Duration,
 };
 
-/// How long a line may wait.
+/// Maximum delay of a line.
 const MAX_DELAY: Duration = Duration::from_millis(20);
 
-/// How much may wait: seconds of a busy server.
+/// Maximum size of the buffer: seconds of a busy server.
 const MAX_BUFFERED_BYTES: usize = 4 * 1024 * 1024;
 
-/// Log lines on their way to stderr. Cheap to clone.
+/// The buffered log writer. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct LogWriter(Arc<Buffers>);
 
 #[derive(Debug, Default)]
 struct Buffers {
-    waiting: Mutex<Vec<u8>>,
-    /// Held while stderr is written to, so that lines keep their order and nobody waits for it to add one.
+    pending: Mutex<Vec<u8>>,
+    /// Locked while stderr is written, so that lines stay in order; adding a line does not wait for it.
     writing: Mutex<Vec<u8>>,
-    left_out: AtomicU64,
+    dropped: AtomicU64,
 }
 
 impl LogWriter {
-    /// Starts the thread that writes for as long as the process lives.
+    /// Starts the writer thread, which runs until the process ends.
     pub(super) fn start() -> io::Result<Self> {
         let writer = Self::default();
         let writing = writer.clone();
@@ -44,36 +44,36 @@ impl LogWriter {
         Ok(writer)
     }
 
-    /// Adds a line. Where stderr is not read and too much waits, lines are left out and counted instead.
+    /// Adds a line. If stderr is blocked and the buffer is full, lines are dropped and counted.
     pub(super) fn write(&self, line: &[u8]) {
-        let mut waiting = lock(&self.0.waiting);
-        if waiting.len() + line.len() > MAX_BUFFERED_BYTES {
-            self.0.left_out.fetch_add(1, Ordering::Relaxed);
+        let mut pending = lock(&self.0.pending);
+        if pending.len() + line.len() > MAX_BUFFERED_BYTES {
+            self.0.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        waiting.extend_from_slice(line);
+        pending.extend_from_slice(line);
     }
 
-    /// Takes what waits, in place of writing it.
+    /// Takes the pending lines instead of writing them.
     #[cfg(test)]
     pub(super) fn take(&self) -> Vec<u8> {
-        std::mem::take(&mut lock(&self.0.waiting))
+        std::mem::take(&mut lock(&self.0.pending))
     }
 
-    /// Writes all that waits, unless that is being done already.
+    /// Writes all pending lines, unless another thread is doing so.
     pub(super) fn flush(&self) {
         let Ok(mut writing) = self.0.writing.try_lock() else { return };
-        std::mem::swap(&mut *writing, &mut *lock(&self.0.waiting));
-        let left_out = self.0.left_out.swap(0, Ordering::Relaxed);
-        if left_out > 0 {
+        std::mem::swap(&mut *writing, &mut *lock(&self.0.pending));
+        let dropped = self.0.dropped.swap(0, Ordering::Relaxed);
+        if dropped > 0 {
             // Writing to memory can't fail.
             let _written = writeln!(
                 writing,
-                r#"{{"level":"WARN","message":"log lines were left out, for stderr was not read","count":{left_out}}}"#
+                r#"{{"level":"WARN","message":"log lines were dropped, because stderr is blocked","count":{dropped}}}"#
             );
         }
         if !writing.is_empty() {
-            // Nothing can be said where stderr is gone.
+            // An error can't be reported if stderr is gone.
             let _stderr_may_be_gone = io::stderr().write_all(&writing);
             writing.clear();
         }

@@ -1,5 +1,5 @@
-//! The server under test: the real listener, edge and doors, over a registry of the test's choice, in a folder that
-//! is thrown away.
+//! The server under test: the real listener, middleware and transports, with a registry of the test's choice, in a
+//! temporary folder.
 
 mod logged;
 mod older;
@@ -31,22 +31,22 @@ pub(crate) use request::{MODERN, Request, body_of, call, get, message, modern, p
 pub(crate) use response::{Live, Response};
 pub(crate) use toolbox::{Waiting, fixture, hub, object, registry, spec, tool, waiting};
 
-/// How long anything may take before a test has failed. Long, for the machine may be busy.
+/// Timeout of every wait. Long, because the machine may be busy.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server under test.
 pub(crate) struct TestApp {
     pub(crate) addr: SocketAddr,
-    /// Where operators are served, if they are.
+    /// The address of the operator listener, if there is one.
     pub(crate) operators: Option<SocketAddr>,
-    /// Every row of its route table.
+    /// Every row of the route table.
     pub(crate) routes: Vec<Row>,
     stop: CancellationToken,
     served: JoinHandle<()>,
     _folder: Option<TempDir>,
 }
 
-/// What a row of the route table says, without its handler.
+/// A row of the route table, without its handler.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) method: Option<Method>,
@@ -60,7 +60,7 @@ impl Row {
     }
 }
 
-/// The lines of `lyceum.toml` that a test cares for.
+/// Lines of `lyceum.toml` that a test sets.
 #[derive(Default, Clone, Copy)]
 pub(crate) struct Settings {
     pub(crate) server: &'static str,
@@ -90,12 +90,12 @@ impl Drop for TestApp {
 }
 
 impl TestApp {
-    /// The fixture of the conformance suite, as it comes.
+    /// A server with the fixture of the conformance suite.
     pub(crate) async fn start() -> Self {
         Self::with(fixture(), Settings::default()).await
     }
 
-    /// Another registry, or other settings.
+    /// A server with another registry or other settings.
     pub(crate) async fn with(hub: Arc<Hub>, settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::at(folder.path(), hub, settings).await.holding(folder)
@@ -106,24 +106,24 @@ impl TestApp {
         Self::serve(settings.config(folder), |config, addr| App::with_hub(config, addr, hub)).await
     }
 
-    /// What users get: the services of the configuration.
+    /// The real product: the services of the configuration.
     pub(crate) async fn product(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::serve(settings.config(folder.path()), started).await.holding(folder)
     }
 
-    /// The same with tables of the test's own.
+    /// The product with these tables.
     pub(crate) async fn product_of(tables: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self::product_at(folder.path(), tables).await.holding(folder)
     }
 
-    /// The same in a folder that outlives the server.
+    /// The product in a folder that outlives the server.
     pub(crate) async fn product_at(folder: &Path, tables: &str) -> Self {
         Self::serve(config(folder, tables), started).await
     }
 
-    /// The same with a configuration that no text could say.
+    /// The product with a changed `Config`.
     pub(crate) async fn product_with(tables: &str, change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut config = config(folder.path(), tables);
@@ -131,20 +131,20 @@ impl TestApp {
         Self::serve(config, started).await.holding(folder)
     }
 
-    /// The same, but nothing works in the background: sources stay as they were found, until a caller refreshes them.
+    /// The product without background tasks: sources change only when a caller refreshes them.
     pub(crate) async fn still_product_of(tables: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let build = |config, addr| App::new(config, addr).unwrap();
         Self::serve(config(folder.path(), tables), build).await.holding(folder)
     }
 
-    /// A server that runs as a process of its own: to speak to, not to stop.
+    /// A server in another process: for requests, not to stop.
     pub(crate) fn elsewhere(addr: SocketAddr) -> Self {
         let (stop, served) = (CancellationToken::new(), tokio::spawn(async {}));
         Self { addr, operators: None, routes: Vec::new(), stop, served, _folder: None }
     }
 
-    /// A server that is made of a configuration in whatever way.
+    /// A server with a custom `App`.
     pub(crate) async fn serve(config: Config, build: impl FnOnce(Config, SocketAddr) -> App) -> Self {
         logged::begin();
         let listening = lyceum::listen(&config).await.unwrap();
@@ -162,38 +162,38 @@ impl TestApp {
         self
     }
 
-    /// Its folder, which then outlives it.
+    /// Takes its folder, which then outlives it.
     pub(crate) fn folder(&mut self) -> TempDir {
         self._folder.take().unwrap()
     }
 
-    /// Tells the server to stop, without waiting for it.
+    /// Starts the shutdown, without waiting for it.
     pub(crate) fn begin_stop(&self) {
         self.stop.cancel();
     }
 
-    /// Stops the server and waits until it has.
+    /// Stops the server and waits for it.
     pub(crate) async fn stop(mut self) {
         self.begin_stop();
         within("the server stops", &mut self.served).await.unwrap();
     }
 
-    /// Sends a request on a connection of its own and reads the whole answer.
+    /// Sends a request on a new connection and reads the whole response.
     pub(crate) async fn send(&self, request: Request) -> Response {
         self.open(request).await.whole().await
     }
 
-    /// Sends a request on a connection of its own; dropping what comes back hangs up.
+    /// Sends a request on a new connection; dropping the result disconnects.
     pub(crate) async fn open(&self, request: Request) -> Live {
         open(self.addr, request).await.unwrap()
     }
 
-    /// A connection for what no client library would send.
+    /// A raw connection.
     pub(crate) async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.addr).await.unwrap()
     }
 
-    /// Sends bytes as they are, and reads until the server hangs up.
+    /// Sends raw bytes, and reads until the server closes the connection.
     pub(crate) async fn raw(&self, bytes: &[u8]) -> Response {
         let mut stream = self.connect().await;
         stream.write_all(bytes).await.unwrap();
@@ -202,33 +202,33 @@ impl TestApp {
         Response::parse(&text)
     }
 
-    /// Checks that a newcomer is served.
+    /// Checks that other clients are served.
     pub(crate) async fn serves_others(&self) {
         let answer = self.send(get("/tools")).await;
-        assert_eq!(answer.status, 200, "others are no longer served");
+        assert_eq!(answer.status, 200, "other clients are no longer served");
         let answer = self.send(modern("server/discover", &json!({}))).await;
-        assert_eq!(answer.status, 200, "others are no longer served");
+        assert_eq!(answer.status, 200, "other clients are no longer served");
     }
 }
 
-/// `lyceum.toml` with those lines, the first of them in `[server]`.
+/// The configuration with those lines, the first of them in `[server]`.
 fn config(folder: &Path, lines: &str) -> Config {
     let text = format!("[server]\nlisten = \"127.0.0.1:0\"\ndata_dir = {folder:?}\n{lines}\n");
     let config = Config::from_text(Path::new("lyceum.toml"), &text);
     let mut config = config.unwrap_or_else(|faults| panic!("{text}\n{faults}"));
-    // Meaning is tested with the real program, where there is a model.
+    // Vector search is tested with the real program, where there is a model.
     config.search.embedder = lyceum_models::embedder::Settings::None;
     config
 }
 
-/// The product at work.
+/// The product with its background tasks.
 fn started(config: Config, addr: SocketAddr) -> App {
     let app = App::new(config, addr).unwrap();
     app.start();
     app
 }
 
-/// Sends a request on a connection of its own; fails where nobody answers.
+/// Sends a request on a new connection; fails if there is no response.
 pub(crate) async fn open(addr: SocketAddr, mut request: Request) -> io::Result<Live> {
     if !request.headers().contains_key(header::HOST) {
         let host = HeaderValue::try_from(addr.to_string()).unwrap();
@@ -238,14 +238,14 @@ pub(crate) async fn open(addr: SocketAddr, mut request: Request) -> io::Result<L
     let handshake = hyper::client::conn::http1::handshake(stream).await;
     let (mut sender, connection) = handshake.map_err(io::Error::other)?;
     let connection = AbortOnDropHandle::new(tokio::spawn(async move {
-        // How a connection ended is seen in the answer.
+        // The response shows how the connection ended.
         let _ended = connection.await;
     }));
     let response = within("the head of the answer", sender.send_request(request)).await;
     Ok(Live::new(response.map_err(io::Error::other)?, sender, connection))
 }
 
-/// Waits for what must happen soon.
+/// Waits for something with the timeout.
 pub(crate) async fn within<T>(what: &str, event: impl Future<Output = T>) -> T {
     match tokio::time::timeout(TIMEOUT, event).await {
         Ok(happened) => happened,

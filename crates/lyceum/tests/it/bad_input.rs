@@ -1,5 +1,5 @@
-//! Bad input: each kind gets the status and the code that the specification asks for, within a time limit, and the
-//! server goes on serving others.
+//! Bad input: each kind gets the status and the code of the specification, within a time limit, and other clients are
+//! still served.
 
 mod codes;
 mod envelope;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::app::{Request, TestApp};
 
-/// Sends what is bad over MCP, and looks at the status, the JSON-RPC code and the fate of others.
+/// Sends a bad MCP request; checks the status, the JSON-RPC code, and that other clients are still served.
 async fn check(app: &TestApp, request: Request, status: u16, code: i64) -> Value {
     let answer = app.send(request).await;
     assert_eq!(answer.status, status, "{answer:?}");

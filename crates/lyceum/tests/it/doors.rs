@@ -1,4 +1,4 @@
-//! The doors: what each of them answers when it is used as it should be.
+//! Valid use of every transport and endpoint.
 
 mod calls;
 mod cards;

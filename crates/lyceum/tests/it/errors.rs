@@ -1,4 +1,4 @@
-//! What clients see of each error, whole: the promise that they match on.
+//! Error responses in full: clients match on them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::app::{
     Older, Request, Settings, TestApp, call, get, hub, message, modern, object, post, spec, tool,
 };
 
-/// A tool for each code, named by it, that fails with it.
+/// A tool for each code, named after it, that fails with it.
 fn failing(faults: Faults) -> Arc<Hub> {
     hub(ErrorCode::ALL.map(|code| {
         let spec = ToolSpec { faults, ..spec(code.as_str()) };
@@ -18,7 +18,7 @@ fn failing(faults: Faults) -> Arc<Hub> {
     }))
 }
 
-/// The status of each answer and the error in it, a line each.
+/// The status and the error of each response, a line each.
 async fn all_seen(app: &TestApp, requests: impl IntoIterator<Item = Request>) -> String {
     let mut lines = Vec::new();
     for request in requests {
@@ -28,7 +28,7 @@ async fn all_seen(app: &TestApp, requests: impl IntoIterator<Item = Request>) ->
     lines.join("\n")
 }
 
-/// What is seen of each code.
+/// The responses for all codes.
 async fn each_code(request: impl Fn(&str) -> Request) -> String {
     let app = TestApp::with(failing(Faults::AsProtocolError), Settings::default()).await;
     let seen = all_seen(&app, ErrorCode::ALL.map(|code| request(code.as_str()))).await;
@@ -197,8 +197,8 @@ async fn what_is_not_there_is_named() {
     200 {"code":-32602,"data":{"error_code":"NOT_FOUND","name":"nothing"},"message":"unknown prompt \"nothing\"; prompts/list lists all prompts"}
     200 {"code":-32002,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"unknown resource \"test://nothing\""}
     200 {"code":-32602,"data":{"error_code":"NOT_FOUND","uri":"test://nothing"},"message":"unknown resource \"test://nothing\""}
-    404 {"code":-32601,"data":{"error_code":"METHOD_NOT_ALLOWED"},"message":"there is no method \"tools/destroy\" in MCP 2026-07-28"}
-    404 {"code":"NOT_FOUND","message":"there is nothing at this path"}
+    404 {"code":-32601,"data":{"error_code":"METHOD_NOT_ALLOWED"},"message":"unknown method \"tools/destroy\" in MCP 2026-07-28"}
+    404 {"code":"NOT_FOUND","message":"no such path"}
     "#);
     app.stop().await;
 }
@@ -222,11 +222,11 @@ async fn the_errors_of_the_protocol_itself() {
     ];
     insta::assert_snapshot!(all_seen(&app, requests).await, @r#"
     400 {"code":-32700,"data":{"error_code":"VALIDATION_ERROR"},"message":"the body is not JSON: EOF while parsing an object at line 1 column 1"}
-    400 {"code":-32600,"data":{"error_code":"VALIDATION_ERROR"},"message":"batches are not supported: send one message a request"}
-    400 {"code":-32600,"data":{"error_code":"VALIDATION_ERROR"},"message":"there is no session: send initialize first, or speak 2026-07-28 with MCP-Protocol-Version and params._meta"}
+    400 {"code":-32600,"data":{"error_code":"VALIDATION_ERROR"},"message":"batches are not supported: send one message per request"}
+    400 {"code":-32600,"data":{"error_code":"VALIDATION_ERROR"},"message":"no session; send initialize first, or use 2026-07-28 with MCP-Protocol-Version and params._meta"}
     405 {"code":-32601,"data":{"error_code":"METHOD_NOT_ALLOWED"},"message":"send messages by POST"}
     400 {"code":-32022,"data":{"error_code":"VALIDATION_ERROR","requested":"2099-01-01","supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]},"message":"Unsupported protocol version"}
-    400 {"code":-32020,"data":{"error_code":"VALIDATION_ERROR"},"message":"Header mismatch: Mcp-Method does not say what the body says"}
+    400 {"code":-32020,"data":{"error_code":"VALIDATION_ERROR"},"message":"Header mismatch: Mcp-Method does not match the body"}
     400 {"code":-32021,"data":{"error_code":"VALIDATION_ERROR","requiredCapabilities":{"elicitation":{}}},"message":"Missing required client capability"}
     "#);
     app.stop().await;

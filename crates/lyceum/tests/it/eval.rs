@@ -1,4 +1,4 @@
-//! `lyceum eval`, as a person runs it, on a set of four documents.
+//! `lyceum eval` on a set of four documents.
 
 use std::{
     fs,
@@ -60,16 +60,16 @@ fn set() -> tempfile::TempDir {
 fn a_set_is_measured_and_compared_with_the_last_run() {
     let folder = set();
     let first = said(&eval(folder.path(), &["tiny", "--mode", "lexical"]));
-    assert!(first.starts_with("tiny: 3 questions, 4 documents, 4 passages\n\n"), "{first}");
+    assert!(first.starts_with("tiny: 3 queries, 4 documents, 4 chunks\n\n"), "{first}");
     let row = first.lines().find(|line| line.starts_with("lexical ")).unwrap();
-    // Two of three questions are answered at once, the third never.
+    // Two of three queries find their document first, the third never.
     assert_eq!(row.matches("0.667 ± ").count(), 4, "{row}");
-    assert!(first.contains("there is no run before this one to compare with"), "{first}");
+    assert!(first.contains("no earlier run to compare with"), "{first}");
 
     let second = said(&eval(folder.path(), &["tiny", "--mode", "lexical"]));
-    assert!(second.contains("lexical differs from last run: in none of 3 questions"), "{second}");
+    assert!(second.contains("lexical differs from last run: in none of 3 queries"), "{second}");
 
-    // Another answer is expected to the second question.
+    // Another document is relevant to the second query.
     write(folder.path(), &[("tiny/qrels.tsv", &RELEVANT.replace("q2\td2", "q2\td1"))]);
     let third = said(&eval(folder.path(), &["tiny", "--mode", "lexical"]));
     assert!(third.contains("; 0 better, 1 worse of 3\n"), "{third}");

@@ -1,4 +1,4 @@
-//! The knowledge base as the world meets it: its doors, the real program, a real Git server, and what is left on the disk.
+//! The knowledge base end to end: transports, the real program, a real Git server, and the data on disk.
 
 mod announcing;
 mod api;

@@ -1,8 +1,8 @@
-//! `lyceum lint`, as an author runs it.
+//! `lyceum lint` on the command line.
 
 use std::{fs, path::Path, process::Command};
 
-/// The exit code and what it says.
+/// The exit code and the output.
 fn lint(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
     let output = command.arg("lint").args(arguments).current_dir(folder).env_clear().output().unwrap();
@@ -23,7 +23,7 @@ fn each_fault_has_its_file_its_line_and_what_to_write() {
     write(folder.path(), "notes/none.md", "# Only text\n");
     let expected = "links/bad.md:3: date: is not a date; write date: 2026-01-31\n\
         notes/none.md:1: it has no frontmatter; begin the file with a line of --- and the fields\n\
-        3 documents: 1 not readable, 1 published, 1 unpublished; 2 with faults\n";
+        3 documents: 1 not readable, 1 published, 1 unpublished; 2 with errors\n";
     assert_eq!(lint(folder.path(), &[]), (Some(1), expected.to_owned()));
 }
 
@@ -31,7 +31,7 @@ fn each_fault_has_its_file_its_line_and_what_to_write() {
 fn without_faults_it_ends_well() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "kb/tags/good.md", "---\ntitle: T\ndate: 2024-01-15\ndraft: true\n---\n");
-    assert_eq!(lint(folder.path(), &["kb"]), (Some(0), "1 documents: 1 drafts; 0 with faults\n".to_owned()));
+    assert_eq!(lint(folder.path(), &["kb"]), (Some(0), "1 documents: 1 drafts; 0 with errors\n".to_owned()));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn types_of_ones_own_can_be_given() {
     assert_eq!(lint(folder.path(), &["kb", "--ontology", "types.toml"]), (Some(1), String::new()));
 }
 
-/// The server skips what is hidden, and so does lint.
+/// The server skips hidden files, and so does lint.
 #[test]
 fn what_is_hidden_is_skipped_as_the_server_skips_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -61,6 +61,6 @@ fn what_is_hidden_is_skipped_as_the_server_skips_it() {
         .obsidian/: it is hidden: its name begins with a dot\n\
         notes/.d.md: it is hidden: its name begins with a dot\n\
         notes/ignored.md: it is ignored: ignored.md in .gitignore\n\
-        5 documents: 1 published, 4 skipped; 0 with faults\n";
+        5 documents: 1 published, 4 skipped; 0 with errors\n";
     assert_eq!(lint(folder.path(), &[]), (Some(0), expected.to_owned()));
 }

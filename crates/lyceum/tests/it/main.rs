@@ -1,4 +1,4 @@
-//! End-to-end tests: the real server on a port of its own, spoken to over the wire.
+//! End-to-end tests: the real server on its own port, over the wire.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The real program over HTTP: it says where it listens, writes a log line for each request, and stops when told.
+//! The real program over HTTP: reports its address, logs each request, and stops on a signal.
 
 #![cfg(unix)]
 

@@ -1,4 +1,4 @@
-//! What a service is to the rest of the program: one that was made up here, and two knowledge bases side by side.
+//! The `Service` trait: a service defined here, and two knowledge bases in one server.
 
 mod greeter;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::app::{TestApp, call, get, modern, within};
 use greeter::GREETER;
 
-/// The configuration of a server with the made-up kind beside those of the product.
+/// The configuration of a server with the test service in addition to the built-in ones.
 fn config(folder: &Path, tables: &str) -> Config {
     let text = format!(
         "[server]\nlisten = \"127.0.0.1:0\"\ndata_dir = {:?}\n[search.embedder]\nkind = \"none\"\n{tables}",
@@ -172,5 +172,14 @@ async fn two_sets_of_skills_are_served_side_by_side() {
         app.send(request).await.result().to_string()
     };
     assert!(at("/theirs/mcp").await.contains("skill://theirs/otter/SKILL.md"));
-    assert!(at("/mcp").await.contains("skill://heron/SKILL.md"), "the first answers for the extension");
+    assert!(!at("/theirs/mcp").await.contains("heron"));
+    let first = app.send(modern("skills/list", &json!({}))).await.result();
+    assert_eq!(first["skills"][0]["uri"], "skill://heron/SKILL.md", "{first}");
+    let second = app.send(modern("skills/list", &json!({ "cursor": first["nextCursor"] }))).await.result();
+    assert_eq!(second["skills"][0]["uri"], "skill://theirs/otter/SKILL.md", "{second}");
+    assert_eq!(second.get("nextCursor"), None, "{second}");
+    for uri in ["skill://heron/SKILL.md", "skill://theirs/otter/SKILL.md"] {
+        let skill = app.send(modern("skills/get", &json!({ "uri": uri }))).await.result();
+        assert_eq!(skill["skill"]["uri"], uri, "{skill}");
+    }
 }

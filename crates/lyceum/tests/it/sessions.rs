@@ -1,4 +1,4 @@
-//! Sessions of older clients: opened, kept over a restart and over the limit, ended; and questions within them.
+//! Sessions of earlier protocol versions: opened, restored after a restart or an eviction, ended; and elicitation.
 
 mod flood;
 mod handshake;
@@ -12,14 +12,14 @@ use serde_json::json;
 
 use crate::app::{Older, TestApp};
 
-/// Checks that the client of a session goes on as if nothing had happened.
+/// Checks that a session still works.
 async fn check_goes_on(app: &TestApp, session: &Older) {
     let answer = app.send(session.call("add", &json!({ "a": 2, "b": 3 }))).await;
     assert_eq!(answer.status, 200, "{answer:?}");
     assert_eq!(answer.result()["structuredContent"]["sum"], 5);
 }
 
-/// Checks that a session is over for every kind of request.
+/// Checks that a session has ended for every kind of request.
 async fn check_is_over(app: &TestApp, session: &Older) {
     for request in [session.call("add", &json!({ "a": 2, "b": 3 })), session.stream()] {
         let answer = app.send(request).await;

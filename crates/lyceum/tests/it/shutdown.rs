@@ -1,4 +1,4 @@
-//! Stopping: what is under way finishes, nothing new is taken, and it does not take for ever.
+//! Graceful shutdown: in-flight calls finish, new requests are rejected, and there is a time limit.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::app::{Older, Settings, TestApp, call, get, hub, modern, post, waiting, within};
 
-/// Waits until the server says that it is about to stop.
+/// Waits until the server reports that it is shutting down.
 async fn begin_stop(app: &TestApp) {
     app.begin_stop();
     within("readiness is gone", async { while app.send(get("/readyz")).await.status == 200 {} }).await;

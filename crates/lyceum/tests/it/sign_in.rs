@@ -1,4 +1,4 @@
-//! Sign-in from start to end, over the wire: a client, a browser, a wallet, and a chain that can fail.
+//! Sign-in end to end, over the wire: a client, a browser, a wallet, and a chain that can fail.
 
 mod account;
 mod audit;
@@ -34,27 +34,27 @@ use crate::app::{Request, Response, TestApp, get, post};
 const CALLBACK: &str = "http://127.0.0.1:4000/callback";
 const MEMBER: &str = "0000001e00030005000000000000000000000000000000000000000000000000";
 const VIBECODER: &str = "0000001e00030001000000000000000000000000000000000000000000000000";
-/// Every scope, as clients ask for what the metadata of the resource lists.
+/// All scopes, as listed in the metadata of the resource.
 const EVERYTHING: &str = "knowledge:read mcp:read skills:run sources:refresh";
 const VERIFIER: &str = "a-verifier-that-is-long-enough-for-the-rules-of-pkce";
-/// The S256 of the verifier.
+/// The S256 code challenge of the verifier.
 const CHALLENGE: &str = "dnaPHvIvW7lKCBMM3wFRkq2HMf5rO3N_xQjRi2v3JX8";
 
-/// A server that people sign in to, and the chain that their hats are on.
+/// A server with sign-in, and the chain with the hats.
 pub(super) struct Stage {
     pub(super) app: TestApp,
     pub(super) chain: TestChain,
     pub(super) client: String,
 }
 
-/// What a client holds after a sign-in.
+/// What a client has after a sign-in.
 pub(super) struct Tokens {
     pub(super) access: String,
     pub(super) refresh: String,
     pub(super) scope: String,
 }
 
-/// A browser at the page.
+/// A browser on the sign-in page.
 pub(super) struct Visit {
     pub(super) state: String,
     pub(super) cookie: String,
@@ -88,7 +88,7 @@ impl Stage {
         Self::made(server, KnowledgeApi::Public, change).await
     }
 
-    /// The same with a client, where those may read by the REST API.
+    /// The same with a client, and with that setting of the REST API.
     pub(super) async fn read_by(api: KnowledgeApi, change: impl FnOnce(&mut Oauth)) -> Self {
         Self::made("", api, change).await.registered().await
     }
@@ -137,7 +137,7 @@ impl Stage {
         Self { app, chain, client: String::new() }
     }
 
-    /// The query of a good request.
+    /// The query string of a valid authorization request.
     pub(super) fn query(&self, more: &str) -> String {
         let client = &self.client;
         format!(
@@ -145,7 +145,7 @@ impl Stage {
         )
     }
 
-    /// A browser that was sent by a client which asks for everything.
+    /// A browser with the authorization request of a client for all scopes.
     pub(super) async fn visit(&self) -> Visit {
         self.visit_for(EVERYTHING).await
     }
@@ -160,7 +160,7 @@ impl Stage {
         Visit { state, cookie, page }
     }
 
-    /// What the wallet signs, and its signature.
+    /// The message that the wallet signs, and its signature.
     pub(super) async fn sign(&self, visit: &Visit, key: &SigningKey) -> (String, String) {
         let who = json!({ "stateId": visit.state, "address": address(key), "chainId": 10 });
         let answer = self.app.send(with_cookie(post("/siwe/nonce", who.to_string()), &visit.cookie)).await;
@@ -176,7 +176,7 @@ impl Stage {
         self.app.send(with_cookie(post("/siwe/verify", sent.to_string()), &visit.cookie)).await
     }
 
-    /// The code that a person with that key gets the client.
+    /// The authorization code after a sign-in with that key.
     pub(super) async fn code(&self, key: &SigningKey, scopes: &str) -> String {
         let visit = self.visit_for(scopes).await;
         let signed = self.sign(&visit, key).await;
@@ -194,7 +194,7 @@ impl Stage {
         self.sign_in_for(EVERYTHING, key).await
     }
 
-    /// Signs in with a client that asks for those scopes.
+    /// Signs in with a client that requests those scopes.
     pub(super) async fn sign_in_for(&self, scopes: &str, key: &SigningKey) -> Tokens {
         let (code, client) = (self.code(key, scopes).await, &self.client);
         let form =
@@ -246,7 +246,7 @@ pub(super) fn with_token(mut request: Request, token: &str) -> Request {
     request
 }
 
-/// A text as part of a form.
+/// Percent-encodes a form value.
 pub(super) fn encoded(text: &str) -> String {
     text.bytes().fold(String::new(), |mut all, byte| {
         let _written = write!(all, "%{byte:02X}");

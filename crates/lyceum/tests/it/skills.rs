@@ -1,4 +1,4 @@
-//! The skills service as its callers meet it: the six tools, the extension, sources, settings and events.
+//! The skills service end to end: the six tools, the extension, sources, settings and usage events.
 
 mod analytics;
 mod assets;
@@ -31,17 +31,17 @@ fn tables(folder: &Folder) -> String {
     format!("[[source]]\nname = \"skills\"\npath = {:?}\n[skills]\nsource = \"skills\"\n", folder.path())
 }
 
-/// A server of those skills that watches them.
+/// A server that watches those skills.
 async fn watching(folder: &Folder) -> TestApp {
     TestApp::product_of(&tables(folder)).await
 }
 
-/// A server of those skills as they are now, with further tables.
+/// A server with those skills as they are now, with further tables.
 async fn serving(folder: &Folder, further: &str) -> TestApp {
     TestApp::still_product_of(&format!("{}{further}", tables(folder))).await
 }
 
-/// What a tool answers; its text says the same as its structure.
+/// The result of a tool; checks that its text equals its structured content.
 async fn ask(app: &TestApp, tool: &str, arguments: Value) -> Value {
     let result = app.send(call(tool, &arguments)).await.result();
     assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
@@ -51,25 +51,25 @@ async fn ask(app: &TestApp, tool: &str, arguments: Value) -> Value {
     text
 }
 
-/// How a tool refuses: its code and its text.
+/// The error of a tool: its code and its text.
 async fn refusal(app: &TestApp, tool: &str, arguments: Value) -> (String, String) {
     refused(&app.send(call(tool, &arguments)).await.result())
 }
 
-/// The code and the text of a result that is a refusal.
+/// The code and the text of an error result.
 fn refused(result: &Value) -> (String, String) {
     assert_eq!(result["isError"], true, "was not refused: {result}");
     let part = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{result}")).to_owned();
     (part(&result["_meta"]["lyceum/error_code"]), part(&result["content"][0]["text"]))
 }
 
-/// Checks that a tool refuses with that code and exactly that text.
+/// Checks that a tool fails with exactly that code and text.
 async fn check_refused(app: &TestApp, tool: &str, arguments: Value, code: &str, text: &str) {
     let refusal = refusal(app, tool, arguments.clone()).await;
     assert_eq!(refusal, (code.to_owned(), text.to_owned()), "{tool} {arguments}");
 }
 
-/// Asks again and again until the answer is the right one; the last answer is told when it never is.
+/// Repeats a call until the result is as expected; on timeout, shows the last result.
 async fn eventually<F>(what: &str, mut look: impl FnMut() -> F) -> Value
 where
     F: Future<Output = (bool, Value)>,
@@ -91,7 +91,7 @@ where
     last
 }
 
-/// Waits until a skill says something.
+/// Waits until a skill has that content.
 async fn becomes(app: &TestApp, skill: &str, words: &str) {
     eventually(&format!("{skill} says {words:?}"), || async {
         let result = app.send(call("get_skill", &json!({ "skill_path": skill }))).await.result();
@@ -101,7 +101,7 @@ async fn becomes(app: &TestApp, skill: &str, words: &str) {
     .await;
 }
 
-/// Calls a tool of the program again and again until the answer is the right one.
+/// Repeats a tool call of the program until the result is as expected.
 async fn eventually_in(
     program: &mut crate::stdio::Program,
     tool: &str,

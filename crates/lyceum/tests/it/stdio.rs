@@ -1,4 +1,4 @@
-//! The real program on standard input and output.
+//! The real program over stdio.
 
 mod cancelling;
 mod eras;
@@ -29,7 +29,7 @@ impl Program {
         Self::of("[limits]\nbody_bytes = 4096\n", &[])
     }
 
-    /// With those variables, beside `PATH`.
+    /// With those variables, in addition to `PATH`.
     pub(crate) fn with(variables: &[(&str, &str)]) -> Self {
         Self::of("", variables)
     }
@@ -39,13 +39,13 @@ impl Program {
         Self::at(tempfile::tempdir().unwrap(), config, variables)
     }
 
-    /// The same in a folder that may hold the data of an earlier one.
+    /// The same in a folder that may contain the data of an earlier run.
     pub(crate) fn at(folder: TempDir, config: &str, variables: &[(&str, &str)]) -> Self {
         std::fs::write(folder.path().join("lyceum.toml"), config).unwrap();
         Self::started(folder, &["--config", "lyceum.toml"], variables)
     }
 
-    /// The same in a folder whose `lyceum.toml`, if there is one, nobody names.
+    /// The same in a folder whose `lyceum.toml`, if there is one, is not named.
     pub(crate) fn unnamed(folder: TempDir, variables: &[(&str, &str)]) -> Self {
         Self::started(folder, &[], variables)
     }
@@ -79,7 +79,7 @@ impl Program {
         answer["result"].take()
     }
 
-    /// Calls a tool with each of those arguments at once; returns the results as they come.
+    /// Calls a tool with each of those arguments concurrently; returns the results in order of arrival.
     pub(crate) async fn call_all(
         &mut self,
         name: &str,
@@ -99,7 +99,7 @@ impl Program {
         results
     }
 
-    /// Closes the input, checks that all ended well, and returns what was logged and the folder.
+    /// Closes the input, checks for a clean exit, and returns the log and the folder.
     pub(crate) async fn finish(self) -> (Vec<Value>, TempDir) {
         let Self { mut child, input, mut output, folder, calls: _ } = self;
         drop(input);
@@ -114,7 +114,7 @@ impl Program {
         within("the line is taken", self.input.write_all(format!("{line}\n").as_bytes())).await.unwrap();
     }
 
-    /// The next message; nothing once the program has closed its output.
+    /// The next message; `None` once the program has closed its output.
     pub(crate) async fn read(&mut self) -> Option<Value> {
         let line = within("the next line", self.output.next_line()).await.unwrap()?;
         let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not JSON: {line}"));
@@ -122,13 +122,13 @@ impl Program {
         Some(message)
     }
 
-    /// Sends a message and reads the one that comes back.
+    /// Sends a message and reads the response.
     async fn ask(&mut self, message: &Value) -> Value {
         self.write(&message.to_string()).await;
         self.read().await.unwrap()
     }
 
-    /// Closes the input; returns what was still said, and how the program ended.
+    /// Closes the input; returns the remaining output and the exit status.
     async fn close(self) -> (Vec<Value>, ExitStatus) {
         let Self { mut child, input, mut output, folder: _kept, calls: _ } = self;
         drop(input);
@@ -139,7 +139,7 @@ impl Program {
         (rest, within("the program ends", child.wait()).await.unwrap())
     }
 
-    /// Closes the input and checks that nothing more is said.
+    /// Closes the input and checks that there is no more output.
     async fn close_in_silence(self) {
         let (rest, status) = self.close().await;
         assert!(rest.is_empty() && status.success(), "{rest:?} {status}");

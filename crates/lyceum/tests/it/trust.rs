@@ -1,4 +1,4 @@
-//! Whose word counts: a `lyceum.toml` that came with a checkout configures nobody's program behind their back (S1).
+//! Trust in configuration files: a `lyceum.toml` from a checkout must not configure a program unnoticed (S1).
 
 use std::{
     fs,
@@ -18,7 +18,7 @@ use crate::{app::within, stdio::Program};
 /// `x-access-token:s3cr3t`, as Git sends it.
 const SECRET: &str = "Basic eC1hY2Nlc3MtdG9rZW46czNjcjN0";
 
-/// A Git server of a stranger, which asks everyone for a password and remembers what it was told.
+/// A hostile Git server, which asks for a password and records what it gets.
 struct Stranger {
     port: u16,
     heads: Arc<Mutex<Vec<String>>>,
@@ -114,13 +114,15 @@ async fn s1_commands_read_no_secret_for_a_file_that_nobody_named() {
         let (code, said) = lyceum(checkout.path(), words).await;
         assert_eq!(code, Some(1), "{words:?}: {said}");
         assert!(
-            said.contains("source.0.token_env: no secret is read for a lyceum.toml of the working folder"),
+            said.contains(
+                "source.0.token_env: secrets are not read for a lyceum.toml in the working directory"
+            ),
             "{said}"
         );
-        assert!(said.contains("run the command again with --config lyceum.toml"), "{said}");
+        assert!(said.contains("name it with --config lyceum.toml"), "{said}");
     }
     assert_eq!(stranger.heads(), [""; 0]);
-    // Whoever names the file has said that it is theirs.
+    // Naming the file means trusting it.
     lyceum(checkout.path(), &["--config", "lyceum.toml", "sync"]).await;
     let heads = stranger.heads();
     assert!(heads.iter().any(|head| head.contains(SECRET)), "{heads:?}");
@@ -135,7 +137,7 @@ async fn a_command_says_which_file_of_the_working_folder_it_read() {
     for words in [&["sync"][..], &["doctor"], &["check"]] {
         let (code, said) = lyceum(folder.path(), words).await;
         assert_eq!(code, Some(0), "{words:?}: {said}");
-        assert!(said.contains("lyceum.toml of the working folder"), "{words:?}: {said}");
+        assert!(said.contains("lyceum.toml in the working directory"), "{words:?}: {said}");
     }
 }
 
@@ -172,7 +174,7 @@ async fn s1_python_runs_no_module_of_the_working_folder() {
         .current_dir(checkout.path())
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        // Neither a hub nor an index is asked.
+        // Neither a hub nor an index is contacted.
         .env("HF_ENDPOINT", "http://127.0.0.1:9")
         .env("PIP_NO_INDEX", "1")
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! Tests of reading Claude Code's list.
+//! Tests of parsing `claude mcp list`.
 
 use super::connected;
 

@@ -1,4 +1,4 @@
-//! The suite's scenarios of the skills extension, against the real program on a repository of real shape.
+//! The suite's scenarios of the skills extension, against the real program with a realistic repository.
 
 use std::fs;
 
@@ -9,11 +9,11 @@ use super::super::sample::Sample;
 use super::super::scene::Scene;
 use super::{checks, suite};
 
-/// What the suite has for the extension.
+/// The scenarios of the extension.
 const SCENARIOS: [&str; 3] =
     ["sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory"];
 
-/// Checks that the suite leaves out, by revision: the older one knows no caching.
+/// Checks that the suite skips, by version: the earlier one has no caching.
 const EXPECTED_SKIPS: &[(&str, &str)] = &[
     ("2025-11-25", "sep-2640-skills-list-cache-attributes"),
     ("2025-11-25", "sep-2640-skills-get-cache-attributes"),
@@ -29,7 +29,7 @@ struct Check {
     error_message: String,
 }
 
-/// What a check came to. A word that is not here is one that we can't judge, and fails.
+/// The result of a check. An unknown one fails to parse.
 #[derive(Clone, Copy, Deserialize, PartialEq)]
 #[serde(rename_all = "UPPERCASE")]
 enum Status {
@@ -40,7 +40,7 @@ enum Status {
     Info,
 }
 
-/// What the checks of a scenario come to.
+/// The result of all checks of a scenario.
 #[derive(Debug, PartialEq)]
 struct Verdict {
     passed: usize,
@@ -48,22 +48,22 @@ struct Verdict {
     faults: Vec<String>,
 }
 
-/// Runs every scenario of the extension for a revision.
+/// Runs all scenarios of the extension for a protocol version.
 pub(in super::super) fn skills_meet(scene: &Scene<'_>, revision: &str) -> Result<String> {
     let results = scene.repo.path("tests/peers/results").join(format!("skills-{revision}"));
-    // Results of an earlier run would be taken for those of this one.
+    // Results of an earlier run would be mistaken for those of this one.
     let _ = fs::remove_dir_all(&results);
 
     let server = scene.serve_skills(&Sample::make(scene)?.as_repository()?)?;
     let (mut passed, mut faults) = (0, Vec::new());
     for scenario in SCENARIOS {
-        // `--force`: the suite calls scenarios of extensions out of place in any revision.
+        // `--force`: the suite rejects extension scenarios for every version.
         let words = ["--scenario", scenario, "--spec-version", revision, "--force"];
         let finished = suite(scene, &server, &results, &words)?;
         let texts = checks(&results, scenario);
         let [text] = texts.as_slice() else {
             let (count, stderr) = (texts.len(), finished.stderr);
-            return server.explain(Err(anyhow::anyhow!("{scenario} left {count} results: {stderr}")));
+            return server.explain(Err(anyhow::anyhow!("{scenario} wrote {count} results: {stderr}")));
         };
         let verdict = judge(revision, text).with_context(|| format!("the results of {scenario}"))?;
         for warning in &verdict.warnings {
@@ -80,9 +80,9 @@ pub(in super::super) fn skills_meet(scene: &Scene<'_>, revision: &str) -> Result
     Ok(format!("{passed} checks passed in {} scenarios", SCENARIOS.len()))
 }
 
-/// Reads the text of a `checks.json`.
+/// Evaluates a `checks.json`.
 fn judge(revision: &str, json: &str) -> Result<Verdict> {
-    let checks: Vec<Check> = serde_json::from_str(json).context("its checks are not in the form we know")?;
+    let checks: Vec<Check> = serde_json::from_str(json).context("unknown format of the checks")?;
     let of = |status| checks.iter().filter(move |check| check.status == status);
     let line = |check: &Check| format!("{}: {}", check.id, check.error_message);
     let is_unexpected = |check: &&Check| !EXPECTED_SKIPS.contains(&(revision, check.id.as_str()));

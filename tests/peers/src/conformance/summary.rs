@@ -1,4 +1,4 @@
-//! Reads what the conformance suite prints and writes. Pure, and strict: what is not understood counts as not run.
+//! Parses the output of the conformance suite. Pure and strict: a line that does not parse counts as not run.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ struct Check {
 }
 
 impl Summary {
-    /// Reads the suite's standard output.
+    /// Parses the standard output of the suite.
     pub(super) fn parse(output: &str) -> Self {
         let (summary, rest) = output.split_once("\nNot scored for ").unwrap_or((output, ""));
         let (_, lines) = summary.split_once("=== SUMMARY ===").unwrap_or_default();
@@ -40,7 +40,7 @@ impl Summary {
         Self { scored, not_scored }
     }
 
-    /// What keeps this from being a pass: a required scenario that failed, or that did not run.
+    /// The reasons for a failure: a required scenario that failed, or did not run.
     pub(super) fn faults(&self, required: &[String]) -> Vec<String> {
         let fault = |name: &String| match self.scored.iter().find(|scenario| scenario.name == *name) {
             None => Some(format!("{name}: required, but it was not run")),
@@ -68,7 +68,7 @@ impl fmt::Display for Scenario {
     }
 }
 
-/// The names below `server:` in a list of requirements. It is YAML of one fixed form: `  - name`.
+/// The names below `server:` in a requirements file. It is YAML of one fixed form: `  - name`.
 pub(super) fn required(yaml: &str) -> Vec<String> {
     let below = yaml.lines().skip_while(|line| *line != "server:").skip(1);
     let until_next_key = below.take_while(|line| line.is_empty() || line.starts_with([' ', '#']));
@@ -85,7 +85,7 @@ pub(super) fn failed_checks(scenario: &str, json: &str) -> String {
     failed.map(|check| format!("  {scenario} / {}: {}\n", check.id, check.error_message)).collect()
 }
 
-/// Reads `✓ tools-list: 3 passed, 0 failed`.
+/// Parses `✓ tools-list: 3 passed, 0 failed`.
 fn scenario(line: &str) -> Option<Scenario> {
     let (name, counts) = marked(line)?.split_once(": ")?;
     let (passed, failed) = counts.split_once(", ")?;
@@ -94,7 +94,7 @@ fn scenario(line: &str) -> Option<Scenario> {
     Some(Scenario { name: name.to_owned(), passed, failed })
 }
 
-/// The text after the mark that opens each verdict.
+/// The text after the mark of a line.
 fn marked(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix(['✓', '✗'])?.strip_prefix(' ')
 }

@@ -1,4 +1,4 @@
-//! The Inspector and the skills extension: every file is read and its digest compared.
+//! The Inspector and the skills extension: reads every file and compares its digest.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::super::sample::{Sample, files};
 use super::super::scene::Scene;
 use super::Inspector;
 
-/// The part that we read of the report that `--verify` writes for each skill.
+/// The fields that we need of the report that `--verify` writes for each skill.
 #[derive(Deserialize)]
 struct Report {
     uri: String,
@@ -16,15 +16,15 @@ struct Report {
     files: Vec<Value>,
 }
 
-/// Verifies the sample over HTTP, in one of the forms that a source has and at one of the doors that serve it.
+/// Verifies the sample over HTTP, as a repository or a folder, at one of the endpoints.
 pub(in super::super) fn verifies_over_http(
     scene: &Scene<'_>,
     era: &'static str,
     form: fn(&Sample) -> Result<String>,
-    door: &str,
+    endpoint: &str,
 ) -> Result<String> {
     let server = scene.serve_skills(&form(&Sample::make(scene)?)?)?;
-    server.explain(verifies(&Inspector::at(scene, era, format!("http://{}{door}", server.addr))))
+    server.explain(verifies(&Inspector::at(scene, era, format!("http://{}{endpoint}", server.addr))))
 }
 
 /// Verifies the sample as a folder, served over stdio.
@@ -41,7 +41,7 @@ fn verifies(inspector: &Inspector<'_>) -> Result<String> {
     Ok(remark)
 }
 
-/// Every skill is listed once and verified, over all pages; and none that should not be there.
+/// Every skill is listed once and verified, on all pages; and no others.
 fn all_are_verified(inspector: &Inspector<'_>) -> Result<String> {
     let output = inspector.output(&["--method", "skills/list", "--verify", "--require-digests"])?;
     let lines = output.lines().map(serde_json::from_str);
@@ -60,7 +60,7 @@ fn all_are_verified(inspector: &Inspector<'_>) -> Result<String> {
     Ok(format!("{} skills with {files} files verified", reports.len()))
 }
 
-/// A single skill has all its files, also those whose names must be encoded.
+/// A single skill has all its files, including those whose names must be encoded.
 fn one_is_got(inspector: &Inspector<'_>) -> Result<()> {
     let uri = format!("skill://{}/SKILL.md", files::RICH);
     let answer = inspector.ask(&["--method", "skills/get", "--uri", &uri])?;
@@ -71,7 +71,7 @@ fn one_is_got(inspector: &Inspector<'_>) -> Result<()> {
     inspector.output(&["--method", "skills/get", "--verify", "--require-digests", "--uri", &uri]).map(drop)
 }
 
-/// A folder has files and folders.
+/// A folder contains files and folders.
 fn a_folder_is_read(inspector: &Inspector<'_>) -> Result<()> {
     let uri = format!("skill://{}", files::RICH);
     let answer = inspector.ask(&["--method", "resources/directory/read", "--uri", &uri])?;
@@ -84,7 +84,7 @@ fn a_folder_is_read(inspector: &Inspector<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The tools find skills of the standard too.
+/// The tools find Agent Skills too.
 fn a_tool_finds_one(inspector: &Inspector<'_>) -> Result<()> {
     let arguments = r#"{"context": "fill in a PDF form"}"#;
     let call = ["--method", "tools/call", "--tool-name", "get_skill", "--tool-args-json", arguments];

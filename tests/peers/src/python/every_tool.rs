@@ -1,26 +1,26 @@
-//! The Python client calls every tool of the skills service. It refuses answers that their schemas do not allow.
+//! The Python client calls every tool of the skills service. It rejects results that don't match their schemas.
 
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::super::sample::Sample;
 use super::super::scene::Scene;
-use super::{Mode, call, follow, refresh};
+use super::{Mode, call, refresh, run_steps};
 
-/// A call, and what must be at these places of its answer.
+/// A call, and the expected values at JSON pointers of its result.
 type Call = (Value, &'static [(&'static str, &'static str)]);
 
 /// Calls every tool over stdio, with the skills of a folder.
 pub(in super::super) fn every_tool(scene: &Scene<'_>, mode: Mode) -> Result<String> {
     let skills = Sample::make(scene)?.skills_dir()?;
     let (steps, expected): (Vec<_>, Vec<_>) = calls().into_iter().unzip();
-    let report = follow(scene, mode, &scene.stdio(&[("SKILLS_DIR", &skills)])?, steps)?;
-    for (number, places) in expected.iter().enumerate() {
-        let answer = report.answer(number)?;
-        for (place, expected) in *places {
+    let report = run_steps(scene, mode, &scene.stdio(&[("SKILLS_DIR", &skills)])?, steps)?;
+    for (number, pointers) in expected.iter().enumerate() {
+        let result = report.result(number)?;
+        for (pointer, expected) in *pointers {
             let found =
-                answer.pointer(place).map(|found| found.as_str().map_or(found.to_string(), str::to_owned));
-            ensure!(found.as_deref() == Some(expected), "{place} is not {expected} in {answer}");
+                result.pointer(pointer).map(|found| found.as_str().map_or(found.to_string(), str::to_owned));
+            ensure!(found.as_deref() == Some(expected), "{pointer} is not {expected} in {result}");
         }
     }
     Ok(format!("{}, {} tools, {} calls", report.protocol, report.tools.len(), expected.len()))
@@ -47,7 +47,7 @@ fn calls() -> Vec<Call> {
         (call("report_usage", &json!({ "skill_path": "pdf", "useful": true })), &[("/recorded", "true")]),
         (refresh(), &[("/success", "true"), ("/mode", "local")]),
     ];
-    // Nowhere else are scripts run.
+    // Scripts run on Linux only.
     if cfg!(target_os = "linux") {
         calls.push((
             call("run_script", &run),

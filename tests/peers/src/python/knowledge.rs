@@ -4,27 +4,30 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::super::scene::Scene;
-use super::{Mode, at, call, follow};
+use super::{Mode, call, run_steps, target_of};
 
 const HOST: &str = "mcp://ferry-street";
 
-/// A step, and what must be at these places of its answer.
+/// A step, and the expected values at JSON pointers of its result.
 type Step = (Value, &'static [(&'static str, &'static str)]);
 
-/// Takes each verb at least once over HTTP. The client refuses answers that their schemas do not allow.
+/// Uses each method at least once over HTTP. The client rejects results that don't match their schemas.
 pub(in super::super) fn knowledge_base(scene: &Scene<'_>, mode: Mode) -> Result<String> {
     let server = scene.serve()?;
     let (steps, expected): (Vec<_>, Vec<_>) = steps().into_iter().unzip();
-    let met = follow(scene, mode, &at(server.mcp_url()), steps).and_then(|report| {
-        for (number, places) in expected.iter().enumerate() {
-            let answer = report.answer(number)?;
-            for (place, expected) in *places {
-                let found = answer.pointer(place).with_context(|| format!("no {place} in {answer}"))?;
+    let met = run_steps(scene, mode, &target_of(server.mcp_url()), steps).and_then(|report| {
+        for (number, pointers) in expected.iter().enumerate() {
+            let result = report.result(number)?;
+            for (pointer, expected) in *pointers {
+                let found = result.pointer(pointer).with_context(|| format!("no {pointer} in {result}"))?;
                 let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
-                ensure!(found.starts_with(expected), "{place} does not begin with {expected:?} in {answer}");
+                ensure!(
+                    found.starts_with(expected),
+                    "{pointer} does not start with {expected:?} in {result}"
+                );
             }
         }
-        Ok(format!("{}, {} tools, {} answers", report.protocol, report.tools.len(), expected.len()))
+        Ok(format!("{}, {} tools, {} results", report.protocol, report.tools.len(), expected.len()))
     });
     server.explain(met)
 }

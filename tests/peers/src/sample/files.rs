@@ -1,19 +1,19 @@
-//! What is in the sample: skills in both forms, and the oddities that real repositories have.
+//! The files of the sample: skills in both formats, with the oddities of real repositories.
 
-/// How many plain skills there are besides the special ones: enough that `skills/list` has two pages.
+/// Number of plain skills: enough for two pages of `skills/list`.
 const MANY: usize = 120;
 
-/// Folders with a `SKILL.md` that the standard does not allow: they are told of, and not served as skills of it.
+/// Folders with an invalid `SKILL.md`: reported, and not served as Agent Skills.
 pub(crate) const INVALID: [&str; 2] = ["Shouting_Name", "torn"];
 
-/// The skill with files of every kind.
+/// A skill with all kinds of files.
 pub(crate) const RICH: &str = "pdf";
 
-/// A file of [`RICH`] whose name must be encoded in its address, and that address.
+/// A file of [`RICH`] whose name must be percent-encoded in its URI, and that URI.
 const ODD_FILE: &str = "pdf/references/déjà vu 100%.md";
 pub(crate) const ODD_ADDRESS: &str = "skill://pdf/references/d%C3%A9j%C3%A0%20vu%20100%25.md";
 
-/// A path from the root of the repository, and the bytes of the file there.
+/// A path from the root of the repository, and the contents of the file.
 pub(super) type File = (String, Vec<u8>);
 
 /// Every file of the repository.
@@ -32,7 +32,7 @@ pub(super) fn all() -> Vec<File> {
     files
 }
 
-/// The addresses of all skills that a client of the standard must be shown, in order.
+/// The URIs of all valid Agent Skills, sorted.
 pub(crate) fn addresses() -> Vec<String> {
     let files = all();
     let folders =
@@ -45,7 +45,7 @@ pub(crate) fn addresses() -> Vec<String> {
     addresses
 }
 
-/// One of the many, as `recipes/recipe-007/SKILL.md`.
+/// One of the plain skills, such as `recipes/recipe-007/SKILL.md`.
 fn plain(number: usize) -> File {
     let name = format!("recipe-{number:03}");
     let text = format!(
@@ -54,12 +54,12 @@ fn plain(number: usize) -> File {
     (format!("skills/recipes/{name}/SKILL.md"), text.into_bytes())
 }
 
-/// Bytes that are no text in any encoding.
+/// Bytes that are not valid text in any encoding.
 fn every_byte() -> Vec<u8> {
     b"\x89PNG\r\n\x1a\n".iter().copied().chain(0..=u8::MAX).collect()
 }
 
-/// Documents with keywords, which inherit from the folders they are in.
+/// Documents with keywords, which inherit from their folders.
 const DOCUMENTS: &[(&str, &str)] = &[
     (
         "_root.md",
@@ -86,16 +86,16 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("ui/react/auth/notes.md", "# Notes\n\nThis file belongs to the skill and is none itself.\n"),
 ];
 
-/// Folders of the standard, as they are found in the wild.
+/// Agent Skills folders.
 const FOLDERS: &[(&str, &str)] = &[
-    // The first by its path: the conformance suite looks for a folder in it.
+    // The first by path: the conformance suite expects a folder in it.
     (
         "accounting/SKILL.md",
         "---\nname: accounting\ndescription: \"Books, invoices: and what is owed\"\nlicense: Apache-2.0\nmetadata:\n  author: sample-team\n  version: \"1.10\"\n---\n# Books\n\nStart from templates/invoice.md.\n",
     ),
     ("accounting/templates/invoice.md", "# Invoice\n\n| what | how much |\n|---|---|\n"),
     ("accounting/templates/regional/quebec.md", "# Facture\n\nTaxe à part.\n"),
-    // Everything that frontmatter can say, in the ways that parsers differ about.
+    // All kinds of frontmatter values, including those that parsers disagree about.
     (
         "pdf/SKILL.md",
         "---\nname: pdf\ndescription: >-\n  Reads forms, fills them in,\n  and stamps them.\nlicense: Proprietary. LICENSE.txt has complete terms\ncompatibility: Needs python3\nallowed-tools: Bash(python3:*) Read\nmetadata:\n  author: sample-team\n  since: \"2026-01-31\"\nreviewed: 2026-01-31\nstable: yes\nretired: False\nversion: 1.0\nrevision: 017\nmask: 0x1f\nsuccessor: ~\nnicknames: [forms, \"stamps\", 3]\nlimits: {pages: 200, \"per day\": 1e3}\n---\n# Forms\n\nRun `scripts/fields.py` first; references/ explains the rest.\n",
@@ -104,7 +104,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("pdf/scripts/fields.py", "import sys\n\nprint(len(sys.argv), 'fields')\n"),
     ("pdf/references/forms.md", "# Forms\n\nA field has a name and a place.\n"),
     ("pdf/references/empty.txt", ""),
-    // A folder that only groups, a skill in it, and a skill within that one.
+    // A folder that only groups, a skill in it, and a nested skill.
     (
         "office/sheets/SKILL.md",
         "---\nname: sheets\ndescription: Adds up columns\n---\n# Sheets\n\nSum downwards.\n",
@@ -115,7 +115,7 @@ const FOLDERS: &[(&str, &str)] = &[
         "---\nname: pivot\ndescription: Turns a sheet around\n---\n# Pivot\n\nRows become columns.\n",
     ),
     ("office/sheets/pivot/example.json", "{\"rows\": [1, 2, 3]}\n"),
-    // What the standard does not allow.
+    // Invalid skills.
     (
         "Shouting_Name/SKILL.md",
         "---\nname: Shouting_Name\ndescription: Has a name that is not allowed\n---\n# Loud\n",
@@ -123,7 +123,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("torn/SKILL.md", "---\nname: torn\ndescription: [never closed\n---\n# Torn\n"),
 ];
 
-/// Written on a machine that ends lines in its own way.
+/// A file with CRLF line endings.
 const LINE_ENDS: &str = "---\nname: line-ends\ndescription: Was written elsewhere\nlist:\n  - one\n  - two\n---\n# Elsewhere\n\nEvery line ends twice.\n";
 
 #[cfg(test)]

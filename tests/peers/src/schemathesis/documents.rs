@@ -1,4 +1,4 @@
-//! A small knowledge base: several types, names in other letters, two of one name, and what must not be served.
+//! A small knowledge base: several types, non-ASCII names, duplicate names, and unpublished documents.
 
 use std::fs;
 use std::path::Path;

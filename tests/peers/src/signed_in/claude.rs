@@ -1,5 +1,5 @@
-//! Claude Code signs in, calls the tool and signs out. It does all that itself; only its model is played by
-//! `model.mjs`, because the real one needs an account.
+//! Claude Code signs in, calls the tool and signs out, all by itself; only its model is replaced by `model.mjs`,
+//! because the real one needs an account.
 
 use std::process::Command;
 
@@ -7,56 +7,56 @@ use anyhow::{Result, ensure};
 
 use super::super::claude::program;
 use super::super::scene::Scene;
-use super::scene::{SignedInScene, Strangers};
+use super::scene::{AnonymousAccess, SignedInScene};
 use super::{SECRET, TOOL, arguments};
 
-/// The name under which we are added, and the client that is declared for it.
+/// The name of our server, and the preregistered client.
 const NAME: &str = "lyceum";
 const CLIENT: &str = "claude-code";
 
 /// `claude mcp add`, `login`, a conversation with one call, `logout`.
 pub(in super::super) fn claude_code(scene: &Scene<'_>) -> Result<String> {
-    let place = SignedInScene::open(scene, Strangers::StayOut)?;
-    let met = meets(&place);
-    place.server.explain(met)
+    let setup = SignedInScene::open(scene, AnonymousAccess::Refused)?;
+    let met = meets(&setup);
+    setup.server.explain(met)
 }
 
-fn meets(place: &SignedInScene<'_>) -> Result<String> {
+fn meets(setup: &SignedInScene<'_>) -> Result<String> {
     let claude = |words: &[&str]| {
-        let mut command = place.scene.command(program(place.scene)?)?;
-        place.run(quiet(&mut command).args(words)).map(|(output, _)| output)
+        let mut command = setup.scene.command(program(setup.scene)?)?;
+        setup.run(quiet(&mut command).args(words)).map(|(output, _)| output)
     };
-    let url = place.server.mcp_url();
+    let url = setup.server.mcp_url();
     claude(&["mcp", "add", "--transport", "http", "--client-id", CLIENT, NAME, &url])?;
     says(&claude(&["mcp", "list"])?, "! Needs authentication")?;
 
-    // It signs nobody in without a terminal.
-    let mut login = place.node("person.mjs")?;
-    login.arg(place.scene.tools.python()).arg(place.script("terminal.py")).arg(program(place.scene)?);
-    place.run(quiet(&mut login).args(["mcp", "login", NAME]))?;
+    // Its login needs a terminal.
+    let mut login = setup.node("person.mjs")?;
+    login.arg(setup.scene.tools.python()).arg(setup.script("terminal.py")).arg(program(setup.scene)?);
+    setup.run(quiet(&mut login).args(["mcp", "login", NAME]))?;
     says(&claude(&["mcp", "list"])?, "✔ Connected")?;
-    let who = place.who_signed_in()?;
+    let who = setup.who_signed_in()?;
     ensure!(who == CLIENT, "{who} signed in, and not Claude Code");
 
     let tool = format!("mcp__{NAME}__{TOOL}");
-    let mut model = place.node("model.mjs")?;
-    model.args([&tool, &arguments().to_string()]).arg(program(place.scene)?);
+    let mut model = setup.node("model.mjs")?;
+    model.args([&tool, &arguments().to_string()]).arg(program(setup.scene)?);
     let question = ["--print", "Where is the key?", "--allowedTools", &tool];
-    let (answer, _) = place.run(quiet(&mut model).args(question))?;
+    let (answer, _) = setup.run(quiet(&mut model).args(question))?;
     ensure!(answer.contains(SECRET), "the model was told {answer}");
 
     claude(&["mcp", "logout", NAME])?;
     says(&claude(&["mcp", "list"])?, "! Needs authentication")?;
-    ensure!(place.count("revoked")? == 1, "it signed out, and its grant was not ended");
+    ensure!(setup.count("revoked")? == 1, "it signed out, and its grant was not ended");
     Ok("refused, signed in by its own login, answered, signed out; its model was played".to_owned())
 }
 
-/// Asks nothing of the Internet, and shows its model all tools at once instead of having it look for them.
+/// Without nonessential traffic, and with all tools in the prompt instead of tool search.
 fn quiet(command: &mut Command) -> &mut Command {
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("ENABLE_TOOL_SEARCH", "false")
 }
 
-/// Fails unless our line of `claude mcp list` ends so.
+/// Fails unless our line of `claude mcp list` ends with that text.
 fn says(list: &str, end: &str) -> Result<()> {
     let ours = list.lines().find(|line| line.starts_with(&format!("{NAME}:"))).unwrap_or_default();
     ensure!(ours.trim_end().ends_with(end), "`claude mcp list` does not say {end:?}:\n{list}");

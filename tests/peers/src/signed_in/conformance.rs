@@ -1,39 +1,39 @@
-//! The conformance suite's scenarios for servers that people sign in to.
+//! The authorization scenarios of the conformance suite.
 
 use std::fs;
 
 use anyhow::{Result, ensure};
 
 use super::super::scene::Scene;
-use super::scene::{SignedInScene, Strangers, free_port};
+use super::scene::{AnonymousAccess, SignedInScene, free_port};
 
 const SCENARIOS: [&str; 2] = ["authorization-server-metadata-endpoint", "authorization-code-grant"];
 
-/// Runs all the scenarios there are; a person signs in where the suite asks for it.
+/// Runs all scenarios, with a user who signs in.
 pub(in super::super) fn authorization(scene: &Scene<'_>) -> Result<String> {
-    let place = SignedInScene::open(scene, Strangers::Read)?;
+    let setup = SignedInScene::open(scene, AnonymousAccess::Public)?;
     let results = scene.repo.path("tests/peers/results/authorization");
-    // Results of an earlier run would be taken for those of this one.
+    // Results of an earlier run would be mistaken for those of this one.
     let _ = fs::remove_dir_all(&results);
-    let resource = place.server.mcp_url();
+    let resource = setup.server.mcp_url();
     let issuer = resource.trim_end_matches("/mcp");
-    let mut command = place.node("person.mjs")?;
+    let mut command = setup.node("person.mjs")?;
     command.arg(scene.tools.node());
     command.arg(scene.tools.package("@modelcontextprotocol/conformance/dist/index.js"));
     command.args(["authorization", "--url", issuer, "--resource", &resource, "--client-id", "conformance"]);
     command.args(["--port", &free_port()?.to_string(), "--spec-version", "2026-07-28", "--output-dir"]);
-    let met = place.run(command.arg(results)).and_then(|(summary, _)| {
+    let met = setup.run(command.arg(results)).and_then(|(summary, _)| {
         let passed = passed(&summary);
         ensure!(passed == SCENARIOS, "not the scenarios that should pass, but {passed:?}:\n{summary}");
-        // It names no scope, and is given the least.
-        let who = place.who_was_given("mcp:read")?;
+        // The suite requests no scope, and gets the minimum.
+        let who = setup.who_was_given("mcp:read")?;
         ensure!(who == "conformance", "{who} signed in, and not the suite");
         Ok(format!("{} scenarios passed", passed.len()))
     });
-    place.server.explain(met)
+    setup.server.explain(met)
 }
 
-/// The scenarios without a failure, from lines as `✓ name: 2 passed, 0 failed`.
+/// The scenarios without a failure, from lines such as `✓ name: 2 passed, 0 failed`.
 fn passed(summary: &str) -> Vec<&str> {
     let lines = summary.lines().filter_map(|line| line.strip_prefix("✓ ")?.split_once(": "));
     lines.filter(|(_, figures)| figures.ends_with(" passed, 0 failed")).map(|(name, _)| name).collect()

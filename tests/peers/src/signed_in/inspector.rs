@@ -1,4 +1,4 @@
-//! The MCP Inspector's command line signs in by itself.
+//! The command line of the MCP Inspector signs in by itself.
 
 use std::process::Command;
 
@@ -6,22 +6,22 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use super::super::scene::Scene;
-use super::scene::{SignedInScene, Strangers, free_port};
+use super::scene::{AnonymousAccess, SignedInScene, free_port};
 use super::{SECRET, TOOL, arguments};
 
-/// What it ends with where it would have to ask a person and may not.
+/// Its exit code if sign-in is needed but not allowed.
 const AUTH_REQUIRED: i32 = 3;
 
-/// Calls the tool with nobody there, with a person who signs in, and once more with what it kept of that.
+/// Calls the tool without a user, with a user who signs in, and again with the stored tokens.
 pub(in super::super) fn inspector(scene: &Scene<'_>, era: &str) -> Result<String> {
-    let place = SignedInScene::open(scene, Strangers::StayOut)?;
-    let met = meets(&place, era);
-    place.server.explain(met)
+    let setup = SignedInScene::open(scene, AnonymousAccess::Refused)?;
+    let met = meets(&setup, era);
+    setup.server.explain(met)
 }
 
-fn meets(place: &SignedInScene<'_>, era: &str) -> Result<String> {
-    let node = || place.scene.command(place.scene.tools.node());
-    let before = place.finish(words(place, &mut node()?, era).arg("--stored-auth-only"))?;
+fn meets(setup: &SignedInScene<'_>, era: &str) -> Result<String> {
+    let node = || setup.scene.command(setup.scene.tools.node());
+    let before = setup.finish(words(setup, &mut node()?, era).arg("--stored-auth-only"))?;
     let code = before.status.code();
     ensure!(
         code == Some(AUTH_REQUIRED),
@@ -29,29 +29,29 @@ fn meets(place: &SignedInScene<'_>, era: &str) -> Result<String> {
         before.stderr
     );
 
-    let mut person = place.node("person.mjs")?;
-    person.arg(place.scene.tools.node());
+    let mut person = setup.node("person.mjs")?;
+    person.arg(setup.scene.tools.node());
     let callback = format!("http://127.0.0.1:{}/oauth/callback", free_port()?);
-    let (answer, stderr) = place.run(words(place, &mut person, era).args(["--callback-url", &callback]))?;
+    let (answer, stderr) = setup.run(words(setup, &mut person, era).args(["--callback-url", &callback]))?;
     has_secret(&answer)?;
     ensure!(stderr.contains("the person signed in: 200 from MCP Inspector"), "nobody signed in:\n{stderr}");
 
-    let (answer, _) = place.run(words(place, &mut node()?, era).arg("--stored-auth-only"))?;
+    let (answer, _) = setup.run(words(setup, &mut node()?, era).arg("--stored-auth-only"))?;
     has_secret(&answer)?;
-    place.who_signed_in()?;
-    let count = place.count("sign_in")?;
-    ensure!(count == 1, "{count} sign-ins where what was kept should have done");
+    setup.who_signed_in()?;
+    let count = setup.count("sign_in")?;
+    ensure!(count == 1, "{count} sign-ins; the stored tokens were not used");
     Ok("refused, signed in once, answered twice".to_owned())
 }
 
-/// The call of the tool. The address is printed in any case; that a browser may be opened is what it wants to hear
-/// where there is no terminal.
-fn words<'c>(place: &SignedInScene<'_>, command: &'c mut Command, era: &str) -> &'c mut Command {
+/// The arguments of the call. The URL is always printed; the variable for opening a browser is required without a
+/// terminal.
+fn words<'c>(setup: &SignedInScene<'_>, command: &'c mut Command, era: &str) -> &'c mut Command {
     command
-        .arg(place.scene.tools.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js"))
+        .arg(setup.scene.tools.package("@modelcontextprotocol/inspector/clients/launcher/build/index.js"))
         .env("MCP_AUTO_OPEN_ENABLED", "true")
         .env("MCP_INSPECTOR_SECRET_STORE", "file")
-        .args(["--cli", "--format", "json", "--transport", "http", "--server-url", &place.server.mcp_url()])
+        .args(["--cli", "--format", "json", "--transport", "http", "--server-url", &setup.server.mcp_url()])
         .args(["--protocol-era", era, "--method", "tools/call", "--tool-name", TOOL])
         .args(["--tool-args-json", &arguments().to_string()])
 }

@@ -1,4 +1,4 @@
-//! A server that people sign in to, and the person who does.
+//! A server with sign-in, and its user.
 
 use std::fs;
 use std::net::TcpListener;
@@ -17,26 +17,26 @@ use lyceum_harness::server::Server;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The variable that holds the key of the person, for our server and for the person.
+/// The variable with the API key of the user, for the server and the scripts.
 const KEY: &str = "SIGN_IN_KEY";
 
-/// What those may do who do not sign in.
+/// What anonymous callers may do.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Strangers {
-    /// What is public.
-    Read,
-    /// Nothing: a client is told to sign in at its first request.
-    StayOut,
+pub(super) enum AnonymousAccess {
+    /// Read public content.
+    Public,
+    /// Nothing: the first request of a client returns 401.
+    Refused,
 }
 
-/// A server with one document for members, and a person who is one.
+/// A server with one document for members, and the key of a member.
 pub(super) struct SignedInScene<'a> {
     pub(super) scene: &'a Scene<'a>,
     pub(super) server: Server,
     key: String,
 }
 
-/// A line of the record.
+/// An entry of the audit log.
 #[derive(Deserialize)]
 struct Line {
     kind: String,
@@ -54,53 +54,53 @@ struct Detail {
 
 impl<'a> SignedInScene<'a> {
     /// Starts the server.
-    pub(super) fn open(scene: &'a Scene<'a>, strangers: Strangers) -> Result<Self> {
+    pub(super) fn open(scene: &'a Scene<'a>, anonymous_access: AnonymousAccess) -> Result<Self> {
         let key = scene.output(scene.ours("lyceum")?.arg("key"), TIMEOUT)?.trim().to_owned();
         let config = scene.folder("config")?.join("lyceum.toml");
-        fs::write(&config, configuration(&documents(scene)?, strangers))
+        fs::write(&config, configuration(&documents(scene)?, anonymous_access))
             .context("could not write the configuration")?;
         let mut command = scene.ours("lyceum")?;
         command.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(scene.data_dir()?);
-        // At its most talkative: no secret may be in what it says.
+        // At debug level: no secret may appear in the log.
         command.arg("--config").arg(config).env(KEY, &key).env("LYCEUM_LOG", "debug");
         let server = Server::start(&mut command, &scene.folder("config")?.join(LOG_FILE))?;
-        let place = Self { scene, server, key };
-        let outcome = ready(&place.server).and_then(|()| place.turns_away(strangers));
-        place.server.explain(outcome).map(|()| place)
+        let setup = Self { scene, server, key };
+        let outcome = ready(&setup.server).and_then(|()| setup.refuses_anonymous(anonymous_access));
+        setup.server.explain(outcome).map(|()| setup)
     }
 
-    /// A script of the person, run by Node, which holds the key.
+    /// A script in Node that acts as the user, with the key.
     pub(super) fn node(&self, script: &str) -> Result<Command> {
         let mut command = self.scene.command(self.scene.tools.node())?;
         command.arg(self.script(script)).env(KEY, &self.key);
-        // The address is followed where it is printed; no window need open beside that.
+        // The script reads the URL from the output; no browser needs to open.
         command.env("BROWSER", "true");
         Ok(command)
     }
 
-    /// What the person has in the environment, for a client that starts a script.
+    /// The variables of the user, for a client that starts a script.
     pub(super) fn variables(&self) -> [(&'static str, &str); 2] {
         [(KEY, &self.key), ("BROWSER", "true")]
     }
 
-    /// Where a script is.
+    /// The path of a script.
     pub(super) fn script(&self, name: &str) -> PathBuf {
         self.scene.repo.path("tests/peers/signed_in").join(name)
     }
 
-    /// Runs a client to its end, whatever comes of it.
+    /// Runs a client to its end, whatever its exit status.
     pub(super) fn finish(&self, command: &mut Command) -> Result<ProcessOutput> {
         self.scene.finish(command, TIMEOUT)
     }
 
-    /// Runs a client that must succeed, and returns what it wrote to standard output and to standard error.
+    /// Runs a client that must succeed, and returns its standard output and standard error.
     pub(super) fn run(&self, command: &mut Command) -> Result<(String, String)> {
         let ProcessOutput { status, stdout, stderr } = self.finish(command)?;
         ensure!(status.success(), "{status}\n{stdout}{stderr}");
         Ok((stdout, stderr))
     }
 
-    /// The client of the audit log: exactly one signed in and was given what members may read.
+    /// The client in the audit log: exactly one signed in and was granted the scope of members.
     pub(super) fn who_signed_in(&self) -> Result<String> {
         self.who_was_given("knowledge:read")
     }
@@ -119,7 +119,7 @@ impl<'a> SignedInScene<'a> {
         first.client.clone().context("a sign-in without a client")
     }
 
-    /// How often the record says that something happened.
+    /// Counts the audit log entries of that kind.
     pub(super) fn count(&self, kind: &str) -> Result<usize> {
         Ok(self.record()?.0.iter().filter(|line| line.kind == kind).count())
     }
@@ -132,21 +132,21 @@ impl<'a> SignedInScene<'a> {
         Ok((lines.with_context(|| format!("not a record: {text}"))?, text))
     }
 
-    /// Fails if somebody without a token is let in further than was said.
-    fn turns_away(&self, strangers: Strangers) -> Result<()> {
+    /// Fails if an anonymous caller may do more than configured.
+    fn refuses_anonymous(&self, anonymous_access: AnonymousAccess) -> Result<()> {
         let answer = exchange::send(self.server.addr, &Request::get("/tools"))?;
-        let expected = if strangers == Strangers::Read { 200 } else { 401 };
-        ensure!(answer.status == expected, "/tools answers {} to a stranger", answer.status);
-        // Other tools speak of it in their descriptions.
+        let expected = if anonymous_access == AnonymousAccess::Public { 200 } else { 401 };
+        ensure!(answer.status == expected, "/tools returns {} to an anonymous caller", answer.status);
+        // Other tools mention it in their descriptions.
         let shown = format!("\"name\":\"{TOOL}\"");
-        ensure!(!answer.body.contains(&shown), "a stranger is shown {TOOL}: {}", answer.body);
+        ensure!(!answer.body.contains(&shown), "an anonymous caller sees {TOOL}: {}", answer.body);
         let nobody = self.count("sign_in")?;
-        ensure!(nobody == 0, "{nobody} signed in before anybody came");
+        ensure!(nobody == 0, "{nobody} sign-ins before the start");
         Ok(())
     }
 }
 
-/// A port that nobody has at this moment.
+/// A free port.
 pub(super) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind("127.0.0.1:0").context("no port is free")?;
     Ok(listener.local_addr()?.port())
@@ -161,11 +161,11 @@ fn documents(scene: &Scene<'_>) -> Result<String> {
     folder.to_str().map(str::to_owned).context("a path here is not UTF-8")
 }
 
-/// Clients that can't say who they are by themselves are declared: the suite wants that, and Claude Code has its
-/// description on the Internet.
-fn configuration(folder: &str, strangers: Strangers) -> String {
+/// Preregisters clients that can't register themselves: the suite requires that, and the client metadata document of
+/// Claude Code is on the Internet.
+fn configuration(folder: &str, anonymous_access: AnonymousAccess) -> String {
     let folder = toml::Value::from(folder);
-    let anonymous = strangers == Strangers::Read;
+    let anonymous = anonymous_access == AnonymousAccess::Public;
     format!(
         r#"[[source]]
 name = "kb"

@@ -1,4 +1,4 @@
-//! Tests of the figures.
+//! Tests of the statistics.
 
 use super::Figures;
 use crate::tidy::file;

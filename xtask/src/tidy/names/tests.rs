@@ -1,4 +1,4 @@
-//! Tests of the rule of names.
+//! Tests of the rule about names.
 
 use super::fault;
 

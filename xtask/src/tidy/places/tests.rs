@@ -1,4 +1,4 @@
-//! Tests of the rule of places.
+//! Tests of the rule about restricted names.
 
 use super::faults;
 use crate::tidy::file;
@@ -13,7 +13,7 @@ fn check(path: &str, line: &str, allowed: bool) {
 #[test]
 fn rmcp_is_named_in_its_three_modules_only() {
     check("crates/lyceum-tools/src/mcp.rs", "use rmcp::model;", true);
-    check("crates/lyceum-tools/src/mcp/answer.rs", "use rmcp::model;", true);
+    check("crates/lyceum-tools/src/mcp/reply.rs", "use rmcp::model;", true);
     check("crates/lyceum-tools/src/upstream/http.rs", "use rmcp::model;", true);
     check("crates/lyceum/src/mcp/legacy.rs", "use rmcp::service;", true);
     check("crates/lyceum/src/http.rs", "use rmcp::model;", false);

@@ -1,4 +1,4 @@
-//! GitHub in its bad moments.
+//! Failures of GitHub.
 
 use lyceum_store::{Db, audit};
 
@@ -6,40 +6,44 @@ use super::{CODE, Scene, World, refusal};
 use crate::{
     AdmissionError, SignInFault,
     oauth::Fault,
-    tests::{ISSUER, elsewhere::Answer},
+    tests::{ISSUER, fake_server::FakeResponse},
 };
 
-/// Answers that say nothing about the person: GitHub can't be asked now.
-fn bad_moments() -> Vec<Answer> {
+/// Responses that say nothing about the user: GitHub is unavailable.
+fn outages() -> Vec<FakeResponse> {
     vec![
         refusal(403, "API rate limit exceeded for user ID 1."),
         refusal(429, "You have exceeded a secondary rate limit."),
         refusal(422, "Validation Failed"),
         refusal(500, "Server Error"),
         refusal(503, "Service unavailable"),
-        Answer::Says(301, "{\"message\":\"Moved Permanently\"}".to_owned()),
-        Answer::Says(200, String::new()),
-        Answer::Says(200, "<!DOCTYPE html><title>Unicorn!</title>".to_owned()),
-        Answer::Says(200, "[]".to_owned()),
-        Answer::Says(200, "{\"id\":\"42\",\"login\":7,\"state\":1,\"access_token\":{}}".to_owned()),
-        Answer::Says(200, format!("\"{}\"", "x".repeat(300_000))),
-        Answer::Silence,
+        FakeResponse::Status(301, "{\"message\":\"Moved Permanently\"}".to_owned()),
+        FakeResponse::Status(200, String::new()),
+        FakeResponse::Status(200, "<!DOCTYPE html><title>Unicorn!</title>".to_owned()),
+        FakeResponse::Status(200, "[]".to_owned()),
+        FakeResponse::Status(200, "{\"id\":\"42\",\"login\":7,\"state\":1,\"access_token\":{}}".to_owned()),
+        FakeResponse::Status(200, format!("\"{}\"", "x".repeat(300_000))),
+        FakeResponse::TimeOut,
     ]
 }
 
 impl Scene {
-    /// Kinds of what was written down.
+    /// Kinds of audit events.
     fn record(&self) -> Vec<String> {
         let db = Db::open(&self.bench.folder.path().join("auth.db")).unwrap();
         let lines = db.read_here(|tx| audit::after(tx, 0, 100)).unwrap();
         lines.into_iter().map(|line| line.kind).collect()
     }
 
-    /// Answers so, and makes time pass again if it was held up.
-    async fn sign_in_while(&self, ending: &'static str, answer: &Answer) -> Result<String, SignInFault> {
+    /// Signs in while GitHub responds so, and resumes the clock if it was paused.
+    async fn sign_in_while(
+        &self,
+        ending: &'static str,
+        answer: &FakeResponse,
+    ) -> Result<String, SignInFault> {
         self.answers(ending, answer.clone());
         let result = self.sign_in().await;
-        if matches!(answer, Answer::Silence) {
+        if matches!(answer, FakeResponse::TimeOut) {
             tokio::time::resume();
         }
         result
@@ -50,19 +54,19 @@ impl Scene {
 async fn a_code_that_is_not_good_is_no_sign_in() {
     let scene = Scene::start(World::new()).await;
     for code in ["made-up", "", "code-from-github%00", "a&client_id=other"] {
-        let begun = scene.bench.begin().await;
-        let result = scene.back(&begun, Some(code)).await;
+        let started = scene.bench.begin().await;
+        let result = scene.back(&started, Some(code)).await;
         assert!(matches!(result, Err(SignInFault::NotSigned)), "{code:?}: {result:?}");
     }
-    // And nobody was asked about.
-    assert!(scene.site.asked().iter().all(|asked| asked.what.starts_with("POST ")));
+    // No user was looked up.
+    assert!(scene.site.take_requests().iter().all(|request| request.line.starts_with("POST ")));
     assert_eq!(scene.record(), ["sign_in_refused"; 4]);
 }
 
 #[tokio::test]
 async fn a_code_that_github_has_nothing_for_is_no_sign_in() {
     let scene = Scene::start(World::new()).await;
-    for answer in [refusal(404, "Not Found"), Answer::Says(200, "{}".to_owned())] {
+    for answer in [refusal(404, "Not Found"), FakeResponse::Status(200, "{}".to_owned())] {
         let result = scene.sign_in_while("/access_token", &answer).await;
         assert!(matches!(result, Err(SignInFault::NotSigned)), "{answer:?}: {result:?}");
     }
@@ -72,18 +76,18 @@ async fn a_code_that_github_has_nothing_for_is_no_sign_in() {
 async fn while_github_can_not_be_asked_nobody_signs_in() {
     let scene = Scene::start(World::new()).await;
     for ending in ["/access_token", "/user", "/user/42", "/orgs/acme/memberships/ada"] {
-        for answer in bad_moments().into_iter().chain([refusal(401, "Bad credentials")]) {
+        for answer in outages().into_iter().chain([refusal(401, "Bad credentials")]) {
             let result = scene.sign_in_while(ending, &answer).await;
             let Err(SignInFault::Unavailable(why)) = &result else {
                 panic!("{ending} {answer:?}: {result:?}");
             };
-            // What the operator reads has nothing of the answer or the address in it.
+            // The error for the operator contains nothing of the response or the URL.
             let why = why.to_string();
             assert!(why.starts_with("GitHub ") && why.len() < 80 && !why.contains("127.0.0.1"), "{why}");
         }
     }
-    // Nowhere else was asked, nothing was allowed, and nothing was held against anybody.
-    assert!(scene.site.asked().iter().all(|asked| !asked.what.ends_with("/elsewhere")));
+    // Redirects were not followed, nothing was granted, and no audit event was written.
+    assert!(scene.site.take_requests().iter().all(|request| !request.line.ends_with("/elsewhere")));
     assert_eq!(scene.record(), Vec::<String>::new());
 }
 
@@ -91,11 +95,11 @@ async fn while_github_can_not_be_asked_nobody_signs_in() {
 async fn a_sign_in_that_github_held_up_goes_on_from_the_same_page() {
     let scene = Scene::start(World::new()).await;
     scene.answers("/user", refusal(503, "Service unavailable"));
-    let begun = scene.bench.begin().await;
-    let result = scene.back(&begun, Some(CODE)).await;
+    let started = scene.bench.begin().await;
+    let result = scene.back(&started, Some(CODE)).await;
     assert!(matches!(result, Err(SignInFault::Unavailable(_))), "{result:?}");
     scene.becomes(World::new());
-    scene.back(&begun, Some(CODE)).await.unwrap();
+    scene.back(&started, Some(CODE)).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! Which teams somebody is in, and what that makes of them.
+//! Team membership and tiers.
 
 use lyceum_model::Tier;
 
@@ -46,14 +46,14 @@ async fn who_leaves_a_team_loses_its_tier_within_five_minutes() {
 async fn at_a_refresh_teams_are_read_again_and_the_person_need_not_be_there() {
     let scene = Scene::start(World::new()).await;
     let (_, refresh) = scene.tokens().await;
-    scene.site.asked();
+    scene.site.take_requests();
     scene.becomes(World { organisation: None, ..World::new() });
     let issued = scene.bench.refresh(&refresh).await.unwrap();
     assert_eq!(issued.scopes.to_string(), "mcp:read");
     assert_eq!(scene.tier(issued.access.reveal()).await, Tier::Public);
-    let asked: Vec<_> = scene.site.asked().into_iter().map(|asked| asked.what).collect();
+    let requests: Vec<_> = scene.site.take_requests().into_iter().map(|request| request.line).collect();
     assert_eq!(
-        asked,
+        requests,
         [
             "GET /api/v3/user/42",
             "GET /api/v3/orgs/acme/memberships/ada",
@@ -68,11 +68,11 @@ async fn a_new_name_changes_nothing_and_the_old_name_gives_nothing_to_whoever_ta
     let (access, _) = scene.tokens().await;
     scene.becomes(World { login: "countess", ..World::new() });
     scene.bench.later(300);
-    scene.site.asked();
+    scene.site.take_requests();
     assert_eq!(scene.tier(&access).await, Tier::Member);
-    let asked = scene.site.asked();
-    assert!(asked.iter().all(|asked| !asked.what.ends_with("/ada")), "{asked:?}");
-    assert!(asked.iter().any(|asked| asked.what.ends_with("/countess")), "{asked:?}");
+    let requests = scene.site.take_requests();
+    assert!(requests.iter().all(|request| !request.line.ends_with("/ada")), "{requests:?}");
+    assert!(requests.iter().any(|request| request.line.ends_with("/countess")), "{requests:?}");
 }
 
 #[tokio::test]
@@ -91,8 +91,8 @@ async fn a_tier_that_is_reached_is_not_asked_for_again() {
     settings.tiers.reverse();
     let github = GitHub::new(settings).unwrap();
     assert_eq!(github.tier(42).await, Ok(Tier::Vibecoder));
-    let asked: Vec<_> = scene.site.asked().into_iter().map(|asked| asked.what).collect();
-    assert_eq!(asked, ["GET /api/v3/user/42", "GET /api/v3/orgs/acme/teams/core/memberships/ada"]);
+    let requests: Vec<_> = scene.site.take_requests().into_iter().map(|request| request.line).collect();
+    assert_eq!(requests, ["GET /api/v3/user/42", "GET /api/v3/orgs/acme/teams/core/memberships/ada"]);
 }
 
 #[tokio::test]
@@ -101,7 +101,7 @@ async fn where_no_team_counts_nobody_is_asked() {
     let mut settings = settings(&scene.site.url, None);
     settings.tiers.clear();
     assert_eq!(GitHub::new(settings).unwrap().tier(42).await, Ok(Tier::Public));
-    assert!(scene.site.asked().is_empty());
+    assert!(scene.site.take_requests().is_empty());
 }
 
 #[tokio::test]
@@ -109,7 +109,7 @@ async fn without_a_token_of_the_operator_teams_are_asked_for_without_one() {
     let scene = Scene::start(World::new()).await;
     let github = GitHub::new(settings(&scene.site.url, None)).unwrap();
     github.tier(42).await.unwrap_err();
-    let asked = scene.site.asked();
-    assert_eq!(asked.len(), 1);
-    assert!(!asked[0].headers.contains_key("authorization"), "{asked:?}");
+    let requests = scene.site.take_requests();
+    assert_eq!(requests.len(), 1);
+    assert!(!requests[0].headers.contains_key("authorization"), "{requests:?}");
 }

@@ -1,19 +1,19 @@
-//! What a client may ask of a person.
+//! Authorization requests.
 
 use super::{GOOD, authorize, check};
 
-/// The good request with one parameter left out.
+/// The valid request without a parameter.
 fn without(name: &str) -> String {
     let is_other = |part: &&str| !part.starts_with(&format!("{name}="));
     GOOD.split('&').filter(is_other).collect::<Vec<_>>().join("&")
 }
 
-/// The good request with one parameter changed.
+/// The valid request with a parameter replaced.
 fn with(name: &str, value: &str) -> String {
     format!("{}&{name}={value}", without(name))
 }
 
-/// The good request with more at its end.
+/// The valid request with `more` appended.
 fn and(more: &str) -> String {
     format!("{GOOD}&{more}")
 }
@@ -36,7 +36,7 @@ async fn a_good_request_is_good_for_both() {
 
 #[tokio::test]
 async fn a_client_or_an_address_that_is_not_known_is_never_sent_anywhere() {
-    let unknown = "invalid_client says that registering again helps; nobody but the person sees it.";
+    let unknown = "invalid_client says that registering again helps; only the user sees it.";
     let mut steps = vec![
         authorize(&with("client_id", "nobody"), "shown invalid_client")
             .theirs("shown invalid_request", unknown),
@@ -80,7 +80,7 @@ async fn a_client_or_an_address_that_is_not_known_is_never_sent_anywhere() {
 
 #[tokio::test]
 async fn a_program_on_the_same_machine_may_listen_on_another_port() {
-    let localhost = "Most programs on a person's machine say localhost, and take whichever port is free.";
+    let localhost = "Most native apps use localhost, and any free port.";
     let portless = "RFC 8252 lets the port vary, also where none was registered.";
     let shown = "shown invalid_request";
     let at = |redirect: &str| authorize(&with("redirect_uri", redirect), "code");
@@ -143,7 +143,7 @@ async fn a_scope_that_there_is_not_is_refused() {
 
 #[tokio::test]
 async fn a_token_is_for_one_resource_of_this_server() {
-    let one = "A token that opens two resources can be carried by one of them to the other.";
+    let one = "A token for two resources could be replayed by one of them at the other.";
     let refused = "sent invalid_target";
     check(&[
         authorize(&with("resource", "https://evil.com/mcp"), refused),
@@ -161,8 +161,8 @@ async fn a_token_is_for_one_resource_of_this_server() {
 
 #[tokio::test]
 async fn what_is_sent_twice_or_by_another_way_is_refused() {
-    let twice = "RFC 6749 section 3.1: no parameter more than once; they take the first and say nothing.";
-    let object = "They pass it over; a client that signs its request should learn that nobody looks at it.";
+    let twice = "RFC 6749 section 3.1: no repeated parameters; they silently take the first.";
+    let object = "They ignore it; a client that signs its request should learn that nobody verifies it.";
     check(&[
         authorize(&and("state=s2"), "sent invalid_request").theirs("code", twice),
         authorize(&and("scope=mcp:read"), "sent invalid_request").theirs("code", twice),
@@ -192,7 +192,7 @@ async fn what_is_sent_empty_is_not_sent() {
 
 #[tokio::test]
 async fn a_state_is_carried_up_to_a_length() {
-    let long = "What a client wants back is carried by the page, and so has an end.";
+    let long = "The page carries `state`, so its length is limited.";
     check(&[
         authorize(&with("state", &"s".repeat(4096)), "code"),
         authorize(&with("state", &"s".repeat(8192)), "shown invalid_request").theirs("code", long),

@@ -1,17 +1,18 @@
-//! What a code is exchanged for, and what becomes of it.
+//! Redemption of codes.
 
 use super::{
-    BOTH_SCOPES, Deed, GOOD, REDEEM, REFRESH, Step, authorize, check, later, open, signed_in, together, token,
+    Action, BOTH_SCOPES, GOOD, REDEEM, REFRESH, Step, authorize, check, later, open, signed_in, together,
+    token,
 };
 
-/// A code, a mistake with it, and then the right way: the mistake costs nothing.
+/// A code, an invalid token request, then a valid one: the mistake doesn't consume the code.
 async fn check_mistake(mistake: Step) {
     check(&[authorize(GOOD, "code"), mistake, token(REDEEM, BOTH_SCOPES), open("{access1}", "open")]).await;
 }
 
 #[tokio::test]
 async fn a_code_gives_tokens_for_its_resource() {
-    let elsewhere = Step::new(Deed::Open("{access1}".to_owned(), "/skills/mcp"), "closed");
+    let elsewhere = Step::new(Action::Open("{access1}".to_owned(), "/skills/mcp"), "closed");
     check(&[authorize(GOOD, "code"), token(REDEEM, BOTH_SCOPES), open("{access1}", "open"), elsewhere]).await;
     let named = format!("{REDEEM}&resource={{issuer}}/mcp");
     check(&[authorize(GOOD, "code"), token(&named, BOTH_SCOPES), open("{access1}", "open")]).await;
@@ -19,8 +20,8 @@ async fn a_code_gives_tokens_for_its_resource() {
 
 #[tokio::test]
 async fn where_no_resource_is_named_it_is_the_first() {
-    let why = "A token that is for nothing in particular would be taken everywhere.";
-    let elsewhere = Step::new(Deed::Open("{access1}".to_owned(), "/skills/mcp"), "closed");
+    let why = "An unbound token would be accepted by every resource.";
+    let elsewhere = Step::new(Action::Open("{access1}".to_owned(), "/skills/mcp"), "closed");
     check(&[
         authorize(&GOOD.replace("&resource={issuer}/mcp", ""), "code"),
         token(REDEEM, BOTH_SCOPES),
@@ -32,7 +33,7 @@ async fn where_no_resource_is_named_it_is_the_first() {
 
 #[tokio::test]
 async fn s17_where_no_scope_is_named_it_is_the_least() {
-    let why = "RFC 6749 section 3.3 leaves it to the server; a program gets what it needs by asking for it.";
+    let why = "RFC 6749 section 3.3 leaves it to the server; a client gets the scopes it requests.";
     let all = "tokens for knowledge:read mcp:read skills:run sources:refresh";
     let asked = authorize(&GOOD.replace("&scope=knowledge:read%20mcp:read", ""), "code");
     check(&[asked, token(REDEEM, "tokens for mcp:read").theirs(all, why)]).await;
@@ -46,7 +47,7 @@ async fn a_wrong_verifier_leaves_the_code_to_the_right_one() {
     check_mistake(token(&with("{challenge}"), "invalid_grant")).await;
     check_mistake(token(&with("short"), "invalid_grant")).await;
     check_mistake(token(&with(&"v".repeat(129)), "invalid_grant")).await;
-    let why = "A parameter is missing; the code may well be good.";
+    let why = "A parameter is missing; the code may be valid.";
     check_mistake(token(&missing, "invalid_request").theirs("invalid_grant", why)).await;
 }
 
@@ -64,7 +65,7 @@ async fn a_code_is_for_the_client_and_the_address_that_it_was_sent_to() {
 
 #[tokio::test]
 async fn an_address_that_is_left_out_at_the_exchange_is_not_missed() {
-    let why = "OAuth 2.1 has no redirect_uri at the token endpoint: the proof key does its work.";
+    let why = "OAuth 2.1 has no redirect_uri at the token endpoint: PKCE replaces it.";
     let form = REDEEM.replace("redirect_uri={callback}&", "");
     let steps = [authorize(GOOD, "code"), token(&form, BOTH_SCOPES).theirs("invalid_grant", why)];
     check(&steps).await;
@@ -82,14 +83,14 @@ async fn a_code_gives_nothing_for_another_resource_or_by_another_grant() {
     check_mistake(token(&REDEEM.replace("{code1}", "{code1}x"), "invalid_grant")).await;
     let as_refresh = "grant_type=refresh_token&client_id={client}&refresh_token={code1}";
     check_mistake(token(as_refresh, "invalid_grant")).await;
-    let machine = "They know the grant, for clients with a secret; here there is no such grant.";
+    let machine = "They support the grant, for confidential clients; we don't.";
     let alone = "grant_type=client_credentials&client_id={client}";
     check_mistake(token(alone, "unsupported_grant_type").theirs("invalid_client", machine)).await;
 }
 
 #[tokio::test]
 async fn what_is_sent_twice_at_the_exchange_is_refused() {
-    let why = "RFC 6749 section 3.2: no parameter more than once; they take the first and say nothing.";
+    let why = "RFC 6749 section 3.2: no repeated parameters; they silently take the first.";
     let twice = token(&format!("{REDEEM}&code=x"), "invalid_request").theirs(BOTH_SCOPES, why);
     check(&[authorize(GOOD, "code"), twice]).await;
 }
@@ -108,7 +109,8 @@ async fn a_code_that_comes_twice_ends_what_it_gave() {
 
 #[tokio::test]
 async fn who_has_the_code_alone_can_not_end_what_it_gave() {
-    let why = "Without the verifier a code opens nothing; else whoever sees one could sign a person out.";
+    let why =
+        "Without the verifier a code is useless; otherwise whoever sees one could revoke the user's grant.";
     let still_open = || open("{access1}", "open");
     let replays = [
         (REDEEM.replace("{client}", "{other}"), still_open()),

@@ -1,4 +1,4 @@
-//! What a refresh token is exchanged for, and how it ends.
+//! Redemption of refresh tokens.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::{BOTH_SCOPES, REFRESH, Step, check, check_with, later, open, signed_i
 
 const DAY: i64 = 24 * 3600;
 
-/// The second refresh token for more.
+/// A token request with the second refresh token.
 fn again() -> String {
     REFRESH.replace("{refresh1}", "{refresh2}")
 }
@@ -48,7 +48,7 @@ async fn a_refresh_token_that_comes_back_ends_the_grant() {
 
 #[tokio::test]
 async fn a_client_that_lost_the_answer_gets_it_again_for_ten_seconds() {
-    let why = "Ten seconds for who lost the answer; theirs are none unless they are set.";
+    let why = "A replay window of ten seconds; theirs is zero by default.";
     check_after_sign_in(&[
         token(REFRESH, BOTH_SCOPES),
         later(9),
@@ -77,8 +77,8 @@ async fn with_the_same_ten_seconds_set_they_do_the_same() {
 
 #[tokio::test]
 async fn a_successor_that_was_used_ends_the_ten_seconds() {
-    let early = "A new token may be exchanged at once; theirs gives itself until the time is over.";
-    let stolen = "Who holds the successor has the answer, so whoever sends the first one stole it.";
+    let early = "A new token can be redeemed at once; theirs returns itself until the window ends.";
+    let stolen = "Whoever used the successor got the response, so the first token was stolen.";
     let mut steps = signed_in().to_vec();
     steps.extend([
         token(REFRESH, BOTH_SCOPES),
@@ -100,7 +100,7 @@ async fn of_twenty_refreshes_at_once_there_is_one_pair() {
             open("{access2}", "open"),
             token(&again(), BOTH_SCOPES),
         ]);
-        // Once the time is over theirs too gives something new for the successor.
+        // After the window, theirs too issues new tokens for the successor.
         steps.insert(4, later(10));
         check_with(Duration::from_secs(10), &steps).await;
     }
@@ -108,7 +108,7 @@ async fn of_twenty_refreshes_at_once_there_is_one_pair() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_twenty_refreshes_at_once_theirs_ends_the_grant_where_no_time_is_set() {
-    let why = "Two windows of one editor refresh at once every day; that is no theft.";
+    let why = "Two windows of an editor often refresh concurrently; that is not theft.";
     let outcome = format!("19 the same tokens, 1 {BOTH_SCOPES}");
     check_after_sign_in(&[
         together(REFRESH, 20, &outcome)
@@ -121,7 +121,7 @@ async fn of_twenty_refreshes_at_once_theirs_ends_the_grant_where_no_time_is_set(
 
 #[tokio::test]
 async fn less_may_be_asked_for_and_more_may_not() {
-    let why = "RFC 6749 section 6: the next refresh token is for as much as the one that was sent.";
+    let why = "RFC 6749 section 6: the next refresh token has the scopes of the one that was sent.";
     check_after_sign_in(&[
         token(&format!("{REFRESH}&scope=mcp:read%20skills:run"), "invalid_scope"),
         token(&format!("{REFRESH}&scope=skills:run"), "invalid_scope"),

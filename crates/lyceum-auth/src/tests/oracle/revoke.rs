@@ -1,4 +1,4 @@
-//! What a client takes back.
+//! Revocation.
 
 use super::{BOTH_SCOPES, REFRESH, Step, check, open, revoke, signed_in, token};
 
@@ -8,15 +8,15 @@ async fn check_after_sign_in(steps: &[Step]) {
     check(&all).await;
 }
 
-fn taking(token: &str) -> String {
+fn revocation(token: &str) -> String {
     format!("client_id={{client}}&token={token}")
 }
 
 #[tokio::test]
 async fn a_token_that_nobody_knows_is_taken_back_all_the_same() {
-    let hint = format!("{}&token_type_hint=unheard_of", taking("unknown"));
+    let hint = format!("{}&token_type_hint=unheard_of", revocation("unknown"));
     check_after_sign_in(&[
-        revoke(&taking("unknown"), "done"),
+        revoke(&revocation("unknown"), "done"),
         revoke(&hint, "done"),
         revoke("client_id={client}", "invalid_request"),
         revoke("token={access1}", "invalid_client"),
@@ -41,10 +41,10 @@ async fn no_client_takes_back_what_is_another_ones() {
 async fn with_a_refresh_token_goes_the_whole_grant() {
     for hint in ["", "&token_type_hint=refresh_token", "&token_type_hint=access_token"] {
         check_after_sign_in(&[
-            revoke(&format!("{}{hint}", taking("{refresh1}")), "done"),
+            revoke(&format!("{}{hint}", revocation("{refresh1}")), "done"),
             open("{access1}", "closed"),
             token(REFRESH, "invalid_grant"),
-            revoke(&taking("{refresh1}"), "done"),
+            revoke(&revocation("{refresh1}"), "done"),
         ])
         .await;
     }
@@ -54,7 +54,7 @@ async fn with_a_refresh_token_goes_the_whole_grant() {
 async fn an_access_token_goes_alone() {
     for hint in ["", "&token_type_hint=access_token", "&token_type_hint=refresh_token"] {
         check_after_sign_in(&[
-            revoke(&format!("{}{hint}", taking("{access1}")), "done"),
+            revoke(&format!("{}{hint}", revocation("{access1}")), "done"),
             open("{access1}", "closed"),
             token(REFRESH, BOTH_SCOPES),
             open("{access2}", "open"),
@@ -67,7 +67,7 @@ async fn an_access_token_goes_alone() {
 async fn a_refresh_token_that_was_used_still_takes_its_grant_back() {
     check_after_sign_in(&[
         token(REFRESH, BOTH_SCOPES),
-        revoke(&taking("{refresh1}"), "done"),
+        revoke(&revocation("{refresh1}"), "done"),
         open("{access2}", "closed"),
         token(&REFRESH.replace("{refresh1}", "{refresh2}"), "invalid_grant"),
     ])

@@ -1,6 +1,6 @@
-//! Messages that are not the one that the server wrote, or not at their time.
+//! Modified messages, and messages outside their validity.
 
-use super::is_unfit;
+use super::assert_rejected;
 use crate::{
     RejectedMessage, SignInFault,
     tests::{Bench, Signed, key, sign},
@@ -9,8 +9,8 @@ use crate::{
 #[tokio::test]
 async fn a_message_that_was_changed_does_not_count() {
     let bench = Bench::new();
-    let begun = bench.begin().await;
-    let good = bench.sign(&begun, &key(1));
+    let started = bench.begin().await;
+    let good = bench.sign(&started, &key(1));
     let changes = [
         ("127.0.0.1:8787 wants", "evil.com wants", Some(RejectedMessage::Site)),
         ("127.0.0.1:8787 wants", "127.0.0.1 wants", Some(RejectedMessage::Site)),
@@ -55,47 +55,47 @@ async fn a_message_that_was_changed_does_not_count() {
         assert!(signed.message.contains(from), "{from}");
         signed.message = signed.message.replacen(from, to, 1);
         signed.signature = sign(&key(1), &signed.message);
-        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
         match why {
-            Some(why) => is_unfit(&result, &why),
+            Some(why) => assert_rejected(&result, &why),
             None => assert!(
                 matches!(result, Err(SignInFault::Unfit(RejectedMessage::Unreadable(_)))),
                 "{result:?}"
             ),
         }
     }
-    bench.auth.verify(&good, Some(&begun.browser), bench.now).await.unwrap();
+    bench.auth.verify(&good, Some(&started.browser), bench.now).await.unwrap();
 }
 
 #[tokio::test]
 async fn no_byte_of_a_message_can_be_another() {
     let bench = Bench::new();
-    let begun = bench.begin().await;
-    let good = bench.sign(&begun, &key(1));
+    let started = bench.begin().await;
+    let good = bench.sign(&started, &key(1));
     for place in 0..good.message.len() {
         let mut bytes = good.message.clone().into_bytes();
         bytes[place] = if bytes[place] == b'1' { b'2' } else { b'1' };
         let message = String::from_utf8(bytes).unwrap();
-        // Whether it is signed anew or not.
+        // Signed again or not.
         for signature in [sign(&key(1), &message), good.signature.clone()] {
             let signed = Signed { message: message.clone(), signature, state: good.state.clone() };
-            let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+            let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
             assert!(matches!(result, Err(SignInFault::Unfit(_))), "{message:?}: {result:?}");
         }
     }
-    bench.auth.verify(&good, Some(&begun.browser), bench.now).await.unwrap();
+    bench.auth.verify(&good, Some(&started.browser), bench.now).await.unwrap();
 }
 
 #[tokio::test]
 async fn a_clock_may_be_a_minute_ahead_and_no_more() {
     for (seconds, is_good) in [(60, true), (61, false)] {
         let mut bench = Bench::new();
-        let begun = bench.begin().await;
+        let started = bench.begin().await;
         let nonce = bench.auth.nonce(bench.now).unwrap();
         bench.later(seconds);
-        let signed = bench.sign_with(&begun, &key(1), &nonce);
+        let signed = bench.sign_with(&started, &key(1), &nonce);
         bench.later(-seconds);
-        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
         assert_eq!(result.is_ok(), is_good, "{result:?}");
     }
 }
@@ -104,10 +104,10 @@ async fn a_clock_may_be_a_minute_ahead_and_no_more() {
 async fn a_message_counts_for_five_minutes_and_not_one_second_longer() {
     for (seconds, is_good) in [(299, true), (300, false)] {
         let mut bench = Bench::new();
-        let begun = bench.begin().await;
-        let signed = bench.sign(&begun, &key(1));
+        let started = bench.begin().await;
+        let signed = bench.sign(&started, &key(1));
         bench.later(seconds);
-        let result = bench.auth.verify(&signed, Some(&begun.browser), bench.now).await;
+        let result = bench.auth.verify(&signed, Some(&started.browser), bench.now).await;
         assert_eq!(result.is_ok(), is_good, "{result:?}");
     }
 }

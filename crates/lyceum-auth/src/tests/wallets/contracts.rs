@@ -1,30 +1,30 @@
-//! Accounts that are contracts: EIP-1271, and ERC-6492 for those that are not there yet.
+//! Contract wallets: EIP-1271, and ERC-6492 for undeployed ones.
 
 use alloy_primitives::{Address, address as account, hex};
 use alloy_sol_types::{SolType, sol_data};
 use serde_json::{Value, json};
 
-use super::{GOOD, bench, chain, error, question, result, unsigned};
+use super::{GOOD, bench, chain, error, result, rpc_request, unsigned};
 use crate::{
     SignInFault,
-    tests::{Bench, elsewhere::Elsewhere},
+    tests::{Bench, fake_server::FakeServer},
 };
 
-/// An account that is a contract.
+/// A contract wallet.
 const CONTRACT: Address = account!("5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed");
 
-/// The calls that a chain was asked for.
-fn calls(chain: &Elsewhere) -> Vec<Value> {
-    let asked = chain.asked().iter().map(question).collect::<Vec<_>>();
-    asked.into_iter().filter(|asked| asked["method"] == "eth_call").collect()
+/// The `eth_call` requests that a chain received.
+fn calls(chain: &FakeServer) -> Vec<Value> {
+    let requests = chain.take_requests().iter().map(rpc_request).collect::<Vec<_>>();
+    requests.into_iter().filter(|request| request["method"] == "eth_call").collect()
 }
 
-/// What comes of a signature for an account.
+/// Signs in with a signature for an account.
 async fn verify(bench: &Bench, account: Address, chain: u64, signature: &str) -> Result<String, SignInFault> {
-    let begun = bench.begin().await;
-    let mut signed = unsigned(bench, &begun, account, chain);
+    let started = bench.begin().await;
+    let mut signed = unsigned(bench, &started, account, chain);
     signed.signature = signature.to_owned();
-    bench.auth.verify(&signed, Some(&begun.browser), bench.now).await
+    bench.auth.verify(&signed, Some(&started.browser), bench.now).await
 }
 
 #[tokio::test]
@@ -60,8 +60,8 @@ async fn whatever_else_a_contract_does_is_no_signature() {
         error(-32000, "stack underflow (0 <=> 1)"),
     ];
     for answer in answers {
-        let said = answer.clone();
-        let chain = chain(1, move || said.clone()).await;
+        let response = answer.clone();
+        let chain = chain(1, move || response.clone()).await;
         let result = verify(&bench(&[(1, &chain)]), CONTRACT, 1, "0xabcdef").await;
         assert!(matches!(result, Err(SignInFault::NotSigned)), "{answer:?}: {result:?}");
     }
@@ -74,7 +74,7 @@ async fn a_contract_counts_on_the_chain_of_the_message_alone() {
     let bench = bench(&[(1, &there), (10, &elsewhere)]);
     let refused = verify(&bench, CONTRACT, 10, "0xabcdef").await;
     assert!(matches!(refused, Err(SignInFault::NotSigned)), "{refused:?}");
-    assert!(there.asked().is_empty());
+    assert!(there.take_requests().is_empty());
     verify(&bench, CONTRACT, 1, "0xabcdef").await.unwrap();
 }
 
@@ -86,7 +86,7 @@ async fn a_chain_that_is_another_one_is_not_believed() {
     assert!(calls(&chain).is_empty());
 }
 
-/// A signature of a contract that is not there yet: ERC-6492.
+/// A signature of an undeployed contract (ERC-6492).
 fn wrapped(factory: Address, call: &[u8], signature: &[u8]) -> Vec<u8> {
     type Wrapped = (sol_data::Address, sol_data::Bytes, sol_data::Bytes);
     let (call, signature) = (call.to_vec(), signature.to_vec());
@@ -104,7 +104,7 @@ async fn a_contract_that_is_not_there_yet_is_made_for_the_question() {
     let [call] = calls(&good).try_into().unwrap();
     let data = call["params"][0]["data"].as_str().unwrap();
     assert!(data.contains("fb6916095ca1df60bb79ce92ce3ea74c37c5d359") && data.contains("fac7"), "{data}");
-    // A factory that refuses makes no contract, and what is not there says nothing.
+    // If the factory reverts, there is no contract, and calling it returns nothing.
     let bad = chain(1, || result("0x")).await;
     let refused = verify(&bench(&[(1, &bad)]), CONTRACT, 1, &signature).await;
     assert!(matches!(refused, Err(SignInFault::NotSigned)), "{refused:?}");
@@ -120,7 +120,7 @@ async fn what_can_be_no_signature_is_not_asked_about() {
         let result = verify(&bench, CONTRACT, 1, &hex::encode_prefixed(&signature)).await;
         assert!(matches!(result, Err(SignInFault::NotSigned)), "{} bytes: {result:?}", signature.len());
     }
-    assert!(chain.asked().is_empty());
+    assert!(chain.take_requests().is_empty());
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn a_contract_signs_in_on_the_chain_of_its_roles_and_a_key_on_any() {
         "{elsewhere:?}"
     );
     verify(&bench, CONTRACT, 10, "0xabcdef").await.unwrap();
-    let begun = bench.begin().await;
-    let signed = bench.sign(&begun, &crate::tests::key(1));
-    bench.auth.verify(&signed, Some(&begun.browser), bench.now).await.unwrap();
+    let started = bench.begin().await;
+    let signed = bench.sign(&started, &crate::tests::key(1));
+    bench.auth.verify(&signed, Some(&started.browser), bench.now).await.unwrap();
 }

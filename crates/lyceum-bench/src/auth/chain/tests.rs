@@ -1,4 +1,4 @@
-//! Tests of the chain that answers at once.
+//! The fake chain.
 
 use std::thread;
 use std::time::Duration;
@@ -29,10 +29,10 @@ fn time_in_which_two_are_answered_counts_once() {
     busy.begin();
     thread::sleep(Duration::from_millis(2));
     busy.end();
-    assert_eq!(busy.whole, Duration::ZERO);
+    assert_eq!(busy.total, Duration::ZERO);
     busy.end();
-    let whole = busy.whole;
-    assert!(whole >= Duration::from_millis(2));
+    let total = busy.total;
+    assert!(total >= Duration::from_millis(2));
     thread::sleep(Duration::from_millis(2));
-    assert_eq!((busy.whole, busy.requests), (whole, 2));
+    assert_eq!((busy.total, busy.requests), (total, 2));
 }

@@ -1,4 +1,4 @@
-//! Tests of reading answers.
+//! Parsing responses.
 
 use super::between;
 

@@ -1,4 +1,4 @@
-//! Tests of finding the answer in an event stream.
+//! Parsing an event stream.
 
 use super::last_event;
 

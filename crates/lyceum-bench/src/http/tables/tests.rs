@@ -1,4 +1,4 @@
-//! Tests of the table.
+//! The table.
 
 use std::time::Duration;
 

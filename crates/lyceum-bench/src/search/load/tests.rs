@@ -1,4 +1,4 @@
-//! Tests of reading what wrk says.
+//! Parsing the output of wrk.
 
 use super::{Times, parse, script};
 

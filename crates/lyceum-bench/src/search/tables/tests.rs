@@ -1,11 +1,11 @@
-//! Tests of the tables.
+//! The tables.
 
 use serde_json::json;
 
 use super::Results;
 use crate::search::fresh::FreshnessTimes;
 
-fn found() -> Results {
+fn results() -> Results {
     let mean = |mean: f64| json!({ "mean": mean, "noise": 0.03 });
     let stage = |mode: &str, ndcg: f64| {
         let latency = json!({ "p50": 5.0, "p95": 9.0, "p99": 12.0 });
@@ -35,7 +35,7 @@ fn found() -> Results {
 
 #[test]
 fn goals_that_are_missed_are_named() {
-    let text = found().report().to_string();
+    let text = results().report().to_string();
     assert!(
         text.contains("| cosqa-dev | hybrid | 0.820 ± 0.030 | 0.500 | 0.900 | 0.600 | 5.0 | 9.0 |"),
         "{text}"
@@ -49,7 +49,7 @@ fn goals_that_are_missed_are_named() {
 
 #[test]
 fn what_could_not_be_measured_is_named() {
-    let mut found = Results::default();
-    found.take("served", Err::<(), _>(anyhow::anyhow!("no server")), |_, ()| {});
-    assert_eq!(found.problems, ["served: no server"]);
+    let mut results = Results::default();
+    results.record("served", Err::<(), _>(anyhow::anyhow!("no server")), |_, ()| {});
+    assert_eq!(results.problems, ["served: no server"]);
 }

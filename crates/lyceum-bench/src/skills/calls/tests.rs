@@ -1,4 +1,4 @@
-//! Tests of reading the log.
+//! Parsing the log.
 
 use super::duration;
 

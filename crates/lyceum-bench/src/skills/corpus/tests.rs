@@ -1,8 +1,8 @@
-//! Tests of the made-up skills.
+//! The generated corpus.
 
 use std::fs;
 
-use super::{Corpus, files_below, found_by};
+use super::{Corpus, count_files, with_keyword};
 use lyceum_harness::scratch::Scratch;
 
 #[test]
@@ -13,13 +13,13 @@ fn the_same_files_are_written_in_every_run() {
     assert_eq!((one.skills, one.packs.len()), (120, 3));
     assert_eq!(one.tasks(50), other.tasks(50));
     assert_eq!(fs::read(&one.document).unwrap(), fs::read(&other.document).unwrap());
-    assert_eq!(files_below(&one.root).unwrap(), 60 + 2 * 6 + 3 * 60);
+    assert_eq!(count_files(&one.root).unwrap(), 60 + 2 * 6 + 3 * 60);
 }
 
 #[test]
 fn an_edit_replaces_the_edit_before() {
-    let first = found_by("first", "---\nkeywords: [one, two]\n---\n").unwrap();
+    let first = with_keyword("first", "---\nkeywords: [one, two]\n---\n").unwrap();
     assert_eq!(first, "---\nkeywords: [first]\n---\n");
-    assert_eq!(found_by("second", &first).unwrap(), "---\nkeywords: [second]\n---\n");
-    assert!(found_by("first", "no frontmatter").is_none());
+    assert_eq!(with_keyword("second", &first).unwrap(), "---\nkeywords: [second]\n---\n");
+    assert!(with_keyword("first", "no frontmatter").is_none());
 }

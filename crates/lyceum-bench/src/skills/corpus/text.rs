@@ -1,8 +1,8 @@
-//! What stands in the files: frontmatter, and text of one to six kilobytes.
+//! Content of the files: frontmatter, and one to six kilobytes of text.
 
-use super::words::{Dice, Words};
+use super::words::{Random, Words};
 
-/// Whether a document has files of its own.
+/// Whether a document has files.
 #[derive(Clone, Copy)]
 pub(super) enum Files {
     Some,
@@ -10,11 +10,12 @@ pub(super) enum Files {
 }
 
 /// A document, and its keywords.
-pub(super) fn document(words: &Words, dice: &mut Dice, files: Files) -> (String, Vec<String>) {
-    // One that is rare, one of two words, and some that many skills share.
-    let mut keywords = vec![words.any(dice).to_owned(), format!("{} {}", words.any(dice), words.any(dice))];
-    for _ in 0..dice.between(2, 5) {
-        let word = words.common(dice).to_owned();
+pub(super) fn document(words: &Words, random: &mut Random, files: Files) -> (String, Vec<String>) {
+    // A rare keyword, one of two words, and some common ones.
+    let mut keywords =
+        vec![words.any(random).to_owned(), format!("{} {}", words.any(random), words.any(random))];
+    for _ in 0..random.between(2, 5) {
+        let word = words.common(random).to_owned();
         if !keywords.contains(&word) {
             keywords.push(word);
         }
@@ -27,66 +28,70 @@ pub(super) fn document(words: &Words, dice: &mut Dice, files: Files) -> (String,
         }
         Files::None => "",
     };
-    let (priority, listed, body) = (dice.below(10), keywords.join(", "), prose(words, dice));
+    let (priority, listed, body) = (random.below(10), keywords.join(", "), prose(words, random));
     let text = format!(
         "---\nkeywords: [{listed}]\ndescription: {}\npriority: {priority}\n{declared}---\n\n{body}",
-        sentences(words, dice, 80)
+        sentences(words, random, 80)
     );
     (text, keywords)
 }
 
-/// A `SKILL.md`, and the words it can be found by: those of its name.
-pub(super) fn standard_skill(name: &str, words: &Words, dice: &mut Dice) -> (String, Vec<String>) {
+/// A `SKILL.md`, and its keywords, the words of its name.
+pub(super) fn standard_skill(name: &str, words: &Words, random: &mut Random) -> (String, Vec<String>) {
     let keywords: Vec<String> = name.split('-').map(str::to_owned).collect();
     let text = format!(
         "---\nname: {name}\ndescription: \"{} Use when the user asks for {} or {}.\"\nlicense: Apache-2.0\n\
          allowed-tools: Read Grep Bash(python:*)\nmetadata:\n  author: {}\n  version: \"1.{}\"\n---\n\n{}",
-        sentences(words, dice, 120),
-        words.any(dice),
-        words.common(dice),
-        words.any(dice),
-        dice.below(20),
-        prose(words, dice),
+        sentences(words, random, 120),
+        words.any(random),
+        words.common(random),
+        words.any(random),
+        random.below(20),
+        prose(words, random),
     );
     (text, keywords)
 }
 
 /// A script.
-pub(super) fn script(words: &Words, dice: &mut Dice) -> String {
+pub(super) fn script(words: &Words, random: &mut Random) -> String {
     let mut text = "#!/usr/bin/env python3\nimport sys\n\n".to_owned();
-    for _ in 0..dice.between(10, 40) {
+    for _ in 0..random.between(10, 40) {
         text.push_str(&format!(
             "{} = {} # {}\n",
-            words.any(dice),
-            dice.below(1000),
-            sentences(words, dice, 30)
+            words.any(random),
+            random.below(1000),
+            sentences(words, random, 30)
         ));
     }
     text
 }
 
 /// Headings, paragraphs, lists and code: one to six kilobytes.
-pub(super) fn prose(words: &Words, dice: &mut Dice) -> String {
-    let length = dice.between(1024, 6 * 1024);
-    let mut text = format!("# {}\n\n", words.any(dice));
+pub(super) fn prose(words: &Words, random: &mut Random) -> String {
+    let length = random.between(1024, 6 * 1024);
+    let mut text = format!("# {}\n\n", words.any(random));
     while text.len() < length {
-        let part = match dice.below(4) {
-            0 => format!("## {} {}\n\n", words.common(dice), words.any(dice)),
-            1 => (0..dice.between(2, 6)).map(|_| format!("- {}\n", sentences(words, dice, 60))).collect(),
-            2 => format!("\n```ts\nconst {} = \"{}\";\n```\n\n", words.any(dice), sentences(words, dice, 40)),
-            _ => format!("{}\n\n", sentences(words, dice, 300)),
+        let part = match random.below(4) {
+            0 => format!("## {} {}\n\n", words.common(random), words.any(random)),
+            1 => (0..random.between(2, 6)).map(|_| format!("- {}\n", sentences(words, random, 60))).collect(),
+            2 => format!(
+                "\n```ts\nconst {} = \"{}\";\n```\n\n",
+                words.any(random),
+                sentences(words, random, 40)
+            ),
+            _ => format!("{}\n\n", sentences(words, random, 300)),
         };
         text.push_str(&part);
     }
     text
 }
 
-/// Sentences of about so many characters in all.
-pub(super) fn sentences(words: &Words, dice: &mut Dice, length: usize) -> String {
+/// Sentences of about `length` characters in total.
+pub(super) fn sentences(words: &Words, random: &mut Random, length: usize) -> String {
     let mut text = String::new();
     while text.len() < length {
-        let count = dice.between(4, 14);
-        let sentence: Vec<&str> = (0..count).map(|_| words.common(dice)).collect();
+        let count = random.between(4, 14);
+        let sentence: Vec<&str> = (0..count).map(|_| words.common(random)).collect();
         text.push_str(if text.is_empty() { "Write " } else { " Then " });
         text.push_str(&sentence.join(" "));
         text.push('.');

@@ -1,11 +1,11 @@
-//! Made-up words and chance, the same on every machine.
+//! Generated words and deterministic random numbers.
 
 use std::collections::BTreeSet;
 
-/// Gives numbers that look random and are the same in every run (SplitMix64).
-pub(in crate::skills) struct Dice(u64);
+/// Deterministic random numbers (SplitMix64).
+pub(in crate::skills) struct Random(u64);
 
-/// Every word that keywords and texts are made of; common ones first.
+/// The vocabulary; common words first.
 pub(in crate::skills) struct Words(Vec<String>);
 
 const SYLLABLES: [&str; 40] = [
@@ -14,12 +14,12 @@ const SYLLABLES: [&str; 40] = [
     "ta", "tem", "to", "tri", "va", "ver", "zo",
 ];
 
-impl Dice {
+impl Random {
     pub(in crate::skills) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number from 0 on and below that one.
+    /// A number from 0 up to but excluding `end`.
     pub(in crate::skills) fn below(&mut self, end: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -28,25 +28,25 @@ impl Dice {
         usize::try_from(number).unwrap_or_default() % end.max(1)
     }
 
-    /// A number in that range, both ends included.
-    pub(in crate::skills) fn between(&mut self, least: usize, most: usize) -> usize {
-        least + self.below(most.saturating_sub(least) + 1)
+    /// A number in an inclusive range.
+    pub(in crate::skills) fn between(&mut self, min: usize, max: usize) -> usize {
+        min + self.below(max.saturating_sub(min) + 1)
     }
 
-    /// One of those.
+    /// A random element.
     pub(in crate::skills) fn one_of<'a, T: AsRef<str>>(&mut self, all: &'a [T]) -> &'a str {
         all.get(self.below(all.len())).map_or("", AsRef::as_ref)
     }
 }
 
 impl Words {
-    /// So many words of two to four syllables.
+    /// Generates words of two to four syllables.
     pub(in crate::skills) fn new(count: usize) -> Self {
-        let mut dice = Dice::new(1);
+        let mut random = Random::new(1);
         let mut known = BTreeSet::new();
         let mut words = Vec::with_capacity(count);
         while words.len() < count {
-            let word: String = (0..dice.between(2, 4)).map(|_| dice.one_of(&SYLLABLES)).collect();
+            let word: String = (0..random.between(2, 4)).map(|_| random.one_of(&SYLLABLES)).collect();
             if word.len() > 3 && known.insert(word.clone()) {
                 words.push(word);
             }
@@ -54,15 +54,15 @@ impl Words {
         Self(words)
     }
 
-    /// A word; the first ones far more often than the last, as in what people write.
-    pub(in crate::skills) fn common(&self, dice: &mut Dice) -> &str {
-        let reach = dice.between(1, self.0.len());
-        let reach = dice.between(1, reach);
-        self.0.get(dice.below(reach)).map_or("", String::as_str)
+    /// A word; the first ones are far more frequent, as in natural text.
+    pub(in crate::skills) fn common(&self, random: &mut Random) -> &str {
+        let reach = random.between(1, self.0.len());
+        let reach = random.between(1, reach);
+        self.0.get(random.below(reach)).map_or("", String::as_str)
     }
 
-    /// Any word, each as often as the other.
-    pub(in crate::skills) fn any(&self, dice: &mut Dice) -> &str {
-        dice.one_of(&self.0)
+    /// A word, uniformly distributed.
+    pub(in crate::skills) fn any(&self, random: &mut Random) -> &str {
+        random.one_of(&self.0)
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the table.
+//! The tables.
 
 use super::super::calls::Times;
 use super::{Results, precise, report};
@@ -6,7 +6,7 @@ use crate::skills::rival::{ListTimes, SideBySide};
 
 #[test]
 fn a_goal_is_reached_or_missed() {
-    let found = Results {
+    let results = Results {
         cold: vec![900.0, 1000.0, 1100.0],
         cold_without_skills: vec![20.0],
         watched: vec![170.0],
@@ -15,13 +15,13 @@ fn a_goal_is_reached_or_missed() {
         resident_kib: 100 * 1024,
         ..Results::default()
     };
-    let shown = report(&found).to_string();
+    let shown = report(&results).to_string();
     for line in [
         "| start until 5000 skills are served | 1000 | 1100 |  |",
         "| of which reading and indexing them | 980 | 1080 | < 1500 ✓ |",
-        "| one edit until it is served, by watching | 170 | 170 |  |",
-        "| of which the rebuild: all but the 50 ms of quiet that end a burst of edits | 120 | 120 | < 100 ✗ MISSED |",
-        "| one edit, then `refresh_skills`, which looks at every file again | 120 | 120 |  |",
+        "| one edit until it is served, by file watch | 170 | 170 |  |",
+        "| of which the rebuild: without the 50 ms of debounce | 120 | 120 | < 100 ✗ MISSED |",
+        "| one edit, then `refresh_skills`, which scans every file | 120 | 120 |  |",
         "| `get_skill` in the server, by its own log | 0.50 | 3.00 | < 1 ✓ |",
     ] {
         assert!(shown.contains(line), "{shown}");
@@ -35,8 +35,8 @@ fn another_server_is_shown_by_its_ratio() {
         lyceum: vec![ListTimes { ready: 20.0, listed: 25.0 }],
         rival: vec![ListTimes { ready: 1000.0, listed: 1500.0 }],
     };
-    let found = Results { rival: Some(both), ..Results::default() };
-    let shown = report(&found).to_string();
+    let results = Results { rival: Some(both), ..Results::default() };
+    let shown = report(&results).to_string();
     assert!(shown.contains("| until `server/discover` is answered | 20.0 | 1000 | 50.0 |"), "{shown}");
 }
 

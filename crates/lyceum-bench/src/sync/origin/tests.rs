@@ -1,4 +1,4 @@
-//! Tests of the repository on a bundle made here.
+//! The repository, with a generated bundle.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn bundle(scratch: &Scratch) -> PathBuf {
     }
     fs::write(folder.join("notes.txt"), "text").unwrap();
     fs::write(folder.join("md"), "text").unwrap();
-    let run = |words: &[&str]| process::output(git(&folder).args(words), &outputs, GIT_TIMEOUT).unwrap();
+    let run = |args: &[&str]| process::output(git(&folder).args(args), &outputs, GIT_TIMEOUT).unwrap();
     run(&["init", "--quiet"]);
     run(&["add", "."]);
     run(&["commit", "--quiet", "--message", "All"]);

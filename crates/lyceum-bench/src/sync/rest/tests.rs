@@ -1,4 +1,4 @@
-//! Tests of choosing what to ask for.
+//! Choosing a document.
 
 use serde_json::{Value, json};
 

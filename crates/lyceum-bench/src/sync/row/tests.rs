@@ -1,4 +1,4 @@
-//! Tests of figures and goals.
+//! Rows.
 
 use super::{of_lost, of_memory, of_times};
 use crate::report::{Row, Table};

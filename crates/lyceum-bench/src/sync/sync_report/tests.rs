@@ -1,4 +1,4 @@
-//! Tests of reading the report.
+//! Parsing the report.
 
 use super::{Files, SyncReport, parse};
 
@@ -26,6 +26,6 @@ fn what_is_no_report_is_not_taken_for_one() {
     check("", None);
     check("kb at 0ca8472, in 981 ms\n", None);
     check(&format!("kb at 0ca8472\n{LAST}"), None);
-    // The sum is not what the parts are.
+    // The total differs from the sum.
     check("kb at 0, in 1 ms\n3 files: 1 published, 0 drafts, 1 unpublished, 0 skipped, 0 failed\n", None);
 }

@@ -1,4 +1,4 @@
-//! What is suggested and what is completed.
+//! Suggestions and completions.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Lists and filters.
+//! Sorting and filters of the catalog.
 
 use serde_json::json;
 

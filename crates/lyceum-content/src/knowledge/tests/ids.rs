@@ -1,4 +1,4 @@
-//! Which document gets which id.
+//! Assignment of ids.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use lyceum_model::RelPath;
 
 use crate::knowledge::{MAX_ID_BYTES, assign};
 
-/// The ids of paths that all are of one type, in the order of the paths given.
+/// Assigns ids to paths of one type, in the given order.
 fn ids(paths: &[&str]) -> Vec<String> {
     let parsed: Vec<RelPath> = paths.iter().map(|path| RelPath::parse(path).unwrap()).collect();
     let assigned = assign(parsed.iter().map(|path| (path, "file")));
@@ -49,7 +49,7 @@ fn of_two_with_one_name_the_first_path_keeps_it() {
     let found = ids(&["b/index.md", "a/index.md", "a/Index.md"]);
     assert_eq!(found[2], "index");
     assert!(found[0].starts_with("index-") && found[1].starts_with("index-") && found[0] != found[1]);
-    // Whatever else is there, a path has the same hash.
+    // The hash of a path does not depend on other paths.
     assert_eq!(ids(&["b/index.md", "0/index.md"])[0], found[0]);
 }
 

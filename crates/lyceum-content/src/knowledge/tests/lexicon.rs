@@ -1,4 +1,4 @@
-//! Terms, however they are written.
+//! Lookup and search of terms.
 
 use serde_json::json;
 

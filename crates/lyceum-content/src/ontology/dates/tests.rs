@@ -1,8 +1,8 @@
-//! Dates as they stand in frontmatter.
+//! Dates in frontmatter.
 
 use super::{moment, standard_form};
 
-/// What `new Date` takes, and its standard form.
+/// Notations that JavaScript's `new Date` accepts, with their ISO 8601 form.
 #[test]
 fn dates_as_people_write_them_have_a_standard_form() {
     for (written, standard) in [

@@ -1,8 +1,8 @@
-//! Paths, parents, inheritance and files, as the tables and diagrams of the document show them.
+//! Paths, parents, inheritance and files, as in the tables and diagrams of the specification.
 
 use super::{super::Inherited, document, findings, index, path};
 
-/// The repository that the document's examples are about.
+/// The example repository of the specification.
 fn example() -> Vec<(&'static str, String)> {
     let with = |keywords: &str, files: &[&str], body: &str| {
         let assets: String = files
@@ -181,8 +181,8 @@ fn a_folder_without_a_skill_of_its_own_can_be_browsed() {
 #[test]
 fn a_tree_that_is_too_large_keeps_what_is_nearest_to_the_top() {
     let index = example_index();
-    let cut = |most| {
-        let node = index.tree().page(0, most);
+    let cut = |max_nodes| {
+        let node = index.tree().page(0, max_nodes);
         let names: Vec<String> = node.children.iter().map(|child| child.path.clone()).collect();
         (names, node.omitted, node.children.last().and_then(|child| child.omitted))
     };
@@ -192,7 +192,7 @@ fn a_tree_that_is_too_large_keeps_what_is_nearest_to_the_top() {
     assert_eq!(cut(1), (vec![], Some(4), None));
 }
 
-/// Every skill can be reached, however many there are: by a path, and page by page.
+/// Every skill is reachable, however many there are: by path, and page by page.
 #[test]
 fn what_a_large_tree_leaves_out_can_be_seen_with_the_call_that_it_names() {
     let files: Vec<String> = (10..35).map(|at| format!("s{at}.md")).collect();

@@ -1,4 +1,4 @@
-//! Frontmatter: rules, defaults, and what happens to files that break them.
+//! Frontmatter of skills: validation, defaults and findings.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ fn a_file_that_breaks_the_rules_is_skipped_and_the_others_are_not() {
     check_skipped("---\nkeywords: [a]\ndescription: \"\"\n---\n", "description: is missing");
     check_skipped("---\nkeywords: [a]\ndescription: 5\n---\n", "description: is missing");
     check_skipped("---js\nkeywords: [a]\n---\n", "not YAML");
-    check_skipped("---\nkeywords: [a\n---\n", "not YAML that can be read");
+    check_skipped("---\nkeywords: [a\n---\n", "can't be parsed as YAML");
     check_skipped("---\nkeywords: [a]\nkeywords: [b]\ndescription: d\n---\n", "duplicate");
 }
 
@@ -33,7 +33,7 @@ fn a_file_that_is_not_text_is_skipped() {
     let candidate = super::Candidate { file: path("a.md"), shape: super::super::Shape::Document };
     let (draft, findings) = super::read(&candidate, b"---\nkeywords: [\xff]\n---\n");
     assert!(draft.is_none());
-    assert_eq!(findings[0].message, "it is not UTF-8 text; save it as such");
+    assert_eq!(findings[0].message, "it is not UTF-8 text; save it as UTF-8");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Tokens, scores and ambiguity, as the tables of the document show them.
+//! Tokens, scores and ambiguity, as in the tables of the specification.
 
 use super::{
     super::{Match, MatchSettings, tokens::tokenize},
@@ -85,7 +85,7 @@ fn check_score(context: &str, keywords: &str, priority: f64, expected: f64, matc
     let score = match index.query(context).outcome(&settings) {
         Match::One(hit) => hit.score,
         Match::Nothing => 0.0,
-        Match::Ambiguous(_) => panic!("there is one skill only"),
+        Match::Ambiguous(_) => panic!("there is only one skill"),
     };
     assert!((score - expected).abs() < 1e-12, "{context:?} against {keywords:?}: {score}");
     assert_eq!(index.query(context).matched(&index.get("a").unwrap().keywords), matched);
@@ -164,7 +164,7 @@ fn an_empty_folder_matches_nothing() {
     assert_eq!(index(&[]).query("anything").outcome(&MatchSettings::default()), Match::Nothing);
 }
 
-/// The rule as the document writes it, one by one, against the vocabulary that is searched at once.
+/// Compares the vocabulary search with a naive implementation of the specified rule.
 #[test]
 fn the_vocabulary_finds_what_the_plain_rule_finds() {
     let keywords = [
@@ -192,7 +192,7 @@ fn the_vocabulary_finds_what_the_plain_rule_finds() {
         "server",
         "c",
         "été reactjs auth a-b-c",
-        // Enough words to be searched for all at once.
+        // Enough tokens for the Aho-Corasick path.
         "one two three four five six seven eight nine ten eleven twelve thirteen act unit oauth21 go ser fourteen sixteen",
     ];
     for context in contexts {

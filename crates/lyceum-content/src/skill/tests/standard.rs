@@ -41,8 +41,8 @@ fn it_is_found_by_the_words_of_its_name_and_description() {
 #[track_caller]
 fn check(folder: &str, frontmatter: &str, fault: &str) {
     let index = index(&[(&format!("{folder}/SKILL.md"), &format!("---\n{frontmatter}\n---\nbody"))]);
-    let told = findings(&index);
-    assert!(told.iter().any(|finding| finding.contains(fault)), "{frontmatter:?}: {told:?}");
+    let messages = findings(&index);
+    assert!(messages.iter().any(|finding| finding.contains(fault)), "{frontmatter:?}: {messages:?}");
     if let Some(skill) = index.get(folder) {
         let standard = skill.standard.as_ref().unwrap();
         assert!(!standard.faults.is_empty() || !standard.remarks.is_empty(), "{frontmatter:?}");
@@ -50,7 +50,7 @@ fn check(folder: &str, frontmatter: &str, fault: &str) {
 }
 
 #[test]
-fn what_breaks_the_standard_is_told_with_the_reason() {
+fn what_breaks_the_standard_is_messages_with_the_reason() {
     check("pdf", "description: d", "name: is missing");
     check("pdf", "name: PDF\ndescription: d", "name: \"PDF\" is not 1 to 64");
     check("pdf", "name: a--b\ndescription: d", "name: \"a--b\"");
@@ -72,7 +72,7 @@ fn what_breaks_the_standard_is_told_with_the_reason() {
     check(
         "pdf",
         "name: pdf\ndescription: d\nmetadata: { version: 1.0 }",
-        "metadata: is not a list of names with text",
+        "metadata: is not a mapping of strings",
     );
     check("pdf", "name: pdf\ndescription: d\nallowed-tools: [Bash]", "allowed-tools: is not text");
 }

@@ -29,7 +29,7 @@ fn ending_a_child_ends_its_grandchildren() {
     };
     drop(child);
     let stat = || std::fs::read_to_string(format!("/proc/{grandchild}/stat")).unwrap_or_default();
-    // A killed orphan may stay listed as a zombie until its new parent looks.
+    // A killed orphan may stay listed as a zombie until its new parent reaps it.
     while !stat().is_empty() && !stat().contains(") Z ") {
         assert!(Instant::now() < until, "the grandchild is still there");
         std::thread::yield_now();

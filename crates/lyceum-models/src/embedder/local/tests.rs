@@ -1,4 +1,4 @@
-//! The real model, and models that are not what they seem.
+//! The real default model, and broken models.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -25,8 +25,8 @@ fn dot(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(x, y)| x * y).sum()
 }
 
-/// How alike the pairs of these texts are.
-async fn likeness(folder: &Path) -> [f32; 3] {
+/// Cosines of the three pairs of texts.
+async fn cosines(folder: &Path) -> [f32; 3] {
     let embedder = LocalEmbedder::open(folder, 2).unwrap();
     let all = texts(&[
         "How do I lend a tool?",
@@ -38,18 +38,18 @@ async fn likeness(folder: &Path) -> [f32; 3] {
 }
 
 #[track_caller]
-fn check_near(found: [f32; 3], within: f32) {
-    // By a model written in NumPy over the same weights.
+fn check_near(found: [f32; 3], tolerance: f32) {
+    // Reference values of a NumPy implementation with the same weights.
     let expected = [0.5305, 0.1228, 0.0542];
     for (found, expected) in found.into_iter().zip(expected) {
-        assert!((found - expected).abs() < within, "{found} is not {expected}");
+        assert!((found - expected).abs() < tolerance, "got {found}, expected {expected}");
     }
 }
 
 #[tokio::test]
 async fn the_vectors_are_those_that_the_model_was_published_with() {
-    check_near(likeness(&float_model_folder()).await, 0.005);
-    check_near(likeness(&model_folder()).await, 0.03);
+    check_near(cosines(&float_model_folder()).await, 0.005);
+    check_near(cosines(&model_folder()).await, 0.03);
 }
 
 #[tokio::test]
@@ -85,63 +85,63 @@ async fn a_question_does_not_wait_for_passages() {
         let long = vec!["a long passage about many things ".repeat(60); 200];
         tokio::spawn(async move { embedder.embed(Purpose::Passage, &long).await })
     };
-    // Turns are given in order, so the batch has begun when this one's comes near; it need not be waited for.
+    // Tasks run in order, so the batch has started by now; no need to wait for it.
     tokio::task::yield_now().await;
     embedder.embed(Purpose::Query, &texts(&["a question"])).await.unwrap();
-    assert!(!passages.is_finished(), "the question waited for 200 passages");
+    assert!(!passages.is_finished(), "the query waited for 200 passages");
     passages.abort();
 }
 
-/// What is said of a small model after something was done to its folder.
-fn fault(harm: impl Fn(&Path)) -> EmbedError {
+/// The error of opening a small model after its folder was modified.
+fn error_after(modify: impl Fn(&Path)) -> EmbedError {
     let folder = TempDir::new().unwrap();
-    write_model(folder.path(), Kind::Bert, Variant::Int8, Task::Tokens);
+    write_model(folder.path(), Kind::Bert, Variant::Int8, Task::TokenVectors);
     LocalEmbedder::open(folder.path(), 1).unwrap();
-    harm(folder.path());
+    modify(folder.path());
     LocalEmbedder::open(folder.path(), 1).unwrap_err()
 }
 
 #[track_caller]
-fn check_fault(harm: impl Fn(&Path), expected: &str) {
-    let fault = fault(harm).to_string();
-    assert!(fault.contains(expected), "{fault:?} does not say {expected:?}");
+fn check_error(modify: impl Fn(&Path), expected: &str) {
+    let error = error_after(modify).to_string();
+    assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
 }
 
 #[test]
 fn a_model_that_is_not_whole_is_refused() {
-    let cut = |folder: &Path, part: f64| {
+    let truncate = |folder: &Path, part: f64| {
         let bytes = fs::read(folder.join("model.onnx")).unwrap();
         fs::write(folder.join("model.onnx"), &bytes[..(bytes.len() as f64 * part) as usize]).unwrap();
     };
     for part in [0.0, 0.01, 0.3, 0.5, 0.9, 0.999] {
-        check_fault(|folder| cut(folder, part), "the model can't be used: model.onnx can't be used");
+        check_error(|folder| truncate(folder, part), "the model can't be used: model.onnx can't be used");
     }
 }
 
 #[test]
 fn a_file_of_another_kind_is_refused() {
-    check_fault(
+    check_error(
         |folder| fs::write(folder.join("model.onnx"), "<html>404</html>").unwrap(),
         "model.onnx can't be used",
     );
-    check_fault(
+    check_error(
         |folder| fs::write(folder.join("tokenizer.json"), "{}").unwrap(),
         "tokenizer.json can't be used",
     );
-    check_fault(
+    check_error(
         |folder| write_model(folder, Kind::Bert, Variant::Fp32, Task::Relevance),
-        "it gives none of sentence_embedding",
+        "it has none of the outputs sentence_embedding",
     );
 }
 
 #[test]
 fn other_dimensions_than_described_are_refused() {
-    let fault = fault(|folder| {
+    let error = error_after(|folder| {
         let config = fs::read_to_string(folder.join("config.json")).unwrap();
         fs::write(folder.join("config.json"), config.replace("\"hidden_size\":32", "\"hidden_size\":64"))
             .unwrap();
     });
-    assert!(matches!(fault, EmbedError::WrongDimensions { expected: 64, got: 32 }), "{fault}");
+    assert!(matches!(error, EmbedError::WrongDimensions { expected: 64, got: 32 }), "{error}");
 }
 
 #[test]
@@ -156,6 +156,6 @@ fn a_prepared_model_that_was_changed_is_refused() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&model, bytes).unwrap();
-    let fault = LocalEmbedder::open(folder.path(), 1).unwrap_err().to_string();
-    assert!(fault.contains("model.onnx is damaged") && fault.contains("lyceum model pull"), "{fault}");
+    let error = LocalEmbedder::open(folder.path(), 1).unwrap_err().to_string();
+    assert!(error.contains("model.onnx is corrupt") && error.contains("lyceum model pull"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Endpoints as their documentation describes them, with a tiny model.
+//! Fake endpoints, following the APIs' documentation, with a tiny model.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::endpoint::peer::{KEY, ReceivedRequest, Reply};
 
-/// How long vectors are.
+/// Dimensions of the vectors.
 pub(super) const DIMENSIONS: usize = 6;
 
-/// How many texts the TEI peer takes at once.
+/// Maximum batch size of the fake TEI server.
 pub(super) const TEI_BATCH: usize = 32;
 
-/// A peer of this kind.
-pub(super) fn honest(kind: &str) -> fn(&ReceivedRequest) -> Reply {
+/// The handler of this kind of endpoint.
+pub(super) fn valid_reply(kind: &str) -> fn(&ReceivedRequest) -> Reply {
     match kind {
         "openai" => openai,
         "ollama" => ollama,
@@ -22,11 +22,11 @@ pub(super) fn honest(kind: &str) -> fn(&ReceivedRequest) -> Reply {
     }
 }
 
-/// Vectors as they are on the wire of this kind.
+/// The response body of this kind of endpoint.
 pub(super) fn wire(kind: &str, vectors: &[Vec<f32>]) -> Value {
     match kind {
         "openai" => {
-            // The last one first, as an endpoint is free to do.
+            // In reverse order, which the API allows.
             let numbered = vectors.iter().enumerate().rev();
             let data: Vec<Value> = numbered
                 .map(|(index, vector)| json!({ "object": "embedding", "index": index, "embedding": vector }))
@@ -43,7 +43,7 @@ pub(super) fn wire(kind: &str, vectors: &[Vec<f32>]) -> Value {
     }
 }
 
-/// The vector of a text, not of length one.
+/// The vector of a text, not normalized.
 pub(super) fn vector(text: &str) -> Vec<f32> {
     let number = |place: usize| {
         let mut hasher = DefaultHasher::new();
@@ -53,7 +53,7 @@ pub(super) fn vector(text: &str) -> Vec<f32> {
     (0..DIMENSIONS).map(number).collect()
 }
 
-/// The vector of a text as it should come out.
+/// The expected unit vector of a text.
 pub(super) fn unit(text: &str) -> Vec<f32> {
     let vector = vector(text);
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
@@ -69,14 +69,14 @@ pub(super) fn assert_near(kind: &str, got: &[Vec<f32>], expected: &[Vec<f32>]) {
     }
 }
 
-/// The texts of a request, whatever it calls them.
-pub(super) fn texts_of(expected: &ReceivedRequest) -> Vec<String> {
-    let field = ["input", "inputs", "text"].into_iter().find_map(|name| expected.body.get(name));
+/// The texts of a request of any API.
+pub(super) fn texts_of(request: &ReceivedRequest) -> Vec<String> {
+    let field = ["input", "inputs", "text"].into_iter().find_map(|name| request.body.get(name));
     serde_json::from_value(field.cloned().unwrap_or_default()).unwrap_or_default()
 }
 
-fn embedded(kind: &str, expected: &ReceivedRequest) -> Reply {
-    let vectors: Vec<Vec<f32>> = texts_of(expected).iter().map(|text| vector(text)).collect();
+fn embedded(kind: &str, request: &ReceivedRequest) -> Reply {
+    let vectors: Vec<Vec<f32>> = texts_of(request).iter().map(|text| vector(text)).collect();
     Reply::Json(wire(kind, &vectors))
 }
 
@@ -84,38 +84,38 @@ fn refused(status: u16, message: &str) -> Reply {
     Reply::Status(status, Vec::new(), json!({ "error": message }).to_string())
 }
 
-fn has_key(expected: &ReceivedRequest) -> bool {
-    expected.authorization == format!("Bearer {KEY}")
+fn has_key(request: &ReceivedRequest) -> bool {
+    request.authorization == format!("Bearer {KEY}")
 }
 
-fn openai(expected: &ReceivedRequest) -> Reply {
-    let texts = texts_of(expected);
-    match expected.path.as_str() {
-        "/v1/embeddings" if !has_key(expected) => refused(401, "Incorrect API key provided"),
-        "/v1/embeddings" if expected.body["model"] != "good-model" => refused(404, "no such model"),
-        "/v1/embeddings" if expected.body["encoding_format"] != "float" => refused(400, "no such format"),
+fn openai(request: &ReceivedRequest) -> Reply {
+    let texts = texts_of(request);
+    match request.path.as_str() {
+        "/v1/embeddings" if !has_key(request) => refused(401, "Incorrect API key provided"),
+        "/v1/embeddings" if request.body["model"] != "good-model" => refused(404, "no such model"),
+        "/v1/embeddings" if request.body["encoding_format"] != "float" => refused(400, "no such format"),
         "/v1/embeddings" if texts.is_empty() || texts.contains(&String::new()) => {
             refused(400, "input must not be empty")
         }
-        "/v1/embeddings" => embedded("openai", expected),
+        "/v1/embeddings" => embedded("openai", request),
         _ => refused(404, "Not Found"),
     }
 }
 
-fn ollama(expected: &ReceivedRequest) -> Reply {
-    match expected.path.as_str() {
-        _ if !has_key(expected) => refused(401, "unauthorized"),
-        "/api/embed" if expected.body["model"] != "good-model" => {
+fn ollama(request: &ReceivedRequest) -> Reply {
+    match request.path.as_str() {
+        _ if !has_key(request) => refused(401, "unauthorized"),
+        "/api/embed" if request.body["model"] != "good-model" => {
             refused(404, "model not found, try pulling it")
         }
-        "/api/embed" if expected.body["truncate"] == true => embedded("ollama", expected),
+        "/api/embed" if request.body["truncate"] == true => embedded("ollama", request),
         _ => refused(404, "404 page not found"),
     }
 }
 
-fn tei(expected: &ReceivedRequest) -> Reply {
-    match expected.path.as_str() {
-        _ if !has_key(expected) => refused(401, "Unauthorized"),
+fn tei(request: &ReceivedRequest) -> Reply {
+    match request.path.as_str() {
+        _ if !has_key(request) => refused(401, "Unauthorized"),
         "/info" => Reply::Json(json!({
             "model_id": "BAAI/bge-base-en-v1.5",
             "model_sha": "fca14538",
@@ -127,23 +127,23 @@ fn tei(expected: &ReceivedRequest) -> Reply {
             "max_client_batch_size": TEI_BATCH,
             "version": "1.8.0",
         })),
-        "/embed" if texts_of(expected).len() > TEI_BATCH => {
+        "/embed" if texts_of(request).len() > TEI_BATCH => {
             refused(413, "batch size > maximum allowed batch size")
         }
-        "/embed" => embedded("tei", expected),
+        "/embed" => embedded("tei", request),
         _ => refused(404, ""),
     }
 }
 
-fn workers_ai(expected: &ReceivedRequest) -> Reply {
-    let count = texts_of(expected).len();
-    match expected.path.as_str() {
-        _ if !has_key(expected) => refused(401, "Authentication error"),
+fn workers_ai(request: &ReceivedRequest) -> Reply {
+    let count = texts_of(request).len();
+    match request.path.as_str() {
+        _ if !has_key(request) => refused(401, "Authentication error"),
         "/client/v4/accounts/a1b2/ai/run/@cf/baai/bge-base-en-v1.5" if count > 100 => {
             refused(400, "maxItems")
         }
-        "/client/v4/accounts/a1b2/ai/run/@cf/baai/bge-base-en-v1.5" if expected.body["pooling"] == "cls" => {
-            embedded("workers-ai", expected)
+        "/client/v4/accounts/a1b2/ai/run/@cf/baai/bge-base-en-v1.5" if request.body["pooling"] == "cls" => {
+            embedded("workers-ai", request)
         }
         _ => refused(404, "No route for that URI"),
     }

@@ -1,4 +1,4 @@
-//! What answers mean.
+//! Redaction of error messages.
 
 use lyceum_net::Secret;
 

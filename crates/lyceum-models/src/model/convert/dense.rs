@@ -1,4 +1,4 @@
-//! A product with a matrix of weights, in floats or in 8 bits.
+//! A dense layer in float32 or int8.
 
 use crate::model::{
     ModelError,
@@ -7,11 +7,11 @@ use crate::model::{
     safetensors::Tensors,
 };
 
-/// The largest byte, of weights and of what goes into a product. Where a processor adds two products of bytes within 16
-/// bits, those of 127 still fit: with 255 on one side, processors without such instructions as VNNI would cut sums off.
-pub(super) const LARGEST: f32 = 127.0;
+/// Largest quantized value of weights and activations. CPUs without VNNI add two byte products in 16 bits; with values
+/// up to 127 these sums fit, with 255 on one side they would saturate.
+pub(super) const MAX_QUANTIZED: f32 = 127.0;
 
-/// Weights as a product takes them: a row for each input, a column for each output, and what is added to each.
+/// Weights of a dense layer, a row per input and a column per output, with a bias per output.
 #[derive(Debug)]
 pub(super) struct Dense {
     pub(super) inputs: usize,
@@ -21,7 +21,7 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// Reads `{name}.weight` and `{name}.bias`, which a hub keeps a row for each output.
+    /// Reads `{name}.weight` and `{name}.bias`, stored with a row per output, and transposes them.
     pub(super) fn read(
         tensors: &mut Tensors,
         name: &str,
@@ -30,10 +30,10 @@ impl Dense {
     ) -> Result<Self, ModelError> {
         let rows = tensors.floats(&format!("{name}.weight"), &[outputs, inputs])?.data;
         let bias = tensors.floats(&format!("{name}.bias"), &[outputs])?.data;
-        Ok(Self { inputs, outputs, weights: turned(&rows, inputs), bias })
+        Ok(Self { inputs, outputs, weights: transposed(&rows, inputs), bias })
     }
 
-    /// Writes the product of `x` with the weights, and the sum with the bias.
+    /// Writes `x · weights + bias`.
     pub(super) fn write(
         &self,
         graph: &mut Graph,
@@ -47,60 +47,59 @@ impl Dense {
         }
     }
 
-    /// The same in floats, whatever the rest of the model has.
+    /// Writes the layer in float32, whatever the variant of the model.
     pub(super) fn floats(&self, graph: &mut Graph, name: &str, x: &str) -> String {
         let weights = graph.floats(&format!("{name}.weight"), &[self.inputs, self.outputs], &self.weights);
         let product = graph.node("MatMul", &[x, &weights], &[]);
-        biased(graph, name, &product, &self.bias)
+        add_bias(graph, name, &product, &self.bias)
     }
 
-    /// A token is `least + scale * bytes`, so its product is that of the bytes, scaled, and `least` times the sum of
-    /// each column.
+    /// Writes the layer in int8. An activation is `min + scale * byte`, so the result is the scaled product of the
+    /// bytes plus `min` times the sum of each column.
     fn bytes(&self, graph: &mut Graph, name: &str, x: ProductInput<'_>) -> String {
         let scales = scales(&self.weights, self.outputs);
-        let small: Vec<i8> = self
+        let quantized: Vec<i8> = self
             .weights
             .chunks(self.outputs.max(1))
-            .flat_map(|row| row.iter().zip(&scales).map(|(weight, scale)| small(*weight, *scale)))
+            .flat_map(|row| row.iter().zip(&scales).map(|(weight, scale)| quantize(*weight, *scale)))
             .collect();
-        let sums = column_sums(&small, &scales);
-        let weights = graph.bytes(&format!("{name}.weight"), &[self.inputs, self.outputs], &small);
+        let sums = column_sums(&quantized, &scales);
+        let weights = graph.bytes(&format!("{name}.weight"), &[self.inputs, self.outputs], &quantized);
         let scales = graph.floats(&format!("{name}.scale"), &[self.outputs], &scales);
 
-        let x = Tokens::write(graph, x);
+        let x = QuantizedTokens::write(graph, x);
         let zeros = [Element::Uint8, Element::Int8].map(|element| graph.shared_zero(element));
-        let [of_x, of_weights] = &zeros;
-        let product = graph.node("MatMulInteger", &[&x.bytes, &weights, of_x, of_weights], &[]);
+        let [x_zero, weights_zero] = &zeros;
+        let product = graph.node("MatMulInteger", &[&x.bytes, &weights, x_zero, weights_zero], &[]);
         let product = graph.node("Cast", &[&product], &[Attribute::Int("to", Element::Float as i64)]);
         let product = graph.node("Mul", &[&product, &scales], &[]);
         let product = graph.node("Mul", &[&product, &x.scales], &[]);
-        match x.least {
-            ZeroPoint::Same(least) => {
-                let bias: Vec<f32> =
-                    self.bias.iter().zip(sums).map(|(bias, sum)| bias + least * sum).collect();
-                biased(graph, name, &product, &bias)
+        match x.min {
+            ZeroPoint::Same(min) => {
+                let bias: Vec<f32> = self.bias.iter().zip(sums).map(|(bias, sum)| bias + min * sum).collect();
+                add_bias(graph, name, &product, &bias)
             }
-            ZeroPoint::Each(least) => {
+            ZeroPoint::Each(min) => {
                 let sums = graph.floats(&format!("{name}.sums"), &[1, self.outputs], &sums);
-                let least = graph.node("MatMul", &[&least, &sums], &[]);
-                let least = biased(graph, name, &least, &self.bias);
-                graph.node("Add", &[&product, &least], &[])
+                let min = graph.node("MatMul", &[&min, &sums], &[]);
+                let min = add_bias(graph, name, &min, &self.bias);
+                graph.node("Add", &[&product, &min], &[])
             }
         }
     }
 }
 
-fn biased(graph: &mut Graph, name: &str, x: &str, bias: &[f32]) -> String {
+fn add_bias(graph: &mut Graph, name: &str, x: &str, bias: &[f32]) -> String {
     let bias = graph.floats(&format!("{name}.bias"), &[bias.len()], bias);
     graph.node("Add", &[x, &bias], &[])
 }
 
-/// What goes into a product, by what is known of its numbers.
+/// Input of a dense layer, by what is known of its range.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ProductInput<'a> {
-    /// Any.
+    /// Any range.
     Any(&'a str),
-    /// What `Gelu` gives: none is far below zero.
+    /// Output of `Gelu`, which has a known minimum.
     Gelu(&'a str),
 }
 
@@ -112,56 +111,56 @@ impl ProductInput<'_> {
     }
 }
 
-/// `Gelu` gives nothing below this.
-const LEAST_OF_GELU: f32 = -0.17;
+/// Minimum of `Gelu`.
+const GELU_MIN: f32 = -0.17;
 
-/// Activations in 8 bits, each token with its own range: one with large numbers does not make those of all others
-/// coarse, as one range for a whole text does. The zero point is 0 for all of them, since the runtime (0.27) takes that
-/// of the first few rows for all when it is given one for each.
-struct Tokens {
+/// Activations quantized to 8 bits with a range per token: an outlier token does not reduce the precision of the
+/// others, as one range per text would. The zero point is always 0, because the runtime (rten 0.27) applies the zero
+/// points of the first rows to all rows.
+struct QuantizedTokens {
     bytes: String,
     scales: String,
-    least: ZeroPoint,
+    min: ZeroPoint,
 }
 
-/// What the byte 0 stands for.
+/// The value of byte 0.
 enum ZeroPoint {
-    /// The same in every token.
+    /// The same for every token.
     Same(f32),
-    /// The least of each token.
+    /// The minimum of each token.
     Each(String),
 }
 
-impl Tokens {
+impl QuantizedTokens {
     fn write(graph: &mut Graph, x: ProductInput<'_>) -> Self {
         let last = graph.shared_int("last", -1);
-        let most = graph.node("ReduceMax", &[x.name(), &last], &[]);
-        let (least, of) = match x {
+        let max = graph.node("ReduceMax", &[x.name(), &last], &[]);
+        let (min, zero_point) = match x {
             ProductInput::Any(x) => {
-                let least = graph.node("ReduceMin", &[x, &last], &[]);
-                (least.clone(), ZeroPoint::Each(least))
+                let min = graph.node("ReduceMin", &[x, &last], &[]);
+                (min.clone(), ZeroPoint::Each(min))
             }
             ProductInput::Gelu(_) => {
-                (graph.shared_float("least of gelu", LEAST_OF_GELU), ZeroPoint::Same(LEAST_OF_GELU))
+                (graph.shared_float("least of gelu", GELU_MIN), ZeroPoint::Same(GELU_MIN))
             }
         };
-        let [tiny, steps, half] = [("tiny", 1e-9), ("steps", LARGEST), ("half", 0.5)]
+        let [tiny, steps, half] = [("tiny", 1e-9), ("steps", MAX_QUANTIZED), ("half", 0.5)]
             .map(|(name, value)| graph.shared_float(name, value));
-        let range = graph.node("Sub", &[&most, &least], &[]);
+        let range = graph.node("Sub", &[&max, &min], &[]);
         let range = graph.node("Max", &[&range, &tiny], &[]);
         let scales = graph.node("Div", &[&range, &steps], &[]);
-        let finer = graph.node("Div", &[&steps, &range], &[]);
-        // A half more, so that cutting off is rounding.
-        let shift = graph.node("Mul", &[&least, &finer], &[]);
+        let inverse_scale = graph.node("Div", &[&steps, &range], &[]);
+        // Adding 0.5 makes the truncating cast round.
+        let shift = graph.node("Mul", &[&min, &inverse_scale], &[]);
         let shift = graph.node("Sub", &[&half, &shift], &[]);
-        let bytes = graph.node("Mul", &[x.name(), &finer], &[]);
+        let bytes = graph.node("Mul", &[x.name(), &inverse_scale], &[]);
         let bytes = graph.node("Add", &[&bytes, &shift], &[]);
         let bytes = graph.node("Cast", &[&bytes], &[Attribute::Int("to", Element::Uint8 as i64)]);
-        Self { bytes, scales, least: of }
+        Self { bytes, scales, min: zero_point }
     }
 }
 
-/// What a row of ones would give.
+/// Column sums of the dequantized weights.
 fn column_sums(weights: &[i8], scales: &[f32]) -> Vec<f32> {
     let mut sums = vec![0_i32; scales.len()];
     for row in weights.chunks(scales.len().max(1)) {
@@ -170,23 +169,23 @@ fn column_sums(weights: &[i8], scales: &[f32]) -> Vec<f32> {
     sums.into_iter().zip(scales).map(|(sum, scale)| sum as f32 * scale).collect()
 }
 
-/// Rows as columns.
-fn turned(rows: &[f32], width: usize) -> Vec<f32> {
+/// Transposes a matrix.
+fn transposed(rows: &[f32], width: usize) -> Vec<f32> {
     (0..width).flat_map(|column| rows.iter().skip(column).step_by(width.max(1)).copied()).collect()
 }
 
-/// What the largest weight of each column is divided by to be [`LARGEST`].
+/// Quantization scale of each column.
 fn scales(weights: &[f32], columns: usize) -> Vec<f32> {
     let mut largest = vec![0.0_f32; columns];
     for row in weights.chunks(columns.max(1)) {
-        for (most, weight) in largest.iter_mut().zip(row) {
-            *most = most.max(weight.abs());
+        for (max, weight) in largest.iter_mut().zip(row) {
+            *max = max.max(weight.abs());
         }
     }
-    largest.into_iter().map(|most| if most > 0.0 { most / LARGEST } else { 1.0 }).collect()
+    largest.into_iter().map(|max| if max > 0.0 { max / MAX_QUANTIZED } else { 1.0 }).collect()
 }
 
-/// A weight in 8 bits; a conversion of this kind stays within its bounds.
-pub(super) fn small(weight: f32, scale: f32) -> i8 {
+/// Quantizes a weight; the cast saturates.
+pub(super) fn quantize(weight: f32, scale: f32) -> i8 {
     (weight / scale).round() as i8
 }

@@ -1,20 +1,20 @@
-//! The layers of the encoder: tokens → embeddings → attention and products, layer by layer.
+//! The encoder: token ids → embeddings → transformer layers.
 
 use super::{
     Task, Variant,
-    dense::{Dense, ProductInput, small},
+    dense::{Dense, ProductInput, quantize},
 };
 use crate::model::{
     ModelError,
     architecture::Architecture,
-    onnx::{Attribute, Element, Graph, Side},
+    onnx::{Attribute, Dim, Element, Graph},
     safetensors::Tensors,
 };
 
-const TEXTS: Side = Side::Any("batch");
-const TOKENS: Side = Side::Any("sequence");
+const BATCH: Dim = Dim::Any("batch");
+const SEQUENCE: Dim = Dim::Any("sequence");
 
-/// Writes everything from the token ids to the vectors of the tokens, and gives their name.
+/// Writes the encoder and returns the name of the token vectors.
 pub(super) fn write(
     graph: &mut Graph,
     tensors: &mut Tensors,
@@ -23,11 +23,11 @@ pub(super) fn write(
     task: Task,
 ) -> Result<String, ModelError> {
     let prefix = prefix(tensors)?;
-    graph.input("input_ids", Element::Int64, &[TEXTS, TOKENS]);
+    graph.input("input_ids", Element::Int64, &[BATCH, SEQUENCE]);
     let mask = match task {
-        Task::Tokens => "",
+        Task::TokenVectors => "",
         Task::Relevance => {
-            graph.input("attention_mask", Element::Int64, &[TEXTS, TOKENS]);
+            graph.input("attention_mask", Element::Int64, &[BATCH, SEQUENCE]);
             "attention_mask"
         }
     };
@@ -39,14 +39,14 @@ pub(super) fn write(
     Ok(x)
 }
 
-/// Makes the vectors of the tokens what the model gives.
+/// Declares the token vectors as the output of the graph.
 pub(super) fn finish(graph: &mut Graph, architecture: &Architecture, tokens: &str) {
-    graph.named("last_hidden_state", "Identity", &[tokens], &[]);
-    let sides = [TEXTS, TOKENS, Side::Fixed(architecture.hidden_size)];
-    graph.output("last_hidden_state", Element::Float, &sides);
+    graph.named_node("last_hidden_state", "Identity", &[tokens], &[]);
+    let dims = [BATCH, SEQUENCE, Dim::Fixed(architecture.hidden_size)];
+    graph.output("last_hidden_state", Element::Float, &dims);
 }
 
-/// What stands before the names of all tensors of the encoder: models for a task have one.
+/// Name prefix of the encoder's tensors; models with a task head have one.
 fn prefix(tensors: &Tensors) -> Result<String, ModelError> {
     ["", "bert.", "roberta."]
         .into_iter()
@@ -65,36 +65,36 @@ fn embeddings(
 ) -> Result<String, ModelError> {
     let width = architecture.hidden_size;
     let name = format!("{prefix}embeddings");
-    let words = words(graph, tensors, &name, width, variant)?;
+    let word_embeddings = word_embeddings(graph, tensors, &name, width, variant)?;
     let types = tensors.floats(&format!("{name}.token_type_embeddings.weight"), &[0, width])?;
     let mut positions = tensors
         .floats(&format!("{name}.position_embeddings.weight"), &[0, width])?
         .data
         .split_off(architecture.unused_positions() * width);
-    let typed = task == Task::Relevance && types.shape.first().is_some_and(|count| *count > 1);
-    if !typed {
-        // All tokens are of the first type, so that its vector can be part of each position's.
+    let has_types = task == Task::Relevance && types.shape.first().is_some_and(|count| *count > 1);
+    if !has_types {
+        // All tokens have type 0, so its vector is folded into the position embeddings.
         for position in positions.chunks_mut(width) {
-            for (x, of_type) in position.iter_mut().zip(&types.data) {
-                *x += of_type;
+            for (x, type_value) in position.iter_mut().zip(&types.data) {
+                *x += type_value;
             }
         }
     }
     let rows = positions.len() / width;
     let table = graph.floats(&format!("{name}.positions"), &[rows, width], &positions);
     let positions = first_positions(graph, &table);
-    let mut x = graph.node("Add", &[&words, &positions], &[]);
-    if typed {
-        graph.input("token_type_ids", Element::Int64, &[TEXTS, TOKENS]);
+    let mut x = graph.node("Add", &[&word_embeddings, &positions], &[]);
+    if has_types {
+        graph.input("token_type_ids", Element::Int64, &[BATCH, SEQUENCE]);
         let table = graph.floats(&format!("{name}.types"), &types.shape, &types.data);
         let types = graph.node("Gather", &[&table, "token_type_ids"], &[]);
         x = graph.node("Add", &[&x, &types], &[]);
     }
-    normalized(graph, tensors, architecture, &format!("{name}.LayerNorm"), &x)
+    layer_norm(graph, tensors, architecture, &format!("{name}.LayerNorm"), &x)
 }
 
-/// The vectors of the words. In 8 bits each word has its own scale, and only those of the text become floats.
-fn words(
+/// Word embeddings. In int8 each row has its own scale, and only the rows of the text are dequantized.
+fn word_embeddings(
     graph: &mut Graph,
     tensors: &mut Tensors,
     name: &str,
@@ -112,13 +112,13 @@ fn words(
             let scales: Vec<f32> = table
                 .data
                 .chunks(width)
-                .map(|row| row.iter().fold(f32::MIN_POSITIVE, |most, x| most.max(x.abs())) / 127.0)
+                .map(|row| row.iter().fold(f32::MIN_POSITIVE, |max, x| max.max(x.abs())) / 127.0)
                 .collect();
             let bytes: Vec<i8> = table
                 .data
                 .chunks(width)
                 .zip(&scales)
-                .flat_map(|(row, scale)| row.iter().map(|x| small(*x, *scale)))
+                .flat_map(|(row, scale)| row.iter().map(|x| quantize(*x, *scale)))
                 .collect();
             let bytes = graph.bytes(&name, &table.shape, &bytes);
             let scales = graph.floats(&format!("{name}.scale"), &[scales.len(), 1], &scales);
@@ -130,7 +130,7 @@ fn words(
     }
 }
 
-/// As many rows of a table as the text has tokens.
+/// The first rows of a table, one per token.
 fn first_positions(graph: &mut Graph, table: &str) -> String {
     let shape = graph.node("Shape", &["input_ids"], &[]);
     let zero = graph.ints("positions.from", &[1], &[0]);
@@ -148,24 +148,29 @@ fn write_layer(
     mask: &str,
     variant: Variant,
 ) -> Result<String, ModelError> {
-    let (width, wide) = (architecture.hidden_size, architecture.intermediate_size);
+    let (width, intermediate) = (architecture.hidden_size, architecture.intermediate_size);
     let attended = attention(graph, tensors, architecture, name, x, mask, variant)?;
     let output = format!("{name}.attention.output");
     let dense = Dense::read(tensors, &format!("{output}.dense"), width, width)?;
     let y = dense.write(graph, &format!("{output}.dense"), ProductInput::Any(&attended), variant);
     let y = graph.node("Add", &[&y, x], &[]);
-    let x = normalized(graph, tensors, architecture, &format!("{output}.LayerNorm"), &y)?;
+    let x = layer_norm(graph, tensors, architecture, &format!("{output}.LayerNorm"), &y)?;
 
     let up = format!("{name}.intermediate.dense");
-    let y = Dense::read(tensors, &up, width, wide)?.write(graph, &up, ProductInput::Any(&x), variant);
+    let y = Dense::read(tensors, &up, width, intermediate)?.write(graph, &up, ProductInput::Any(&x), variant);
     let y = graph.node("Gelu", &[&y], &[]);
     let down = format!("{name}.output.dense");
-    let y = Dense::read(tensors, &down, wide, width)?.write(graph, &down, ProductInput::Gelu(&y), variant);
+    let y = Dense::read(tensors, &down, intermediate, width)?.write(
+        graph,
+        &down,
+        ProductInput::Gelu(&y),
+        variant,
+    );
     let y = graph.node("Add", &[&y, &x], &[]);
-    normalized(graph, tensors, architecture, &format!("{name}.output.LayerNorm"), &y)
+    layer_norm(graph, tensors, architecture, &format!("{name}.output.LayerNorm"), &y)
 }
 
-/// Queries, keys and values by one product, head by head, so that attention finds all three without a copy.
+/// Queries, keys and values by one matrix product, interleaved by head, so that attention needs no copy.
 fn attention(
     graph: &mut Graph,
     tensors: &mut Tensors,
@@ -184,17 +189,17 @@ fn attention(
     let head = width / heads;
     let packed = packed(&parts, width, head);
     let y = packed.write(graph, &format!("{name}.packed"), ProductInput::Any(x), variant);
-    let sides = [0, 0, heads as i64, 3, head as i64];
-    let shape = graph.ints(&format!("{name}.shape"), &[sides.len()], &sides);
+    let dims = [0, 0, heads as i64, 3, head as i64];
+    let shape = graph.ints(&format!("{name}.shape"), &[dims.len()], &dims);
     let y = graph.node("Reshape", &[&y, &shape], &[]);
     let inputs = [y.as_str(), "", "", "", mask];
     let inputs = if mask.is_empty() { inputs.get(..1).unwrap_or(&inputs) } else { &inputs };
-    Ok(graph.contributed("MultiHeadAttention", inputs, &[Attribute::Int("num_heads", heads as i64)]))
+    Ok(graph.contrib_node("MultiHeadAttention", inputs, &[Attribute::Int("num_heads", heads as i64)]))
 }
 
-/// Products side by side: for each head the columns of the first, of the second, of the third.
+/// Concatenates dense layers, interleaved by head: columns of query, key and value.
 fn packed(parts: &[Dense], width: usize, head: usize) -> Dense {
-    let side_by_side = |rows: &dyn Fn(&Dense) -> &Vec<f32>| -> Vec<f32> {
+    let interleave = |rows: &dyn Fn(&Dense) -> &Vec<f32>| -> Vec<f32> {
         let mut all = Vec::new();
         for row in 0..rows_of(parts, rows, width) {
             for from in (0..width).step_by(head) {
@@ -209,8 +214,8 @@ fn packed(parts: &[Dense], width: usize, head: usize) -> Dense {
     Dense {
         inputs: width,
         outputs: width * parts.len(),
-        weights: side_by_side(&|part| &part.weights),
-        bias: side_by_side(&|part| &part.bias),
+        weights: interleave(&|part| &part.weights),
+        bias: interleave(&|part| &part.bias),
     }
 }
 
@@ -218,7 +223,7 @@ fn rows_of(parts: &[Dense], rows: &dyn Fn(&Dense) -> &Vec<f32>, width: usize) ->
     parts.first().map_or(0, |part| rows(part).len() / width)
 }
 
-fn normalized(
+fn layer_norm(
     graph: &mut Graph,
     tensors: &mut Tensors,
     architecture: &Architecture,

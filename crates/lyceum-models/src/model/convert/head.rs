@@ -1,10 +1,10 @@
-//! What follows the encoder of a reranker: the vector of the first token becomes one figure.
+//! The classification head of a reranker: the vector of the first token becomes one logit.
 
 use super::dense::Dense;
 use crate::model::{
     ModelError,
     architecture::Architecture,
-    onnx::{Attribute, Element, Graph, Side},
+    onnx::{Attribute, Dim, Element, Graph},
     safetensors::Tensors,
 };
 
@@ -26,7 +26,7 @@ pub(super) fn write(
     let y = Dense::read(tensors, dense, width, width)?.floats(graph, dense, &first);
     let y = graph.node("Tanh", &[&y], &[]);
     let y = Dense::read(tensors, last, width, 1)?.floats(graph, last, &y);
-    graph.named("logits", "Identity", &[&y], &[]);
-    graph.output("logits", Element::Float, &[Side::Any("batch"), Side::Fixed(1)]);
+    graph.named_node("logits", "Identity", &[&y], &[]);
+    graph.output("logits", Element::Float, &[Dim::Any("batch"), Dim::Fixed(1)]);
     Ok(())
 }

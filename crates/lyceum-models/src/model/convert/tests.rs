@@ -1,4 +1,4 @@
-//! Models of a few random weights in the layout of a hub: enough to see that what is written runs and means the same.
+//! Tiny models with random weights in the Hugging Face layout, to check that converted graphs run and compute the same.
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
@@ -13,21 +13,21 @@ use crate::model::{
 };
 
 const WIDTH: usize = 32;
-const WIDE: usize = 64;
+const INTERMEDIATE: usize = 64;
 const LAYERS: usize = 2;
 const POSITIONS: usize = 64;
-/// Where XLM-R puts its padding token.
+/// Padding token of XLM-R.
 const PADDING: usize = 1;
 const WORDS: &[&str] = &["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", "b", "c", "d", "tool", "library"];
 
-/// The kinds of models there are.
+/// Supported model families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Bert,
     XlmR,
 }
 
-/// Writes a small model of random weights into a folder, as a hub carries one after its export to ONNX.
+/// Writes a tiny ONNX model with random weights to a folder.
 pub(crate) fn write_model(folder: &Path, kind: Kind, variant: Variant, task: Task) {
     let config = config(kind);
     fs::write(folder.join("config.json"), config.to_string()).unwrap();
@@ -39,7 +39,7 @@ pub(crate) fn write_model(folder: &Path, kind: Kind, variant: Variant, task: Tas
     fs::remove_file(weights).unwrap();
 }
 
-/// Writes tensors as a `.safetensors` file.
+/// Writes a `.safetensors` file.
 pub(crate) fn write_safetensors(path: &Path, tensors: &BTreeMap<String, (Vec<usize>, Vec<f32>)>) {
     let (mut header, mut bytes) = (Map::new(), Vec::new());
     header.insert("__metadata__".to_owned(), json!({ "format": "pt" }));
@@ -60,7 +60,7 @@ fn config(kind: Kind) -> Value {
         Kind::XlmR => ("xlm-roberta", PADDING + 1),
     };
     json!({
-        "model_type": model_type, "hidden_act": "gelu", "hidden_size": WIDTH, "intermediate_size": WIDE,
+        "model_type": model_type, "hidden_act": "gelu", "hidden_size": WIDTH, "intermediate_size": INTERMEDIATE,
         "num_attention_heads": 4, "num_hidden_layers": LAYERS, "max_position_embeddings": POSITIONS + unused,
         "pad_token_id": if kind == Kind::Bert { 0 } else { PADDING }, "layer_norm_eps": 1e-5,
     })
@@ -88,18 +88,18 @@ fn tokenizer() -> Value {
     })
 }
 
-/// The same weights for both kinds, but for what differs: where positions begin, and what the head is called.
+/// The same weights for both families, except for the position offset and the names of the head.
 fn weights_of(kind: Kind, task: Task) -> BTreeMap<String, (Vec<usize>, Vec<f32>)> {
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     let mut tensors = BTreeMap::new();
     let prefix = match (task, kind) {
-        (Task::Tokens, _) => "",
+        (Task::TokenVectors, _) => "",
         (Task::Relevance, Kind::Bert) => "bert.",
         (Task::Relevance, Kind::XlmR) => "roberta.",
     };
     let mut add = |name: String, shape: &[usize]| {
         let spread = if name.contains("LayerNorm.weight") { 1.0 } else { 0.0 };
-        let data: Vec<f32> = (0..shape.iter().product()).map(|_| spread + 0.3 * dice.next()).collect();
+        let data: Vec<f32> = (0..shape.iter().product()).map(|_| spread + 0.3 * random.next()).collect();
         tensors.insert(name, (shape.to_vec(), data));
     };
     let mut linear = |name: String, outputs: usize, inputs: usize| {
@@ -111,8 +111,8 @@ fn weights_of(kind: Kind, task: Task) -> BTreeMap<String, (Vec<usize>, Vec<f32>)
         for part in ["self.query", "self.key", "self.value", "output.dense"] {
             linear(format!("{name}.attention.{part}"), WIDTH, WIDTH);
         }
-        linear(format!("{name}.intermediate.dense"), WIDE, WIDTH);
-        linear(format!("{name}.output.dense"), WIDTH, WIDE);
+        linear(format!("{name}.intermediate.dense"), INTERMEDIATE, WIDTH);
+        linear(format!("{name}.output.dense"), WIDTH, INTERMEDIATE);
     }
     let (dense, last) = match kind {
         Kind::Bert => ("bert.pooler.dense", "classifier"),
@@ -142,10 +142,10 @@ fn weights_of(kind: Kind, task: Task) -> BTreeMap<String, (Vec<usize>, Vec<f32>)
     tensors
 }
 
-/// Numbers between -1 and 1, the same ones each time.
-struct Dice(u64);
+/// Deterministic pseudo-random numbers between -1 and 1.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn next(&mut self) -> f32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 40) as f32 / (1_u64 << 23) as f32 - 1.0
@@ -154,7 +154,7 @@ impl Dice {
 
 fn run(kind: Kind, variant: Variant, text: &str) -> Output {
     let folder = TempDir::new().unwrap();
-    write_model(folder.path(), kind, variant, Task::Tokens);
+    write_model(folder.path(), kind, variant, Task::TokenVectors);
     let folder = Folder::open(folder.path()).unwrap();
     let runtime = Runtime::load(&folder, 32, &["last_hidden_state"]).unwrap();
     runtime.run(&Arc::new(ThreadPool::with_num_threads(1)), text).unwrap()
@@ -173,7 +173,7 @@ fn a_model_gives_a_vector_for_each_token() {
 
 #[test]
 fn xlm_r_counts_positions_from_behind_its_padding() {
-    // All else being equal, the rows of the table that no token has must make no difference.
+    // With equal weights, the unused rows of the position table must make no difference.
     let (bert, xlm) = (run(Kind::Bert, Variant::Fp32, "a b c"), run(Kind::XlmR, Variant::Fp32, "a b c"));
     assert_eq!(bert.data, xlm.data);
 }
@@ -184,7 +184,7 @@ fn eight_bits_say_nearly_the_same() {
         let text = "a tool b c d library ".repeat(5);
         let (floats, bytes) = (run(kind, Variant::Fp32, &text), run(kind, Variant::Int8, &text));
         assert!(cosine(&floats.data, &bytes.data) > 0.99, "{kind:?}");
-        assert_ne!(floats.data, bytes.data, "{kind:?} was not written in 8 bits");
+        assert_ne!(floats.data, bytes.data, "{kind:?} was not quantized");
     }
 }
 
@@ -197,9 +197,9 @@ fn a_model_of_another_family_is_refused() {
         json!({ "model_type": "mamba", "hidden_size": 8, "num_attention_heads": 2 }).to_string(),
     )
     .unwrap();
-    let fault = convert(&config, &config, Variant::Fp32, Task::Tokens, &config).unwrap_err();
+    let error = convert(&config, &config, Variant::Fp32, Task::TokenVectors, &config).unwrap_err();
     assert_eq!(
-        fault.to_string(),
-        "a model of the type `mamba` is not supported; take a BERT or XLM-R family model with model.onnx and tokenizer.json"
+        error.to_string(),
+        "model type `mamba` is not supported; use a BERT or XLM-R family model with model.onnx and tokenizer.json"
     );
 }

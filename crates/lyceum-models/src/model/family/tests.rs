@@ -1,13 +1,13 @@
-//! Names as hubs have them.
+//! Family defaults by model name.
 
-use super::{REPRESENT, habits};
+use super::{REPRESENT, defaults_for};
 use crate::embedder::Pooling::{self, Cls, Mean};
 
 #[track_caller]
 fn check(name: &str, query: &str, passage: &str, pooling: Pooling) {
-    let habits = habits(name);
+    let defaults = defaults_for(name);
     assert_eq!(
-        (habits.query_prefix, habits.passage_prefix, habits.pooling),
+        (defaults.query_prefix, defaults.passage_prefix, defaults.pooling),
         (query, passage, pooling),
         "{name}"
     );

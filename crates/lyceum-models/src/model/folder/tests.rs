@@ -1,4 +1,4 @@
-//! Folders as hubs carry them, whole and not.
+//! Complete and incomplete model folders.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use super::Folder;
 use crate::{embedder::Pooling, model::ModelError};
 
-/// A folder of this name with these files.
+/// Creates and opens a folder with these files.
 fn folder(name: &str, files: &[(&str, &str)]) -> (TempDir, Result<Folder, ModelError>) {
     let parent = TempDir::new().unwrap();
     let path = parent.path().join(name);
@@ -22,7 +22,7 @@ fn folder(name: &str, files: &[(&str, &str)]) -> (TempDir, Result<Folder, ModelE
 
 #[test]
 fn a_folder_says_what_its_model_wants() {
-    let (_kept, folder) = folder(
+    let (_parent, folder) = folder(
         "bge-small-en-v1.5",
         &[
             ("onnx/model.onnx", ""),
@@ -38,7 +38,7 @@ fn a_folder_says_what_its_model_wants() {
 
 #[test]
 fn what_the_files_say_counts_more_than_the_name() {
-    let (_kept, folder) = folder(
+    let (_parent, folder) = folder(
         "e5-own",
         &[
             ("model.onnx", ""),
@@ -60,14 +60,14 @@ fn what_the_files_say_counts_more_than_the_name() {
     assert_eq!((own.query_prefix.as_str(), own.passage_prefix.as_str()), ("q ", "doc: "));
     assert_eq!(
         folder.identity(9).unwrap_err().to_string(),
-        "the model gives vectors of 9 dimensions where its description says 8"
+        "the model returns vectors of 9 dimensions, but its metadata says 8"
     );
 }
 
 #[test]
 fn every_file_that_vectors_depend_on_is_part_of_what_a_model_is() {
     let digest = |files: &[(&str, &str)]| {
-        let (_kept, folder) = folder("m", files);
+        let (_parent, folder) = folder("m", files);
         let folder = folder.unwrap();
         assert_eq!(folder.identity(8).unwrap().sha256.as_deref(), Some(folder.digest()));
         (folder.sha256().to_owned(), folder.digest().to_owned())
@@ -93,9 +93,9 @@ fn every_file_that_vectors_depend_on_is_part_of_what_a_model_is() {
 
 #[track_caller]
 fn check(files: &[(&str, &str)], expected: &str) {
-    let (_kept, folder) = folder("model", files);
-    let fault = folder.unwrap_err().to_string();
-    assert!(fault.contains(expected), "{fault:?} does not say {expected:?}");
+    let (_parent, folder) = folder("model", files);
+    let error = folder.unwrap_err().to_string();
+    assert!(error.contains(expected), "{error:?} does not contain {expected:?}");
 }
 
 #[test]
@@ -110,6 +110,6 @@ fn a_folder_that_lacks_something_says_what_to_do() {
             ("tokenizer.json", ""),
             ("1_Pooling/config.json", r#"{"pooling_mode_max_tokens":true}"#),
         ],
-        "a pooling other than",
+        "pooling other than",
     );
 }

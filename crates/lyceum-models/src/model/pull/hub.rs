@@ -1,4 +1,4 @@
-//! The files of a model from a hub: `{hub}/{repo}/resolve/{revision}/{file}`.
+//! Downloads the files of a model from a hub: `{hub}/{repo}/resolve/{revision}/{file}`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,12 +11,12 @@ use super::{
     pinned,
 };
 
-/// The largest model that is taken: a large XLM-R in floats has 2.2 GB.
+/// Maximum size of a model: a large XLM-R in float32 has 2.2 GB.
 const MAX_MODEL_BYTES: u64 = 3 << 30;
-/// The largest of the other files.
+/// Maximum size of other files.
 const MAX_SMALL_FILE_BYTES: u64 = 64 << 20;
 
-/// What an ONNX model of a hub consists of; only the first two must be there.
+/// Files of an ONNX model; only the first two are required.
 const FILES: &[(&str, u64)] = &[
     ("tokenizer.json", MAX_SMALL_FILE_BYTES),
     ("onnx/model.onnx", MAX_MODEL_BYTES),
@@ -28,7 +28,7 @@ const FILES: &[(&str, u64)] = &[
 ];
 const REQUIRED_FILES: usize = 2;
 
-/// Brings the files of a model into a folder.
+/// Downloads the files of a model to a folder.
 pub(super) async fn fetch(
     options: &PullOptions,
     into: &Path,
@@ -38,19 +38,19 @@ pub(super) async fn fetch(
     if !matches!(hub.scheme(), "http" | "https") {
         return Err(PullError::Address);
     }
-    let patience = Timeouts::default();
+    let timeouts = Timeouts::default();
     let client = {
         let hub = hub.clone();
-        let client = tokio::task::spawn_blocking(move || client(&hub, patience)).await;
+        let client = tokio::task::spawn_blocking(move || client(&hub, timeouts)).await;
         client.map_err(std::io::Error::other)??
     };
     if options.is_default() {
         for pin in pinned::FILES {
-            let wanted = DownloadRequest::pinned(address(options, pin.file)?, pin);
-            download(&client, &wanted, into, patience, progress).await?;
+            let request = DownloadRequest::pinned(file_url(options, pin.file)?, pin);
+            download(&client, &request, into, timeouts, progress).await?;
         }
     } else {
-        fetch_any(options, &client, into, patience, progress).await?;
+        fetch_any(options, &client, into, timeouts, progress).await?;
     }
     Ok(into.to_owned())
 }
@@ -59,15 +59,15 @@ async fn fetch_any(
     options: &PullOptions,
     client: &Client,
     into: &Path,
-    patience: Timeouts,
+    timeouts: Timeouts,
     progress: &mut (impl FnMut(Progress) + Send),
 ) -> Result<(), PullError> {
     for (number, (file, limit)) in FILES.iter().enumerate() {
-        let wanted = DownloadRequest { url: address(options, file)?, file, sha256: None, limit: *limit };
-        match download(client, &wanted, into, patience, progress).await {
+        let request = DownloadRequest { url: file_url(options, file)?, file, sha256: None, limit: *limit };
+        match download(client, &request, into, timeouts, progress).await {
             Err(PullError::Refused { status: 401 | 403 | 404, .. }) if number >= REQUIRED_FILES => {
-                // An earlier version had it, perhaps.
-                let _there_was_none = tokio::fs::remove_file(into.join(file)).await;
+                // An earlier revision may have had it.
+                let _ignore_missing = tokio::fs::remove_file(into.join(file)).await;
             }
             other => other?,
         }
@@ -75,7 +75,7 @@ async fn fetch_any(
     Ok(())
 }
 
-fn address(options: &PullOptions, file: &str) -> Result<Url, PullError> {
+fn file_url(options: &PullOptions, file: &str) -> Result<Url, PullError> {
     let PullOptions { hub, repo, revision, .. } = options;
     let hub = hub.trim_end_matches('/');
     Url::parse(&format!("{hub}/{repo}/resolve/{revision}/{file}")).map_err(|_| PullError::Address)

@@ -1,4 +1,4 @@
-//! Where a pulled model goes: one process at a time, whole or not at all.
+//! Installation of a model: one process at a time, atomically.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -14,79 +14,79 @@ use crate::model::{
     digest, read_json,
 };
 
-/// How long another process may take with the same model.
+/// Timeout for the lock.
 const LOCK_TIMEOUT: Duration = Duration::from_mins(20);
 const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long the short name of where files come from is.
+/// Length of the origin hash in folder names.
 const ORIGIN_DIGITS: usize = 16;
 
-/// The right to put one model in its place. The system ends it with the process that holds it.
+/// The exclusive right to install one model. A file lock, so the system releases it if the process dies.
 #[derive(Debug)]
 pub(super) struct InstallLock {
     folder: PathBuf,
-    /// What is downloaded lies here, and is continued by the next pull if this one breaks off.
+    /// Downloads, resumed by the next pull if this one fails.
     parts: PathBuf,
-    fresh: PathBuf,
+    staging: PathBuf,
     _lock: File,
 }
 
 impl Drop for InstallLock {
     fn drop(&mut self) {
-        // Goes only where nothing is in it that a later pull could go on with.
-        let _stays_where_it_is_of_use = fs::remove_dir(&self.parts);
+        // Succeeds only if it is empty; otherwise the next pull resumes from it.
+        let _kept_unless_empty = fs::remove_dir(&self.parts);
     }
 }
 
 impl InstallLock {
-    /// Waits until no other process pulls a model of this name.
+    /// Waits for the lock of a model.
     pub(super) async fn take(options: &PullOptions) -> Result<Self, PullError> {
         let folder = options.folder();
         let name = ModelError::name_of(&folder);
-        let beside = folder.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(beside)?;
-        let lock = File::create(beside.join(format!(".{name}.lock")))?;
-        let since = Instant::now();
+        let parent = folder.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(parent)?;
+        let lock = File::create(parent.join(format!(".{name}.lock")))?;
+        let started = Instant::now();
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::Error(fault)) => return Err(fault.into()),
-                Err(TryLockError::WouldBlock) if since.elapsed() > LOCK_TIMEOUT => {
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+                Err(TryLockError::WouldBlock) if started.elapsed() > LOCK_TIMEOUT => {
                     return Err(PullError::Occupied(LOCK_TIMEOUT));
                 }
                 Err(TryLockError::WouldBlock) => tokio::time::sleep(LOCK_POLL_INTERVAL).await,
             }
         }
         Ok(Self {
-            parts: beside.join(format!(".{name}.{}.parts", origin(options))),
-            fresh: beside.join(format!(".{name}.new")),
+            parts: parent.join(format!(".{name}.{}.parts", origin(options))),
+            staging: parent.join(format!(".{name}.new")),
             folder,
             _lock: lock,
         })
     }
 
-    /// The model, if it is there already, whole, and was prepared by such a pull.
-    pub(super) async fn present(&self, options: &PullOptions) -> Option<Folder> {
+    /// The installed model, if it is intact and matches the options.
+    pub(super) async fn installed(&self, options: &PullOptions) -> Option<Folder> {
         let (folder, options) = (self.folder.clone(), options.clone());
         let open = move || {
             let card: Card = read_json(&folder.join(CARD)).ok()?;
-            is_of(&card, &options).then(|| Folder::open(&folder).ok()).flatten()
+            matches(&card, &options).then(|| Folder::open(&folder).ok()).flatten()
         };
         tokio::task::spawn_blocking(open).await.ok().flatten()
     }
 
-    /// Where downloads go.
+    /// Folder of downloads.
     pub(super) fn parts(&self) -> io::Result<&Path> {
         fs::create_dir_all(&self.parts)?;
         Ok(&self.parts)
     }
 
-    /// Where downloads of a model of this name went, also from elsewhere.
+    /// Download folders of this model, from all origins.
     fn all_parts(&self) -> io::Result<Vec<PathBuf>> {
         let name = ModelError::name_of(&self.folder);
-        let beside = self.folder.parent().unwrap_or(Path::new("."));
+        let parent = self.folder.parent().unwrap_or(Path::new("."));
         let mut found = Vec::new();
-        for entry in fs::read_dir(beside)? {
+        for entry in fs::read_dir(parent)? {
             let path = entry?.path();
             let file = ModelError::name_of(&path);
             let inner = file.strip_prefix(&format!(".{name}.")).and_then(|rest| rest.strip_suffix("parts"));
@@ -99,25 +99,25 @@ impl InstallLock {
         Ok(found)
     }
 
-    /// An empty folder to put the model together in.
-    pub(super) fn fresh(&self) -> io::Result<PathBuf> {
-        gone(&self.fresh)?;
-        fs::create_dir_all(&self.fresh)?;
-        Ok(self.fresh.clone())
+    /// Creates an empty staging folder.
+    pub(super) fn staging(&self) -> io::Result<PathBuf> {
+        remove_if_exists(&self.staging)?;
+        fs::create_dir_all(&self.staging)?;
+        Ok(self.staging.clone())
     }
 
-    /// Moves what was put together to its place, and what stood there out of the way.
-    pub(super) async fn keep(self, made: &Path) -> Result<Folder, PullError> {
-        let old = self.fresh.with_extension("old");
-        gone(&old)?;
+    /// Moves the prepared model to its destination and deletes the old one.
+    pub(super) async fn install(self, prepared: &Path) -> Result<Folder, PullError> {
+        let old = self.staging.with_extension("old");
+        remove_if_exists(&old)?;
         match fs::rename(&self.folder, &old) {
-            Err(fault) if fault.kind() != io::ErrorKind::NotFound => return Err(fault.into()),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
-        fs::rename(made, &self.folder)?;
-        gone(&old)?;
+        fs::rename(prepared, &self.folder)?;
+        remove_if_exists(&old)?;
         for parts in self.all_parts()? {
-            gone(&parts)?;
+            remove_if_exists(&parts)?;
         }
         let folder = self.folder.clone();
         let folder = tokio::task::spawn_blocking(move || Folder::open(&folder)).await;
@@ -125,15 +125,15 @@ impl InstallLock {
     }
 }
 
-/// Whether a card is that of the model that is wanted. The default model is known by its bytes, whoever carries it.
-fn is_of(card: &Card, options: &PullOptions) -> bool {
+/// Whether a card matches the options. The default model is identified by its hash, whatever the source.
+fn matches(card: &Card, options: &PullOptions) -> bool {
     if options.is_default() {
         return card.variant == options.variant && card.source_sha256 == pinned::WEIGHTS.sha256;
     }
     card.repo.as_ref() == Some(&options.repo) && card.revision.as_ref() == Some(&options.revision)
 }
 
-/// Where files come from, in short: what was got there is not continued with the files of another.
+/// Short hash of hub, name and revision: a download is never resumed from another origin.
 fn origin(options: &PullOptions) -> String {
     let PullOptions { hub, repo, revision, .. } = options;
     let mut hash = digest::of_all([("hub", hub.as_str()), ("repo", repo), ("revision", revision)]);
@@ -141,9 +141,9 @@ fn origin(options: &PullOptions) -> String {
     hash
 }
 
-fn gone(folder: &Path) -> io::Result<()> {
+fn remove_if_exists(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
-        Err(fault) if fault.kind() != io::ErrorKind::NotFound => Err(fault),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }

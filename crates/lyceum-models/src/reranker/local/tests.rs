@@ -1,4 +1,4 @@
-//! A small cross-encoder of random weights in the layout of bge-reranker-base.
+//! A tiny cross-encoder with random weights, in the layout of bge-reranker-base.
 
 use std::{fs, time::Duration};
 
@@ -36,7 +36,7 @@ async fn each_passage_gets_a_score_of_its_own() {
         assert_eq!(scores.len(), 4);
         assert!(scores.iter().all(|score| (0.0..=1.0).contains(score)), "{scores:?}");
         assert_ne!(scores[0], scores[1]);
-        // Company makes no difference, and the question does.
+        // A score depends on the query, not on the other passages.
         let alone = reranker.score("a tool", &texts(&["b c d"])).await.unwrap();
         assert_eq!(alone[0], scores[1]);
         let other = reranker.score("d", &texts(&["b c d"])).await.unwrap();
@@ -55,16 +55,16 @@ async fn a_long_pair_is_cut() {
 #[tokio::test]
 async fn a_reranker_that_has_no_time_left_says_so() {
     let reranker = open(Kind::Bert, Variant::Fp32, Duration::ZERO).unwrap();
-    let late = reranker.score("a", &texts(&["b"; 50])).await;
-    assert!(matches!(late, Err(RerankError::Late(_))), "{late:?}");
+    let result = reranker.score("a", &texts(&["b"; 50])).await;
+    assert!(matches!(result, Err(RerankError::Timeout(_))), "{result:?}");
 }
 
 #[test]
 fn an_embedder_is_not_taken_for_a_reranker() {
     let folder = TempDir::new().unwrap();
-    write_model(folder.path(), Kind::Bert, Variant::Fp32, Task::Tokens);
-    let fault = LocalReranker::open(folder.path(), 1, TIMEOUT).unwrap_err();
-    assert!(fault.to_string().contains("it gives none of logits"), "{fault}");
+    write_model(folder.path(), Kind::Bert, Variant::Fp32, Task::TokenVectors);
+    let error = LocalReranker::open(folder.path(), 1, TIMEOUT).unwrap_err();
+    assert!(error.to_string().contains("it has none of the outputs logits"), "{error}");
     fs::write(folder.path().join("model.onnx"), "no model").unwrap();
     assert!(matches!(LocalReranker::open(folder.path(), 1, TIMEOUT), Err(RerankError::Model(_))));
 }

@@ -1,7 +1,8 @@
-//! The connector: a process that executes the calls that the supervisor has judged, and gives the script their results.
+//! The connector: a process that executes the calls that the supervisor has permitted, and returns their results
+//! to the script.
 //!
-//! It is this program once more, with the channel as its standard output. It is never in the namespaces of the run, it ends
-//! with its supervisor, and the supervisor never waits for it.
+//! It is this program, executed again, with the channel as its standard output. It is never in the namespaces of
+//! the run, exits with its supervisor, and the supervisor never waits for it.
 
 use std::{
     env,
@@ -28,19 +29,19 @@ use super::{
 };
 use crate::wire::{Message, frame};
 
-/// How many calls may wait for their sockets; a script has fewer threads than that.
+/// Maximum number of pending calls; more than a script has threads.
 const MAX_PENDING_CALLS: usize = 128;
 
-/// How long it is at most until calls are forgotten whose callers do not wait any more.
+/// Interval for dropping calls whose callers are gone.
 const TICK: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// The supervisor's end of the channel.
+/// The supervisor's end of the channel to the connector.
 pub(in crate::guard) struct Connector {
     channel: OwnedFd,
 }
 
 impl Connector {
-    /// Starts the process. It is a child of this one, and ends with all others of the run.
+    /// Starts the process as a child; it is killed with all others of the run.
     pub(in crate::guard) fn start() -> io::Result<Self> {
         let (channel, theirs) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
@@ -61,18 +62,18 @@ impl Connector {
         self.channel.as_fd()
     }
 
-    /// Gives it what it answers calls with.
+    /// Sends the listener descriptor that it responds with.
     pub(super) fn begin(&self, listener: &OwnedFd) -> io::Result<()> {
         Ok(handover::send(&self.channel, &[0], listener)?)
     }
 
-    /// Has it execute a call, or says that it has no room.
+    /// Hands over a call; fails with `EAGAIN` if the channel is full.
     pub(super) fn hand_over(&self, handover: &Handover) -> Result<(), Errno> {
         handover::send(&self.channel, &handover.pack(), &handover.socket)
     }
 }
 
-/// Is the connector until the supervisor hangs up.
+/// Runs the connector until the supervisor closes the channel.
 pub(in crate::guard) fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -103,14 +104,14 @@ fn run() -> io::Result<()> {
             None => listener = Some(packet.descriptor),
             Some(listener) => {
                 if let Some(handover) = Handover::unpack(packet) {
-                    tasks.extend(begin(listener, handover, tasks.len()));
+                    tasks.extend(start_task(listener, handover, tasks.len()));
                 }
             }
         }
     }
 }
 
-/// Waits until there is a packet or a socket is ready, and says whether there is a packet.
+/// Waits for a packet or a ready socket; returns whether there is a packet.
 fn wait(channel: &OwnedFd, tasks: &[Task]) -> bool {
     let mut fds = vec![PollFd::new(channel, PollFlags::IN)];
     fds.extend(tasks.iter().map(|task| PollFd::new(&task.socket, PollFlags::OUT)));
@@ -118,8 +119,8 @@ fn wait(channel: &OwnedFd, tasks: &[Task]) -> bool {
     fds.first().is_some_and(|fd| !fd.revents().is_empty())
 }
 
-/// Begins a call; nothing if it was answered at once.
-fn begin(listener: &OwnedFd, handover: Handover, waiting: usize) -> Option<Task> {
+/// Starts a call; `None` if it completed at once.
+fn start_task(listener: &OwnedFd, handover: Handover, waiting: usize) -> Option<Task> {
     let call = handover.call;
     let result = match Task::new(handover) {
         Ok(mut task) => match task.attempt() {
@@ -133,9 +134,9 @@ fn begin(listener: &OwnedFd, handover: Handover, waiting: usize) -> Option<Task>
     None
 }
 
-/// Goes on with a call, and says whether nobody waits for it any more.
+/// Continues a call; returns whether it is complete or its caller is gone.
 fn is_done(listener: &OwnedFd, task: &mut Task) -> bool {
-    if !raw::is_waiting(listener, task.call) {
+    if !raw::is_pending(listener, task.call) {
         return true;
     }
     let Some(result) = task.attempt() else { return false };

@@ -1,4 +1,4 @@
-//! The memory and the sockets of a process that waits for us.
+//! Access to the memory and descriptors of a process with a pending call.
 
 use std::{
     fs::File,
@@ -12,23 +12,23 @@ use rustix::{
 
 use super::{super::status, message::CopiedMessage};
 
-/// The longest address that the kernel takes.
+/// Maximum size of a socket address (`sockaddr_storage`).
 const MAX_SOCKADDR_BYTES: u64 = 128;
 
-/// The most parts that a message may have, as the kernel has it.
+/// Maximum number of iovecs of a message (`UIO_MAXIOV`).
 const MAX_IOVECS: u64 = 1024;
 
-/// How much of a message is copied: all of any datagram. A stream takes the rest with the next call.
+/// How much of a message is copied: any datagram in full. The rest of a stream follows with the next call.
 pub(super) const MAX_DATAGRAM_BYTES: usize = 64 * 1024;
 
-/// A process that waits for us.
+/// A process with a pending call.
 pub(super) struct Process {
     memory: File,
     process: OwnedFd,
 }
 
 impl Process {
-    /// The process of a thread. Its number is one of ours, whatever it is called where it runs.
+    /// Opens the process of a thread, given by its pid in our namespace.
     pub(super) fn of_thread(thread: u32) -> Result<Self, Errno> {
         let thread = i32::try_from(thread).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)?;
         let leader = status::number(&status::read(thread), "Tgid:");
@@ -37,20 +37,20 @@ impl Process {
         Ok(Self { memory, process: pidfd_open(leader, PidfdFlags::empty())? })
     }
 
-    /// A duplicate of one of its descriptors.
+    /// Duplicates one of its descriptors.
     pub(super) fn descriptor(&self, number: u64) -> Result<OwnedFd, Errno> {
-        // The kernel reads 32 bits, whatever stands above them.
+        // The kernel ignores the upper 32 bits.
         let number = i32::try_from(number & u64::from(u32::MAX)).map_err(|_| Errno::BADF)?;
         pidfd_getfd(&self.process, number, PidfdGetfdFlags::empty())
     }
 
-    /// A copy of the address that is there.
+    /// Copies a socket address.
     pub(super) fn address(&self, at: u64, length: u64) -> Result<Vec<u8>, Errno> {
         let length = length & u64::from(u32::MAX);
         if length > MAX_SOCKADDR_BYTES { Err(Errno::INVAL) } else { self.read(at, length) }
     }
 
-    /// A copy of the message that is there. One that names an address or carries more than bytes is refused.
+    /// Copies a message. Rejects one with an address or ancillary data.
     pub(super) fn message(&self, at: u64) -> Result<CopiedMessage, Errno> {
         let [name, name_length, parts, count, control, control_length, _] = self.words(at)?;
         let has_name = name != 0 && name_length & u64::from(u32::MAX) != 0;
@@ -60,12 +60,12 @@ impl Process {
         if count > MAX_IOVECS {
             return Err(Errno::MSGSIZE);
         }
-        let mut copied = CopiedMessage { bytes: Vec::new(), is_whole: true };
+        let mut copied = CopiedMessage { bytes: Vec::new(), is_complete: true };
         for number in 0..count {
             let [start, length] = self.words(parts.saturating_add(number * 16))?;
             let room =
                 u64::try_from(MAX_DATAGRAM_BYTES.saturating_sub(copied.bytes.len())).unwrap_or_default();
-            copied.is_whole &= length <= room;
+            copied.is_complete &= length <= room;
             copied.bytes.extend(self.read(start, length.min(room))?);
         }
         Ok(copied)

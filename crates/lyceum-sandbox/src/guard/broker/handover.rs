@@ -1,4 +1,5 @@
-//! A judged call on its way from the supervisor to the connector: one packet, with the socket as its only descriptor.
+//! A permitted call, sent from the supervisor to the connector: one packet, with the socket as its only
+//! descriptor.
 
 use std::{
     io::{IoSlice, IoSliceMut},
@@ -18,17 +19,17 @@ use rustix::{
 
 use super::{foreign::MAX_DATAGRAM_BYTES, message::Message};
 
-/// A call that is permitted.
+/// A permitted call.
 pub(super) struct Handover {
-    /// The number of the call.
+    /// Id of the seccomp notification.
     pub call: u64,
     /// A duplicate of the script's socket.
     pub socket: OwnedFd,
-    pub work: Work,
+    pub operation: Operation,
 }
 
-/// What is done.
-pub(super) enum Work {
+/// The operation to perform.
+pub(super) enum Operation {
     Connect(SocketAddr),
     Send(Message),
 }
@@ -36,19 +37,19 @@ pub(super) enum Work {
 const CONNECT: u8 = 1;
 const SEND: u8 = 2;
 
-/// The longest packet: the bytes of a message, and what stands before them.
+/// Maximum size of a packet: a message and its header.
 const MAX_PACKET_BYTES: usize = MAX_DATAGRAM_BYTES + 64;
 
 impl Handover {
-    /// All but the socket.
+    /// Serializes all but the socket.
     pub(super) fn pack(&self) -> Vec<u8> {
         let mut bytes = self.call.to_ne_bytes().to_vec();
-        match &self.work {
-            Work::Connect(address) => {
+        match &self.operation {
+            Operation::Connect(address) => {
                 bytes.push(CONNECT);
                 bytes.extend(address.to_string().into_bytes());
             }
-            Work::Send(message) => {
+            Operation::Send(message) => {
                 bytes.push(SEND);
                 bytes.extend(message.flags.bits().to_ne_bytes());
                 bytes.extend(&message.bytes);
@@ -57,29 +58,29 @@ impl Handover {
         bytes
     }
 
-    /// What was packed.
+    /// Deserializes a packet.
     pub(super) fn unpack(packet: Packet) -> Option<Self> {
         let (call, rest) = packet.bytes.split_first_chunk::<8>()?;
-        let work = match rest.split_first()? {
-            (&CONNECT, address) => Work::Connect(str::from_utf8(address).ok()?.parse().ok()?),
+        let operation = match rest.split_first()? {
+            (&CONNECT, address) => Operation::Connect(str::from_utf8(address).ok()?.parse().ok()?),
             (&SEND, rest) => {
                 let (flags, bytes) = rest.split_first_chunk::<4>()?;
                 let flags = SendFlags::from_bits_retain(u32::from_ne_bytes(*flags));
-                Work::Send(Message { bytes: bytes.to_vec(), flags })
+                Operation::Send(Message { bytes: bytes.to_vec(), flags })
             }
             _ => return None,
         };
-        Some(Self { call: u64::from_ne_bytes(*call), socket: packet.descriptor, work })
+        Some(Self { call: u64::from_ne_bytes(*call), socket: packet.descriptor, operation })
     }
 }
 
-/// What came in.
+/// A received packet.
 pub(super) struct Packet {
     bytes: Vec<u8>,
     pub descriptor: OwnedFd,
 }
 
-/// Sends one packet, or says that there is no room.
+/// Sends a packet; `EAGAIN` if the channel is full.
 pub(super) fn send(channel: &OwnedFd, bytes: &[u8], descriptor: &OwnedFd) -> Result<(), Errno> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
     let descriptors = [descriptor.as_fd()];
@@ -91,7 +92,7 @@ pub(super) fn send(channel: &OwnedFd, bytes: &[u8], descriptor: &OwnedFd) -> Res
     sendmsg(channel, &[IoSlice::new(bytes)], &mut control, flags).map(drop)
 }
 
-/// Takes the packet that has come in; nothing if the other side is gone.
+/// Receives a packet; `None` if the channel is closed.
 pub(super) fn receive(channel: &OwnedFd) -> Result<Option<Packet>, Errno> {
     let mut bytes = vec![0; MAX_PACKET_BYTES];
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];

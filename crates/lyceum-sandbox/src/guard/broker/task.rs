@@ -1,4 +1,4 @@
-//! One call that the connector executes for a script. As long as the script leaves the socket's flags alone it never blocks.
+//! A call that the connector executes for a script. It never blocks, unless the script changes the socket's flags.
 
 use std::os::fd::OwnedFd;
 
@@ -9,53 +9,56 @@ use rustix::{
     net::{SendFlags, connect, send},
 };
 
-use super::handover::{Handover, Work};
+use super::handover::{Handover, Operation};
 
 const NO_WAIT: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
-/// A call under way.
+/// A call in progress.
 pub(super) struct Task {
-    /// The number of the call.
+    /// Id of the seccomp notification.
     pub call: u64,
     /// A duplicate of the script's socket.
     pub socket: OwnedFd,
-    work: Work,
-    /// Whether the script wants to wait: its socket blocks. While a `connect` is under way it does not.
-    waits: bool,
-    /// Whether a `connect` is under way.
-    started: bool,
+    operation: Operation,
+    /// Whether the script's socket is blocking. During a `connect` it is temporarily non-blocking.
+    blocking: bool,
+    /// Whether a `connect` is in progress.
+    connecting: bool,
 }
 
 impl Task {
-    /// Makes ready: from here on, until the task is dropped, the socket of a `connect` does not block.
+    /// Prepares a call. From here on, until the task is dropped, the socket of a `connect` is non-blocking.
     pub(super) fn new(handover: Handover) -> Result<Self, Errno> {
-        let Handover { call, socket, work } = handover;
+        let Handover { call, socket, operation } = handover;
         let flags = fcntl_getfl(&socket)?;
-        let waits = !flags.contains(OFlags::NONBLOCK);
-        if matches!(work, Work::Connect(_)) && waits {
+        let blocking = !flags.contains(OFlags::NONBLOCK);
+        if matches!(operation, Operation::Connect(_)) && blocking {
             fcntl_setfl(&socket, flags | OFlags::NONBLOCK)?;
         }
-        Ok(Self { call, socket, work, waits, started: false })
+        Ok(Self { call, socket, operation, blocking, connecting: false })
     }
 
-    /// Tries; nothing if the script has to wait.
+    /// Attempts the call; `None` if the script has to wait.
     pub(super) fn attempt(&mut self) -> Option<Result<usize, Errno>> {
-        match &self.work {
-            // Only what is decided is called again, which fetches its result and blocks in no case.
-            Work::Connect(_) if self.started && !is_decided(&self.socket) => None,
-            Work::Connect(address) => match connect(&self.socket, address) {
-                Err(Errno::INPROGRESS | Errno::ALREADY) if self.waits => {
-                    self.started = true;
+        match &self.operation {
+            // Calls `connect` again only to get the result, once it is available, so it can't block.
+            Operation::Connect(_) if self.connecting && !is_connect_complete(&self.socket) => None,
+            Operation::Connect(address) => match connect(&self.socket, address) {
+                Err(Errno::INPROGRESS | Errno::ALREADY) if self.blocking => {
+                    self.connecting = true;
                     None
                 }
-                // Another call has fetched it. One that was not begun here was connected before.
-                Err(Errno::ISCONN) if self.started => Some(Ok(0)),
+                // Another call got the result. If the connect was not started here, the socket was already
+                // connected.
+                Err(Errno::ISCONN) if self.connecting => Some(Ok(0)),
                 result => Some(result.map(|()| 0)),
             },
-            Work::Send(message) => {
+            Operation::Send(message) => {
                 let flags = message.flags | SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
                 match send(&self.socket, &message.bytes, flags) {
-                    Err(Errno::AGAIN) if self.waits && !message.flags.contains(SendFlags::DONTWAIT) => None,
+                    Err(Errno::AGAIN) if self.blocking && !message.flags.contains(SendFlags::DONTWAIT) => {
+                        None
+                    }
                     result => Some(result),
                 }
             }
@@ -63,16 +66,16 @@ impl Task {
     }
 }
 
-/// Whether a connection is made or has failed.
-fn is_decided(socket: &OwnedFd) -> bool {
+/// Whether a connection attempt succeeded or failed.
+fn is_connect_complete(socket: &OwnedFd) -> bool {
     poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&NO_WAIT)).is_ok_and(|ready| ready > 0)
 }
 
 impl Task {
-    /// Gives the socket back as it was. It has to be before the script goes on, for the next call of the script is on it.
+    /// Restores the socket's flags. Must happen before the script resumes, because its next call uses the socket.
     pub(super) fn restore(&mut self) {
-        if matches!(self.work, Work::Connect(_)) && self.waits {
-            self.waits = false;
+        if matches!(self.operation, Operation::Connect(_)) && self.blocking {
+            self.blocking = false;
             let _closed = fcntl_getfl(&self.socket)
                 .and_then(|flags| fcntl_setfl(&self.socket, flags.difference(OFlags::NONBLOCK)));
         }

@@ -1,8 +1,8 @@
-//! Where the control group of a run is made, by what the kernel says of groups and mounts.
+//! Location of the cgroup of a run.
 
 use std::{fs, path::Path};
 
-use super::{Group, is_delegated, killed_in, parent_of_runs, remove_stale};
+use super::{Group, is_delegated, oom_kills, parent_of_runs, remove_stale};
 use crate::Limits;
 
 const UNIFIED: &str = "24 1 0:22 / /proc rw - proc proc rw\n\
@@ -32,11 +32,11 @@ fn without_a_group_above_the_servers_there_is_none_for_runs() {
 #[test]
 fn only_what_was_delegated_with_its_controllers_is_used() {
     let group = tempfile::tempdir().unwrap();
-    assert!(!is_delegated(group.path()), "no group at all");
+    assert!(!is_delegated(group.path()), "not a cgroup");
     let is_root = rustix::process::geteuid().is_root();
     for (controllers, enough) in [("cpu memory pids\n", true), ("memory\n", false), ("hugetlb\n", false)] {
         fs::write(group.path().join("cgroup.subtree_control"), controllers).unwrap();
-        // A group that root owns is its owner's only if it says so.
+        // For root, ownership alone is not delegation.
         assert_eq!(is_delegated(group.path()), enough && !is_root, "{controllers}");
     }
 }
@@ -44,21 +44,21 @@ fn only_what_was_delegated_with_its_controllers_is_used() {
 #[test]
 fn a_group_that_the_kernel_does_not_fill_is_not_used() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(Group::make_in(folder.path(), &Limits::default()).is_err());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "what was begun is removed");
+    assert!(Group::create_in(folder.path(), &Limits::default()).is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "the incomplete cgroup is removed");
 }
 
 #[test]
 fn the_kernel_says_whether_memory_was_used_up() {
-    assert_eq!(killed_in("low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n"), 3);
-    assert_eq!(killed_in("oom 0\noom_kill 0\n"), 0);
-    assert_eq!(killed_in(""), 0);
+    assert_eq!(oom_kills("low 0\nhigh 0\nmax 12\noom 1\noom_kill 3\noom_group_kill 1\n"), 3);
+    assert_eq!(oom_kills("oom 0\noom_kill 0\n"), 0);
+    assert_eq!(oom_kills(""), 0);
 }
 
 #[test]
 fn groups_that_killed_supervisors_left_are_removed() {
     let folder = tempfile::tempdir().unwrap();
-    // No process has this number, for it is above the kernel's greatest; the second is this one.
+    // The first pid is above the kernel's maximum; the second is our own.
     let (gone, alive) = (i32::MAX, std::process::id());
     let names =
         [format!("lyceum-run-{gone}"), format!("lyceum-run-{alive}"), "lyceum-run-x".into(), "server".into()];

@@ -1,4 +1,4 @@
-//! What the process below the supervisor says, line by line: a [`ChildMessage`], or what bubblewrap reports.
+//! Lines from the confined child: a [`ChildMessage`], or a status of bubblewrap.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -9,10 +9,10 @@ use serde::Deserialize;
 
 use crate::wire::ChildMessage;
 
-/// The longest line that is kept.
+/// Maximum length of a line.
 const MAX_LINE_BYTES: usize = 64 * 1024;
 
-/// Lines as they come in.
+/// Reads lines without blocking.
 pub(super) struct LineReader {
     stream: UnixStream,
     unread: Vec<u8>,
@@ -21,14 +21,14 @@ pub(super) struct LineReader {
 
 /// One line.
 pub(super) enum Line {
-    Word(ChildMessage),
+    Message(ChildMessage),
     /// Bubblewrap has started its first process.
     FirstProcess,
-    /// The script, which bubblewrap did start, has ended.
+    /// The script, which bubblewrap did start, has exited.
     ExitCode(u8),
 }
 
-/// What bubblewrap writes; other fields are for others.
+/// Status of bubblewrap; other fields are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Status {
@@ -46,12 +46,12 @@ impl LineReader {
         &self.stream
     }
 
-    /// Tells the process below that it may go on.
+    /// Lets the child continue.
     pub(super) fn acknowledge(&mut self) -> io::Result<()> {
         self.stream.write_all(b"\n")
     }
 
-    /// The lines that came in since.
+    /// Returns the lines received since the last call.
     pub(super) fn read(&mut self) -> Vec<Line> {
         let mut buffer = [0; 4096];
         while !self.at_end {
@@ -74,8 +74,8 @@ impl LineReader {
 }
 
 fn parse(line: &[u8]) -> Option<Line> {
-    if let Ok(word) = serde_json::from_slice(line) {
-        return Some(Line::Word(word));
+    if let Ok(message) = serde_json::from_slice(line) {
+        return Some(Line::Message(message));
     }
     match serde_json::from_slice(line).ok()? {
         Status { exit_code: Some(code), .. } => Some(Line::ExitCode(code)),

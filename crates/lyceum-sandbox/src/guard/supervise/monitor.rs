@@ -1,4 +1,4 @@
-//! Watching one run: its end, its time, what it uses, and whether the server is still there.
+//! Monitors a run: exit, timeout, resource usage, and whether the server is still connected.
 
 use std::{
     io,
@@ -17,7 +17,7 @@ use super::{
         broker::{Broker, Connector},
         cgroup::Group,
         confine::{OLD_KERNEL, code},
-        doing,
+        context,
         tree::signal_descendants,
         usage::Usage,
     },
@@ -25,27 +25,27 @@ use super::{
 };
 use crate::{Level, Limits, StopReason, wire::ChildMessage};
 
-/// How long the confinement may take.
+/// Timeout for the confinement.
 const SETUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long it is at least until what the run uses is looked at again.
+/// Minimum interval between two checks of resource usage.
 const USAGE_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How much longer the pause is than the look: looking may take a fifth of a processor, not more.
+/// The pause is this many times as long as the check: checks use at most a fifth of a CPU.
 const USAGE_PAUSE_FACTOR: u32 = 4;
 
-/// Later than any script ends.
+/// Effectively no timeout.
 const NO_TIMEOUT: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// What a stopped script's exit code is, whatever it made of the signal: that of SIGKILL.
+/// Exit code of a stopped script, however it handled the signal: that of SIGKILL.
 const SIGKILL_EXIT_CODE: u8 = 137;
 
-/// How a run ended.
+/// Outcome of a run.
 pub(super) enum Outcome {
     Refused(String),
     NoNetwork(String),
     NotStarted(String),
-    /// The server is gone, or wants no answer any more.
+    /// The server closed the connection.
     Abandoned,
     Ended {
         code: u8,
@@ -54,148 +54,148 @@ pub(super) enum Outcome {
     },
 }
 
-/// A run under watch.
+/// A monitored run.
 pub(super) struct RunMonitor<'a> {
     pub control: &'a UnixStream,
-    pub words: LineReader,
-    /// The process that confined itself.
+    pub messages: LineReader,
+    /// The confined child.
     pub root: Pid,
     pub level: Level,
     pub limits: &'a Limits,
-    /// What is looked at, if anything is limited.
+    /// Usage to poll, if anything is limited that way.
     pub usage: Option<Usage>,
-    /// What limits its memory, where the kernel does.
+    /// Its cgroup, if any.
     pub group: Option<&'a Group>,
-    /// What executes its calls, until the broker has it.
+    /// Its connector, until the broker takes it.
     pub connector: Option<Connector>,
-    /// What answers its calls, once it has handed them over.
+    /// Handles its intercepted calls, once it has handed over the listener.
     pub broker: Option<Broker>,
 }
 
-/// Where the run is.
+/// Phase of a run.
 #[derive(Clone, Copy)]
 enum Phase {
     Setup,
     Running {
         since: Instant,
     },
-    /// It was asked to end.
+    /// SIGTERM was sent.
     Ending {
         since: Instant,
     },
 }
 
-/// What can be ready.
+/// Result of a poll.
 struct ReadyEvents {
-    hung_up: bool,
-    ended: bool,
-    /// The broker can go on.
+    disconnected: bool,
+    exited: bool,
+    /// The broker can proceed.
     broker_ready: bool,
 }
 
 impl RunMonitor<'_> {
-    /// Watches until the script has ended or must be ended. Then processes of it may still be there.
+    /// Monitors until the script has exited or must be killed. Some of its processes may still exist then.
     pub(super) fn run(mut self) -> Result<Outcome, Fault> {
         let process =
-            pidfd_open(self.root, PidfdFlags::empty()).map_err(doing("could not watch the script"))?;
-        let (mut phase, mut until) = (Phase::Setup, Instant::now() + SETUP_TIMEOUT);
+            pidfd_open(self.root, PidfdFlags::empty()).map_err(context("could not monitor the script"))?;
+        let (mut phase, mut deadline) = (Phase::Setup, Instant::now() + SETUP_TIMEOUT);
         let mut exit_code = None;
-        // Nothing is looked at before the script has started.
-        let mut next_look = until;
+        // Usage is not checked before the script has started.
+        let mut next_check = deadline;
         loop {
-            let news = self.wait(&process, until.min(next_look));
-            if news.hung_up {
+            let events = self.wait(&process, deadline.min(next_check));
+            if events.disconnected {
                 return Ok(Outcome::Abandoned);
             }
-            if let Some(broker) = self.broker.as_mut().filter(|_| news.broker_ready) {
-                broker.go_on();
+            if let Some(broker) = self.broker.as_mut().filter(|_| events.broker_ready) {
+                broker.proceed();
             }
-            for line in self.words.read() {
+            for line in self.messages.read() {
                 match (line, phase) {
-                    (Line::Word(ChildMessage::Listening(listener)), Phase::Setup) => {
+                    (Line::Message(ChildMessage::Listening(listener)), Phase::Setup) => {
                         if let Err(error) = self.take_over(&process, listener) {
                             return Ok(Outcome::NoNetwork(error));
                         }
                     }
-                    (Line::Word(ChildMessage::Listening(_)), _) => {}
-                    (Line::Word(ChildMessage::NoNetwork(reason)), _) => {
+                    (Line::Message(ChildMessage::Listening(_)), _) => {}
+                    (Line::Message(ChildMessage::NoNetwork(reason)), _) => {
                         return Ok(Outcome::NoNetwork(reason));
                     }
-                    (Line::Word(ChildMessage::Started) | Line::FirstProcess, Phase::Setup) => {
+                    (Line::Message(ChildMessage::Started) | Line::FirstProcess, Phase::Setup) => {
                         let since = Instant::now();
-                        (phase, until) = (Phase::Running { since }, after(since, self.limits.timeout));
-                        next_look = if self.usage.is_some() { since } else { after(since, NO_TIMEOUT) };
+                        (phase, deadline) = (Phase::Running { since }, after(since, self.limits.timeout));
+                        next_check = if self.usage.is_some() { since } else { after(since, NO_TIMEOUT) };
                     }
-                    (Line::Word(ChildMessage::Started) | Line::FirstProcess, _) => {}
-                    (Line::Word(ChildMessage::Refused(reason)), _) => {
+                    (Line::Message(ChildMessage::Started) | Line::FirstProcess, _) => {}
+                    (Line::Message(ChildMessage::Refused(reason)), _) => {
                         return Ok(Outcome::Refused(reason));
                     }
-                    (Line::Word(ChildMessage::NotStarted(reason)), _) => {
+                    (Line::Message(ChildMessage::NotStarted(reason)), _) => {
                         return Ok(Outcome::NotStarted(reason));
                     }
                     (Line::ExitCode(code), _) => exit_code = Some(code),
                 }
             }
-            if news.ended {
-                return Ok(self.ended(phase, exit_code));
+            if events.exited {
+                return Ok(self.exited(phase, exit_code));
             }
-            let late = Instant::now() >= until;
+            let late = Instant::now() >= deadline;
             match phase {
-                Phase::Setup if late => return Ok(Outcome::Refused("it was not ready in time".to_owned())),
+                Phase::Setup if late => return Ok(Outcome::Refused("the setup timed out".to_owned())),
                 Phase::Setup => {}
                 Phase::Ending { since } if late => return Ok(stopped(StopReason::Timeout, since)),
                 Phase::Running { since } if late => {
                     signal_descendants(self.root, Signal::TERM);
-                    (phase, until) = (Phase::Ending { since }, after(Instant::now(), self.limits.grace));
+                    (phase, deadline) = (Phase::Ending { since }, after(Instant::now(), self.limits.grace));
                 }
-                Phase::Running { since } | Phase::Ending { since } if Instant::now() >= next_look => {
+                Phase::Running { since } | Phase::Ending { since } if Instant::now() >= next_check => {
                     let started = Instant::now();
                     if let Some(reason) = self.usage.as_ref().and_then(|usage| usage.exceeded(self.root)) {
                         return Ok(stopped(reason, since));
                     }
-                    next_look = Instant::now() + USAGE_INTERVAL.max(started.elapsed() * USAGE_PAUSE_FACTOR);
+                    next_check = Instant::now() + USAGE_INTERVAL.max(started.elapsed() * USAGE_PAUSE_FACTOR);
                 }
                 Phase::Running { .. } | Phase::Ending { .. } => {}
             }
         }
     }
 
-    /// Waits for news, but not for longer than until then.
-    fn wait(&self, process: &OwnedFd, until: Instant) -> ReadyEvents {
+    /// Waits for events, at most until the deadline.
+    fn wait(&self, process: &OwnedFd, deadline: Instant) -> ReadyEvents {
         let mut fds = vec![PollFd::new(self.control, PollFlags::IN), PollFd::new(process, PollFlags::IN)];
-        if !self.words.at_end {
-            fds.push(PollFd::new(self.words.stream(), PollFlags::IN));
+        if !self.messages.at_end {
+            fds.push(PollFd::new(self.messages.stream(), PollFlags::IN));
         }
         let at = fds.len();
-        let awaited = self.broker.as_ref().map(Broker::awaited);
-        fds.extend(awaited.map(|(fd, events)| PollFd::from_borrowed_fd(fd, events)));
-        let left = until.saturating_duration_since(Instant::now());
+        let target = self.broker.as_ref().map(Broker::poll_target);
+        fds.extend(target.map(|(fd, events)| PollFd::from_borrowed_fd(fd, events)));
+        let left = deadline.saturating_duration_since(Instant::now());
         let pause = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
         let _interrupted = poll(&mut fds, Some(&pause));
         let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
         let broker_ready =
-            fds.get(at).zip(awaited).is_some_and(|(fd, (_, events))| fd.revents().intersects(events));
-        ReadyEvents { hung_up: ready(0), ended: ready(1), broker_ready }
+            fds.get(at).zip(target).is_some_and(|(fd, (_, flags))| fd.revents().intersects(flags));
+        ReadyEvents { disconnected: ready(0), exited: ready(1), broker_ready }
     }
 
-    /// Takes over the calls that the confined process hands over, and lets it go on.
+    /// Takes over the listener of the confined child, and lets it continue.
     fn take_over(&mut self, process: &OwnedFd, listener: i32) -> Result<(), Fault> {
         let Some(connector) = self.connector.take() else {
-            return Err("nothing connects for the script".to_owned());
+            return Err("the connector is missing".to_owned());
         };
         let broker = Broker::take_over(process, listener, connector).map_err(|error| match error.kind() {
             io::ErrorKind::Unsupported => format!("{OLD_KERNEL}: {error}"),
             _ => format!(
-                "the supervisor may not take over connections; where the server is root it needs the capability \
+                "the supervisor can't take over the script's connections; a server that runs as root needs the capability \
                  SYS_PTRACE: {error}"
             ),
         })?;
         self.broker = Some(broker);
-        self.words.acknowledge().map_err(doing("the script is gone"))
+        self.messages.acknowledge().map_err(context("the confined process is gone"))
     }
 
-    /// The process that confined itself has ended, and so has the script.
-    fn ended(&self, phase: Phase, exit_code: Option<u8>) -> Outcome {
+    /// The confined child has exited, and so has the script.
+    fn exited(&self, phase: Phase, exit_code: Option<u8>) -> Outcome {
         let status = waitpid(Some(self.root), WaitOptions::empty());
         let own_code = status.ok().flatten().map_or(SIGKILL_EXIT_CODE, |(_, status)| code(status));
         let out_of_memory = self.group.is_some_and(Group::was_out_of_memory);
@@ -203,9 +203,10 @@ impl RunMonitor<'_> {
             (Phase::Running { since } | Phase::Ending { since }, _, _) if out_of_memory => {
                 stopped(StopReason::Memory, since)
             }
-            (Phase::Setup, _, _) => Outcome::Refused("its first process ended at once".to_owned()),
+            (Phase::Setup, _, _) => Outcome::Refused("the confined process exited during setup".to_owned()),
             (Phase::Ending { since }, _, _) => stopped(StopReason::Timeout, since),
-            // Bubblewrap says so if it came to start the script; its own exit code could be of its own failure.
+            // Bubblewrap reports the exit code only if it started the script; its own exit code may be due to its
+            // own failure.
             (Phase::Running { since }, Level::Strict, Some(code)) => {
                 Outcome::Ended { code, stopped: None, since }
             }

@@ -1,9 +1,9 @@
-//! The lists of what is denied whatever its arguments are.
+//! System calls that are denied whatever their arguments.
 
 use libc::{c_int, c_long};
 
 /// Always denied.
-pub(super) const NEVER: &[c_long] = &[
+pub(super) const ALWAYS_DENIED: &[c_long] = &[
     // Other processes.
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -35,7 +35,7 @@ pub(super) const NEVER: &[c_long] = &[
     libc::SYS_open_by_handle_at,
     libc::SYS_fanotify_init,
     libc::SYS_fanotify_mark,
-    // Ways around this filter, and parts of the kernel with a long list of holes.
+    // Ways around this filter, and kernel subsystems with many vulnerabilities.
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -50,7 +50,7 @@ pub(super) const NEVER: &[c_long] = &[
     libc::SYS_remap_file_pages,
     libc::SYS_lookup_dcookie,
     libc::SYS_nfsservctl,
-    // Memory that no limit counts, and queues that outlive the run or are shared with others.
+    // Memory that no limit counts, and IPC objects that outlive the run or are shared with others.
     libc::SYS_memfd_create,
     libc::SYS_memfd_secret,
     libc::SYS_shmget,
@@ -66,7 +66,7 @@ pub(super) const NEVER: &[c_long] = &[
     libc::SYS_msgctl,
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
-    // The machine.
+    // The system.
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
@@ -87,9 +87,9 @@ pub(super) const NEVER: &[c_long] = &[
     libc::SYS_adjtimex,
 ];
 
-/// The same, of system calls that not every processor has.
+/// Always denied, on this architecture only.
 #[cfg(target_arch = "x86_64")]
-pub(super) const NEVER_HERE: &[c_long] = &[
+pub(super) const ALWAYS_DENIED_ARCH: &[c_long] = &[
     libc::SYS_kexec_file_load,
     libc::SYS_iopl,
     libc::SYS_ioperm,
@@ -100,9 +100,9 @@ pub(super) const NEVER_HERE: &[c_long] = &[
     libc::SYS_ustat,
 ];
 #[cfg(target_arch = "aarch64")]
-pub(super) const NEVER_HERE: &[c_long] = &[KEXEC_FILE_LOAD];
+pub(super) const ALWAYS_DENIED_ARCH: &[c_long] = &[KEXEC_FILE_LOAD];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-pub(super) const NEVER_HERE: &[c_long] = &[];
+pub(super) const ALWAYS_DENIED_ARCH: &[c_long] = &[];
 
 #[cfg(target_arch = "aarch64")]
 const KEXEC_FILE_LOAD: c_long = 294;
@@ -111,7 +111,7 @@ const FCHMODAT2: c_long = 452;
 const STATMOUNT: c_long = 457;
 const LISTMOUNT: c_long = 458;
 
-/// Changes of a file's mode, owner and times by its path.
+/// Changes of a file's mode, owner and times by path.
 pub(super) const METADATA: &[c_long] = &[
     libc::SYS_fchmodat,
     FCHMODAT2,
@@ -122,7 +122,7 @@ pub(super) const METADATA: &[c_long] = &[
     libc::SYS_lremovexattr,
 ];
 #[cfg(target_arch = "x86_64")]
-pub(super) const METADATA_HERE: &[c_long] = &[
+pub(super) const METADATA_ARCH: &[c_long] = &[
     libc::SYS_chmod,
     libc::SYS_chown,
     libc::SYS_lchown,
@@ -131,9 +131,9 @@ pub(super) const METADATA_HERE: &[c_long] = &[
     libc::SYS_futimesat,
 ];
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) const METADATA_HERE: &[c_long] = &[];
+pub(super) const METADATA_ARCH: &[c_long] = &[];
 
-/// Signals to others.
+/// Signals to other processes.
 pub(super) const SIGNALS: &[c_long] = &[
     libc::SYS_kill,
     libc::SYS_tkill,
@@ -143,7 +143,7 @@ pub(super) const SIGNALS: &[c_long] = &[
     libc::SYS_pidfd_send_signal,
 ];
 
-/// Flags of `clone` that make a namespace.
+/// Flags of `clone` that create a namespace.
 pub(super) const NAMESPACES: &[c_int] = &[
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -154,17 +154,17 @@ pub(super) const NAMESPACES: &[c_int] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Offering a port, and the one way to send that a supervisor does not do for a script.
-pub(super) const OFFERS: &[c_long] =
+/// Listening on a port, and the one way to send that is not intercepted.
+pub(super) const LISTENING: &[c_long] =
     &[libc::SYS_bind, libc::SYS_listen, libc::SYS_accept, libc::SYS_accept4, libc::SYS_sendmmsg];
 
-/// A flow label can carry a route.
+/// A flow label can select a route.
 const IPV6_FLOWLABEL_MGR: c_int = 32;
 const SO_BINDTOIFINDEX: c_int = 62;
 
-/// Options of sockets that send packets elsewhere first or by another way, connect later, or make whoever closes a duplicate
-/// wait for the peer, which could be the supervisor: their level and number.
-pub(super) const ROUTES: &[(c_int, c_int)] = &[
+/// Socket options (level, name) that reroute packets, delay connecting, or make `close` of a duplicate block,
+/// which could be the supervisor's.
+pub(super) const ROUTING_OPTIONS: &[(c_int, c_int)] = &[
     (libc::IPPROTO_IP, libc::IP_OPTIONS),
     (libc::IPPROTO_IPV6, libc::IPV6_RTHDR),
     (libc::IPPROTO_IPV6, libc::IPV6_2292RTHDR),

@@ -1,16 +1,16 @@
-//! Sets in the BEIR layout: what is read, and what is wrong with others.
+//! Reading test sets in the BEIR layout, and errors in them.
 
 use std::{collections::HashMap, fs};
 
 use super::{Beir, read};
-use crate::eval::{Expected, SetFault};
+use crate::eval::{Expected, SetError};
 
 const CORPUS: &str =
     "{\"_id\": \"a\", \"title\": \"A\", \"text\": \"one\"}\n{\"_id\": 2, \"text\": \"two\"}\n";
 const QUERIES: &str =
     "{\"_id\": \"q1\", \"text\": \"what\", \"more\": 1}\n\n{\"_id\": \"q2\", \"text\": \"who\"}\n";
 
-fn set(files: &[(&str, &str)]) -> Result<Beir, SetFault> {
+fn set(files: &[(&str, &str)]) -> Result<Beir, SetError> {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("qrels")).unwrap();
     for (name, text) in files {
@@ -74,7 +74,7 @@ fn a_fault_has_its_file_its_line_and_what_to_do() {
         "corpus.jsonl:2: there are two documents with the _id \"a\"; leave one out",
     );
     let fault = set(&[("corpus.jsonl", "{\"_id\": \"a\"}")]).unwrap_err().to_string();
-    assert!(fault.starts_with("corpus.jsonl:1: is not a line as expected: missing field `text`"), "{fault}");
+    assert!(fault.starts_with("corpus.jsonl:1: invalid line: missing field `text`"), "{fault}");
     let fault = set(&[]).unwrap_err().to_string();
     assert!(fault.starts_with("corpus.jsonl: can't be read: "), "{fault}");
 }

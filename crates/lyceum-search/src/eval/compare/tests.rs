@@ -1,4 +1,4 @@
-//! What changed from one run to another.
+//! Comparison of runs.
 
 use super::{Baseline, with_last, with_stages};
 use crate::{

@@ -1,4 +1,4 @@
-//! Measures, worked out by hand.
+//! Metrics against values computed by hand.
 
 use super::JudgedResults;
 
@@ -24,9 +24,9 @@ fn the_gain_is_the_grade_and_not_two_to_its_power() {
 
 #[test]
 fn what_lies_between_costs() {
-    // One answer on the fourth place: 1 / log2(5).
+    // One relevant result at rank four: 1 / log2(5).
     check(&[0.0, 0.0, 0.0, 1.0], &[1.0], [0.430_677, 0.25, 1.0, 0.0]);
-    // Two of three answers, on the second and third: (1/log2(3) + 1/2) / (1 + 1/log2(3) + 1/2).
+    // Two of three relevant results, at ranks two and three: (1/log2(3) + 1/2) / (1 + 1/log2(3) + 1/2).
     check(&[0.0, 1.0, 1.0], &[1.0, 1.0, 1.0], [0.530_721, 0.5, 2.0 / 3.0, 1.0]);
 }
 

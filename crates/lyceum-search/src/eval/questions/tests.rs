@@ -1,9 +1,9 @@
-//! A team's own questions: what is read, and what is wrong with others.
+//! Reading `eval.yaml`, and errors in it.
 
 use super::{Question, parse};
-use crate::eval::{Expected, SetFault};
+use crate::eval::{Expected, SetError};
 
-fn questions(text: &str) -> Result<Vec<Question>, SetFault> {
+fn questions(text: &str) -> Result<Vec<Question>, SetError> {
     parse("eval.yaml", text, |name| match name {
         "docs" => vec!["docs".to_owned(), "guide".to_owned()],
         _ => Vec::new(),
@@ -43,7 +43,7 @@ fn a_fault_has_its_entry_and_what_to_write() {
     );
     check("- question: a\n  expected: [b]\n", "eval.yaml, entry 1: unknown field `expected`");
     check("- question: ' '\n  expect: [b]\n", "eval.yaml, entry 1: the question is empty; ");
-    check("- question: a\n  expect: []\n", "eval.yaml, entry 1: expect names nothing; ");
+    check("- question: a\n  expect: []\n", "eval.yaml, entry 1: `expect` is empty; ");
     let with = |filters: &str| format!("- question: a\n  expect: [b]\n  filters: {{{filters}}}\n");
     check(&with("contentType: poem"), "eval.yaml, entry 1: filters.contentType: there is no type \"poem\"");
     check(
@@ -52,7 +52,7 @@ fn a_fault_has_its_entry_and_what_to_write() {
     );
     check(&with("colour: red"), "eval.yaml, entry 1: unknown field `colour`");
     let twice = "- question: a\n  expect: [b]\n- question: a\n  expect: [c]\n";
-    check(twice, "eval.yaml, entry 2: asks the same as entry 1; ");
+    check(twice, "eval.yaml, entry 2: duplicates entry 1; ");
 }
 
 #[test]

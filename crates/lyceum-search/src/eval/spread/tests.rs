@@ -1,4 +1,4 @@
-//! How far a figure may be off.
+//! Confidence intervals and quantiles.
 
 use super::{Difference, Latency, Mean};
 

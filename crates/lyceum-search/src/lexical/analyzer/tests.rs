@@ -1,4 +1,4 @@
-//! Which terms a text becomes.
+//! Terms of a text.
 
 use super::analyzer;
 
@@ -39,7 +39,7 @@ fn odd_texts_give_no_words_and_no_panic() {
 
 #[test]
 fn a_term_begins_like_each_word_that_it_stands_for() {
-    // Those that the stemmer treats in a way of their own are the last of these.
+    // The last ones are special cases of the stemmer.
     let words = "Cells governed members organisations policies youth yoga happily sky skies dying lying tying \
         news idly gently ugly early only singly exceed __init__ École İstanbul 治理 getHTTPResponse 8bit";
     let terms = |mut analyzer: tantivy::tokenizer::TextAnalyzer| {

@@ -1,4 +1,4 @@
-//! Code is told from prose.
+//! Distinguishing code from prose.
 
 use super::Kind;
 

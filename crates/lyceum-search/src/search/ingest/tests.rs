@@ -1,4 +1,4 @@
-//! What a model is given of a chunk.
+//! The text that is embedded for a chunk.
 
 use super::passage;
 use crate::{Facts, Kind, tests::page};

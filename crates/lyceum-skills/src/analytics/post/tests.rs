@@ -1,4 +1,4 @@
-//! What answers mean.
+//! Classification of status codes.
 
 use reqwest::StatusCode;
 

@@ -1,38 +1,38 @@
-//! A process of its own that tracks and publishes, to be killed by a test.
+//! A separate process that tracks and publishes, to be killed by a test.
 //!
-//! It is this very test binary, told by its environment to play that part. On each line of its input stands how many
-//! events to track; for each one it has tracked it answers with a line. It ends with its input.
+//! It is this test binary, configured by an environment variable. Each line of its stdin is a number of events to
+//! track; it writes a line for each tracked event. It exits at the end of stdin.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
     path::Path,
     process::{Child, ChildStdin, Command, Stdio},
-    sync::mpsc::{Receiver as ServerBehavior, RecvTimeoutError, channel},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
     time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
 
-use super::{asked, schedule, tracker};
-use crate::analytics::{Endpoint, Figures, publish};
+use super::{no_match, schedule, tracker};
+use crate::analytics::{Counters, Endpoint, publish};
 
-const PART: &str = "LYCEUM_TEST_USAGE_PART";
+const SPEC_VARIABLE: &str = "LYCEUM_TEST_USAGE_PART";
 const TEST: &str = "analytics::tests::child::a_process_tracks_what_it_is_told_to";
 
-/// What the process is to do.
+/// What the process does.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct Part {
+pub(super) struct ChildSpec {
     pub(super) folder: String,
-    /// Events are told apart by this and a number.
+    /// Prefix of the events' contexts.
     pub(super) name: String,
-    /// How many bytes an event has, about.
+    /// Approximate size of an event, in bytes.
     pub(super) padding: usize,
-    /// Where to publish, and how often in milliseconds.
+    /// Endpoint, and interval in milliseconds.
     pub(super) publish: Option<(String, u64)>,
 }
 
-impl Part {
+impl ChildSpec {
     pub(super) fn new(folder: &Path, name: &str) -> Self {
         let folder = folder.to_str().unwrap().to_owned();
         Self { folder, name: name.to_owned(), padding: 0, publish: None }
@@ -43,7 +43,7 @@ impl Part {
         self
     }
 
-    /// What the event with this number asks for.
+    /// Context of the event with this number.
     pub(super) fn context(&self, number: usize) -> String {
         format!("{} {number} {}", self.name, "x".repeat(self.padding))
     }
@@ -52,8 +52,8 @@ impl Part {
         (0..count).map(|number| self.context(number)).collect()
     }
 
-    /// Plays it.
-    fn play(&self, input: impl Read, mut output: impl Write) -> Figures {
+    /// Runs the child's main loop.
+    fn run(&self, input: impl Read, mut output: impl Write) -> Counters {
         let tracker = tracker(Path::new(&self.folder));
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let publisher = self.publish.clone().map(|(url, every)| {
@@ -66,108 +66,108 @@ impl Part {
         let mut number = 0;
         for line in BufReader::new(input).lines().map_while(Result::ok) {
             for _ in 0..line.parse().unwrap() {
-                tracker.track(&asked(&self.context(number)));
+                tracker.track(&no_match(&self.context(number)));
                 number += 1;
                 output.write_all(b"tracked\n").unwrap();
             }
         }
         drop(stop);
         publisher.into_iter().for_each(|thread| thread.join().unwrap());
-        tracker.figures()
+        tracker.counters()
     }
 }
 
 #[test]
 fn a_process_tracks_what_it_is_told_to() {
-    if let Ok(part) = std::env::var(PART) {
-        let part: Part = serde_json::from_str(&part).unwrap();
-        let figures = part.play(std::io::stdin(), std::io::stdout());
-        let Figures { recorded, failed, .. } = figures;
+    if let Ok(spec) = std::env::var(SPEC_VARIABLE) {
+        let spec: ChildSpec = serde_json::from_str(&spec).unwrap();
+        let counters = spec.run(std::io::stdin(), std::io::stdout());
+        let Counters { recorded, failed, .. } = counters;
         println!("end {recorded} {failed}");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let mut output = Vec::new();
-    let part = Part::new(folder.path(), "here");
-    assert_eq!(part.play("2\n1\n".as_bytes(), &mut output).recorded, 3);
+    let spec = ChildSpec::new(folder.path(), "here");
+    assert_eq!(spec.run("2\n1\n".as_bytes(), &mut output).recorded, 3);
     assert_eq!(output, b"tracked\ntracked\ntracked\n");
-    assert_eq!(super::waiting(folder.path()), 3);
+    assert_eq!(super::pending_events(folder.path()), 3);
 }
 
-/// A process that plays a part. It is killed with this value, if not before.
+/// A child process; killed on drop.
 pub(super) struct Process {
     child: Child,
     input: Option<ChildStdin>,
-    answers: ServerBehavior<String>,
-    /// How many events it said to have tracked.
+    lines: Receiver<String>,
+    /// Number of events reported as tracked.
     pub(super) tracked: usize,
-    asked: usize,
+    requested: usize,
 }
 
 impl Process {
-    pub(super) fn start(part: &Part) -> Self {
-        Self::run(Command::new(std::env::current_exe().unwrap()), part, &[])
+    pub(super) fn start(spec: &ChildSpec) -> Self {
+        Self::run(Command::new(std::env::current_exe().unwrap()), spec, &[])
     }
 
-    /// Starts it with this environment.
-    pub(super) fn start_with(part: &Part, environment: &[(&str, &Path)]) -> Self {
-        Self::run(Command::new(std::env::current_exe().unwrap()), part, environment)
+    /// Starts it with extra environment variables.
+    pub(super) fn start_with(spec: &ChildSpec, environment: &[(&str, &Path)]) -> Self {
+        Self::run(Command::new(std::env::current_exe().unwrap()), spec, environment)
     }
 
-    /// Starts it where no file may be larger than a few KiB.
-    pub(super) fn start_without_room(part: &Part) -> Self {
+    /// Starts it with a file size limit of a few KiB.
+    pub(super) fn start_without_room(spec: &ChildSpec) -> Self {
         let mut shell = Command::new("sh");
         shell.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""]);
         shell.arg(std::env::current_exe().unwrap());
-        Self::run(shell, part, &[])
+        Self::run(shell, spec, &[])
     }
 
-    fn run(mut command: Command, part: &Part, environment: &[(&str, &Path)]) -> Self {
+    fn run(mut command: Command, spec: &ChildSpec, environment: &[(&str, &Path)]) -> Self {
         command.args(["--exact", TEST, "--nocapture", "--test-threads=1"]);
-        command.env(PART, serde_json::to_string(part).unwrap());
+        command.env(SPEC_VARIABLE, serde_json::to_string(spec).unwrap());
         command.envs(environment.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let (input, output) = (child.stdin.take(), child.stdout.take().unwrap());
-        let (say, answers) = channel();
+        let (sender, lines) = channel();
         thread::spawn(move || {
             for line in BufReader::new(output).lines().map_while(Result::ok) {
-                if say.send(line).is_err() {
+                if sender.send(line).is_err() {
                     return;
                 }
             }
         });
-        Self { child, input, answers, tracked: 0, asked: 0 }
+        Self { child, input, lines, tracked: 0, requested: 0 }
     }
 
-    /// Tells it to track so many more events.
-    pub(super) fn ask(&mut self, count: usize) {
-        self.asked += count;
+    /// Requests that many more events.
+    pub(super) fn request(&mut self, count: usize) {
+        self.requested += count;
         let input = self.input.as_mut().unwrap();
         input.write_all(format!("{count}\n").as_bytes()).unwrap();
     }
 
-    /// Waits until it has tracked so many events in all.
+    /// Waits until it has tracked that many events in total.
     #[track_caller]
     pub(super) fn wait_for(&mut self, count: usize) {
         while self.tracked < count {
-            self.hear(Duration::from_secs(20)).expect("the process says nothing more");
+            self.next_line(Duration::from_secs(20)).expect("no output from the process");
         }
     }
 
-    /// Hears one line, and counts it.
-    fn hear(&mut self, limit: Duration) -> Result<String, RecvTimeoutError> {
-        let line = self.answers.recv_timeout(limit)?;
-        // The test harness may have begun the line.
+    /// Receives one line, and counts it.
+    fn next_line(&mut self, limit: Duration) -> Result<String, RecvTimeoutError> {
+        let line = self.lines.recv_timeout(limit)?;
+        // The line may start with output of the test harness.
         self.tracked += usize::from(line.ends_with("tracked"));
         Ok(line)
     }
 
-    /// Lets it go on for a moment.
-    pub(super) fn for_a_moment(&mut self, moment: Duration) {
+    /// Lets it run for a while.
+    pub(super) fn run_for(&mut self, duration: Duration) {
         let start = std::time::Instant::now();
-        while let Some(left) = moment.checked_sub(start.elapsed()) {
-            if self.hear(left) == Err(RecvTimeoutError::Disconnected) {
+        while let Some(left) = duration.checked_sub(start.elapsed()) {
+            if self.next_line(left) == Err(RecvTimeoutError::Disconnected) {
                 return;
             }
         }
@@ -177,22 +177,22 @@ impl Process {
         self.child.id()
     }
 
-    /// Kills it as `kill -9` does, and says how many events it had tracked: at least, and at most.
+    /// Kills it with SIGKILL; returns the minimum and maximum number of tracked events.
     pub(super) fn kill(mut self) -> (usize, usize) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
-        while self.hear(Duration::from_secs(20)).is_ok() {}
-        // It may have been killed between the event and the answer.
-        (self.tracked, self.asked.min(self.tracked + 1))
+        while self.next_line(Duration::from_secs(20)).is_ok() {}
+        // It may have been killed between an event and its output line.
+        (self.tracked, self.requested.min(self.tracked + 1))
     }
 
-    /// Lets it end by itself, and says how many events it recorded and how many failed.
+    /// Lets it exit; returns the numbers of recorded and failed events.
     pub(super) fn end(mut self) -> (usize, usize) {
         drop(self.input.take());
         let mut last = None;
-        while let Ok(line) = self.hear(Duration::from_secs(20)) {
-            if let Some(figures) = line.strip_prefix("end ") {
-                last = figures.split_once(' ').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
+        while let Ok(line) = self.next_line(Duration::from_secs(20)) {
+            if let Some(counters) = line.strip_prefix("end ") {
+                last = counters.split_once(' ').map(|(a, b)| (a.parse().unwrap(), b.parse().unwrap()));
             }
         }
         let status = self.child.wait().unwrap();
@@ -203,7 +203,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        let _it_may_be_gone = self.child.kill();
+        let _may_be_gone = self.child.kill();
         let _ = self.child.wait();
     }
 }

@@ -1,4 +1,4 @@
-//! What each event looks like on the wire.
+//! Wire format of each event.
 
 use jiff::Timestamp;
 
@@ -137,7 +137,7 @@ fn ids_differ_and_sort_by_time() {
     assert_ne!(one, other);
     assert!(one.max(other) < Id::new(later).unwrap());
     assert_eq!(Id::parse(one.as_str()), Some(one));
-    // The time, as others who know ULIDs read it.
+    // The timestamp part, as other ULID implementations encode it.
     assert_eq!(&one.as_str()[..10], "01KHRJGTJ0");
     assert_eq!(Id::parse("../../../../../../etc/passwd"), None);
 }

@@ -1,4 +1,4 @@
-//! TLS, with a certificate that only some trust.
+//! TLS, with a private CA.
 
 use std::{fs, net::TcpStream, path::Path, sync::Arc};
 
@@ -10,15 +10,14 @@ use rustls::{
 };
 
 use super::{
-    asked,
-    child::{Part, Process},
-    eventually, publishing,
+    child::{ChildSpec, Process},
+    eventually, no_match, pending_events, publishing,
     receiver::Receiver,
-    schedule, tracker, waiting,
+    schedule, tracker,
 };
 use crate::analytics::Endpoint;
 
-/// A receiver behind TLS, and the certificate of who vouches for it.
+/// A receiver behind TLS, and the certificate of its CA.
 fn secure(folder: &Path) -> (Receiver, std::path::PathBuf) {
     let mut issuer = CertificateParams::new(Vec::new()).unwrap();
     issuer.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -50,13 +49,13 @@ fn url(receiver: &Receiver) -> String {
 fn events_go_over_tls_to_an_endpoint_that_the_system_trusts() {
     let folder = tempfile::tempdir().unwrap();
     let (receiver, trusted) = secure(folder.path());
-    let part = Part::new(folder.path(), "secure").publishing(&url(&receiver), 5);
-    let mut process = Process::start_with(&part, &[("SSL_CERT_FILE", &trusted)]);
-    process.ask(10);
+    let spec = ChildSpec::new(folder.path(), "secure").publishing(&url(&receiver), 5);
+    let mut process = Process::start_with(&spec, &[("SSL_CERT_FILE", &trusted)]);
+    process.request(10);
     process.wait_for(10);
-    eventually("all arrive", || receiver.stored() == 10 && waiting(folder.path()) == 0);
+    eventually("all arrive", || receiver.stored() == 10 && pending_events(folder.path()) == 0);
     process.end();
-    receiver.check_once(part.contexts(10));
+    receiver.check_once(spec.contexts(10));
 }
 
 #[tokio::test]
@@ -64,9 +63,9 @@ async fn an_endpoint_that_nobody_vouches_for_gets_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (receiver, _) = secure(folder.path());
     let tracker = tracker(folder.path());
-    tracker.track(&asked("something"));
+    tracker.track(&no_match("something"));
     let endpoint = Endpoint::parse(&url(&receiver)).unwrap();
-    // The end is a round, too.
+    // Shutdown runs a round too.
     publishing(&tracker, endpoint, schedule(1000), async {}).await;
-    assert_eq!((receiver.seen().len(), waiting(folder.path())), (0, 1));
+    assert_eq!((receiver.requests().len(), pending_events(folder.path())), (0, 1));
 }

@@ -1,4 +1,4 @@
-//! `kill -9` at the worst of times, and what the next process makes of it.
+//! `kill -9` at bad moments, and recovery by the next process.
 
 use std::{
     path::Path,
@@ -8,48 +8,47 @@ use std::{
 use lyceum_harness::random::Random;
 
 use super::{
-    asked,
-    child::{Part, Process},
-    eventually, publishing,
-    receiver::{Manner, Receiver},
-    schedule, soon, text, tracker, waiting,
+    child::{ChildSpec, Process},
+    eventually, eventually_async, no_match, pending_events, publishing,
+    receiver::{Behavior, Receiver},
+    schedule, text, tracker,
 };
 
-/// Delivers what is left, as the next process does.
+/// Delivers pending events, as the next process does.
 async fn recover(folder: &Path, receiver: &Receiver) {
     let tracker = tracker(folder);
-    let done = soon("all is delivered", || waiting(folder) == 0);
+    let done = eventually_async("all is delivered", || pending_events(folder) == 0);
     publishing(&tracker, receiver.endpoint(), schedule(2), done).await;
 }
 
 #[tokio::test]
 async fn a_kill_between_rounds_loses_nothing() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
-    let part = Part::new(folder.path(), "killed").publishing(&receiver.url(), 3_600_000);
-    let mut process = Process::start(&part);
-    process.ask(20);
+    let spec = ChildSpec::new(folder.path(), "killed").publishing(&receiver.url(), 3_600_000);
+    let mut process = Process::start(&spec);
+    process.request(20);
     process.wait_for(20);
     process.kill();
-    assert_eq!(waiting(folder.path()), 20);
+    assert_eq!(pending_events(folder.path()), 20);
     recover(folder.path(), &receiver).await;
-    receiver.check_once(part.contexts(20));
+    receiver.check_once(spec.contexts(20));
     assert_eq!(receiver.stored(), 20);
 }
 
 #[tokio::test]
 async fn a_kill_between_the_request_and_the_removal_counts_nothing_twice() {
-    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([Manner::StoreAndAnswerLate]));
-    let part = Part::new(folder.path(), "killed").publishing(&receiver.url(), 50);
-    let mut process = Process::start(&part);
-    process.ask(20);
+    let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([Behavior::StoreAndAnswerLate]));
+    let spec = ChildSpec::new(folder.path(), "killed").publishing(&receiver.url(), 50);
+    let mut process = Process::start(&spec);
+    process.request(20);
     process.wait_for(20);
-    // The receiver has stored the batch, and its answer is not there yet.
+    // The receiver has stored the batch, and its response has not arrived yet.
     eventually("a request is out", || receiver.stored() > 0);
     process.kill();
-    assert!(waiting(folder.path()) > 0);
+    assert!(pending_events(folder.path()) > 0);
     recover(folder.path(), &receiver).await;
-    receiver.check_once(part.contexts(20));
-    assert_eq!((receiver.stored(), receiver.most_often()), (20, 2));
+    receiver.check_once(spec.contexts(20));
+    assert_eq!((receiver.stored(), receiver.max_deliveries()), (20, 2));
 }
 
 #[tokio::test]
@@ -57,15 +56,15 @@ async fn a_kill_in_the_middle_of_writing_loses_nothing_that_was_said_to_be_track
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
     let (mut contexts, mut most) = (Vec::new(), 0);
     for round in 0..10 {
-        let mut part = Part::new(folder.path(), &format!("killed in round {round}"));
-        part.padding = 3900;
-        let mut process = Process::start(&part);
-        process.ask(1_000_000);
+        let mut spec = ChildSpec::new(folder.path(), &format!("killed in round {round}"));
+        spec.padding = 3900;
+        let mut process = Process::start(&spec);
+        process.request(1_000_000);
         process.wait_for(20 * (round + 1));
         let (at_least, at_most) = process.kill();
-        contexts.extend(part.contexts(at_least));
+        contexts.extend(spec.contexts(at_least));
         most += at_most;
-        // The next process adds its lines to what the last one left.
+        // The next process appends to what the last one left.
     }
     recover(folder.path(), &receiver).await;
     let (least, stored) = (contexts.len(), receiver.stored());
@@ -73,14 +72,14 @@ async fn a_kill_in_the_middle_of_writing_loses_nothing_that_was_said_to_be_track
     assert!((least..=most).contains(&stored), "{least} <= {stored} <= {most}");
 }
 
-fn manner(random: &mut Random) -> Manner {
+fn behavior(random: &mut Random) -> Behavior {
     match random.below(10) {
-        0 => Manner::Answer(500, ""),
-        1 => Manner::Answer(429, "Retry-After: 0\r\n"),
-        2 => Manner::HangUp,
-        3 => Manner::StoreAndHangUp,
-        4 => Manner::StoreAndAnswerLate,
-        _ => Manner::Store,
+        0 => Behavior::Answer(500, ""),
+        1 => Behavior::Answer(429, "Retry-After: 0\r\n"),
+        2 => Behavior::HangUp,
+        3 => Behavior::StoreAndHangUp,
+        4 => Behavior::StoreAndAnswerLate,
+        _ => Behavior::Store,
     }
 }
 
@@ -93,32 +92,32 @@ async fn whenever_it_is_killed_as_many_events_arrive_as_were_tracked() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
     let (mut contexts, mut most) = (Vec::new(), 0);
     for kill in 0..KILLS {
-        receiver.behave((0..8).map(|_| manner(&mut random)).collect::<Vec<_>>());
-        let mut part = Part::new(folder.path(), &format!("killed {kill}"));
-        part = part.publishing(&receiver.url(), 1 + random.below(3) as u64);
-        part.padding = if random.below(4) == 0 { 3000 } else { 10 };
-        let mut process = Process::start(&part);
+        receiver.behave((0..8).map(|_| behavior(&mut random)).collect::<Vec<_>>());
+        let mut spec = ChildSpec::new(folder.path(), &format!("killed {kill}"));
+        spec = spec.publishing(&receiver.url(), 1 + random.below(3) as u64);
+        spec.padding = if random.below(4) == 0 { 3000 } else { 10 };
+        let mut process = Process::start(&spec);
         for _ in 0..random.below(6) {
             let count = 1 + random.below(10);
             let before = process.tracked;
-            process.ask(count);
+            process.request(count);
             if random.below(2) == 0 {
                 process.wait_for(before + count);
             }
         }
-        process.for_a_moment(random.shorter_than(Duration::from_millis(40)));
+        process.run_for(random.shorter_than(Duration::from_millis(40)));
         let (at_least, at_most) = process.kill();
-        contexts.extend(part.contexts(at_least));
+        contexts.extend(spec.contexts(at_least));
         most += at_most;
     }
     receiver.behave([]);
-    let repeated = receiver.most_often() > 1;
+    let repeated = receiver.max_deliveries() > 1;
     recover(folder.path(), &receiver).await;
 
     let (least, stored) = (contexts.len(), receiver.stored());
     receiver.check_once(contexts);
     assert!((least..=most).contains(&stored), "{least} <= {stored} <= {most}");
-    assert!(least > 100 && repeated, "the kills were too kind: {least} tracked, repeated: {repeated}");
+    assert!(least > 100 && repeated, "the kills were too gentle: {least} tracked, repeated: {repeated}");
     assert_eq!(text(folder.path(), "analytics-buffer.jsonl"), "");
     println!("{KILLS} kills, {least} to {most} tracked, {stored} stored, {:?}", start.elapsed());
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
@@ -128,10 +127,10 @@ async fn whenever_it_is_killed_as_many_events_arrive_as_were_tracked() {
 async fn an_event_after_many_kills_arrives_like_any_other() {
     let (folder, receiver) = (tempfile::tempdir().unwrap(), Receiver::start([]));
     for _ in 0..3 {
-        let part = Part::new(folder.path(), "killed at once").publishing(&receiver.url(), 1);
-        Process::start(&part).kill();
+        let spec = ChildSpec::new(folder.path(), "killed at once").publishing(&receiver.url(), 1);
+        Process::start(&spec).kill();
     }
-    tracker(folder.path()).track(&asked("alive"));
+    tracker(folder.path()).track(&no_match("alive"));
     recover(folder.path(), &receiver).await;
     receiver.check_once(["alive".to_owned()]);
 }

@@ -1,4 +1,4 @@
-//! What the log tells: enough to act on, and no secret.
+//! Log messages: actionable, and without secrets.
 
 use std::{
     fmt::{Debug, Write},
@@ -12,13 +12,13 @@ use tracing::{
 use tracing_subscriber::{Layer, Registry, layer::Context, layer::SubscriberExt};
 
 use super::{
-    asked, publishing,
-    receiver::{Manner, Receiver},
-    schedule, settings, soon, tracker,
+    eventually_async, no_match, publishing,
+    receiver::{Behavior, Receiver},
+    schedule, settings, tracker,
 };
 use crate::analytics::{Endpoint, Settings, Tracker};
 
-/// Keeps every line of ours.
+/// Captures log lines.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -56,8 +56,14 @@ async fn check(url: &str, part: &str) {
     let _listening = tracing::subscriber::set_default(Registry::default().with(log.clone()));
     let folder = tempfile::tempdir().unwrap();
     let tracker = tracker(folder.path());
-    tracker.track(&asked("what people ask for is private"));
-    publishing(&tracker, Endpoint::parse(url).unwrap(), schedule(2), soon(part, || log.has(part))).await;
+    tracker.track(&no_match("what people ask for is private"));
+    publishing(
+        &tracker,
+        Endpoint::parse(url).unwrap(),
+        schedule(2),
+        eventually_async(part, || log.has(part)),
+    )
+    .await;
     let lines = log.lines().join("\n");
     for secret in ["private", "hunter2", "t0ken", "hooks", folder.path().to_str().unwrap()] {
         assert!(!lines.contains(secret), "{secret}: {lines}");
@@ -69,20 +75,20 @@ async fn check(url: &str, part: &str) {
 async fn the_log_says_what_to_do_and_never_the_whole_address() {
     let receiver = Receiver::start([]);
     let url = |port: u16| format!("http://me:hunter2@127.0.0.1:{port}/hooks/t0ken?key=t0ken");
-    for (manner, part) in [
-        (Manner::Answer(500, ""), "it answered 500"),
-        (Manner::Answer(401, ""), "look at the secret in the configured address"),
-        (Manner::Answer(404, ""), "nobody takes events there"),
-        (Manner::Answer(413, ""), "raise the limit of the receiver"),
-        (Manner::Answer(422, ""), "remove the file if its events are not wanted"),
+    for (behavior, part) in [
+        (Behavior::Answer(500, ""), "the endpoint returned 500"),
+        (Behavior::Answer(401, ""), "check the credentials in the configured URL"),
+        (Behavior::Answer(404, ""), "the endpoint does not exist"),
+        (Behavior::Answer(413, ""), "raise the body limit of the receiver"),
+        (Behavior::Answer(422, ""), "delete the file to discard its events"),
         (
-            Manner::Answer(307, "Location: http://me:hunter2@127.0.0.1/t0ken\r\n"),
-            "configure the address it leads to",
+            Behavior::Answer(307, "Location: http://me:hunter2@127.0.0.1/t0ken\r\n"),
+            "configure the target URL",
         ),
-        (Manner::HangUp, "were not delivered; they are buffered"),
-        (Manner::Hang, "were not delivered; they are buffered"),
+        (Behavior::HangUp, "were not delivered; they are buffered"),
+        (Behavior::Hang, "were not delivered; they are buffered"),
     ] {
-        receiver.always(manner);
+        receiver.always(behavior);
         check(&url(receiver.port()), part).await;
     }
     let port = receiver.port();
@@ -97,9 +103,9 @@ fn a_full_buffer_is_told_once() {
     let folder = tempfile::tempdir().unwrap();
     let tracker = Tracker::on(Settings { cap_bytes: 1024, ..settings(folder.path()) });
     for _ in 0..50 {
-        tracker.track(&asked("something"));
+        tracker.track(&no_match("something"));
     }
-    assert!(tracker.figures().refused > 40);
+    assert!(tracker.counters().refused > 40);
     assert_eq!(log.lines().len(), 1, "{:?}", log.lines());
     assert!(log.has("the analytics buffer is full"));
 }
@@ -113,9 +119,9 @@ fn a_full_disk_is_told_once_a_minute() {
     std::os::unix::fs::symlink("/dev/full", folder.path().join("analytics-buffer.jsonl")).unwrap();
     let tracker = tracker(folder.path());
     for _ in 0..50 {
-        tracker.track(&asked("something"));
+        tracker.track(&no_match("something"));
     }
-    assert_eq!(tracker.figures().failed, 50);
+    assert_eq!(tracker.counters().failed, 50);
     assert_eq!(log.lines().len(), 1, "{:?}", log.lines());
     assert!(log.has("check that the disk is not full"));
 }

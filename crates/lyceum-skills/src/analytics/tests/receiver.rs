@@ -1,4 +1,4 @@
-//! A receiver of events: a real HTTP server that counts what it gets, and that can be as bad as real ones are.
+//! A receiver of events: a real HTTP server that counts deliveries and can misbehave.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
@@ -16,26 +16,26 @@ use serde_json::Value;
 
 use crate::analytics::Endpoint;
 
-/// How the receiver meets a request.
+/// How the receiver handles a request.
 #[derive(Debug, Clone)]
-pub(super) enum Manner {
-    /// Stores the events and says so.
+pub(super) enum Behavior {
+    /// Stores the events and responds.
     Store,
-    /// Answers with a status and headers, and stores nothing.
+    /// Responds with a status and headers; stores nothing.
     Answer(u16, &'static str),
-    /// Stores nothing and says nothing, until the client gives up.
+    /// Stores nothing and doesn't respond until the client gives up.
     Hang,
-    /// Stores nothing and hangs up.
+    /// Stores nothing and closes the connection.
     HangUp,
-    /// Stores the events and hangs up.
+    /// Stores the events and closes the connection.
     StoreAndHangUp,
-    /// Stores the events, and says so when the client has given up.
+    /// Stores the events, and responds after the client has given up.
     StoreAndAnswerLate,
 }
 
-/// What a request was like.
+/// A received request.
 #[derive(Debug, Clone)]
-pub(super) struct Seen {
+pub(super) struct RecordedRequest {
     pub(super) head: String,
     pub(super) key: String,
     pub(super) events: usize,
@@ -43,52 +43,52 @@ pub(super) struct Seen {
 
 #[derive(Default)]
 struct State {
-    first: VecDeque<Manner>,
-    then: Option<Manner>,
-    seen: Vec<Seen>,
-    /// What was stored under each key, by a receiver that honours keys.
+    first: VecDeque<Behavior>,
+    then: Option<Behavior>,
+    requests: Vec<RecordedRequest>,
+    /// Stored bodies by key, for a receiver that deduplicates by key.
     bodies: HashMap<String, Vec<u8>>,
-    /// How often each event was stored under a new key, by its id.
+    /// Number of times each event id was stored under a new key.
     counted: HashMap<String, usize>,
-    /// How often each event was stored, as a receiver sees it that knows no keys.
+    /// Number of times each event was stored, for a receiver without deduplication.
     arrived: HashMap<String, usize>,
-    /// The id of each event that was stored, by what was asked for.
+    /// Ids of stored events by context.
     ids: HashMap<String, HashSet<String>>,
-    /// What must never happen, and did.
+    /// Violated invariants.
     faults: Vec<String>,
 }
 
-/// A receiver; it ends with this value.
+/// A receiver; stops on drop.
 pub(super) struct Receiver {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
-    over: Arc<AtomicBool>,
+    stopped: Arc<AtomicBool>,
 }
 
 impl Receiver {
-    /// Meets the first requests in these manners, and those after them well.
-    pub(super) fn start(first: impl IntoIterator<Item = Manner>) -> Self {
+    /// Starts with these behaviors for the first requests; later ones are stored.
+    pub(super) fn start(first: impl IntoIterator<Item = Behavior>) -> Self {
         Self::start_over(first, Some)
     }
 
-    /// The same, over a transport of its own.
+    /// Like `start`, over a custom transport.
     pub(super) fn start_over<S: Read + Write>(
-        first: impl IntoIterator<Item = Manner>,
+        first: impl IntoIterator<Item = Behavior>,
         transport: impl Fn(TcpStream) -> Option<S> + Send + Clone + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let state = State { first: first.into_iter().collect(), ..State::default() };
-        let (state, over) = (Arc::new(Mutex::new(state)), Arc::new(AtomicBool::new(false)));
-        let receiver = Self { address, state: state.clone(), over: over.clone() };
+        let (state, stopped) = (Arc::new(Mutex::new(state)), Arc::new(AtomicBool::new(false)));
+        let receiver = Self { address, state: state.clone(), stopped: stopped.clone() };
         thread::spawn(move || {
             for stream in listener.incoming() {
-                if over.load(Ordering::SeqCst) {
+                if stopped.load(Ordering::SeqCst) {
                     return;
                 }
                 let (stream, state, transport) = (stream.unwrap(), state.clone(), transport.clone());
                 stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-                thread::spawn(move || transport(stream).map(|mut stream| meet(&mut stream, &state)));
+                thread::spawn(move || transport(stream).map(|mut stream| handle(&mut stream, &state)));
             }
         });
         receiver
@@ -106,26 +106,26 @@ impl Receiver {
         self.address.port()
     }
 
-    /// From now on, meets requests in these manners.
-    pub(super) fn behave(&self, first: impl IntoIterator<Item = Manner>) {
+    /// Sets the behaviors of the next requests.
+    pub(super) fn behave(&self, first: impl IntoIterator<Item = Behavior>) {
         self.state.lock().unwrap().first = first.into_iter().collect();
     }
 
-    /// From now on, meets all requests in this manner.
-    pub(super) fn always(&self, manner: Manner) {
-        self.state.lock().unwrap().then = Some(manner);
+    /// Sets the behavior of all further requests.
+    pub(super) fn always(&self, behavior: Behavior) {
+        self.state.lock().unwrap().then = Some(behavior);
     }
 
-    pub(super) fn seen(&self) -> Vec<Seen> {
-        self.state.lock().unwrap().seen.clone()
+    pub(super) fn requests(&self) -> Vec<RecordedRequest> {
+        self.state.lock().unwrap().requests.clone()
     }
 
     /// The keys of the requests, in order.
     pub(super) fn keys(&self) -> Vec<String> {
-        self.seen().into_iter().map(|seen| seen.key).collect()
+        self.requests().into_iter().map(|requests| requests.key).collect()
     }
 
-    /// How many different events were stored.
+    /// Number of distinct events stored.
     pub(super) fn stored(&self) -> usize {
         self.state.lock().unwrap().arrived.len()
     }
@@ -134,12 +134,12 @@ impl Receiver {
         self.state.lock().unwrap().ids.contains_key(context)
     }
 
-    /// What the most frequent event was stored for, by a receiver without keys.
-    pub(super) fn most_often(&self) -> usize {
+    /// Maximum number of times an event was delivered.
+    pub(super) fn max_deliveries(&self) -> usize {
         self.state.lock().unwrap().arrived.values().copied().max().unwrap_or(0)
     }
 
-    /// Checks that these were stored, that each event was counted once, and that keys and bodies belong together.
+    /// Checks that these were stored, that each event was counted once, and that each key has one body.
     #[track_caller]
     pub(super) fn check_once(&self, contexts: impl IntoIterator<Item = String>) {
         let state = self.state.lock().unwrap();
@@ -156,41 +156,41 @@ impl Receiver {
 
 impl Drop for Receiver {
     fn drop(&mut self) {
-        self.over.store(true, Ordering::SeqCst);
-        // Wakes it up.
+        self.stopped.store(true, Ordering::SeqCst);
+        // Unblock `accept`.
         let _ = TcpStream::connect(self.address);
     }
 }
 
-/// Meets one request, and closes the connection.
-fn meet(stream: &mut (impl Read + Write), state: &Mutex<State>) {
-    // A client that was killed in the middle sends half a request, which is none.
+/// Handles one request, and closes the connection.
+fn handle(stream: &mut (impl Read + Write), state: &Mutex<State>) {
+    // A killed client sends an incomplete request; ignore it.
     let Some((head, body)) = read(stream) else { return };
-    let (manner, answer) = {
+    let (behavior, answer) = {
         let mut state = state.lock().unwrap();
-        let manner = state.first.pop_front().or(state.then.clone()).unwrap_or(Manner::Store);
-        state.see(&head, &body);
-        let stores = match manner {
-            Manner::Store | Manner::StoreAndHangUp | Manner::StoreAndAnswerLate => true,
-            Manner::Answer(..) | Manner::Hang | Manner::HangUp => false,
+        let behavior = state.first.pop_front().or(state.then.clone()).unwrap_or(Behavior::Store);
+        state.record(&head, &body);
+        let stores = match behavior {
+            Behavior::Store | Behavior::StoreAndHangUp | Behavior::StoreAndAnswerLate => true,
+            Behavior::Answer(..) | Behavior::Hang | Behavior::HangUp => false,
         };
         if stores {
             state.store(&head, &body);
         }
         (
-            manner.clone(),
-            if let Manner::Answer(status, headers) = manner { (status, headers) } else { (200, "") },
+            behavior.clone(),
+            if let Behavior::Answer(status, headers) = behavior { (status, headers) } else { (200, "") },
         )
     };
     let wait_for_the_end = |stream: &mut dyn Read| while matches!(stream.read(&mut [0; 64]), Ok(1..)) {};
-    match manner {
-        Manner::Store | Manner::Answer(..) => {}
-        Manner::Hang | Manner::StoreAndAnswerLate => wait_for_the_end(stream),
-        Manner::HangUp | Manner::StoreAndHangUp => return,
+    match behavior {
+        Behavior::Store | Behavior::Answer(..) => {}
+        Behavior::Hang | Behavior::StoreAndAnswerLate => wait_for_the_end(stream),
+        Behavior::HangUp | Behavior::StoreAndHangUp => return,
     }
     let (status, headers) = answer;
     let answer = format!("HTTP/1.1 {status} X\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n");
-    let _who_is_gone_hears_nothing = stream.write_all(answer.as_bytes()).and_then(|()| stream.flush());
+    let _client_may_be_gone = stream.write_all(answer.as_bytes()).and_then(|()| stream.flush());
 }
 
 fn read(stream: &mut impl Read) -> Option<(String, Vec<u8>)> {
@@ -222,9 +222,9 @@ fn events(body: &[u8]) -> Vec<Value> {
 }
 
 impl State {
-    fn see(&mut self, head: &str, body: &[u8]) {
+    fn record(&mut self, head: &str, body: &[u8]) {
         let key = header(head, "idempotency-key");
-        self.seen.push(Seen { head: head.to_owned(), key, events: events(body).len() });
+        self.requests.push(RecordedRequest { head: head.to_owned(), key, events: events(body).len() });
     }
 
     fn store(&mut self, head: &str, body: &[u8]) {
@@ -233,7 +233,7 @@ impl State {
             None => true,
             Some(before) => {
                 if before != body {
-                    self.faults.push(format!("{key} came with two different bodies"));
+                    self.faults.push(format!("{key} was sent with two different bodies"));
                 }
                 false
             }

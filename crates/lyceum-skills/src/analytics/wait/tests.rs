@@ -1,4 +1,4 @@
-//! How long is waited.
+//! Back-off delays.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use super::{after_failures, after_retry_after};
 #[test]
 fn each_failure_doubles_the_wait_up_to_ten_minutes() {
     #[track_caller]
-    fn check(failures: u32, chance: u8, seconds: f64) {
-        let wait = after_failures(Duration::from_secs(30), failures, chance);
-        assert_eq!(wait, Duration::from_secs_f64(seconds), "{failures} {chance}");
+    fn check(failures: u32, jitter: u8, seconds: f64) {
+        let wait = after_failures(Duration::from_secs(30), failures, jitter);
+        assert_eq!(wait, Duration::from_secs_f64(seconds), "{failures} {jitter}");
     }
     check(0, 0, 30.0);
     check(1, 0, 60.0);

@@ -1,4 +1,4 @@
-//! Both ways to open agree.
+//! `openat2` and the portable fallback agree.
 
 use std::{fs, os::unix::fs::symlink};
 

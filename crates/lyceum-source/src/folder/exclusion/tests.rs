@@ -1,4 +1,4 @@
-//! Names of a working copy.
+//! Excluded and included names.
 
 use super::{
     Kind::{File, Folder},
@@ -15,11 +15,11 @@ fn check(folder: &str, names: &[&str], kind: super::Kind, expected: &Verdict) {
 
 #[test]
 fn what_nobody_would_commit_is_left_out() {
-    let hidden = Verdict::LeftOut(Reason::Hidden);
+    let hidden = Verdict::Excluded(Reason::Hidden);
     check("s", &[".env", ".env.local", ".npmrc", ".netrc", ".claude.json", ".md"], File, &hidden);
     check("s", &[".aws", ".ssh", ".venv", ".obsidian", ".idea"], Folder, &hidden);
-    check("s", &["a.md~", "#a.md#", "a.md.swp"], File, &Verdict::LeftOut(Reason::Backup));
-    let settings = Verdict::LeftOut(Reason::AgentSettings);
+    check("s", &["a.md~", "#a.md#", "a.md.swp"], File, &Verdict::Excluded(Reason::Backup));
+    let settings = Verdict::Excluded(Reason::AgentSettings);
     check(".claude", &["settings.local.json", "settings.json"], File, &settings);
     check(".codex", &["auth.json"], File, &settings);
     check(".claude", &[".credentials.json"], File, &hidden);
@@ -27,16 +27,16 @@ fn what_nobody_would_commit_is_left_out() {
 
 #[test]
 fn what_is_written_to_be_shared_is_taken() {
-    check("s", &["a.md", "~a.md", "swp"], File, &Verdict::Taken);
-    check("s", &["#1.md", ".env.example", ".env.sample", ".npmrc.template"], File, &Verdict::Taken);
+    check("s", &["a.md", "~a.md", "swp"], File, &Verdict::Included);
+    check("s", &["#1.md", ".env.example", ".env.sample", ".npmrc.template"], File, &Verdict::Included);
     check(
         "",
         &[".claude", ".agents", ".cursor", ".github", ".claude-plugin", ".curated"],
         Folder,
-        &Verdict::Taken,
+        &Verdict::Included,
     );
-    check(".claude", &["skills", "agents", "commands"], Folder, &Verdict::Taken);
-    check(".claude-plugin", &["marketplace.json", "plugin.json"], File, &Verdict::Taken);
-    check("", &[".git", ".GIT", "node_modules"], Folder, &Verdict::PassedOver);
-    check("", &[".gitignore", ".DS_Store"], File, &Verdict::PassedOver);
+    check(".claude", &["skills", "agents", "commands"], Folder, &Verdict::Included);
+    check(".claude-plugin", &["marketplace.json", "plugin.json"], File, &Verdict::Included);
+    check("", &[".git", ".GIT", "node_modules"], Folder, &Verdict::SilentlyExcluded);
+    check("", &[".gitignore", ".DS_Store"], File, &Verdict::SilentlyExcluded);
 }

@@ -1,4 +1,4 @@
-//! Rules as people write them.
+//! `.gitignore` patterns and precedence.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -21,7 +21,7 @@ fn check(rules: &Option<Arc<Rules>>, path: &str, expected: Option<&str>) {
         Some(folder) => (folder, Kind::Folder),
         None => (path, Kind::File),
     };
-    let line = rules.as_ref().and_then(|rules| rules.line_for(path, kind));
+    let line = rules.as_ref().and_then(|rules| rules.matching_pattern(path, kind));
     assert_eq!(line.as_deref(), expected, "{path}");
 }
 

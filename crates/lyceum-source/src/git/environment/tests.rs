@@ -1,4 +1,4 @@
-//! Which variables git gets.
+//! The environment allowlist.
 
 use super::is_inherited;
 

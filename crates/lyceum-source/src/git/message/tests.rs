@@ -1,4 +1,4 @@
-//! What git's own words come to.
+//! Classification and sanitizing of git's output.
 
 use lyceum_net::Secret;
 
@@ -26,8 +26,8 @@ fn the_words_of_git_are_understood() {
     check("git@example.org: Permission denied (publickey).", Fault::Denied);
     check("fatal: unable to access 'https://e/': The requested URL returned error: 403", Fault::Denied);
     check("fatal: unable to access 'https://e/': The requested URL returned error: 502", Fault::Server);
-    check("fatal: unable to access 'https://e/': Could not resolve host: e", Fault::Host);
-    check("ssh: Could not resolve hostname e: Name or service not known", Fault::Host);
+    check("fatal: unable to access 'https://e/': Could not resolve host: e", Fault::UnknownHost);
+    check("ssh: Could not resolve hostname e: Name or service not known", Fault::UnknownHost);
     check(
         "fatal: unable to access 'http://e/': Failed to connect to e port 80 after 0 ms",
         Fault::Unreachable,
@@ -52,8 +52,8 @@ fn the_words_of_git_are_understood() {
 #[test]
 fn no_secret_and_no_escape_sequence_is_kept() {
     let token = Secret::new("s3cret").unwrap();
-    let check = |written: &str, kept: &str| {
-        assert_eq!(GitMessage::new(written.as_bytes(), Some(&token)).to_string(), kept);
+    let check = |written: &str, expected: &str| {
+        assert_eq!(GitMessage::new(written.as_bytes(), Some(&token)).to_string(), expected);
     };
     check("fatal: 'https://user:pass@example.org/x' is bad", "fatal: 'https://example.org/x' is bad");
     check("at https://a:b@c@example.org\nnext ftp://d:e@f", "at https://example.org\nnext ftp://f");

@@ -1,4 +1,4 @@
-//! What an address may be, and what is taken out of it.
+//! Parsing of URLs, and removal of credentials.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use lyceum_net::Secret;
 
 use super::Address;
 
-/// The address that git gets, and the user and token that it is told.
+/// Checks the URL passed to git, and the user and token.
 #[track_caller]
 fn check(text: &str, url: &str, login: Option<(&str, &str)>) {
     let address = Address::parse(text).unwrap();
@@ -19,7 +19,7 @@ fn check(text: &str, url: &str, login: Option<(&str, &str)>) {
 #[track_caller]
 fn check_refused(text: &str) {
     let error = Address::parse(text).map(|address| address.url).unwrap_err().to_string();
-    assert!(error.starts_with("the address of the repository "), "{error}");
+    assert!(error.starts_with("the repository URL "), "{error}");
     assert!(!error.contains("s3cret"), "{error}");
 }
 

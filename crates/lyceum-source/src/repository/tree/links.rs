@@ -1,4 +1,4 @@
-//! Links of a Git tree, followed inside the tree.
+//! Symlinks of a Git tree, resolved inside the tree.
 
 use std::{collections::BTreeMap, ops::Bound};
 
@@ -6,13 +6,13 @@ use lyceum_model::RelPath;
 
 use crate::{FileMeta, Reason};
 
-/// The longest target that is looked at.
+/// Maximum length of a target.
 pub(super) const MAX_TARGET_BYTES: u64 = 1024;
 
-/// How many links are followed one after the other.
+/// Maximum number of symlinks followed for one path.
 const MAX_LINK_HOPS: usize = 8;
 
-/// The links of a tree and where they lead to.
+/// The symlinks of a tree with their targets.
 #[derive(Default)]
 pub(super) struct Links(BTreeMap<RelPath, Vec<u8>>);
 
@@ -21,40 +21,40 @@ impl Links {
         self.0.insert(path, target);
     }
 
-    /// What each link stands for, or why it stands for nothing.
+    /// Resolves each symlink to a file, or to the reason why it can't be.
     pub(super) fn resolve(
         &self,
         files: &BTreeMap<RelPath, FileMeta>,
     ) -> Vec<(RelPath, Result<FileMeta, Reason>)> {
-        let resolved = self.0.keys().map(|link| (link.clone(), self.follow(link, files)));
-        resolved.collect()
+        let results = self.0.keys().map(|link| (link.clone(), self.follow(link, files)));
+        results.collect()
     }
 
     fn follow(&self, link: &RelPath, files: &BTreeMap<RelPath, FileMeta>) -> Result<FileMeta, Reason> {
-        // The parts that are still to go, the next one last, and those that were gone.
-        let mut ahead: Vec<&str> = link.as_str().rsplit('/').collect();
-        let mut here: Vec<&str> = Vec::new();
+        // Path components still to resolve (next one last), and those resolved.
+        let mut remaining: Vec<&str> = link.as_str().rsplit('/').collect();
+        let mut resolved: Vec<&str> = Vec::new();
         let mut hops = 0;
-        while let Some(part) = ahead.pop() {
+        while let Some(part) = remaining.pop() {
             match part {
                 "" | "." => continue,
                 ".." => {
-                    here.pop().ok_or(Reason::Leaves)?;
+                    resolved.pop().ok_or(Reason::Leaves)?;
                     continue;
                 }
-                name => here.push(name),
+                name => resolved.push(name),
             }
-            if let Some(target) = self.0.get(here.join("/").as_str()) {
+            if let Some(target) = self.0.get(resolved.join("/").as_str()) {
                 hops += 1;
                 let target = std::str::from_utf8(target).map_err(|_| Reason::Leaves)?;
                 if hops > MAX_LINK_HOPS || target.is_empty() || target.starts_with('/') {
                     return Err(Reason::Leaves);
                 }
-                here.pop();
-                ahead.extend(target.rsplit('/'));
+                resolved.pop();
+                remaining.extend(target.rsplit('/'));
             }
         }
-        let path = here.join("/");
+        let path = resolved.join("/");
         if let Some(file) = files.get(path.as_str()) {
             return Ok(file.clone());
         }

@@ -1,4 +1,4 @@
-//! Pushes in pieces.
+//! Excerpts of pushes that arrive in parts.
 
 use super::{Excerpt, MAX_EXCERPT_BYTES};
 use crate::Push;
@@ -34,7 +34,7 @@ fn s17_a_large_push_takes_little_memory() {
     );
     assert!(body.len() > 20 * 1024 * 1024);
     let excerpt = in_parts(body.as_bytes(), 16 * 1024);
-    assert!(excerpt.kept.capacity() <= 2 * MAX_EXCERPT_BYTES, "{}", excerpt.kept.capacity());
+    assert!(excerpt.buffer.capacity() <= 2 * MAX_EXCERPT_BYTES, "{}", excerpt.buffer.capacity());
     assert_eq!(excerpt.finish().unwrap().branch(), Some("main"));
 }
 
@@ -52,7 +52,7 @@ fn what_is_no_push_is_told_and_takes_little_memory_too() {
     ];
     for body in bodies {
         let excerpt = in_parts(&body, 999);
-        assert!(excerpt.kept.capacity() <= 2 * MAX_EXCERPT_BYTES);
+        assert!(excerpt.buffer.capacity() <= 2 * MAX_EXCERPT_BYTES);
         assert!(excerpt.finish().is_err(), "{:?}", &body[..body.len().min(20)]);
     }
 }

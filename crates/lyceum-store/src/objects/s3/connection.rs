@@ -14,21 +14,21 @@ use reqwest::{Client, Url};
 
 use super::{super::ObjectError, ErrorClass, ErrorResponse};
 
-/// How long it may take until a connection stands.
+/// Timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a connection may be idle: shorter than what most stores keep one open for.
+/// Timeout of idle connections: shorter than that of most stores.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How much is read of an answer that is an error.
+/// Maximum number of bytes read of an error response.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 
-/// Connections to one store.
+/// HTTP connections to a store.
 #[derive(Debug, Clone)]
 pub(super) struct Connection(Client);
 
 impl Connection {
-    /// Sets up a client. Blocks on the disk.
+    /// Builds the client. Blocks on the disk.
     pub(super) fn new(endpoint: &Url) -> Result<Self, ObjectError> {
         let options = ClientOptions {
             connect_timeout: Some(CONNECT_TIMEOUT),
@@ -52,37 +52,37 @@ impl HttpConnector for Connection {
 #[async_trait]
 impl HttpService for Connection {
     async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        if let Some(uri) = with_plain_spaces(request.uri()) {
+        if let Some(uri) = with_encoded_spaces(request.uri()) {
             *request.uri_mut() = uri;
         }
         let (parts, body) = self.0.call(request).await?.into_parts();
         if parts.status.is_success() {
             return Ok(HttpResponse::from_parts(parts, body));
         }
-        let body = beginning(body).await?;
-        let answer = ErrorResponse::read(parts.status.as_u16(), &body);
-        // The kind decides whether the request is sent again.
-        match answer.meaning() {
+        let body = read_error_body(body).await?;
+        let response = ErrorResponse::read(parts.status.as_u16(), &body);
+        // `object_store` decides by the kind whether to retry.
+        match response.class() {
             ErrorClass::NoObject => Ok(HttpResponse::from_parts(parts, body.into())),
-            ErrorClass::Busy => Err(HttpError::new(HttpErrorKind::Request, answer)),
+            ErrorClass::Busy => Err(HttpError::new(HttpErrorKind::Request, response)),
             ErrorClass::NoBucket | ErrorClass::Denied | ErrorClass::NameTooLong | ErrorClass::Other => {
-                Err(HttpError::new(HttpErrorKind::Unknown, answer))
+                Err(HttpError::new(HttpErrorKind::Unknown, response))
             }
         }
     }
 }
 
-/// The address with `%20` where its query has a space as `+`. It is signed with `%20`, and not every store takes the
-/// one for the other. A real plus is `%2B` by then.
-fn with_plain_spaces(uri: &Uri) -> Option<Uri> {
+/// Replaces `+` by `%20` in the query. The signature is computed with `%20`, and not every store treats both
+/// alike. A literal plus is already `%2B`.
+fn with_encoded_spaces(uri: &Uri) -> Option<Uri> {
     let (path, query) = (uri.path(), uri.query().filter(|query| query.contains('+'))?);
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = Some(format!("{path}?{}", query.replace('+', "%20")).parse().ok()?);
     Uri::from_parts(parts).ok()
 }
 
-/// Reads as much of a body as an error may have.
-async fn beginning(body: HttpResponseBody) -> Result<Vec<u8>, HttpError> {
+/// Reads the body of an error response, up to a limit.
+async fn read_error_body(body: HttpResponseBody) -> Result<Vec<u8>, HttpError> {
     let mut read = Vec::new();
     let mut chunks = body.bytes_stream();
     while let Some(chunk) = chunks.next().await

@@ -1,44 +1,44 @@
-//! What a store answered instead of doing what it was asked.
+//! Error responses of S3-compatible stores.
 
-/// An answer that is not the one we hoped for.
+/// An error response.
 #[derive(Debug, thiserror::Error)]
-#[error("the store answered {status}{}", if code.is_empty() { String::new() } else { format!(" ({code})") })]
+#[error("the store returned status {status}{}", if code.is_empty() { String::new() } else { format!(" ({code})") })]
 pub(in super::super) struct ErrorResponse {
     status: u16,
     /// The code in the body, such as `NoSuchBucket`; empty if there is none.
     code: String,
 }
 
-/// What an answer means to us.
+/// Class of an error response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum ErrorClass {
-    /// There is no such object.
+    /// The object doesn't exist.
     NoObject,
-    /// There is no such bucket, or it is not here.
+    /// The bucket doesn't exist, or is in another region.
     NoBucket,
-    /// We may not do this.
+    /// Access denied.
     Denied,
-    /// The key is too long for it.
+    /// The key is too long.
     NameTooLong,
-    /// Later it may work.
+    /// A retry may succeed.
     Busy,
     /// Anything else.
     Other,
 }
 
 impl ErrorResponse {
-    /// Reads an answer that is not a success.
+    /// Parses an error response.
     pub(super) fn read(status: u16, body: &[u8]) -> Self {
         Self { status, code: code(&String::from_utf8_lossy(body)) }
     }
 
-    /// What it means.
-    pub(in super::super) fn meaning(&self) -> ErrorClass {
+    /// Classifies the response.
+    pub(in super::super) fn class(&self) -> ErrorClass {
         match (self.status, self.code.as_str()) {
             (_, "NoSuchBucket") | (300..=399, _) => ErrorClass::NoBucket,
             (_, "KeyTooLongError") => ErrorClass::NameTooLong,
             (404, _) => ErrorClass::NoObject,
-            // The latter is what S3 says of a signature for another region.
+            // `AuthorizationHeaderMalformed` means that the request was signed for another region.
             (401 | 403, _) | (400, "AuthorizationHeaderMalformed" | "ExpiredToken") => ErrorClass::Denied,
             (408 | 409 | 425 | 429 | 500.., _) => ErrorClass::Busy,
             _ => ErrorClass::Other,
@@ -46,7 +46,7 @@ impl ErrorResponse {
     }
 }
 
-/// The code in an error of S3: `<Error><Code>NoSuchBucket</Code>…`.
+/// Extracts the code of an S3 error: `<Error><Code>NoSuchBucket</Code>…`.
 fn code(body: &str) -> String {
     let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
     let code = code.map_or("", |(code, _)| code);

@@ -1,4 +1,4 @@
-//! What only a disk can get wrong.
+//! Behaviour of local stores only.
 
 use std::{
     fs::{self, File},
@@ -12,13 +12,13 @@ use tempfile::TempDir;
 use super::super::Objects;
 use super::{key, keys, put, text};
 
-/// Leaves a file.
-fn leave(folder: &Path, name: &str) {
+/// Creates an empty file.
+fn create_file(folder: &Path, name: &str) {
     File::create(folder.join(name)).unwrap();
 }
 
-/// Makes a file or folder look as if nobody had touched it for two hours.
-fn forget(folder: &Path, name: &str) {
+/// Sets the modification time to two hours ago.
+fn age(folder: &Path, name: &str) {
     let two_hours_ago = SystemTime::now() - Duration::from_secs(7200);
     File::open(folder.join(name)).unwrap().set_modified(two_hours_ago).unwrap();
 }
@@ -51,10 +51,10 @@ async fn what_a_crash_left_is_never_listed_and_is_cleared_later() {
     }
     objects.delete(&key("raw/gone/b.md")).await.unwrap();
     objects.delete(&key("raw/just/c.md")).await.unwrap();
-    leave(folder.path(), "raw/a.md#1");
-    leave(folder.path(), "raw/a.md#2");
+    create_file(folder.path(), "raw/a.md#1");
+    create_file(folder.path(), "raw/a.md#2");
     for name in ["raw/a.md", "raw/a.md#1", "raw/gone"] {
-        forget(folder.path(), name);
+        age(folder.path(), name);
     }
     let all = keys(&["raw/a.md", "raw/#1/x.md#2"]);
     assert_eq!(objects.list("", 10).await.unwrap(), all);
@@ -64,7 +64,7 @@ async fn what_a_crash_left_is_never_listed_and_is_cleared_later() {
     assert_eq!(objects.list("", 10).await.unwrap(), all);
     let there = |name: &str| folder.path().join(name).exists();
     assert!(there("raw/a.md") && !there("raw/a.md#1") && !there("raw/a.md#2") && !there("raw/gone"));
-    assert!(there("raw/just"), "someone may be about to fill it");
+    assert!(there("raw/just"), "a writer may be about to use it");
     put(&objects, "raw/a.md", "new").await;
     assert_eq!(text(&objects, "raw/a.md").await.as_deref(), Some("new"));
 }
@@ -74,10 +74,10 @@ async fn what_others_put_into_the_folder_is_not_listed() {
     let folder = TempDir::new().unwrap();
     let objects = Objects::local(folder.path()).unwrap();
     put(&objects, "raw/a.md", "ours").await;
-    leave(folder.path(), "raw/.DS_Store");
-    leave(folder.path(), "raw/no-dot");
+    create_file(folder.path(), "raw/.DS_Store");
+    create_file(folder.path(), "raw/no-dot");
     fs::create_dir(folder.path().join("raw/x.md")).unwrap();
-    leave(folder.path(), "raw/x.md/y.md");
+    create_file(folder.path(), "raw/x.md/y.md");
     assert_eq!(objects.list("", 10).await.unwrap(), keys(&["raw/.DS_Store", "raw/a.md"]));
 }
 
@@ -107,7 +107,7 @@ async fn a_name_that_no_disk_takes_is_an_error_that_says_so() {
 #[test]
 fn a_folder_that_can_not_be_one_is_refused() {
     let folder = TempDir::new().unwrap();
-    leave(folder.path(), "file");
+    create_file(folder.path(), "file");
     let error = Objects::local(&folder.path().join("file")).unwrap_err();
     assert!(error.to_string().starts_with("the folder for objects can't be used ("), "{error}");
     let error = Objects::local(&folder.path().join("file/below")).unwrap_err();
@@ -122,7 +122,7 @@ async fn who_is_alone_clears_what_was_left_half_written() {
     let half = folder.path().join("raw/b.md#1");
     std::fs::write(&half, "half").unwrap();
     drop(Objects::local(folder.path()).unwrap());
-    assert!(half.exists(), "another may be writing it");
+    assert!(half.exists(), "another process may be writing it");
     objects.clear_unfinished().await.unwrap();
     assert!(!half.exists());
     assert_eq!(text(&objects, "raw/a#1.md").await.as_deref(), Some("kept"));

@@ -1,4 +1,4 @@
-//! What may be a key, and where a key is on a disk.
+//! Parsing of keys, and their paths on disk.
 
 use lyceum_model::RelPath;
 

@@ -1,6 +1,6 @@
-//! Names to be careful with. The peer of S3 uses them too (`examples/s3_peer.rs`).
+//! Unusual names. Also used against real S3 servers (`examples/s3_peer.rs`).
 
-/// Names that real knowledge bases have, and some that would be easy to get wrong.
+/// Names from real knowledge bases, and edge cases.
 pub(super) const ODD: [&str; 28] = [
     "raw/é ü/ñ.md",
     "raw/e\u{301}.md",

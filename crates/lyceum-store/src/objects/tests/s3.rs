@@ -1,4 +1,4 @@
-//! What an S3-compatible store says, and what settings it may have. A real one is met by `cargo xtask peers s3`.
+//! Error responses of S3-compatible stores, and validation of settings. `cargo xtask peers s3` tests a real store.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ fn settings(endpoint: &str) -> S3Settings {
     }
 }
 
-/// A store that gives the same answer to every request; without an answer it says nothing.
+/// Starts a store that sends the same response to every request; with `None` it never responds.
 async fn store(answer: Option<&str>) -> Objects {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -44,7 +44,7 @@ async fn store(answer: Option<&str>) -> Objects {
     Objects::s3(&settings(&endpoint)).unwrap()
 }
 
-/// Every operation on a store that answers so must fail with that code and text.
+/// Checks that every operation fails with that code and message if the store responds so.
 async fn check(status: &str, code: &str, expected: (ErrorCode, bool, &str)) {
     let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code><Message>no</Message></Error>");
     let head = format!("HTTP/1.1 {status}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", body.len());
@@ -56,8 +56,8 @@ async fn check(status: &str, code: &str, expected: (ErrorCode, bool, &str)) {
         objects.delete(&key).await.unwrap_err(),
         objects.list("raw", 10).await.unwrap_err(),
     ] {
-        let said = (error.code(), error.is_transient());
-        assert_eq!(said, (expected.0, expected.1), "{status} {code}: {error:?}");
+        let actual = (error.code(), error.is_transient());
+        assert_eq!(actual, (expected.0, expected.1), "{status} {code}: {error:?}");
         assert!(error.to_string().contains(expected.2), "{status} {code}: {error}");
     }
 }
@@ -89,12 +89,12 @@ async fn a_missing_object_is_nothing() {
 
 #[tokio::test]
 async fn a_store_that_says_nothing_is_not_waited_for() {
-    let limit = Duration::from_millis(200);
-    let objects = store(None).await.with_options(ObjectOptions { limit, ..ObjectOptions::default() });
+    let timeout = Duration::from_millis(200);
+    let objects = store(None).await.with_options(ObjectOptions { timeout, ..ObjectOptions::default() });
     let started = Instant::now();
     let error = objects.get(&key("raw/a.md")).await.unwrap_err();
     assert_eq!((error.code(), error.is_transient()), (ErrorCode::Timeout, true));
-    assert_eq!(error.to_string(), "the object store did not answer within 0.2 seconds; try again");
+    assert_eq!(error.to_string(), "the object store did not respond within 0.2 seconds; try again");
     assert!(started.elapsed() < Duration::from_secs(10));
 }
 

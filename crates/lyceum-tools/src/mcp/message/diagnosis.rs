@@ -1,4 +1,4 @@
-//! What is wrong with a message that could not be read, in the order in which a person would look.
+//! Diagnoses an invalid message, from the outside in.
 
 use rmcp::model::{ErrorData, JsonObject, RequestId};
 use serde::Deserialize;
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use super::{Refusal, params::Params};
 
-/// Says what is wrong with bytes that are not a message.
+/// Finds what is wrong with an invalid message.
 pub(super) fn diagnose(bytes: &[u8]) -> Refusal {
     match serde_json::from_slice::<Value>(bytes) {
         Err(error) => refuse(ErrorData::parse_error(format!("the body is not JSON: {error}"), None), None),
-        Ok(Value::Array(_)) => invalid("batches are not supported: send one message a request", None),
+        Ok(Value::Array(_)) => invalid("batches are not supported: send one message per request", None),
         Ok(Value::Object(object)) => diagnose_object(object),
-        Ok(_) => invalid("a message is a JSON object", None),
+        Ok(_) => invalid("a message must be a JSON object", None),
     }
 }
 
@@ -32,8 +32,8 @@ fn diagnose_object(mut object: JsonObject) -> Refusal {
     }
     match object.remove("params").map(Params::deserialize) {
         Some(Err(error)) => refuse(ErrorData::invalid_params(format!("params: {error}"), None), id),
-        // A key that stands twice, for example.
-        _ => invalid("the message is not of the form that JSON-RPC asks for", id),
+        // Such as a duplicate key.
+        _ => invalid("the message is not a valid JSON-RPC message", id),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The parameters of a message: `_meta` as what is needed of it, the rest as plain JSON.
+//! The parameters of a message: `_meta` as a struct, the rest as JSON.
 
 use std::{fmt, marker::PhantomData};
 
@@ -11,32 +11,32 @@ use serde_json::Value;
 
 use crate::LogLevel;
 
-/// What `params._meta` says.
+/// The contents of `params._meta`.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Meta {
-    /// The revision that the request speaks.
+    /// The protocol version of the request.
     #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
     pub version: Option<String>,
-    /// What the client can do.
+    /// The capabilities of the client.
     #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
     pub client: Option<ClientCapabilities>,
-    /// How much of the log the client wants.
+    /// The minimum level of log messages that the client wants.
     #[serde(rename = "io.modelcontextprotocol/logLevel")]
     pub log_level: Option<LogLevel>,
-    /// Under which name the client wants to hear of progress.
+    /// Token for progress notifications; absent if the client wants none.
     #[serde(rename = "progressToken")]
     pub progress_token: Option<ProgressToken>,
-    /// The span that the client sends the request from, as W3C Trace Context writes it. It may be anything, and is no fault.
+    /// W3C Trace Context of the client. Any value is accepted: an invalid one is ignored.
     traceparent: Option<Value>,
 }
 
 impl Meta {
-    /// The span that the client sends the request from.
+    /// The W3C `traceparent` of the client, if it is a string.
     pub fn traceparent(&self) -> Option<&str> {
         self.traceparent.as_ref().and_then(Value::as_str)
     }
 
-    /// What a modern request must carry and this one does not.
+    /// The required `_meta` keys that are missing.
     pub(crate) fn missing(&self) -> Vec<&'static str> {
         let version = self.version.is_none().then_some("io.modelcontextprotocol/protocolVersion");
         let client = self.client.is_none().then_some("io.modelcontextprotocol/clientCapabilities");
@@ -44,7 +44,7 @@ impl Meta {
     }
 }
 
-/// Parameters, taken apart while they are read.
+/// Parameters, with `_meta` separated while parsing.
 #[derive(Debug, Default)]
 pub(super) struct Params {
     pub meta: Meta,
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Params {
     }
 }
 
-/// A value whose fields stand under their names: a derived reader would also take them alone, as an array.
+/// Accepts an object only: a derived deserializer would also accept an array of the values.
 struct Named<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {

@@ -1,4 +1,4 @@
-//! What an extension and its methods can be named; what can't says at start-up how to mend it.
+//! Names of extensions and methods. Invalid ones fail at start-up, with advice on how to fix them.
 
 use lyceum_model::{Access, Domain};
 
@@ -8,11 +8,11 @@ use super::{
 };
 use crate::{ExtensionEntry, Registry, RegistryError};
 
-/// What whoever starts the server is told of the last of those extensions.
+/// The error of the last of those extensions, as the operator sees it.
 fn refused(extensions: impl IntoIterator<Item = ExtensionEntry>) -> String {
     let add = |all: crate::RegistryBuilder, entry| all.extension(entry);
     let error = extensions.into_iter().try_fold(Registry::builder(), add).err();
-    told(&error.unwrap_or_else(|| panic!("it was taken")))
+    told(&error.unwrap_or_else(|| panic!("it was accepted")))
 }
 
 #[test]
@@ -21,17 +21,17 @@ fn two_of_one_name_are_an_error_that_says_what_to_do() {
         extension(Access::public(domain.clone()), id, [echo(Access::public(domain), method)])
     };
     let first = || of(SHELF, "org.example/echo", "echo/say");
-    insta::assert_snapshot!(refused([first(), of(ATTIC, "org.example/echo", "echo/sing")]), @r#"two extensions are named "org.example/echo", one of the service "shelf" and one of "attic"; turn one of the services off, or name one of them otherwise"#);
-    insta::assert_snapshot!(refused([first(), of(ATTIC, "org.example/dust", "echo/say")]), @r#"two methods are named "echo/say", one of the service "shelf" and one of "attic"; turn one of the services off, or name one of them otherwise"#);
+    insta::assert_snapshot!(refused([first(), of(ATTIC, "org.example/echo", "echo/sing")]), @r#"two extensions are named "org.example/echo", one in the service "shelf" and one in "attic"; disable one of the services, or rename one of them"#);
+    insta::assert_snapshot!(refused([first(), of(ATTIC, "org.example/dust", "echo/say")]), @r#"two methods are named "echo/say", one in the service "shelf" and one in "attic"; disable one of the services, or rename one of them"#);
     let twice = first().method(echo(Access::public(SHELF), "echo/say"));
-    insta::assert_snapshot!(refused([twice]), @r#"two methods of the service "shelf" are named "echo/say"; give one of them another name"#);
+    insta::assert_snapshot!(refused([twice]), @r#"two methods of the service "shelf" are named "echo/say"; rename one of them"#);
 }
 
 #[track_caller]
 fn check_id(id: &str, accepted: bool) {
     let result = Registry::builder().extension(extension(Access::public(SHELF), id, []));
     match result {
-        Ok(_) => assert!(accepted, "{id:?} was taken"),
+        Ok(_) => assert!(accepted, "{id:?} was accepted"),
         Err(error) => {
             assert!(!accepted && matches!(error, RegistryError::ExtensionId { .. }), "{id:?}: {error}");
         }
@@ -63,8 +63,8 @@ fn a_method_has_a_name_that_every_client_can_send_and_that_is_its_own() {
     check_method("resources/directory/read", None);
     check_method(&"a".repeat(128), None);
     for name in ["", "a b", "straße", "a\n", &"a".repeat(129)] {
-        let text = "can't be a method's name: write 1 to 128 of A-Z, a-z, 0-9, '_', '-', '.' or '/'";
-        check_method(name, Some(&format!("{name:?} {text}")));
+        let text = "use 1 to 128 characters of A-Z, a-z, 0-9, '_', '-', '.' and '/'";
+        check_method(name, Some(&format!("invalid method name {name:?}: {text}")));
     }
     for name in [
         "initialize",
@@ -78,7 +78,7 @@ fn a_method_has_a_name_that_every_client_can_send_and_that_is_its_own() {
         "notifications/skills/list_changed",
         "rpc.discover",
     ] {
-        let text = "it is the protocol's own; give it another name";
-        check_method(name, Some(&format!("an extension can't have the method {name:?}: {text}")));
+        let text = "the name is reserved by the protocol; rename it";
+        check_method(name, Some(&format!("an extension can't define the method {name:?}: {text}")));
     }
 }

@@ -1,4 +1,4 @@
-//! The index that questions are step of, at work for as long as they are, and the line that says how far it is.
+//! The index that queries run against, and a progress line.
 
 use std::{
     cell::RefCell,
@@ -20,10 +20,10 @@ use crate::{
     search::{self, Index},
 };
 
-/// How often a line is written where nobody sees it change.
+/// Interval of progress lines if standard error is not a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// The index of a test set, with its pages in it. What was embedded before is not embedded again.
+/// Opens the index of a test set and fills it. Existing embeddings are reused.
 pub(super) async fn of_set(
     config: &Config,
     folder: &Path,
@@ -31,7 +31,7 @@ pub(super) async fn of_set(
     modes: &[Mode],
     progress: &Progress,
 ) -> anyhow::Result<Index> {
-    // Made again each time, which takes a moment: the words as this program reads them are what is evaluated.
+    // The lexical index is rebuilt each time, which is fast: this version's tokenization is what is evaluated.
     match fs::remove_dir_all(folder.join("words")) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
         _ => {}
@@ -47,7 +47,7 @@ pub(super) async fn of_set(
     }
 }
 
-/// The index of the configured sources, as it is.
+/// Opens the existing index of the configured sources.
 pub(super) fn of_sources(config: &Config, modes: &[Mode]) -> anyhow::Result<Index> {
     let base = config.services_of::<KnowledgeService>().next();
     match base.and_then(|(base, _)| search::folder(config, &base.name)) {
@@ -69,15 +69,15 @@ async fn fill(index: &Index, pages: Vec<Page>, progress: &Progress) -> anyhow::R
     let wanted: HashMap<String, String> =
         pages.iter().map(|page| (page.facts.key(), page.version.clone())).collect();
     let search = &index.search;
-    let plan = search.plan(beir::SOURCE, wanted, |_| true).await.context("the index can't be used")?;
+    let plan = search.plan(beir::SOURCE, wanted, |_| true).await.context("cannot use the index")?;
     let pages = pages.into_iter().filter(|page| plan.read.binary_search(&page.facts.key()).is_ok());
     if !search.apply(beir::SOURCE, pages.collect(), plan.gone).await? {
-        bail!("another `lyceum eval` is at work on this set; wait until it has ended");
+        bail!("another `lyceum eval` is using this set; wait until it ends");
     }
     Ok(())
 }
 
-/// One line on standard error that says how far it is; where that is no terminal, a line now and then.
+/// One progress line on standard error; if that is not a terminal, a new line now and then.
 pub(super) struct Progress {
     is_terminal: bool,
     state: RefCell<ProgressState>,
@@ -86,7 +86,7 @@ pub(super) struct Progress {
 #[derive(Default)]
 struct ProgressState {
     at: Option<Instant>,
-    /// When embedding began, and how many passages had no vector then.
+    /// When embedding started, and how many chunks had no vector then.
     embedding: Option<(Instant, i64)>,
 }
 
@@ -95,15 +95,15 @@ impl Progress {
         Self { is_terminal: io::stderr().is_terminal(), state: RefCell::default() }
     }
 
-    /// Says something, if it was not said a moment ago.
+    /// Shows a text, unless another was shown a moment ago.
     pub(super) fn show(&self, text: &str) {
         let mut state = self.state.borrow_mut();
-        let pause = if self.is_terminal { Duration::from_millis(100) } else { LINE_INTERVAL };
-        if state.at.is_some_and(|at| at.elapsed() < pause) {
+        let interval = if self.is_terminal { Duration::from_millis(100) } else { LINE_INTERVAL };
+        if state.at.is_some_and(|at| at.elapsed() < interval) {
             return;
         }
         state.at = Some(Instant::now());
-        // Whoever closed standard error does not want to know.
+        // Ignore errors: progress is optional.
         let _ = if self.is_terminal {
             write!(io::stderr(), "\r\u{1b}[K{text}")
         } else {
@@ -114,7 +114,7 @@ impl Progress {
     pub(super) fn filling(&self, status: &Status) {
         let Status { chunks, pending, .. } = status;
         match status.state {
-            State::Preparing => self.show("getting the model ready"),
+            State::Preparing => self.show("loading the model"),
             State::Embedding => {
                 let now = Instant::now();
                 let (since, first) = *self.state.borrow_mut().embedding.get_or_insert((now, *pending));
@@ -128,10 +128,10 @@ impl Progress {
 
     pub(super) fn show_query(&self, step: eval::Progress) {
         let eval::Progress { mode, done, of } = step;
-        self.show(&format!("asking by {}: {done} of {of}", super::table::word(mode)));
+        self.show(&format!("{} search: {done} of {of} queries", super::table::mode_name(mode)));
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     pub(super) fn end(&self) {
         if self.is_terminal {
             let _ = write!(io::stderr(), "\r\u{1b}[K");

@@ -1,4 +1,4 @@
-//! The table that a person reads: a line for each way of finding, then what differs.
+//! The table for a terminal: a row per search mode, then the differences.
 
 use std::io::{self, Write};
 
@@ -12,15 +12,15 @@ use lyceum_search::{
 
 use super::SetEvaluation;
 
-/// How much of a question is shown, in characters.
+/// Maximum number of characters of a query that are shown.
 const MAX_QUERY_CHARS: usize = 70;
 
-/// Says what came of a set.
+/// Prints the evaluation of one test set.
 pub(super) fn print(out: &mut impl Write, evaluated: &SetEvaluation) -> io::Result<()> {
-    let SetEvaluation { report, last, unasked } = evaluated;
+    let SetEvaluation { report, last, skipped_reason } = evaluated;
     let Report { set, documents, chunks, model, stages, .. } = report;
     let questions = stages.first().map_or(0, |stage| stage.questions.len());
-    write!(out, "{set}: {questions} questions, {documents} documents, {chunks} passages")?;
+    write!(out, "{set}: {questions} queries, {documents} documents, {chunks} chunks")?;
     match model {
         Some(model) => writeln!(out, ", {} ({} dimensions)\n", model.name, model.dimensions)?,
         None => writeln!(out, "\n")?,
@@ -33,12 +33,12 @@ pub(super) fn print(out: &mut impl Write, evaluated: &SetEvaluation) -> io::Resu
     for stage in stages {
         row(out, stage)?;
     }
-    if let Some(reason) = unasked {
-        writeln!(out, "\nmeaning was not asked: {reason}")?;
+    if let Some(reason) = skipped_reason {
+        writeln!(out, "\nvector search was skipped: {reason}")?;
     }
     for stage in stages {
         for problem in &stage.problems {
-            writeln!(out, "\nby {}: {problem}", word(stage.mode))?;
+            writeln!(out, "\n{}: {problem}", mode_name(stage.mode))?;
         }
     }
     writeln!(out)?;
@@ -46,7 +46,7 @@ pub(super) fn print(out: &mut impl Write, evaluated: &SetEvaluation) -> io::Resu
         difference(out, &comparison)?;
     }
     match last {
-        None => writeln!(out, "there is no run before this one to compare with")?,
+        None => writeln!(out, "no earlier run to compare with")?,
         Some(last) => {
             for comparison in compare::with_last(report, last) {
                 difference(out, &comparison)?;
@@ -57,8 +57,8 @@ pub(super) fn print(out: &mut impl Write, evaluated: &SetEvaluation) -> io::Resu
     writeln!(out)
 }
 
-/// The way of finding, as it is called.
-pub(super) fn word(mode: Mode) -> &'static str {
+/// The name of a search mode.
+pub(super) fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::Hybrid => "hybrid",
         Mode::Lexical => "lexical",
@@ -72,7 +72,7 @@ fn row(out: &mut impl Write, stage: &Stage) -> io::Result<()> {
     writeln!(
         out,
         "{:<8}  {:^14}  {:^14}  {:^14}  {:^14}  {:>7.1}  {:>7.1}  {:>7.1}",
-        word(stage.mode),
+        mode_name(stage.mode),
         mean(stage.ndcg),
         mean(stage.mrr),
         mean(stage.recall),
@@ -85,14 +85,14 @@ fn row(out: &mut impl Write, stage: &Stage) -> io::Result<()> {
 
 fn difference(out: &mut impl Write, comparison: &Comparison) -> io::Result<()> {
     let Comparison { mode, with, difference, better_count, worse_count, questions, .. } = comparison;
-    let mode = word(*mode);
+    let mode = mode_name(*mode);
     let with = match with {
         Baseline::LastRun => format!("{mode} differs from last run"),
         Baseline::Lexical => format!("{mode} differs from lexical"),
         Baseline::Vector => format!("{mode} differs from vector"),
     };
     if better_count + worse_count == 0 {
-        return writeln!(out, "{with}: in none of {questions} questions");
+        return writeln!(out, "{with}: in none of {questions} queries");
     }
     let verdict = if difference.is_significant() { "more than chance" } else { "may be chance" };
     writeln!(

@@ -1,4 +1,4 @@
-//! The chains of accounts, and the hats on one of them.
+//! The chains for wallet sign-in, and the hats on one of them.
 
 use std::sync::Arc;
 
@@ -7,14 +7,14 @@ use lyceum_model::Tier;
 
 use super::super::check::Checker;
 
-/// The chains there are where none is named, and the variables of their addresses.
+/// The default chains, and the variables with their JSON-RPC URLs.
 const DEFAULT_CHAINS: [(u64, &str); 2] = [(1, "MAINNET_RPC_URL"), (10, "OPTIMISM_RPC_URL")];
 
-/// The chain of the hats, where none is named. Which hats make which tier has no default: they are somebody's organisation.
+/// The default chain of the hats. Which hats grant which tier has no default: hats belong to an organisation.
 const DEFAULT_HATS_CHAIN: u64 = 10;
 
 pub(super) fn chains(checker: &mut Checker<'_>) -> Vec<Arc<Chain>> {
-    let named: Vec<(String, u64, String)> = checker
+    let configured: Vec<(String, u64, String)> = checker
         .items("/auth/chain")
         .filter_map(|at| {
             let id = checker.document.values.pointer(&format!("{at}/id"))?.as_u64()?;
@@ -24,14 +24,14 @@ pub(super) fn chains(checker: &mut Checker<'_>) -> Vec<Arc<Chain>> {
         })
         .collect();
     let mut chains = Vec::new();
-    for (at, id, name) in &named {
+    for (at, id, name) in &configured {
         if let Some(url) = checker.variable(at, name) {
             chains.extend(chain(checker, at, *id, name, &url));
         }
     }
-    if named.is_empty() {
+    if configured.is_empty() {
         for (id, name) in DEFAULT_CHAINS {
-            if let Some(url) = checker.maybe_variable(name) {
+            if let Some(url) = checker.optional_variable(name) {
                 chains.extend(chain(checker, "/auth/chain", id, name, &url));
             }
         }
@@ -49,8 +49,8 @@ fn chain(checker: &mut Checker<'_>, at: &str, id: u64, name: &str, url: &str) ->
     }
 }
 
-/// The hats that are named. Without any everyone is public; contracts sign in on the usual chain of hats all the same, so
-/// that hats can be named later.
+/// The configured hats. Without any, everybody who signs in is public. Contract wallets can still sign in on the
+/// default chain of the hats, so that hats can be added later.
 pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(u64, Hats)> {
     let table = checker.document.values.pointer("/auth/hats");
     let is_written = table.is_some();
@@ -59,9 +59,7 @@ pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(
         None => HATS_CONTRACT,
         Some(Ok(contract)) => contract,
         Some(Err(_)) => {
-            let message = format!(
-                "it is not the address of a contract; write for example contract = \"{HATS_CONTRACT}\""
-            );
+            let message = format!("not a contract address; write for example contract = \"{HATS_CONTRACT}\"");
             checker.fault("/auth/hats/contract", message);
             HATS_CONTRACT
         }
@@ -71,7 +69,7 @@ pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(
         .filter_map(|(hat, tier)| Some((hat.clone(), serde_json::from_value(tier.clone()).ok()?)))
         .collect();
     if is_written && named.is_empty() {
-        let message = "it gives nobody a tier; write for example tiers = { \"1.2\" = \"member\" } with hats of your organisation";
+        let message = "grants nobody a tier; write for example tiers = { \"1.2\" = \"member\" } with the hats of your organisation";
         checker.fault("/auth/hats", message.to_owned());
     }
     let mut hats = Vec::new();
@@ -83,9 +81,8 @@ pub(super) fn hats(checker: &mut Checker<'_>, chains: &[Arc<Chain>]) -> Option<(
     }
     if !chains.iter().any(|chain| chain.id() == id) {
         if is_written {
-            let message = format!(
-                "the hats are on chain {id}, which is none of the chains; add it with [[auth.chain]]"
-            );
+            let message =
+                format!("the hats are on chain {id}, which is not configured; add it with [[auth.chain]]");
             checker.fault("/auth/hats", message);
         }
         return None;

@@ -1,78 +1,78 @@
-//! The wallet of WaaP: its script, which is that of others, and the settings that it is started with.
+//! The WaaP wallet: its third-party script, and the settings of `initWaaP`.
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::super::check::{Checker, is_plain};
+use super::super::check::{Checker, is_unencrypted};
 use crate::http::Origin;
 
-/// The frame of WaaP, where none is named.
+/// Default URL of the WaaP frame.
 const DEFAULT_FRAME_URL: &str = "https://waap.xyz";
 
-/// How people sign in there, where nothing else is said.
+/// Default authentication methods and social accounts.
 const DEFAULT_METHODS: [&str; 3] = ["wallet", "email", "social"];
 const DEFAULT_SOCIALS: [&str; 3] = ["github", "discord", "google"];
 
-/// The wallet of WaaP, as the page brings it in.
+/// The WaaP wallet, as the sign-in page embeds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waap {
-    /// Its script.
+    /// URL of the script.
     pub script: String,
-    /// The origin of the script.
+    /// Origin of the script.
     pub script_origin: String,
-    /// The digest of the script: the browser runs no other.
+    /// Subresource integrity digest of the script.
     pub integrity: String,
-    /// The origin of its frame.
+    /// Origin of the frame.
     pub frame_origin: String,
-    /// What it is started with.
+    /// The argument of `initWaaP`.
     pub settings: WaapSettings,
 }
 
-/// What `initWaaP` is called with, in its own words.
+/// The argument of `initWaaP`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaapSettings {
-    /// How people sign in there.
+    /// Authentication options.
     pub config: WaapConfig,
-    /// Who asks.
+    /// The project that is shown.
     pub project: WaapProject,
-    /// The project at WalletConnect, where wallets on other machines are let in.
+    /// WalletConnect project id, which allows wallets on other devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wallet_connect_project_id: Option<String>,
 }
 
-/// How people sign in there.
+/// Authentication options.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaapConfig {
-    /// The ways, in order.
+    /// Authentication methods, in order.
     pub authentication_methods: Vec<String>,
-    /// The sites, where one of the ways is `social`.
+    /// Social accounts, for the method `social`.
     pub allowed_socials: Vec<String>,
-    /// How it looks.
+    /// Appearance.
     pub styles: WaapStyles,
 }
 
-/// How it looks.
+/// Appearance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaapStyles {
-    /// Light letters on dark.
+    /// Whether to use dark mode.
     pub dark_mode: bool,
 }
 
-/// Who asks.
+/// The project that is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaapProject {
     /// The name.
     pub name: String,
-    /// What stands above the ways to sign in.
+    /// Title of the dialog.
     pub entry_title: String,
 }
 
 impl WaapSettings {
-    /// Those of a project with that name, where nothing else is said.
+    /// The default settings of a project with that name.
     pub fn of(name: &str) -> Self {
         Self {
             config: WaapConfig {
@@ -89,19 +89,17 @@ impl WaapSettings {
 pub(super) fn waap(checker: &mut Checker<'_>) -> Option<Waap> {
     let script = checker.text("/auth/waap/script_url")?.to_owned();
     let root = script.split('/').take(3).collect::<Vec<_>>().join("/");
-    let is_good = !is_plain(&script) && Origin::parse(&root).is_some();
+    let is_good = !is_unencrypted(&script) && Origin::parse(&root).is_some();
     if !is_good {
-        let message =
-            "it is not an address of https; a script in the sign-in page must not change on its way";
+        let message = "must be an https URL, because the script runs on the sign-in page";
         checker.fault("/auth/waap/script_url", message.to_owned());
     }
     let frame = checker.text("/auth/waap/frame_origin").unwrap_or(DEFAULT_FRAME_URL).to_owned();
     if Origin::parse(&frame).is_none() {
-        let message =
-            format!("it is not an origin; write for example frame_origin = \"{DEFAULT_FRAME_URL}\"");
+        let message = format!("not an origin; write for example frame_origin = \"{DEFAULT_FRAME_URL}\"");
         checker.fault("/auth/waap/frame_origin", message);
     }
-    // Where it is missing the schema says so.
+    // If it is missing, schema validation reports it.
     let integrity = checker.text("/auth/waap/integrity").unwrap_or_default().to_owned();
     let settings = settings(checker);
     Some(Waap { script, script_origin: root, integrity, frame_origin: frame, settings })

@@ -1,4 +1,4 @@
-//! The other ways to say who one is: GitHub and keys; and the clients that are known by name.
+//! Other authentication methods: GitHub and API keys; and preregistered OAuth clients.
 
 use lyceum_auth::{
     ApiKey, GitHub, GitHubSettings, Kind, Team, Token,
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::super::{
     AuthMode,
-    check::{Checker, is_plain},
+    check::{Checker, is_unencrypted},
 };
 
-/// The variables of the application at GitHub, where none are named.
+/// Default variables of the GitHub OAuth app.
 const DEFAULT_CLIENT_ID_VARIABLE: &str = "GITHUB_CLIENT_ID";
 const DEFAULT_CLIENT_SECRET_VARIABLE: &str = "GITHUB_CLIENT_SECRET";
 const DEFAULT_TOKEN_VARIABLE: &str = "GITHUB_TOKEN";
@@ -36,9 +36,9 @@ pub(super) fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub
             Err(error) => checker.fault("/auth/github/tiers", format!("{text:?}: {error}")),
         }
     }
-    let mut secret = |key: &str, usual: &'static str| {
+    let mut secret = |key: &str, default: &'static str| {
         let at = format!("/auth/github/{key}");
-        let name = checker.text(&at).unwrap_or(usual).to_owned();
+        let name = checker.text(&at).unwrap_or(default).to_owned();
         checker.variable(&at, &name)
     };
     let (client_id, client_secret) = match mode {
@@ -46,7 +46,7 @@ pub(super) fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub
             secret("client_id_env", DEFAULT_CLIENT_ID_VARIABLE),
             secret("client_secret_env", DEFAULT_CLIENT_SECRET_VARIABLE),
         ),
-        // Nobody signs in there.
+        // These modes have no sign-in at GitHub.
         AuthMode::Open | AuthMode::ApiKey | AuthMode::GithubPat => (Some(String::new()), Some(String::new())),
     };
     let token = match (tiers.is_empty(), checker.text("/auth/github/token_env")) {
@@ -55,11 +55,8 @@ pub(super) fn github(checker: &mut Checker<'_>, mode: AuthMode) -> Option<GitHub
     };
     let web = checker.text("/auth/github/web").unwrap_or("https://github.com").to_owned();
     let api = checker.text("/auth/github/api").unwrap_or("https://api.github.com").to_owned();
-    if is_plain(&web) || is_plain(&api) {
-        checker.fault(
-            "/auth/github",
-            "secrets are not sent over plain http; write the addresses with https".to_owned(),
-        );
+    if is_unencrypted(&web) || is_unencrypted(&api) {
+        checker.fault("/auth/github", "secrets are not sent over plain http; use https".to_owned());
         return None;
     }
     let (client_id, client_secret) = (client_id?, client_secret?);
@@ -77,19 +74,19 @@ pub(super) fn keys(checker: &mut Checker<'_>) -> Vec<ApiKey> {
     for at in checker.items("/auth/api_key") {
         let tier = checker.document.values.pointer(&format!("{at}/tier")).cloned();
         let tier = tier.and_then(|tier| serde_json::from_value(tier).ok());
-        let (place, name) = (format!("{at}/key_env"), checker.text(&format!("{at}/name")));
-        let (Some(name), Some(tier), Some(variable)) = (name, tier, checker.text(&place)) else { continue };
+        let (key_at, name) = (format!("{at}/key_env"), checker.text(&format!("{at}/name")));
+        let (Some(name), Some(tier), Some(variable)) = (name, tier, checker.text(&key_at)) else { continue };
         if keys.iter().any(|key| key.name == name) {
-            let message = format!("{name:?} is the name of an earlier key; give each its own");
+            let message = format!("duplicate key name {name:?}; give each key its own name");
             checker.fault(&format!("{at}/name"), message);
         }
-        let Some(text) = checker.variable(&place, variable) else { continue };
+        let Some(text) = checker.variable(&key_at, variable) else { continue };
         match Token::parse(text.trim()).filter(|token| token.kind() == Kind::Key) {
             Some(token) => keys.push(ApiKey { name: name.to_owned(), hash: token.hash().0, tier }),
             None => {
                 let message =
-                    format!("the variable {variable} does not hold a key; make one with: lyceum key");
-                checker.fault(&place, message);
+                    format!("the variable {variable} is not an API key; create one with: lyceum key");
+                checker.fault(&key_at, message);
             }
         }
     }
@@ -110,12 +107,12 @@ pub(super) fn clients(checker: &mut Checker<'_>) -> Vec<Client> {
                 Err(fault) => checker.fault(&pointer, format!("{address:?}: {fault}")),
             }
         }
-        let place = format!("{at}/secret_env");
-        let secret = checker.text(&place).and_then(|name| checker.variable(&place, name));
+        let secret_at = format!("{at}/secret_env");
+        let secret = checker.text(&secret_at).and_then(|name| checker.variable(&secret_at, name));
         if secret.as_ref().is_some_and(String::is_empty) {
             checker.fault(
-                &place,
-                "the variable is empty; put a secret into it, or leave secret_env out".to_owned(),
+                &secret_at,
+                "the variable is empty; set it to the client secret, or remove secret_env".to_owned(),
             );
         }
         let proof =

@@ -1,4 +1,4 @@
-//! The table `[auth]` as people write it.
+//! The table `[auth]` as it is written.
 
 use std::collections::BTreeMap;
 
@@ -61,10 +61,22 @@ pub enum AuthMode {
     GithubPat,
 }
 
+impl AuthMode {
+    /// The name in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Oauth => "oauth",
+            Self::ApiKey => "api-key",
+            Self::GithubPat => "github-pat",
+        }
+    }
+}
+
 /// One `[[auth.chain]]`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(in crate::config) struct AuthChain {
     /// Chain id.
     #[schemars(range(min = 1), example = 1)]
@@ -116,7 +128,7 @@ pub(in crate::config) struct AuthGitHub {
 /// The table `[auth.waap]`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(in crate::config) struct AuthWaap {
     /// URL of the script that sets `window.waap`. It runs on the sign-in page, so host it yourself or use one you
     /// trust.
@@ -165,7 +177,7 @@ pub(in crate::config) enum WaapMethod {
 /// A tier that an external role (hat or team) can grant: all except `operator`.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-#[expect(dead_code, reason = "it only says what the schema allows")]
+#[expect(dead_code, reason = "only used for the schema")]
 enum RoleTier {
     /// Anyone, signed in or not.
     Public,
@@ -178,7 +190,7 @@ enum RoleTier {
 /// One `[[auth.api_key]]`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(in crate::config) struct AuthKey {
     /// Name of the key holder, as it appears in the audit log.
     #[schemars(example = &"ci")]
@@ -194,7 +206,7 @@ pub(in crate::config) struct AuthKey {
 /// One `[[auth.client]]`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "the check reads the document, so that it can go on past a fault")]
+#[expect(dead_code, reason = "the checker reads the document instead, so that it can report all errors")]
 pub(in crate::config) struct AuthClient {
     /// Client id.
     #[schemars(example = &"team-dashboard")]

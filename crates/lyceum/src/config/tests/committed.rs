@@ -1,4 +1,4 @@
-//! What is committed beside the code: the schema that editors use, and the examples that people copy.
+//! The committed JSON schema for editors, and the example configurations.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Every example, with its text.
+/// All example configurations, with their text.
 fn examples() -> Vec<(PathBuf, String)> {
     let entries = fs::read_dir(repository().join("examples")).unwrap();
     let files = entries.map(|entry| entry.unwrap().path());
@@ -34,7 +34,7 @@ fn the_committed_schema_is_the_one_that_is_checked_against() {
 
 #[test]
 fn every_example_is_good() {
-    // The variables that the examples name, as if they were set.
+    // The variables that the examples name.
     const SET: [(&str, &str); 13] = [
         ("SKILLS_TOKEN", "a-secret"),
         ("HANDBOOK_WEBHOOK_SECRET", "a-secret"),

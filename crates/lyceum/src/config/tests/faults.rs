@@ -1,4 +1,4 @@
-//! Faults: each with its file and line, its key, and what to write instead; all of them at once.
+//! Errors: each with file, line, key and a fix; all at once.
 
 use std::path::Path;
 
@@ -6,40 +6,40 @@ use crate::config::Config;
 
 fn told(text: &str) -> String {
     match Config::from_text(Path::new("lyceum.toml"), text) {
-        Ok(config) => panic!("{text}\nwas taken as {config:?}"),
+        Ok(config) => panic!("{text}\nwas accepted as {config:?}"),
         Err(faults) => faults.to_string(),
     }
 }
 
-/// The text has this fault and no other.
+/// Checks that the text has exactly this error.
 #[track_caller]
 fn check(text: &str, fault: &str) {
-    assert_eq!(told(text), format!("the configuration has 1 fault\n  lyceum.toml:{fault}"), "{text}");
+    assert_eq!(told(text), format!("the configuration has 1 error\n  lyceum.toml:{fault}"), "{text}");
 }
 
 #[test]
 fn a_key_that_does_not_exist_is_a_fault_with_the_nearest_that_does() {
-    check("[server]\nlisen = \"a\"", "2: server.lisen: there is no such key; did you mean listen?");
-    check("\n[servr]", "2: servr: there is no such key; did you mean server?");
+    check("[server]\nlisen = \"a\"", "2: server.lisen: unknown key; did you mean listen?");
+    check("\n[servr]", "2: servr: unknown key; did you mean server?");
     check(
         "[auth]\nfoo = 1",
-        "2: auth.foo: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, roles_seconds, trusted_hosts, waap",
+        "2: auth.foo: unknown key; valid keys: anonymous, api_key, chain, client, github, hats, key_env, mode, roles_seconds, trusted_hosts, waap",
     );
-    check("sources = 1", "1: sources: there is no such key; did you mean source?");
+    check("sources = 1", "1: sources: unknown key; did you mean source?");
     let keys = "auth, knowledge, limits, search, server, skills, source";
-    check("[database]", &format!("1: database: there is no such key; the keys here are {keys}"));
+    check("[database]", &format!("1: database: unknown key; valid keys: {keys}"));
     let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nbrunch = \"main\"";
-    check(text, "4: source.0.brunch: there is no such key; did you mean branch?");
+    check(text, "4: source.0.brunch: unknown key; did you mean branch?");
     let keys = "branch, name, path, poll_minutes, token_env, url, web_url, webhook_secret_env";
     let text = "[[source]]\nname = \"kb\"\npath = \"kb\"\nkind = \"git\"";
-    check(text, &format!("4: source.0.kind: there is no such key; the keys here are {keys}"));
+    check(text, &format!("4: source.0.kind: unknown key; valid keys: {keys}"));
 }
 
 #[test]
 fn a_key_with_a_slash_is_found_on_its_line() {
     check(
         "[auth]\n\n\"a/b\" = 1",
-        "3: auth.a/b: there is no such key; the keys here are anonymous, api_key, chain, client, github, hats, key_env, mode, roles_seconds, trusted_hosts, waap",
+        "3: auth.a/b: unknown key; valid keys: anonymous, api_key, chain, client, github, hats, key_env, mode, roles_seconds, trusted_hosts, waap",
     );
 }
 
@@ -59,7 +59,7 @@ fn a_value_of_another_type_is_a_fault_with_an_example() {
 #[test]
 fn a_table_is_called_a_table() {
     check("server = 5", "1: server: must be a table; write [server] and its keys below it");
-    check("source = 5", "1: source: must be a list of tables; write [[source]] and its keys below it");
+    check("source = 5", "1: source: must be an array of tables; write [[source]] and its keys below it");
 }
 
 #[test]
@@ -88,21 +88,22 @@ fn a_number_that_no_number_can_hold_is_a_fault() {
 
 #[test]
 fn a_choice_that_there_is_not_is_a_fault_with_one_that_there_is() {
-    let mode = "is not one of the values there are; write for example mode = \"open\"";
+    let mode = "is not an allowed value; write for example mode = \"open\"";
     check("[auth]\nmode = \"closed\"", &format!("2: auth.mode: {mode}"));
 }
 
 #[test]
 fn an_address_is_an_address_and_a_port() {
     for text in ["everywhere", "127.0.0.1", "8787", "example.org:80", "127.0.0.1:99999", ""] {
-        let fault = "is not an address and a port; write for example listen = \"127.0.0.1:8787\"";
+        let fault = "is not an IP address and port; write for example listen = \"127.0.0.1:8787\"";
         check(&format!("[server]\nlisten = {text:?}"), &format!("2: server.listen: {text:?} {fault}"));
     }
 }
 
 #[track_caller]
 fn check_public_url(text: &str) {
-    let fault = "is not the root of a site; write for example public_url = \"https://mcp.example.org\"";
+    let fault =
+        "is not a base URL without a path; write for example public_url = \"https://mcp.example.org\"";
     check(&format!("[server]\npublic_url = {text:?}"), &format!("2: server.public_url: {text:?} {fault}"));
 }
 
@@ -152,7 +153,7 @@ fn a_source_has_a_name_of_its_own_and_one_place() {
     );
     check(
         "[[source]]\nname = \"kb\"\npath = \"a\"\n\n[[source]]\nname = \"kb\"\npath = \"b\"",
-        "6: source.1.name: \"kb\" is the name of an earlier source; give each its own",
+        "6: source.1.name: duplicate source name \"kb\"; give each source its own name",
     );
     let name = "write 1 to 64 of a-z, 0-9, '-', '_', '.' or ':', beginning with a letter";
     check(
@@ -164,15 +165,15 @@ fn a_source_has_a_name_of_its_own_and_one_place() {
 #[test]
 fn what_is_not_toml_is_told_with_its_line() {
     insta::assert_snapshot!(told("[server]\nlisten = 127.0.0.1\n\n[limits\nsessions = = 5\n"), @r"
-    the configuration has 4 faults
-      lyceum.toml:2: this is not TOML: invalid float, expected nothing
-      lyceum.toml:4: this is not TOML: unclosed table, expected `]`
-      lyceum.toml:5: this is not TOML: extra `=`, expected nothing
-      lyceum.toml:5: this is not TOML: unexpected key or value, expected newline, `#`
+    the configuration has 4 errors
+      lyceum.toml:2: invalid TOML: invalid float, expected nothing
+      lyceum.toml:4: invalid TOML: unclosed table, expected `]`
+      lyceum.toml:5: invalid TOML: extra `=`, expected nothing
+      lyceum.toml:5: invalid TOML: unexpected key or value, expected newline, `#`
     ");
     insta::assert_snapshot!(told("[server]\nlisten = \"a\"\nlisten = \"b\"\n"), @r"
-    the configuration has 1 fault
-      lyceum.toml:3: this is not TOML: duplicate key
+    the configuration has 1 error
+      lyceum.toml:3: invalid TOML: duplicate key
     ");
 }
 
@@ -208,19 +209,19 @@ name = "kb"
 path = "./kb"
 "#;
     insta::assert_snapshot!(told(text), @r#"
-    the configuration has 12 faults
-      lyceum.toml:3: server.lisen: there is no such key; did you mean listen?
-      lyceum.toml:4: server.listen: "everywhere" is not an address and a port; write for example listen = "127.0.0.1:8787"
-      lyceum.toml:5: server.public_url: "https://example.org/lyceum" is not the root of a site; write for example public_url = "https://mcp.example.org"
+    the configuration has 12 errors
+      lyceum.toml:3: server.lisen: unknown key; did you mean listen?
+      lyceum.toml:4: server.listen: "everywhere" is not an IP address and port; write for example listen = "127.0.0.1:8787"
+      lyceum.toml:5: server.public_url: "https://example.org/lyceum" is not a base URL without a path; write for example public_url = "https://mcp.example.org"
       lyceum.toml:6: server.data_dir: must be a string; write for example data_dir = "/var/lib/lyceum"
       lyceum.toml:7: server.allowed_origins.1: "app.example.org" is not an origin; write scheme, host and port only, such as "https://app.example.org"
       lyceum.toml:7: server.allowed_origins.2: must be a string
       lyceum.toml:10: limits.body_bytes: 10 is less than the minimum of 1024; write for example body_bytes = 4194304
-      lyceum.toml:12: database: there is no such key; the keys here are auth, knowledge, limits, search, server, skills, source
-      lyceum.toml:16: auth.mode: is not one of the values there are; write for example mode = "open"
+      lyceum.toml:12: database: unknown key; valid keys: auth, knowledge, limits, search, server, skills, source
+      lyceum.toml:16: auth.mode: is not an allowed value; write for example mode = "open"
       lyceum.toml:18: source.0: name is missing; write for example name = "kb"
       lyceum.toml:21: source.1: write either url (a Git repository) or path (a folder)
-      lyceum.toml:27: source.2.name: "kb" is the name of an earlier source; give each its own
+      lyceum.toml:27: source.2.name: duplicate source name "kb"; give each source its own name
     "#);
 }
 
@@ -228,7 +229,7 @@ path = "./kb"
 fn a_table_of_sign_in_that_has_no_effect_is_a_fault() {
     check(
         "[auth]\nanonymous = false",
-        "2: auth.anonymous: it has no effect, for everyone may do everything; write mode = \"oauth\", \"api-key\" or \"github-pat\" in [auth], or leave it out",
+        "2: auth.anonymous: has no effect, because auth.mode is \"open\"; write mode = \"oauth\", \"api-key\" or \"github-pat\" in [auth], or remove it",
     );
 }
 
@@ -239,11 +240,11 @@ fn people_sign_in_at_an_address_that_is_known_and_safe() {
     for (said, fault) in [
         (
             with("listen = \"0.0.0.0:8787\"", ""),
-            "auth.mode: people sign in at a page, so the address that they use must be known; set server.public_url",
+            "auth.mode: the sign-in page needs a public URL; set server.public_url",
         ),
         (
             with("public_url = \"http://mcp.example.org\"", ""),
-            "server.public_url: keys and tokens are not sent over plain http; write the address with https",
+            "server.public_url: keys and tokens are not sent over plain http; use https",
         ),
         (
             with("", "trusted_hosts = [\"clients.internal\"]"),
@@ -258,9 +259,8 @@ fn people_sign_in_at_an_address_that_is_known_and_safe() {
 
 #[test]
 fn s17_keys_and_tokens_are_taken_over_https_alone_in_every_mode() {
-    let fault =
-        "server.public_url: keys and tokens are not sent over plain http; write the address with https";
-    // Something else is wrong each time, so that there is always something to read.
+    let fault = "server.public_url: keys and tokens are not sent over plain http; use https";
+    // Each configuration has another error, so that there is always output.
     for mode in ["oauth", "api-key", "github-pat"] {
         let with = |url: &str| {
             told(&format!("[server]\npublic_url = {url:?}\n[auth]\nmode = {mode:?}\nroles_seconds = 0\n"))
@@ -281,7 +281,7 @@ fn s17_a_script_of_others_in_the_page_has_a_digest() {
 #[test]
 fn s8_documents_for_members_alone_need_sign_in() {
     let kb = "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\napi = \"member\"\n";
-    let fault = "knowledge.api: it has no effect, for everyone may do everything";
+    let fault = "knowledge.api: has no effect, because auth.mode is \"open\"";
     assert!(told(kb).contains(fault), "{}", told(kb));
     assert!(!told(&format!("{kb}[auth]\nmode = \"api-key\"\n")).contains(fault));
 }
@@ -290,15 +290,15 @@ fn s8_documents_for_members_alone_need_sign_in() {
 fn a_proxy_is_an_address_or_a_network() {
     check(
         "[server]\ntrusted_proxies = [\"10.0.0.0/8\", \"localhost\"]",
-        "2: server.trusted_proxies.1: \"localhost\" is not an address or a network; write for example \"127.0.0.1\" or \"10.0.0.0/8\"",
+        "2: server.trusted_proxies.1: \"localhost\" is not an IP address or a network (CIDR); write for example \"127.0.0.1\" or \"10.0.0.0/8\"",
     );
     check(
         "[server]\noperator_listen = \"8788\"",
-        "2: server.operator_listen: \"8788\" is not an address and a port; write for example operator_listen = \"127.0.0.1:8787\"",
+        "2: server.operator_listen: \"8788\" is not an IP address and port; write for example operator_listen = \"127.0.0.1:8787\"",
     );
 }
 
-/// S13: the tier of operators is given by keys alone.
+/// S13: only keys grant the tier operator.
 #[test]
 fn no_hat_and_no_team_makes_an_operator() {
     for table in [
@@ -306,7 +306,7 @@ fn no_hat_and_no_team_makes_an_operator() {
         "[auth.github]\ntiers = { acme = \"operator\" }",
     ] {
         let text = told(&format!("[auth]\nmode = \"oauth\"\n{table}"));
-        assert!(text.contains("is not one of the values there are"), "{text}");
+        assert!(text.contains("is not an allowed value"), "{text}");
     }
 }
 
@@ -320,12 +320,9 @@ fn two_services_of_one_name_and_wrong_prefixes_are_faults() {
     let twice = of("[skills.team]\nsource = \"kb\"\n[knowledge.team]\nsource = \"kb\"\n");
     assert!(twice.contains("skills.team: team is the name of another service"), "{twice}");
     let server = of("[knowledge.server]\nsource = \"kb\"\n");
-    assert!(server.contains("server is the service that every server has"), "{server}");
+    assert!(server.contains("server is the name of a built-in service"), "{server}");
     let name = of("[knowledge.\"My Docs\"]\nsource = \"kb\"\nprefix = \"a b\"\n");
-    assert!(name.contains("My Docs") && name.contains("prefix: \"a b\" can't stand before"), "{name}");
+    assert!(name.contains("My Docs") && name.contains("prefix: invalid prefix \"a b\""), "{name}");
     let unknown = of("[knowledge.docs]\nsource = \"kb\"\nsorce = 1\n");
-    assert!(
-        unknown.contains("knowledge.docs.sorce: there is no such key; did you mean source?"),
-        "{unknown}"
-    );
+    assert!(unknown.contains("knowledge.docs.sorce: unknown key; did you mean source?"), "{unknown}");
 }

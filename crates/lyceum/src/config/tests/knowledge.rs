@@ -1,4 +1,4 @@
-//! The table `[knowledge]`, and what is served without one.
+//! The table `[knowledge]`, and the bundled example without a configuration.
 
 use std::{fs, path::Path};
 
@@ -58,7 +58,7 @@ fn types_that_search_has_for_skills_are_taken() {
         .unwrap();
     let text = format!("{SOURCE}[knowledge]\nsource = \"kb\"\nontology = \"types.toml\"");
     let faults = Config::from_text(&folder.path().join("lyceum.toml"), &text).unwrap_err();
-    assert!(faults.to_string().contains("name yours otherwise"), "{faults}");
+    assert!(faults.to_string().contains("is reserved for skills"), "{faults}");
 }
 
 #[test]

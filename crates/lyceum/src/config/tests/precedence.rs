@@ -1,10 +1,10 @@
-//! The file, the environment over it, and flags over both.
+//! Precedence: flags override the environment, which overrides the file.
 
 use std::path::Path;
 
 use crate::config::{Config, Faults, Overrides, Purpose, document::Document};
 
-/// What the file says with those variables and flags over it.
+/// The configuration of a file with those variables and flags.
 fn load(variables: &[(&str, &str)], overrides: &Overrides) -> Result<Config, Faults> {
     let text = "[server]\nlisten = \"127.0.0.1:1\"\ndata_dir = \"data\"\n";
     let document = Document::parse("/etc/lyceum/lyceum.toml".as_ref(), text).unwrap();
@@ -28,14 +28,14 @@ fn the_environment_counts_over_the_file_and_a_flag_over_both() {
 fn a_fault_names_the_variable_or_the_flag_that_it_came_from() {
     let variables = [("LYCEUM_LISTEN", "here"), ("LYCEUM_PUBLIC_URL", "there")];
     insta::assert_snapshot!(load(&variables, &Overrides::default()).unwrap_err(), @r#"
-    the configuration has 2 faults
-      the environment variable LYCEUM_LISTEN: server.listen: "here" is not an address and a port; write for example listen = "127.0.0.1:8787"
-      the environment variable LYCEUM_PUBLIC_URL: server.public_url: "there" is not the root of a site; write for example public_url = "https://mcp.example.org"
+    the configuration has 2 errors
+      the environment variable LYCEUM_LISTEN: server.listen: "here" is not an IP address and port; write for example listen = "127.0.0.1:8787"
+      the environment variable LYCEUM_PUBLIC_URL: server.public_url: "there" is not a base URL without a path; write for example public_url = "https://mcp.example.org"
     "#);
     let flags = Overrides { listen: Some("nowhere".to_owned()), ..Overrides::default() };
     insta::assert_snapshot!(load(&[], &flags).unwrap_err(), @r#"
-    the configuration has 1 fault
-      the flag --listen: server.listen: "nowhere" is not an address and a port; write for example listen = "127.0.0.1:8787"
+    the configuration has 1 error
+      the flag --listen: server.listen: "nowhere" is not an IP address and port; write for example listen = "127.0.0.1:8787"
     "#);
 }
 
@@ -54,7 +54,7 @@ fn a_file_that_is_named_must_be_there() {
     let absent = Path::new("/absent/lyceum.toml");
     let overrides = Overrides { config: Some(absent.to_owned()), ..Overrides::default() };
     insta::assert_snapshot!(Config::load(&overrides, Purpose::Serve).unwrap_err(), @r"
-    the configuration has 1 fault
-      /absent/lyceum.toml: can't be read: No such file or directory (os error 2); name another file with --config, or leave it out
+    the configuration has 1 error
+      /absent/lyceum.toml: cannot read it: No such file or directory (os error 2); name another file with --config, or omit the flag
     ");
 }

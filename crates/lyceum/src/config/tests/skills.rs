@@ -1,4 +1,4 @@
-//! The table `[skills]`, the sources that it names, and the variables that count over both.
+//! The table `[skills]`, its source, and the variables that override it.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use lyceum_content::skill::{AnalyticsOverlay, RefreshOverlay};
 use super::declared;
 use crate::config::{Config, Faults, Location, Overrides, Repository, SkillsService, document::Document};
 
-/// What a text says with those variables over it.
+/// The configuration of a text with those variables.
 fn with(text: &str, variables: &[(&str, &str)]) -> Result<Config, Faults> {
     let document = Document::parse(Path::new("lyceum.toml"), text).unwrap();
     let variable = |name: &str| {
@@ -19,11 +19,11 @@ fn with(text: &str, variables: &[(&str, &str)]) -> Result<Config, Faults> {
 
 const REPOSITORY: &str = "[[source]]\nname = \"team\"\nurl = \"https://example.org/skills.git\"\n";
 
-/// The text has this fault and no other.
+/// Checks that the text has exactly this error.
 #[track_caller]
 fn check(text: &str, variables: &[(&str, &str)], fault: &str) {
     let told = with(text, variables).map(|config| format!("{config:?}")).unwrap_err().to_string();
-    assert_eq!(told, format!("the configuration has 1 fault\n  {fault}"), "{text} {variables:?}");
+    assert_eq!(told, format!("the configuration has 1 error\n  {fault}"), "{text} {variables:?}");
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn a_token_is_for_the_repository_of_the_variables_or_the_one_that_names_it() {
 fn a_token_that_can_not_be_used_is_a_fault_and_not_repeated() {
     let named = format!("{REPOSITORY}token_env = \"TOKEN\"");
     let key = "lyceum.toml:4: source.0.token_env";
-    check(&named, &[], &format!("{key}: the variable TOKEN is not set; set it, or leave token_env out"));
+    check(&named, &[], &format!("{key}: the variable TOKEN is not set; set it, or remove token_env"));
     let plain = named.replace("https", "http");
-    let fault = format!("{key}: a token is not sent over plain http; write the url with https");
+    let fault = format!("{key}: a token is not sent over plain http; use https");
     check(&plain, &[("TOKEN", "swordfish")], &fault);
     let told = with(&named, &[("TOKEN", "sword\nfish")]).unwrap_err().to_string();
     assert!(told.contains("the variable TOKEN can't be used") && !told.contains("fish"), "{told}");
@@ -116,7 +116,7 @@ fn an_address_that_only_looks_like_this_machine_gets_no_token() {
         " http://example.org/s.git",
         "http://exa mple.org/s.git",
     ] {
-        let fault = "a token is not sent over plain http; write the url with https";
+        let fault = "a token is not sent over plain http; use https";
         let fault = format!("lyceum.toml:4: source.0.token_env: {fault}");
         check(&with_token(url), &[("TOKEN", "swordfish")], &fault);
     }
@@ -151,7 +151,7 @@ fn an_endpoint_in_a_variable_turns_analytics_on() {
 fn a_fault_in_the_table_is_told_where_it_is() {
     let text = |more: &str| format!("{REPOSITORY}[skills]\nsource = \"team\"\n{more}");
     for (more, fault) in [
-        ("sorce = 1", "6: skills.sorce: there is no such key; did you mean source?"),
+        ("sorce = 1", "6: skills.sorce: unknown key; did you mean source?"),
         (
             "path = \"../up\"",
             "6: skills.path: \"../up\" is not a path that stays in its folder: it has an empty part, . or ..",
@@ -162,7 +162,7 @@ fn a_fault_in_the_table_is_told_where_it_is() {
         ),
         (
             "[skills.scripts]\nsandbox = \"jail\"",
-            "7: skills.scripts.sandbox: is not one of the values there are; write for example sandbox = \"auto\"",
+            "7: skills.scripts.sandbox: is not an allowed value; write for example sandbox = \"auto\"",
         ),
         (
             "[skills.scripts]\nenabled = \"yes\"",
@@ -178,14 +178,14 @@ fn a_fault_in_the_table_is_told_where_it_is() {
         ),
         (
             "[skills.extra]",
-            "6: skills.extra: there is no such key; the keys here are analytics, assets, matching, path, prefix, refresh, scripts, source",
+            "6: skills.extra: unknown key; valid keys: analytics, assets, matching, path, prefix, refresh, scripts, source",
         ),
     ] {
         check(&text(more), &[], &format!("lyceum.toml:{fault}"));
     }
     let missing = "4: skills: source is missing; write for example source = \"team-skills\"";
     check(&format!("{REPOSITORY}[skills]"), &[], &format!("lyceum.toml:{missing}"));
-    let unknown = "5: skills.source: no [[source]] is named \"other\"; add one, or name one that is there";
+    let unknown = "5: skills.source: no [[source]] is named \"other\"; add one, or use the name of another";
     check(
         &text("").replace("source = \"team\"", "source = \"other\""),
         &[],

@@ -1,4 +1,4 @@
-//! What a good configuration means.
+//! What a valid configuration means.
 
 use std::{path::Path, time::Duration};
 

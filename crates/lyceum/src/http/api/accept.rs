@@ -1,20 +1,20 @@
-//! Which form of a document a client wants, by its `Accept`.
+//! Content negotiation: the format of a document by the `Accept` header.
 
 use http::{HeaderMap, header};
 
-/// A form of a document.
+/// A format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DocumentFormat {
-    /// As it is kept.
+    /// JSON, as stored.
     Json,
-    /// Markdown with its origin above.
+    /// Markdown, with provenance as frontmatter.
     Markdown,
-    /// The same, for who takes nothing but plain text.
+    /// The same markdown as `text/plain`, for clients that accept only that.
     Plain,
 }
 
 impl DocumentFormat {
-    /// All of them, the one that is sent where nothing else is asked for first.
+    /// All formats; the first is the default.
     const ALL: [Self; 3] = [Self::Json, Self::Markdown, Self::Plain];
 
     /// The media type.
@@ -26,7 +26,7 @@ impl DocumentFormat {
         }
     }
 
-    /// What sets its tag apart from those of the other forms; the number counts the ways it was written.
+    /// Suffix that distinguishes the ETags of the formats. The number is the version of the format.
     pub(super) const fn suffix(self) -> &'static str {
         match self {
             Self::Json => "",
@@ -35,8 +35,9 @@ impl DocumentFormat {
         }
     }
 
-    /// How near a range is to this form: by name, by the first half of it, as anything; or not at all.
-    fn nearness(self, range: &str) -> Option<u8> {
+    /// How specific a media range is for this format: exact match, subtype wildcard, `*/*`; `None` if it does not
+    /// match.
+    fn specificity(self, range: &str) -> Option<u8> {
         let (kind, _) = self.kind().split_once(';').unwrap_or((self.kind(), ""));
         let family = kind.split_once('/').map_or(kind, |(family, _)| family);
         let of_family = range.strip_suffix("/*").is_some_and(|name| name.eq_ignore_ascii_case(family));
@@ -49,23 +50,23 @@ impl DocumentFormat {
     }
 }
 
-/// The form that is wanted most; what is asked for by its name stands over what is taken as well, and JSON over equals.
-pub(super) fn wanted(headers: &HeaderMap) -> DocumentFormat {
+/// Negotiates the format: highest quality first, then the most specific range, then JSON.
+pub(super) fn negotiate(headers: &HeaderMap) -> DocumentFormat {
     let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let ranges: Vec<(&str, f32)> = values.flat_map(|value| value.split(',')).map(range).collect();
     let mut best = (DocumentFormat::Json, (0.0, 0));
-    for form in DocumentFormat::ALL {
-        // The nearest range decides, whatever the others say.
-        let near = ranges.iter().filter_map(|(range, quality)| Some((form.nearness(range)?, *quality)));
-        let Some((nearness, quality)) = near.max_by_key(|(nearness, _)| *nearness) else { continue };
-        if quality > 0.0 && (quality, nearness) > best.1 {
-            best = (form, (quality, nearness));
+    for format in DocumentFormat::ALL {
+        // The most specific range decides, whatever its quality.
+        let near = ranges.iter().filter_map(|(range, quality)| Some((format.specificity(range)?, *quality)));
+        let Some((specificity, quality)) = near.max_by_key(|(specificity, _)| *specificity) else { continue };
+        if quality > 0.0 && (quality, specificity) > best.1 {
+            best = (format, (quality, specificity));
         }
     }
     best.0
 }
 
-/// A media range and its quality.
+/// Parses a media range and its quality.
 fn range(text: &str) -> (&str, f32) {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Answers that caches and clients keep, and the short way to say that they are still good.
+//! EETags, `Cache-Control` and 304 responses.
 
 use axum::{
     body::Body,
@@ -6,32 +6,32 @@ use axum::{
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 
-/// How long an answer is good, and how long an old one may be shown while the new one is fetched.
+/// Cacheable for five minutes, and usable for another hour while it is revalidated.
 const CACHE_CONTROL_VALUE: HeaderValue =
     HeaderValue::from_static("public, max-age=300, stale-while-revalidate=3600");
 
-/// What stands for a version of an answer: two are the same where their tags are.
+/// An EETag: equal for equal versions of a response.
 #[derive(Debug, Clone)]
-pub(super) struct Tag(HeaderValue);
+pub(super) struct ETag(HeaderValue);
 
-impl Tag {
-    /// The tag of something that is known by a text of letters, digits and dashes.
+impl ETag {
+    /// Creates an ETag from letters, digits and dashes.
     pub(super) fn named(name: &str) -> Self {
-        // Other texts can't come here; one that did would match nothing, and so be sent anew each time.
+        // Other texts can't occur; if one did, it would match nothing, and the response would always be sent in full.
         let tag = HeaderValue::try_from(format!("\"{name}\""));
         Self(tag.unwrap_or(HeaderValue::from_static("\"\"")))
     }
 
-    /// The tag of these bytes.
+    /// Creates an ETag from a hash of the body.
     pub(super) fn of(bytes: &[u8]) -> Self {
         Self::named(&format!("{:016x}", fingerprint(bytes)))
     }
 
-    /// Whether the client has this version already.
-    pub(super) fn is_known(&self, headers: &HeaderMap) -> bool {
+    /// Whether `If-None-Match` contains this ETag.
+    pub(super) fn matches(&self, headers: &HeaderMap) -> bool {
         let sent = headers.get_all(header::IF_NONE_MATCH).iter();
         let mut tags = sent.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
-        // What is sent as weak is compared all the same: RFC 9110 asks for the weak comparison here.
+        // RFC 9110 requires the weak comparison for `If-None-Match`.
         tags.any(|tag| {
             let tag = tag.trim_ascii();
             tag == b"*" || tag.strip_prefix(b"W/").unwrap_or(tag) == self.0.as_bytes()
@@ -39,42 +39,42 @@ impl Tag {
     }
 }
 
-/// The whole answer.
-pub(super) fn fresh(tag: Tag, kind: &'static str, body: impl Into<Body>) -> Response {
+/// The full response.
+pub(super) fn full(tag: ETag, kind: &'static str, body: impl Into<Body>) -> Response {
     let mut response = Response::new(body.into());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     with_tag(response, tag)
 }
 
-/// The answer to a client that has it already.
-pub(super) fn unchanged(tag: Tag) -> Response {
+/// The response 304.
+pub(super) fn not_modified(tag: ETag) -> Response {
     with_tag(StatusCode::NOT_MODIFIED.into_response(), tag)
 }
 
-/// Whichever of the two it is.
+/// The full response, or 304 if the client has it.
 pub(super) fn respond(
     headers: &HeaderMap,
     kind: &'static str,
     body: impl Into<Body> + AsRef<[u8]>,
 ) -> Response {
-    let tag = Tag::of(body.as_ref());
-    if tag.is_known(headers) { unchanged(tag) } else { fresh(tag, kind, body) }
+    let tag = ETag::of(body.as_ref());
+    if tag.matches(headers) { not_modified(tag) } else { full(tag, kind, body) }
 }
 
-/// An answer that is good for this moment only: whoever keeps it has to ask whether it still is.
-pub(super) fn fleeting(mut response: Response) -> Response {
+/// Marks a response that must be revalidated before each use.
+pub(super) fn no_cache(mut response: Response) -> Response {
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }
 
-fn with_tag(mut response: Response, tag: Tag) -> Response {
+fn with_tag(mut response: Response, tag: ETag) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::ETAG, tag.0);
     headers.insert(header::CACHE_CONTROL, CACHE_CONTROL_VALUE);
     response
 }
 
-/// A number for some bytes, eight at a time: pages are tagged on every request. The same on every machine.
+/// Hashes bytes, eight at a time, because bodies are hashed on every request. Stable across machines and builds.
 fn fingerprint(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];
@@ -84,7 +84,7 @@ fn fingerprint(bytes: &[u8]) -> u64 {
     words.fold(mixed(length), |hash, word| mixed(hash ^ word))
 }
 
-/// Spreads every bit over all of them.
+/// Mixes the bits of a number.
 fn mixed(number: u64) -> u64 {
     let wide = u128::from(number ^ 0x9e37_79b9_7f4a_7c15) * u128::from(0xd6e8_feb8_6659_fd93_u64);
     (wide as u64) ^ ((wide >> 64) as u64)

@@ -1,4 +1,4 @@
-//! An endpoint: what is mounted and what is told of it, in one place.
+//! An endpoint: its route, handler and OpenAPI description in one value.
 
 use axum::{extract::Request, response::Response};
 use futures::future::BoxFuture;
@@ -8,80 +8,79 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::Api;
 use crate::http::ApiError;
 
-/// What answers.
+/// The handler of an endpoint.
 pub(crate) type Handler = fn(Api, Request) -> BoxFuture<'static, Result<Response, ApiError>>;
 
-/// Makes a schema.
+/// A function that generates a schema.
 pub(crate) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// An endpoint, whole.
+/// An endpoint.
 pub(crate) struct Endpoint {
-    /// How it is asked.
+    /// HTTP method.
     pub verb: Verb,
-    /// Where it is, with parameters in braces.
+    /// Path, with parameters in braces.
     pub path: &'static str,
-    /// Whom it is for.
+    /// Who may use it.
     pub access: EndpointAccess,
-    /// What answers.
     pub handler: Handler,
-    /// Its name in programs that are made from the description.
+    /// `operationId` in OpenAPI.
     pub id: &'static str,
-    /// What it does, in a few words.
+    /// A few words.
     pub summary: &'static str,
-    /// The same in sentences.
+    /// Full sentences.
     pub description: &'static str,
-    /// The parameters in the path: the properties of this schema.
+    /// Path parameters: the properties of this schema.
     pub in_path: Option<SchemaOf>,
-    /// The parameters in the query: the properties of this schema.
+    /// Query parameters: the properties of this schema.
     pub in_query: Option<SchemaOf>,
-    /// Its good answer, in each form that can be had.
-    pub answers: &'static [Form],
-    /// Where an answer leads on to.
+    /// Success response, in each format.
+    pub responses: &'static [ResponseFormat],
+    /// OpenAPI links from the response.
     pub links: &'static [Link],
-    /// How it refuses, besides what any request can meet.
+    /// Errors, besides those of every request.
     pub refusals: &'static [(ErrorCode, &'static str)],
 }
 
-/// Whom an endpoint is for; the gate decides by it before the handler runs.
+/// Who may use an endpoint. Permissions are checked before the handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EndpointAccess {
-    /// Everyone who may read what is public: it tells nothing of what is in a document.
+    /// Everyone who may read public content: the response contains no document content.
     Public,
-    /// Whoever may read documents here, as `[knowledge] api` says.
+    /// Everyone who may read documents, according to `[knowledge] api`.
     Readers,
-    /// Whoever may call the tool behind it, which asks the gate itself.
+    /// Everyone who may call the tool behind it, which checks permissions itself.
     OfTool,
 }
 
-/// A form of an answer.
-pub(crate) struct Form {
+/// A format of a response.
+pub(crate) struct ResponseFormat {
     /// The media type.
     pub kind: &'static str,
-    /// What it looks like.
+    /// Schema of the body.
     pub schema: SchemaOf,
 }
 
-/// A way on from an answer to another endpoint.
+/// An OpenAPI link from a response to another endpoint.
 pub(crate) struct Link {
-    /// What the link is called.
+    /// Name of the link.
     pub name: &'static str,
-    /// The endpoint, by its id.
+    /// `operationId` of the endpoint.
     pub to: &'static str,
-    /// The parameters there, and where in the answer they stand, as OpenAPI says it.
+    /// Its parameters, as OpenAPI runtime expressions on the response.
     pub parameters: &'static [(&'static str, &'static str)],
 }
 
-/// How an endpoint is asked.
+/// HTTP method of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verb {
-    /// Reads, with HEAD too; the answer may be kept.
+    /// Reads, also with HEAD; the response is cacheable.
     Get,
-    /// Does something.
+    /// Has side effects.
     Post,
 }
 
 impl Verb {
-    /// Its name in the description.
+    /// The name in OpenAPI.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -90,12 +89,12 @@ impl Verb {
     }
 }
 
-/// The schema of a type: a reference, where it has a name.
+/// The schema of a type, as a reference if it has a name.
 pub(super) fn named<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// The schema of a type, spelled out.
+/// The schema of a type, inline.
 pub(super) fn inline<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     T::json_schema(generator)
 }

@@ -1,4 +1,4 @@
-//! `GET /api/v1/entries`: a part of what is here, the newest first.
+//! `GET /api/v1/entries`: lists documents, newest first.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 
 use super::{
     Api, cached,
-    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Link, ResponseFormat, Verb, inline, named},
     query::{ListQuery, ListRequest},
 };
 use crate::http::ApiError;
@@ -24,7 +24,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     description: "Lists documents without their text, newest first. Filters can be combined.",
     in_path: None,
     in_query: Some(inline::<ListQuery>),
-    answers: &[Form { kind: "application/json", schema: named::<EntryList> }],
+    responses: &[ResponseFormat { kind: "application/json", schema: named::<EntryList> }],
     links: &[Link {
         name: "newest",
         to: "getEntry",
@@ -38,7 +38,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 
 /// A page of entries.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is only described; entries are JSON already, and are put together as text")]
+#[expect(dead_code, reason = "only used for OpenAPI; the response is assembled from serialized entries")]
 struct EntryList {
     /// The entries, newest first.
     entries: Vec<Summary>,
@@ -60,16 +60,16 @@ async fn list(api: Api, request: Request) -> Result<Response, ApiError> {
         list_request.offset,
         list_request.limit,
     );
-    Ok(cached::respond(request.headers(), "application/json", written(&found, &list_request)))
+    Ok(cached::respond(request.headers(), "application/json", to_json(&found, &list_request)))
 }
 
 /// The response as JSON. Each entry was serialized when it was synced.
-fn written(found: &EntryPage<'_>, list_request: &ListRequest) -> String {
+fn to_json(found: &EntryPage<'_>, list_request: &ListRequest) -> String {
     let length: usize = found.entries.iter().map(|entry| entry.json.len() + 1).sum();
     let mut text = String::with_capacity(length + 96);
     text.push_str("{\"entries\":[");
-    for (place, entry) in found.entries.iter().enumerate() {
-        if place > 0 {
+    for (index, entry) in found.entries.iter().enumerate() {
+        if index > 0 {
             text.push(',');
         }
         text.push_str(&entry.json);

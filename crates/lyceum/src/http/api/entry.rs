@@ -10,11 +10,11 @@ use schemars::JsonSchema;
 
 use super::{
     Api,
-    accept::{DocumentFormat, wanted},
-    cached::{self, Tag},
-    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline, named},
+    accept::{DocumentFormat, negotiate},
+    cached::{self, ETag},
+    endpoint::{Endpoint, EndpointAccess, ResponseFormat, Verb, inline, named},
     openapi::ContentTypeName,
-    query::{unescaped, unknown_type},
+    query::{percent_decoded, unknown_type},
 };
 use crate::http::ApiError;
 
@@ -29,10 +29,10 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
                   YAML frontmatter.",
     in_path: Some(inline::<EntryPath>),
     in_query: None,
-    answers: &[
-        Form { kind: "application/json", schema: named::<Document> },
-        Form { kind: DocumentFormat::Markdown.kind(), schema: inline::<String> },
-        Form { kind: DocumentFormat::Plain.kind(), schema: inline::<String> },
+    responses: &[
+        ResponseFormat { kind: "application/json", schema: named::<Document> },
+        ResponseFormat { kind: DocumentFormat::Markdown.kind(), schema: inline::<String> },
+        ResponseFormat { kind: DocumentFormat::Plain.kind(), schema: inline::<String> },
     ],
     links: &[],
     refusals: &[
@@ -43,7 +43,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 
 /// The path parameters, for OpenAPI.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is only described; the path is read as it is")]
+#[expect(dead_code, reason = "only used for OpenAPI; the handler parses the path itself")]
 #[schemars(rename_all = "camelCase")]
 struct EntryPath {
     /// The type of the document.
@@ -57,9 +57,9 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
     let knowledge = api.base.knowledge();
     let rest = api.path(&request).strip_prefix("/api/v1/entries/").unwrap_or_default();
     let (content_type, id) = rest.split_once('/').unwrap_or((rest, ""));
-    // What is no text is no name either.
+    // A segment that is not valid UTF-8 names nothing.
     let (content_type, id) =
-        (&*unescaped(content_type).unwrap_or_default(), &*unescaped(id).unwrap_or_default());
+        (&*percent_decoded(content_type).unwrap_or_default(), &*percent_decoded(id).unwrap_or_default());
     if knowledge.ontology().get(content_type).is_none() {
         return Err(unknown_type(knowledge.ontology(), content_type));
     }
@@ -70,17 +70,17 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
             format!("no {kind} has the id {id:?}; GET /api/v1/entries?contentType={kind} lists them");
         return Err(ApiError::new(ErrorCode::NotFound, message));
     };
-    let wanted = wanted(request.headers());
-    // The hash of the document is in its tag, so that a client which has it costs no look at the document.
-    let tag = |hash: &str| Tag::named(&[hash, wanted.suffix()].concat());
+    let format = negotiate(request.headers());
+    // The ETag contains the hash of the document, so a client that has it costs no read of the document.
+    let tag = |hash: &str| ETag::named(&[hash, format.suffix()].concat());
     let known = tag(&entry.hash);
-    let mut response = if known.is_known(request.headers()) {
-        cached::unchanged(known)
+    let mut response = if known.matches(request.headers()) {
+        cached::not_modified(known)
     } else {
-        // What took its place meanwhile has another hash.
+        // If the document has changed meanwhile, its hash differs.
         let DocumentBytes { hash, bytes } =
             knowledge.document_bytes(entry).await.map_err(|error| super::failed(&error))?;
-        let body = match wanted {
+        let body = match format {
             DocumentFormat::Json => Bytes::from_owner(bytes),
             DocumentFormat::Markdown | DocumentFormat::Plain => {
                 let document = serde_json::from_slice(&bytes).map_err(Error::internal);
@@ -88,7 +88,7 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
                 document.to_markdown().into()
             }
         };
-        cached::fresh(tag(&hash), wanted.kind(), body)
+        cached::full(tag(&hash), format.kind(), body)
     };
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
     Ok(response)

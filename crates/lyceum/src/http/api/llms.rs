@@ -1,4 +1,4 @@
-//! `GET /llms.txt`: what is here, for a model that reads the web: links to every document, or to where they are listed.
+//! `GET /llms.txt`: an index for language models, with links to all documents or to lists of them.
 
 use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
@@ -8,7 +8,7 @@ use lyceum_knowledge::CatalogSnapshot;
 
 use super::{
     Api, cached,
-    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline},
+    endpoint::{Endpoint, EndpointAccess, ResponseFormat, Verb, inline},
 };
 use crate::http::ApiError;
 
@@ -32,7 +32,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     description: "Links to all documents, by type, in the format of llmstxt.org.",
     in_path: None,
     in_query: None,
-    answers: &[Form { kind: KIND, schema: inline::<String> }],
+    responses: &[ResponseFormat { kind: KIND, schema: inline::<String> }],
     links: &[],
     refusals: &[],
 };
@@ -41,11 +41,11 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
     let knowledge = api.base.knowledge();
     let snapshot = super::catalog(knowledge).await?;
     let server = api.app.public_url();
-    let text = written(&server, &api.base.root(), knowledge.title(), &snapshot);
+    let text = render(&server, &api.base.root(), knowledge.title(), &snapshot);
     Ok(cached::respond(request.headers(), KIND, text))
 }
 
-fn written(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot) -> String {
+fn render(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot) -> String {
     let url = format!("{server}{root}");
     let mut by_type: BTreeMap<&str, Vec<&Arc<Entry>>> = BTreeMap::new();
     for entry in snapshot.catalog.entries() {
@@ -67,7 +67,7 @@ fn written(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot) ->
         let _written = write!(text, "\n## {content_type}\n\n");
         for entry in entries.iter().take(MAX_DOCUMENTS_PER_TYPE) {
             let one = &entry.summary;
-            let (title, id) = (in_link(&one.title), &one.id);
+            let (title, id) = (escape_link_text(&one.title), &one.id);
             let _written = write!(text, "- [{title}]({url}/api/v1/entries/{content_type}/{id})");
             let description = truncate(&one_line(&one.description), MAX_DESCRIPTION_CHARS);
             if !description.is_empty() {
@@ -85,7 +85,7 @@ fn written(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot) ->
 }
 
 /// Escapes link text.
-fn in_link(text: &str) -> String {
+fn escape_link_text(text: &str) -> String {
     one_line(text).replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
 }
 

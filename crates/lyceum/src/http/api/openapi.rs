@@ -1,4 +1,4 @@
-//! `GET /api/v1/openapi.json`: the API as a program reads it, made from the table that mounts it.
+//! `GET /api/v1/openapi.json`: the OpenAPI description, generated from the endpoint table.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Api, cached,
-    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
+    endpoint::{Endpoint, EndpointAccess, Link, ResponseFormat, Verb, inline, named},
 };
 use crate::{
     config::KnowledgeApi,
@@ -47,12 +47,12 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
     description: "This API as OpenAPI 3.1, with the document types of this server.",
     in_path: None,
     in_query: None,
-    answers: &[Form { kind: KIND, schema: inline::<Map<String, Value>> }],
+    responses: &[ResponseFormat { kind: KIND, schema: inline::<Map<String, Value>> }],
     links: &[],
     refusals: &[],
 };
 
-/// The name of a type, for the description; which names there are depends on the ontology.
+/// A document type, for OpenAPI; the allowed values depend on the ontology.
 pub(super) struct ContentTypeName;
 
 impl ContentTypeName {
@@ -73,7 +73,7 @@ impl JsonSchema for ContentTypeName {
     }
 }
 
-/// The name of a type that can be searched for: those of documents, and what skills have.
+/// A type that search accepts: document types, `skill` and `script`.
 pub(super) struct SearchTypeName;
 
 impl SearchTypeName {
@@ -100,12 +100,12 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
     Ok(cached::respond(request.headers(), KIND, bytes.clone()))
 }
 
-/// The description of the API, for documents of these types.
+/// The OpenAPI description of the API, for the document types of an ontology.
 pub fn openapi(ontology: &Ontology) -> Value {
     describe("", super::endpoints(KnowledgeApi::Public), ontology)
 }
 
-/// The same for these endpoints, whose paths begin with that.
+/// Describes these endpoints, with paths below `root`.
 fn describe<'e>(root: &str, endpoints: impl Iterator<Item = &'e Endpoint>, ontology: &Ontology) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
@@ -136,17 +136,17 @@ fn describe<'e>(root: &str, endpoints: impl Iterator<Item = &'e Endpoint>, ontol
 fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     let mut parameters = Vec::new();
     for (place, schema) in [("path", endpoint.in_path), ("query", endpoint.in_query)] {
-        parameters.extend(schema.into_iter().flat_map(|schema| listed(place, schema(generator))));
+        parameters.extend(schema.into_iter().flat_map(|schema| parameters_of(place, schema(generator))));
     }
     let mut responses = refusals(endpoint, generator);
-    let mut good = Map::new();
-    good.insert("description".to_owned(), endpoint.summary.into());
-    good.insert("content".to_owned(), contents(endpoint.answers, generator));
+    let mut success = Map::new();
+    success.insert("description".to_owned(), endpoint.summary.into());
+    success.insert("content".to_owned(), contents(endpoint.responses, generator));
     if !endpoint.links.is_empty() {
-        good.insert("links".to_owned(), links(endpoint.links));
+        success.insert("links".to_owned(), links(endpoint.links));
     }
     if endpoint.verb == Verb::Get {
-        good.insert("headers".to_owned(), headers());
+        success.insert("headers".to_owned(), headers());
         responses.insert("304".to_owned(), json!({ "description": "Not modified.", "headers": headers() }));
         parameters.push(json!({
             "name": "If-None-Match",
@@ -155,7 +155,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
             "schema": { "type": "string" },
         }));
     }
-    responses.insert("200".to_owned(), good.into());
+    responses.insert("200".to_owned(), success.into());
     json!({
         "operationId": endpoint.id,
         "summary": endpoint.summary,
@@ -165,7 +165,7 @@ fn operation(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Value {
     })
 }
 
-/// Whether something may be left out, as the schema of an `Option` says it.
+/// Whether a value is optional, in the schema that `schemars` generates for an `Option`.
 fn admits_null(schema: &Value) -> bool {
     let is_null = |one: &Value| one == "null" || one.get("type").is_some_and(|kind| kind == "null");
     let listed =
@@ -173,8 +173,8 @@ fn admits_null(schema: &Value) -> bool {
     listed("type") || listed("anyOf")
 }
 
-/// The properties of a schema as parameters.
-fn listed(place: &str, schema: Schema) -> Vec<Value> {
+/// Converts the properties of a schema to OpenAPI parameters.
+fn parameters_of(place: &str, schema: Schema) -> Vec<Value> {
     let Value::Object(mut schema) = Value::from(schema) else { return Vec::new() };
     let Some(Value::Object(properties)) = schema.remove("properties") else { return Vec::new() };
     let parameter = |(name, mut schema): (String, Value)| {
@@ -183,7 +183,7 @@ fn listed(place: &str, schema: Schema) -> Vec<Value> {
             "name": name,
             "in": place,
             "description": description,
-            // Whoever leaves out a part of the path asks for something else.
+            // Path parameters are always required.
             "required": place == "path" || !admits_null(&schema),
             "schema": without_null(schema),
         })
@@ -191,7 +191,7 @@ fn listed(place: &str, schema: Schema) -> Vec<Value> {
     properties.into_iter().map(parameter).collect()
 }
 
-/// A schema without the null that stands for "left out": nobody can write one in a URL.
+/// Removes the null of an optional value: a URL can't contain one.
 fn without_null(mut schema: Value) -> Value {
     if let Some(branches) = schema.get("anyOf").and_then(Value::as_array) {
         let branch = branches.iter().find(|branch| branch.get("type") != Some(&Value::from("null")));
@@ -204,8 +204,8 @@ fn without_null(mut schema: Value) -> Value {
     schema
 }
 
-fn contents(forms: &[Form], generator: &mut SchemaGenerator) -> Value {
-    let content = |form: &Form| {
+fn contents(forms: &[ResponseFormat], generator: &mut SchemaGenerator) -> Value {
+    let content = |form: &ResponseFormat| {
         let (kind, _) = form.kind.split_once(';').unwrap_or((form.kind, ""));
         (kind.to_owned(), json!({ "schema": (form.schema)(generator) }))
     };
@@ -225,14 +225,14 @@ fn refusals(endpoint: &Endpoint, generator: &mut SchemaGenerator) -> Map<String,
     for (code, reason) in endpoint.refusals.iter().chain(&COMMON_ERRORS) {
         by_status.entry(status(*code).as_u16()).or_default().push(reason);
     }
-    let content = contents(&[Form { kind: KIND, schema: named::<ErrorBody> }], generator);
+    let content = contents(&[ResponseFormat { kind: KIND, schema: named::<ErrorBody> }], generator);
     let refusal = |(status, reasons): (u16, Vec<&str>)| {
         (status.to_string(), json!({ "description": reasons.join(" Or: "), "content": content }))
     };
     by_status.into_iter().map(refusal).collect()
 }
 
-/// The headers of an answer that may be kept.
+/// The headers of a cacheable response.
 fn headers() -> Value {
     let header = |description: &str| json!({ "description": description, "required": true, "schema": { "type": "string" } });
     json!({
@@ -241,7 +241,7 @@ fn headers() -> Value {
     })
 }
 
-/// Says which types there are, everywhere a type is named.
+/// Adds the names of the document types to the schemas.
 fn name_types(schemas: &mut Map<String, Value>, ontology: &Ontology) {
     let names: Vec<&str> = ontology.types().map(|one| one.name.as_str()).collect();
     if let Some(schema) = schemas.get_mut(ContentTypeName::NAME).and_then(Value::as_object_mut) {
@@ -251,7 +251,7 @@ fn name_types(schemas: &mut Map<String, Value>, ontology: &Ontology) {
     if let Some(schema) = schemas.get_mut(SearchTypeName::NAME).and_then(Value::as_object_mut) {
         schema.insert("enum".to_owned(), json!(searched));
     }
-    // What is found may be no document, for skills are searched too; and facets count by type.
+    // A search hit may be a skill instead of a document, and facets count by type.
     for (_, schema) in
         schemas.iter_mut().filter(|(name, _)| !["SearchHit", "FacetCounts"].contains(&name.as_str()))
     {

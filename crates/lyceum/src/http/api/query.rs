@@ -1,4 +1,4 @@
-//! The query of a list: parsed at the door, with every value checked.
+//! Parses and validates the query string of a list request.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ pub(super) const MAX_TAGS: usize = 50;
 
 /// The query parameters, for OpenAPI.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is only described; the query is parsed value by value")]
+#[expect(dead_code, reason = "only used for OpenAPI; the handler parses the query itself")]
 #[schemars(rename_all = "camelCase")]
 pub(super) struct ListQuery {
     /// Only documents of this type, including its subtypes.
@@ -78,7 +78,7 @@ impl ListRequest {
     }
 }
 
-/// The parameters of a query; the value is nothing where it is no text.
+/// The decoded parameters of a query string; a value that is not valid UTF-8 is `None`.
 pub(super) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Option<String>)> {
     query.split('&').filter(|pair| !pair.is_empty()).filter_map(|pair| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -86,17 +86,17 @@ pub(super) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Option<S
     })
 }
 
-/// A part of a query as it was meant; nothing if that is no text.
+/// Decodes a part of a query string; `None` if it is not valid UTF-8.
 fn decoded(text: &str) -> Option<Cow<'_, str>> {
     if text.contains('+') {
         let spaced = text.replace('+', " ");
-        return unescaped(&spaced).map(|text| Cow::Owned(text.into_owned()));
+        return percent_decoded(&spaced).map(|text| Cow::Owned(text.into_owned()));
     }
-    unescaped(text)
+    percent_decoded(text)
 }
 
-/// A part of a path as it was meant; nothing if that is no text.
-pub(super) fn unescaped(text: &str) -> Option<Cow<'_, str>> {
+/// Decodes percent-encoding; `None` if the result is not valid UTF-8.
+pub(super) fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
@@ -112,7 +112,7 @@ fn known_type(ontology: &Ontology, name: String) -> Result<String, ApiError> {
 }
 
 pub(super) fn non_empty(name: &str, text: String) -> Result<String, ApiError> {
-    let empty = || ApiError::invalid(name, format!("is empty; write {name}=… or leave it out"));
+    let empty = || ApiError::invalid(name, format!("is empty; write {name}=… or omit it"));
     if text.is_empty() { Err(empty()) } else { Ok(text) }
 }
 
@@ -120,7 +120,7 @@ pub(super) fn add_tags(tags: &mut Vec<String>, text: &str) -> Result<(), ApiErro
     let before = tags.len();
     tags.extend(text.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned));
     if tags.len() == before {
-        return Err(ApiError::invalid("tag", "is empty; write tag=one or tag=one,two, or leave it out"));
+        return Err(ApiError::invalid("tag", "is empty; write tag=one or tag=one,two, or omit it"));
     }
     if tags.len() > MAX_TAGS {
         return Err(ApiError::invalid("tag", format!("has too many values; use at most {MAX_TAGS}")));
@@ -131,20 +131,20 @@ pub(super) fn add_tags(tags: &mut Vec<String>, text: &str) -> Result<(), ApiErro
 pub(super) fn number(
     name: &str,
     text: &str,
-    least: usize,
-    most: usize,
+    min: usize,
+    max: usize,
     example: usize,
 ) -> Result<usize, ApiError> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-    let read = text.parse().ok().filter(|number| digits && (least..=most).contains(number));
+    let read = text.parse().ok().filter(|number| digits && (min..=max).contains(number));
     read.ok_or_else(|| {
-        let message = format!("write a whole number from {least} to {most}, such as {name}={example}");
+        let message = format!("must be an integer from {min} to {max}, such as {name}={example}");
         ApiError::invalid(name, message)
     })
 }
 
-pub(super) fn once<T>(name: &str, place: &mut Option<T>, value: T) -> Result<(), ApiError> {
-    match place.replace(value) {
+pub(super) fn once<T>(name: &str, slot: &mut Option<T>, value: T) -> Result<(), ApiError> {
+    match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(ApiError::invalid(name, "is given twice; write it once")),
     }

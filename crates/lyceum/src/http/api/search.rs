@@ -1,4 +1,4 @@
-//! `GET /api/v1/search`: the documents that answer a question best, with the passage that does.
+//! `GET /api/v1/search`: hybrid search, with the best passage of each document.
 
 use axum::{extract::Request, response::Response};
 use lyceum_knowledge::{DEFAULT_RESULTS, Filters, SearchOptions, SearchResponse};
@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{
     Api,
-    cached::{self, Tag},
-    endpoint::{Endpoint, EndpointAccess, Form, Link, Verb, inline, named},
+    cached::{self, ETag},
+    endpoint::{Endpoint, EndpointAccess, Link, ResponseFormat, Verb, inline, named},
     openapi::SearchTypeName,
     query::{MAX_TAGS, add_tags, non_empty, not_text, number, once, pairs},
 };
@@ -28,7 +28,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         usual.",
     in_path: None,
     in_query: Some(inline::<SearchQuery>),
-    answers: &[Form { kind: "application/json", schema: named::<SearchResponse> }],
+    responses: &[ResponseFormat { kind: "application/json", schema: named::<SearchResponse> }],
     links: &[Link {
         name: "best",
         to: "getEntry",
@@ -49,7 +49,7 @@ const VISIBLE_CHARACTER_PATTERN: &str = r"[^\s\u0000-\u001f\u007f-\u009f]";
 
 /// The query parameters, for OpenAPI.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is only described; the query is parsed value by value")]
+#[expect(dead_code, reason = "only used for OpenAPI; the handler parses the query itself")]
 #[schemars(rename_all = "camelCase")]
 struct SearchQuery {
     /// The query.
@@ -95,7 +95,7 @@ struct SearchQuery {
 
 /// The search mode.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is only described")]
+#[expect(dead_code, reason = "only used for OpenAPI")]
 #[schemars(rename_all = "lowercase", inline)]
 enum ModeName {
     /// BM25 and embeddings.
@@ -119,26 +119,26 @@ async fn search(api: Api, request: Request) -> Result<Response, ApiError> {
     let found = api.base.finder.find(search_request.text, &search_request.filters, search_request.options);
     let found = api.app.within_limit(found).await.map_err(|error| super::failed(&error))?;
     let body = serde_json::to_string(&found).unwrap_or_default();
-    let is_poor = found.degraded.is_some();
+    let is_degraded = found.degraded.is_some();
     let tag = tag(&body, found.took_ms);
-    let response = if tag.is_known(request.headers()) {
-        cached::unchanged(tag)
+    let response = if tag.matches(request.headers()) {
+        cached::not_modified(tag)
     } else {
-        cached::fresh(tag, "application/json", body)
+        cached::full(tag, "application/json", body)
     };
-    // What is poor now may be good in a moment.
-    Ok(if is_poor { cached::fleeting(response) } else { response })
+    // A degraded response may improve at any moment.
+    Ok(if is_degraded { cached::no_cache(response) } else { response })
 }
 
-/// What stands for an answer. How long it took is not what a client has, or has not.
-fn tag(body: &str, took_ms: f64) -> Tag {
+/// The ETag of a response, which ignores how long the search took.
+fn tag(body: &str, took_ms: f64) -> ETag {
     let took = serde_json::to_string(&took_ms).unwrap_or_default();
-    // In a text its quotes would be written otherwise, so this is the one place.
+    // Inside a JSON string the quotes would be escaped, so this matches only the field.
     let (before, after) = body.split_once(&format!("\"took_ms\":{took}")).unwrap_or((body, ""));
-    Tag::of([before, after].concat().as_bytes())
+    ETag::of([before, after].concat().as_bytes())
 }
 
-/// Reads a query. Parameters that nobody here knows are left to whoever knows them.
+/// Parses the query string; unknown parameters are ignored.
 fn parse(query: &str) -> Result<SearchRequest, ApiError> {
     let mut search_request = SearchRequest::default();
     let (mut text, mut mode, mut explain, mut facets) = (None, None, None, None);
@@ -160,13 +160,13 @@ fn parse(query: &str) -> Result<SearchRequest, ApiError> {
                 once(&name, &mut filters.limit, number(&name, &value()?, 1, MAX_RESULTS, DEFAULT_RESULTS)?)?;
             }
             "mode" => once(&name, &mut mode, mode_of(&value()?)?)?,
-            "explain" => once(&name, &mut explain, truth(&name, &value()?)?)?,
-            "facets" => once(&name, &mut facets, truth(&name, &value()?)?)?,
+            "explain" => once(&name, &mut explain, boolean(&name, &value()?)?)?,
+            "facets" => once(&name, &mut facets, boolean(&name, &value()?)?)?,
             _ => {}
         }
     }
     search_request.text = text.ok_or_else(|| {
-        let message = "q: the query is missing; write q=… with what to look for";
+        let message = "q: the query is missing; write q=…";
         let details = Some(json!({ "field": "q" }));
         ApiError { details, ..ApiError::new(ErrorCode::InvalidQuery, message) }
     })?;
@@ -187,7 +187,7 @@ fn mode_of(text: &str) -> Result<Mode, ApiError> {
     }
 }
 
-fn truth(name: &str, text: &str) -> Result<bool, ApiError> {
+fn boolean(name: &str, text: &str) -> Result<bool, ApiError> {
     match text {
         "true" | "1" => Ok(true),
         "false" | "0" => Ok(false),

@@ -1,4 +1,4 @@
-//! `POST /api/v1/sources/{name}/sync`: the tool `refresh_sources`, for an operator with `curl`. The gate decides.
+//! `POST /api/v1/sources/{name}/sync`: the tool `refresh_sources`, for operators with `curl`.
 
 use axum::{
     Json,
@@ -16,12 +16,12 @@ use schemars::JsonSchema;
 
 use super::{
     Api,
-    endpoint::{Endpoint, EndpointAccess, Form, Verb, inline, named},
-    query::unescaped,
+    endpoint::{Endpoint, EndpointAccess, ResponseFormat, Verb, inline, named},
+    query::percent_decoded,
 };
 use crate::http::{ApiError, failed_call};
 
-/// The tool that does the work.
+/// The tool that this endpoint calls.
 const TOOL: &str = "refresh_sources";
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
@@ -35,7 +35,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
                   origins can't call it.",
     in_path: Some(inline::<SourcePath>),
     in_query: None,
-    answers: &[Form { kind: "application/json", schema: named::<Report> }],
+    responses: &[ResponseFormat { kind: "application/json", schema: named::<Report> }],
     links: &[],
     refusals: &[
         (ErrorCode::ValidationError, "The source can't be read as configured."),
@@ -48,7 +48,7 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 
 /// The path parameters, for OpenAPI.
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is only described; the path is read as it is")]
+#[expect(dead_code, reason = "only used for OpenAPI; the handler parses the path itself")]
 struct SourcePath {
     /// The name of the source in the configuration.
     name: String,
@@ -56,7 +56,7 @@ struct SourcePath {
 
 async fn refresh(api: Api, request: Request) -> Result<Response, ApiError> {
     let rest = api.path(&request).strip_prefix(super::OPERATOR_PREFIX).unwrap_or_default();
-    let name = &*unescaped(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
+    let name = &*percent_decoded(rest.strip_suffix("/sync").unwrap_or_default()).unwrap_or_default();
     let app = &api.app;
     let view = View::of_all(app.mcp.hub().registry(), super::caller_of(&request));
     let arguments = JsonObject::from_iter([("source".to_owned(), name.into())]);

@@ -1,8 +1,8 @@
-//! What any page may ask for.
+//! CORS of the REST API, EETags and the OpenAPI description.
 
 use http::Method;
 
-use super::cached::Tag;
+use super::cached::ETag;
 use crate::http::{RouteTable, cors::is_read, routes, table};
 
 #[track_caller]
@@ -51,12 +51,12 @@ async fn only_reads_are_for_any_page() {
 fn bytes_that_differ_have_other_tags() {
     let texts = ["", "\0", "\0\0\0\0\0\0\0\0", "a", "b", "12345678", "123456789", "123456780", "23456781"];
     let tags: std::collections::BTreeSet<String> =
-        texts.iter().map(|text| format!("{:?}", Tag::of(text.as_bytes()))).collect();
+        texts.iter().map(|text| format!("{:?}", ETag::of(text.as_bytes()))).collect();
     assert_eq!(tags.len(), texts.len(), "{tags:?}");
-    assert_eq!(format!("{:?}", Tag::of(b"a")), format!("{:?}", Tag::of(b"a")));
+    assert_eq!(format!("{:?}", ETag::of(b"a")), format!("{:?}", ETag::of(b"a")));
 }
 
-/// K-8.2: openapi-spec-validator refused `[^\s\p{C}]`, since classes of Unicode are not in every dialect.
+/// K-8.2: openapi-spec-validator rejects `[^\s\p{C}]`, because not every regex dialect supports Unicode classes.
 #[test]
 fn every_pattern_of_the_description_is_one_that_all_dialects_take() {
     fn patterns<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {

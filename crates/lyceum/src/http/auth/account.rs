@@ -1,4 +1,4 @@
-//! `/account`: who the sender is here, and what they allowed. A program sees and ends what it was allowed itself.
+//! `/account`: the caller's identity and grants. A client sees and revokes only its own grants.
 
 use std::sync::Arc;
 
@@ -51,21 +51,21 @@ pub(super) async fn end_grant(
     if ended.map_err(|error| unread(&error))? {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let message = "you allowed nothing of that id, or it is over; GET /account names what you did";
+    let message = "no active grant has this id; GET /account lists your grants";
     Err(ApiError::new(ErrorCode::NotFound, message))
 }
 
-/// The answer to a caller without an account; the route asks everyone to sign in before.
+/// The error for a caller without an account; the route requires sign-in first.
 fn nobody() -> ApiError {
     ApiError::new(ErrorCode::Unauthorized, "sign in to have an account")
 }
 
-/// The program that asks for the person, if one does.
+/// The client that acts for the user, if there is one.
 fn client(auth: &Auth, headers: &HeaderMap, now: Timestamp) -> Option<String> {
     auth.client_of(token(headers).ok().flatten()?, now)
 }
 
 fn unread(error: &DbError) -> ApiError {
-    tracing::error!(error.cause = %error, "an account can't be read or changed");
+    tracing::error!(error.cause = %error, "cannot read or change an account");
     ApiError::new(ErrorCode::Unavailable, "accounts can't be read now; try again in a moment").retry_after(5)
 }

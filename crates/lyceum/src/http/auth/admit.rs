@@ -1,4 +1,4 @@
-//! Who sends a request, and how a client is told what is missing.
+//! Authentication of requests, and the `WWW-Authenticate` challenges of 401 and 403 responses.
 
 use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::app::App;
 
-/// The caller of a request, or the answer to one that is not let in.
+/// Authenticates a request: its caller, or the response that refuses it.
 pub(crate) async fn admit(
     app: &App,
     auth: &Auth,
@@ -35,7 +35,7 @@ pub(crate) async fn admit(
     let (resource, now) = (resource_at(auth, policy.resource(path)), Timestamp::now());
     if token.is_some_and(|token| auth.is_new(token, now)) {
         app.token_rate.count(client, Instant::now()).map_err(|seconds| {
-            let message = "too many tokens that are not known come from this address; try again later";
+            let message = "too many unknown tokens from this address; try again later";
             policy.protocol.refusal(ApiError::new(ErrorCode::RateLimited, message).retry_after(seconds))
         })?;
     }
@@ -43,14 +43,14 @@ pub(crate) async fn admit(
     admitted.map_err(|refused| refusal(app, policy, path, refused))
 }
 
-/// The answer to a caller whom the route is not for, if it is for some callers only.
+/// The refusal, if the route is not for this caller.
 pub(crate) fn denial(app: &App, policy: Policy, path: &str, caller: &Caller) -> Option<Response> {
     match policy.audience {
         Audience::SignedIn if caller.is_anonymous() => {
             Some(refusal(app, policy, path, AdmissionError::NoToken))
         }
         Audience::Operator if app.config.is_closed() && caller.tier() < Tier::Operator => {
-            let message = "this is for keys of the tier operator, and at server.operator_listen";
+            let message = "requires an API key of tier operator, or the listener at server.operator_listen";
             Some(policy.protocol.refusal(ApiError::new(ErrorCode::Forbidden, message)))
         }
         Audience::Public
@@ -73,14 +73,14 @@ fn refusal(app: &App, policy: Policy, path: &str, refused: AdmissionError) -> Re
     }
     let mut response = policy.protocol.refusal(error);
     if code == ErrorCode::Unauthorized {
-        // What the request needs is not known here; a client then asks for what the metadata of the resource lists.
+        // The scopes that the request needs are not known yet; without `scope`, clients request `scopes_supported`.
         challenge(app, response.headers_mut(), policy.resource(path), oauth_error, &BTreeSet::new());
     }
     response
 }
 
-/// Turns the answer to a call that the gate refused into one that tells a client what to ask the person for. The resource is
-/// the path that MCP is spoken at.
+/// Adds the challenge to the response of a call that the gate refused, so that the client can request the missing scopes.
+/// The resource is the path of the MCP endpoint.
 pub(crate) fn challenge_denied(
     app: &App,
     response: &mut Response,
@@ -88,7 +88,7 @@ pub(crate) fn challenge_denied(
     caller: &Caller,
     denied: &Denied,
 ) {
-    // What a client asks the person for takes the place of what it had, so that goes with it.
+    // A new grant replaces the old one, so the challenge also names the scopes that the client has already.
     let least = MCP_READ;
     let scopes = denied.needed.iter().chain(caller.scopes()).chain([&least]).collect();
     let (status, error) = match caller.subject() {
@@ -99,12 +99,12 @@ pub(crate) fn challenge_denied(
     challenge(app, response.headers_mut(), resource, error, &scopes);
 }
 
-/// The address of a resource, by its path.
+/// The URL of a resource, by its path.
 pub(super) fn resource_at(auth: &Auth, resource: &str) -> String {
     format!("{}{resource}", auth.issuer())
 }
 
-/// The token of a request. It is sent in one header, and nowhere else.
+/// The bearer token of a request; only the `Authorization` header counts.
 pub(super) fn token(headers: &HeaderMap) -> Result<Option<&str>, AdmissionError> {
     let mut sent = headers.get_all(header::AUTHORIZATION).iter();
     match (sent.next(), sent.next()) {

@@ -1,4 +1,4 @@
-//! What answers of sign-in have in common.
+//! Common parts of sign-in responses.
 
 use axum::{
     Json,
@@ -13,7 +13,7 @@ use lyceum_model::ErrorCode;
 
 use super::super::ApiError;
 
-/// Nothing of a sign-in is kept by anything on the way.
+/// Forbids caches to store a sign-in response.
 pub(super) fn unkept(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -21,7 +21,7 @@ pub(super) fn unkept(mut response: Response) -> Response {
     response
 }
 
-/// A refusal in the words of OAuth.
+/// An OAuth error response.
 pub(super) fn refused(error: &OauthError) -> Response {
     let status = match error.error {
         Fault::InvalidClient => StatusCode::UNAUTHORIZED,
@@ -44,7 +44,7 @@ pub(super) fn refused(error: &OauthError) -> Response {
     unkept(response)
 }
 
-/// A sign-in that can't go on, as the page and programs are told.
+/// The error of a failed sign-in, for the page and for clients.
 pub(super) fn sign_in_fault(fault: &SignInFault) -> ApiError {
     let (code, status) = match fault {
         SignInFault::Lost(ResumeError::OtherBrowser) => (ErrorCode::Forbidden, None),
@@ -53,11 +53,11 @@ pub(super) fn sign_in_fault(fault: &SignInFault) -> ApiError {
         }
         SignInFault::NotSigned => (ErrorCode::Unauthorized, None),
         SignInFault::Unavailable(cause) => {
-            tracing::warn!(error.cause = %cause, "a sign-in could not be checked");
+            tracing::warn!(error.cause = %cause, "cannot verify a sign-in");
             (ErrorCode::Unavailable, None)
         }
         SignInFault::Unkept(cause) => {
-            tracing::error!(error.cause = %cause, "a sign-in could not be kept");
+            tracing::error!(error.cause = %cause, "cannot store a sign-in");
             (cause.code(), Some(StatusCode::SERVICE_UNAVAILABLE))
         }
     };
@@ -69,7 +69,7 @@ pub(super) fn sign_in_fault(fault: &SignInFault) -> ApiError {
     }
 }
 
-/// What the browser holds from the page, if it does.
+/// The sign-in cookie of the browser, if it sent one.
 pub(super) fn held<'h>(auth: &Auth, headers: &'h HeaderMap) -> Option<&'h str> {
     let name = cookie_name(auth);
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -78,7 +78,7 @@ pub(super) fn held<'h>(auth: &Auth, headers: &'h HeaderMap) -> Option<&'h str> {
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// The cookie that binds a sign-in to its browser. A browser takes `__Host-` over TLS only.
+/// The cookie that binds a sign-in to its browser. Browsers accept the prefix `__Host-` only over TLS.
 pub(super) fn cookie(auth: &Auth, value: &str) -> String {
     let secure = if is_secure(auth) { "; Secure" } else { "" };
     format!("{}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=600{secure}", cookie_name(auth))

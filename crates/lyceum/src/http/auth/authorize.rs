@@ -1,4 +1,4 @@
-//! `/authorize`: what a client asks for is shown to the person, and the person decides.
+//! `/authorize`: shows the authorization request to the user, who allows or denies it.
 
 use axum::{
     Extension,
@@ -20,10 +20,10 @@ use super::{
 };
 use crate::app::App;
 
-/// The largest form that is read: what was asked comes back with it.
+/// Maximum size of the form, which carries the sealed authorization request.
 pub(super) const MAX_FORM_BYTES: usize = 64 * 1024;
 
-/// `GET /authorize`: shows what is asked. It never gives anything by itself.
+/// `GET /authorize`: shows the authorization request. It never grants anything.
 pub(super) async fn show_sign_in(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -50,7 +50,7 @@ pub(super) async fn show_sign_in(
         Err(AuthorizationError::Sent(sent)) if is_vouched || sent.is_local() => {
             to(StatusCode::FOUND, &sent.address(auth.issuer()))
         }
-        // Anybody can register any site: people are not sent there by an address of ours unless they choose to.
+        // Anyone can register any redirect URI, so errors are not redirected there without a click (open redirect, RFC 9700).
         Err(AuthorizationError::Sent(sent)) => {
             let way_back = (sent.address(auth.issuer()), sent.shown_host());
             page::fault_with_way_back(&sent.error.error_description, &way_back)
@@ -58,7 +58,7 @@ pub(super) async fn show_sign_in(
     })
 }
 
-/// `POST /authorize`: the person said no, or signs in with a key.
+/// `POST /authorize`: the user denies, or signs in with an API key.
 pub(super) async fn decide(
     State(app): State<App>,
     headers: HeaderMap,
@@ -75,7 +75,7 @@ pub(super) async fn decide(
         Some("key") => {
             auth.sign_in_with_key(state, browser, params.get("key").unwrap_or_default(), now).await
         }
-        // Whatever else was sent is no yes.
+        // Any other value counts as denied.
         _ => auth.deny(state, browser, now).await,
     };
     Ok(match decided {
@@ -88,7 +88,7 @@ pub(super) async fn decide(
     })
 }
 
-/// `GET /github/callback`: the person comes back from GitHub.
+/// `GET /github/callback`: the redirect from GitHub.
 pub(super) async fn from_github(
     State(app): State<App>,
     RawQuery(query): RawQuery,
@@ -106,7 +106,7 @@ pub(super) async fn from_github(
     })
 }
 
-/// The page once more, for a key that is not good.
+/// Shows the page again after an invalid API key.
 fn again(app: &App, auth: &Auth, state: &str, browser: Option<&str>, now: Timestamp) -> Response {
     match auth.resume(state, browser, now) {
         Ok(started_sign_in) => {
@@ -125,7 +125,7 @@ fn error_page(error: &OauthError) -> Response {
     page::fault(&error.error_description, status)
 }
 
-/// Sends the person on.
+/// Redirects the browser.
 fn to(status: StatusCode, address: &str) -> Response {
     let Ok(location) = HeaderValue::try_from(address) else {
         return page::fault("the way back can't be written", StatusCode::INTERNAL_SERVER_ERROR);

@@ -1,4 +1,4 @@
-//! What clients ask by themselves: tokens, their end, and to be registered.
+//! Client endpoints: `/token`, `/revoke`, `/register`.
 
 use axum::{
     Json,
@@ -21,10 +21,10 @@ use super::{
 };
 use crate::app::App;
 
-/// The largest form and the largest registration that are read.
+/// Maximum size of a form or a registration.
 pub(super) const MAX_BODY_BYTES: usize = 64 * 1024;
 
-/// Tokens, as a client gets them.
+/// The token response.
 #[derive(Serialize)]
 struct Tokens<'a> {
     access_token: &'a str,
@@ -87,7 +87,7 @@ pub(super) async fn register(
     let bytes = read_body_of(&headers, body, MAX_BODY_BYTES, app.config.limits.read).await;
     let metadata =
         bytes.map_err(|error| Fault::InvalidClientMetadata.because(error.message)).and_then(|bytes| {
-            // Read as an object first: a derived reader would also take the values alone, as an array.
+            // Parsed as an object first: a derived deserializer would also accept an array of the values.
             let metadata = serde_json::from_slice::<serde_json::Map<_, _>>(&bytes);
             let metadata = metadata
                 .and_then(|metadata| ClientMetadata::deserialize(serde_json::Value::Object(metadata)));
@@ -99,7 +99,7 @@ pub(super) async fn register(
     })
 }
 
-/// A form. What is sent as anything else is told so.
+/// Parses a form; any other content type is an error.
 async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Params, OauthError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim();
@@ -113,7 +113,7 @@ async fn form(app: &App, headers: &HeaderMap, body: Body) -> Result<Params, Oaut
     Params::parse(text).map_err(|error| Fault::InvalidRequest.because(error.to_string()))
 }
 
-/// How a client says who it is, beside the form.
+/// Client credentials from the `Authorization` header.
 fn credentials(headers: &HeaderMap) -> Credentials<'_> {
     let sent = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let basic =

@@ -1,4 +1,4 @@
-//! The page that a person sees. Everything in it that came from elsewhere is escaped by the template.
+//! The sign-in page. The template escapes everything that comes from outside.
 
 use askama::Template;
 use axum::response::{Html, IntoResponse, Response};
@@ -32,7 +32,7 @@ struct SignInPage<'a> {
     has_github: bool,
     has_keys: bool,
     waap: Option<&'a Waap>,
-    /// What it is started with, as JSON.
+    /// Its start options, as JSON.
     waap_settings: String,
 }
 
@@ -40,11 +40,11 @@ struct SignInPage<'a> {
 #[template(path = "sign_in_fault.html")]
 struct FaultPage<'a> {
     message: &'a str,
-    /// An address and the host that it leads to.
+    /// A URL and its host.
     way_back: Option<&'a (String, &'a str)>,
 }
 
-/// The page that asks.
+/// The consent page.
 pub(super) fn sign_in(
     app: &App,
     auth: &Auth,
@@ -86,12 +86,12 @@ fn waap(app: &App) -> Option<&Waap> {
     }
 }
 
-/// The page that says why a sign-in can't go on.
+/// The error page.
 pub(super) fn fault(message: &str, status: StatusCode) -> Response {
     guarded(written(FaultPage { message, way_back: None }.render(), status), None, "")
 }
 
-/// The same with a way back that the person may take, to an address and its host.
+/// The error page with a link back to the client: a URL and its host.
 pub(super) fn fault_with_way_back(message: &str, way_back: &(String, &str)) -> Response {
     let page = FaultPage { message, way_back: Some(way_back) };
     guarded(written(page.render(), StatusCode::BAD_REQUEST), None, "")
@@ -123,8 +123,8 @@ fn written(page: askama::Result<String>, status: StatusCode) -> Response {
     })
 }
 
-/// The headers that keep other pages out of this one, and this one from running anything that is not ours. A form may
-/// lead to us, and from here back to the client. The wallet of WaaP is a script and a frame of others.
+/// Security headers: no framing, and a content security policy that allows only our own scripts and styles. `form-action`
+/// allows this server and the redirect to the client. WaaP adds one external script and frame.
 pub(super) fn guarded(mut response: Response, waap: Option<&Waap>, leads_to: &str) -> Response {
     let (script, frame) =
         waap.map_or(("", "'none'"), |waap| (waap.script_origin.as_str(), waap.frame_origin.as_str()));
@@ -140,7 +140,7 @@ pub(super) fn guarded(mut response: Response, waap: Option<&Waap>, leads_to: &st
     let fixed = [
         (header::X_FRAME_OPTIONS, "DENY"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // Not `no-referrer`, for then a browser sends our own forms with `Origin: null`.
+        // With `no-referrer`, browsers would send our own forms with `Origin: null`.
         (header::REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-opener-policy"), opener),
     ];

@@ -1,4 +1,4 @@
-//! Sign-in with Ethereum, as the page asks for it: a nonce, the message, and the check of what was signed.
+//! Sign-In with Ethereum: nonce, message, and signature verification.
 
 use axum::{
     Json,
@@ -20,10 +20,10 @@ use super::{
 };
 use crate::app::App;
 
-/// The largest body that is read: what was asked comes back with it, and some wallets sign at length.
+/// Maximum body size: it carries the sealed authorization request, and signatures of contract wallets are long.
 pub(super) const MAX_BODY_BYTES: usize = 96 * 1024;
 
-/// Who wants to sign in.
+/// The account that signs in.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct NonceRequest {
@@ -45,13 +45,13 @@ struct SignedIn {
     redirect_to: String,
 }
 
-/// `GET /siwe/nonce`: a nonce alone.
+/// `GET /siwe/nonce`: a nonce.
 pub(super) async fn nonce(State(app): State<App>) -> Result<Response, ApiError> {
     let nonce = new_nonce(auth(&app)?)?;
     Ok(unkept(Json(Nonce { nonce, message: None }).into_response()))
 }
 
-/// `POST /siwe/nonce`: a nonce, and the message with it that is to be signed.
+/// `POST /siwe/nonce`: a nonce and the message to sign.
 pub(super) async fn message(
     State(app): State<App>,
     headers: HeaderMap,
@@ -66,7 +66,7 @@ pub(super) async fn message(
     Ok(unkept(Json(Nonce { nonce, message: Some(message) }).into_response()))
 }
 
-/// `POST /siwe/verify`: where to go with what was signed.
+/// `POST /siwe/verify`: verifies the signed message and returns the redirect.
 pub(super) async fn verify(
     State(app): State<App>,
     headers: HeaderMap,

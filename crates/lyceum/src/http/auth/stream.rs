@@ -1,4 +1,4 @@
-//! For how long a stream is for whoever opened it: a stream must not outlive the token, the grant or the role behind it.
+//! Ends streams with their credentials: a stream must not outlive its token, grant or role.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,21 +12,21 @@ use lyceum_model::Caller;
 use super::admit::{resource_at, token};
 use crate::{app::App, config::AuthService};
 
-/// The shortest time between two looks, whatever the clocks say.
+/// Minimum time between two checks.
 const MIN_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Who opened a stream, and by what.
+/// The caller who opened a stream, with the token.
 pub(crate) struct Admission {
     auth: Auth,
     caller: Arc<Caller>,
     token: String,
     resource: String,
-    /// How often it is looked whether the caller is still who they were.
+    /// Interval of checks.
     every: Duration,
 }
 
 impl Admission {
-    /// By whom a request was sent; nothing for a stranger, who has nothing to lose.
+    /// The admission of a request; `None` for anonymous callers, who have nothing to lose.
     pub(crate) fn of(app: &App, caller: &Arc<Caller>, resource: &str, headers: &HeaderMap) -> Option<Self> {
         let (AuthService::Gated(oauth), Some(auth)) = (&app.config.auth, &app.auth) else { return None };
         let token = token(headers).ok().flatten()?.to_owned();
@@ -40,13 +40,13 @@ impl Admission {
         })
     }
 
-    /// The same answer, ended when its caller is no longer let in as they were.
+    /// Wraps a response so that it ends when the caller loses access.
     pub(crate) fn bound(self, response: Response) -> Response {
         response.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(self.ended()))))
     }
 
-    /// Waits until the token has ended, or its holder may do other things than when the stream was opened. Where that can't
-    /// be found out nothing is assumed, and the client comes back.
+    /// Waits until the token expires or the caller's permissions change. If a check fails, the stream ends too, and the
+    /// client reconnects.
     async fn ended(self) {
         loop {
             let now = Timestamp::now();

@@ -1,4 +1,4 @@
-//! Whose `X-Forwarded-For` is believed, and which address of it counts.
+//! Which `X-Forwarded-For` headers are trusted, and which address in them counts.
 
 use http::HeaderValue;
 

@@ -1,4 +1,4 @@
-//! Which rows go together, what is found of a request, and that nothing else is served.
+//! Which routes conflict, what a lookup finds, and that nothing else is served.
 
 use std::{path::Path, sync::Arc};
 
@@ -13,13 +13,13 @@ use crate::{
     app::App,
     config::Config,
     http::{
-        cors::method_meant,
+        cors::effective_method,
         route::{Audience, BodyLimit, Cors, Policy, Protocol, Route},
     },
     mcp,
 };
 
-/// A server that offers nothing, and its folder.
+/// A server without services, and its folder.
 pub(in crate::http) fn app() -> (App, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let lines = format!("[server]\ndata_dir = {:?}\n", folder.path());
@@ -28,7 +28,7 @@ pub(in crate::http) fn app() -> (App, TempDir) {
     (App::with_hub(config, ([127, 0, 0, 1], 0).into(), hub), folder)
 }
 
-/// A server with a knowledge base and another of a name of its own, and its folder.
+/// A server with two knowledge bases, one of them named, and its folder.
 pub(in crate::http) fn product() -> (App, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let lines = format!(
@@ -45,7 +45,7 @@ fn table(routes: Vec<Route>) -> Result<RouteTable, RouteError> {
     RouteTable::new(routes, &app)
 }
 
-async fn answer() -> &'static str {
+async fn handler() -> &'static str {
     "answered"
 }
 
@@ -58,46 +58,46 @@ fn check_refused(routes: Vec<Route>, message: &str) {
 #[tokio::test]
 async fn two_rows_for_one_request_are_refused() {
     let message = "two routes answer GET /a; give one of them another path";
-    check_refused(vec![Route::get("/a", answer), Route::get("/a", answer)], message);
+    check_refused(vec![Route::get("/a", handler), Route::get("/a", handler)], message);
     let message = "two routes answer any method /a";
-    check_refused(vec![Route::get("/a", answer), Route::any("/a", answer)], message);
+    check_refused(vec![Route::get("/a", handler), Route::any("/a", handler)], message);
     let message = "two routes answer POST /a";
-    check_refused(vec![Route::any("/a", answer), Route::post("/a", answer)], message);
-    check_refused(vec![Route::get("/a/{id}", answer), Route::post("/a/{name}", answer)], "/a/{id}");
-    check_refused(vec![Route::get("/a/{id}", answer), Route::post("/a/{*rest}", answer)], "/a/{id}");
-    assert!(table(vec![Route::get("/a", answer), Route::post("/a", answer)]).is_ok());
+    check_refused(vec![Route::any("/a", handler), Route::post("/a", handler)], message);
+    check_refused(vec![Route::get("/a/{id}", handler), Route::post("/a/{name}", handler)], "/a/{id}");
+    check_refused(vec![Route::get("/a/{id}", handler), Route::post("/a/{*rest}", handler)], "/a/{id}");
+    assert!(table(vec![Route::get("/a", handler), Route::post("/a", handler)]).is_ok());
     // A static segment takes precedence over a parameter.
-    let specific = vec![Route::get("/a/b", answer), Route::get("/a/{id}", answer)];
+    let specific = vec![Route::get("/a/b", handler), Route::get("/a/{id}", handler)];
     assert!(table(specific).is_ok());
 }
 
 #[tokio::test]
 async fn a_path_that_the_router_would_panic_at_is_refused() {
     for path in ["", "a", "{a}"] {
-        check_refused(vec![Route::get(path, answer)], "must start with /");
+        check_refused(vec![Route::get(path, handler)], "must start with /");
     }
     for path in ["/:a", "/a/*b"] {
-        check_refused(vec![Route::get(path, answer)], "parameters are written {name}");
+        check_refused(vec![Route::get(path, handler)], "parameters are written {name}");
     }
     for path in ["/{", "/}", "/{}", "/{a", "/{*a}/b", "/{a}{b}", "/{a}-b"] {
-        check_refused(vec![Route::get(path, answer)], "can't be served");
+        check_refused(vec![Route::get(path, handler)], "cannot serve the route");
     }
 }
 
 #[tokio::test]
 async fn every_row_is_found_with_its_own_policy() {
     let table = table(vec![
-        Route::get("/a", answer).audience(Audience::Public),
-        Route::post("/a", answer).body(BodyLimit::Bytes(7)),
-        Route::any(mcp::PATH, answer).protocol(Protocol::Mcp),
-        Route::get("/a/{id}", answer).probe(),
+        Route::get("/a", handler).audience(Audience::Public),
+        Route::post("/a", handler).body(BodyLimit::Bytes(7)),
+        Route::any(mcp::PATH, handler).protocol(Protocol::Mcp),
+        Route::get("/a/{id}", handler).probe(),
     ]);
     let table = table.unwrap();
     for (method, audience, body) in [
         (Method::GET, Audience::Public, BodyLimit::NoBody),
         (Method::HEAD, Audience::Public, BodyLimit::NoBody),
         (Method::POST, Audience::Caller, BodyLimit::Bytes(7)),
-        // Refused by the router.
+        // Rejected by the router.
         (Method::PUT, Audience::Public, BodyLimit::NoBody),
     ] {
         let found = table.find(&method, "/a");
@@ -111,26 +111,26 @@ async fn every_row_is_found_with_its_own_policy() {
     assert_eq!(table.probes().collect::<Vec<_>>(), ["/a/{id}"]);
 }
 
-/// A path whose reads are for every page must not let every page write.
+/// A path that every page may read must not let every page write.
 #[tokio::test]
 async fn a_browser_that_asks_first_is_judged_by_the_row_of_what_it_means_to_send() {
     let table =
-        table(vec![Route::get("/a", answer).cors(Cors::PublicRead), Route::post("/a", answer)]).unwrap();
+        table(vec![Route::get("/a", handler).cors(Cors::PublicRead), Route::post("/a", handler)]).unwrap();
     for (meant, cors) in
         [("GET", Cors::PublicRead), ("HEAD", Cors::PublicRead), ("POST", Cors::AllowedOrigins)]
     {
         let asking = Request::options("/a").header("access-control-request-method", meant);
-        let method = method_meant(&asking.body(Body::empty()).unwrap());
+        let method = effective_method(&asking.body(Body::empty()).unwrap());
         assert_eq!(table.find(&method, "/a").policy.cors, cors, "{meant}");
     }
-    // The header means nothing elsewhere.
+    // The header has no effect on other methods.
     let sent = Request::post("/a").header("access-control-request-method", "GET");
-    assert_eq!(method_meant(&sent.body(Body::empty()).unwrap()), Method::POST);
+    assert_eq!(effective_method(&sent.body(Body::empty()).unwrap()), Method::POST);
 }
 
 #[tokio::test]
 async fn a_path_without_a_row_is_closed_and_has_no_label_of_its_own() {
-    let table = table(vec![Route::any(mcp::PATH, answer).audience(Audience::Public)]).unwrap();
+    let table = table(vec![Route::any(mcp::PATH, handler).audience(Audience::Public)]).unwrap();
     let long = "/x".repeat(30_000);
     for path in ["", "/", "/x/y/z", "//mcp", "/mcp/", "/MCP", "/%6Dcp", "/mcp%2f", "mcp", "*", &long] {
         let found = table.find(&Method::GET, path);
@@ -140,7 +140,7 @@ async fn a_path_without_a_row_is_closed_and_has_no_label_of_its_own() {
     assert_eq!(Policy::CLOSED.audience, Audience::Caller);
 }
 
-/// What the edge does with a request: a lookup, and the answer to what it found.
+/// What the middleware does with a request: a lookup, and the response of what it found.
 async fn asked(table: &RouteTable, path: &str) -> (u16, String) {
     let request = Request::get(path).body(Body::empty()).unwrap();
     let response = table.dispatch(table.find(&Method::GET, path).target, request).await;
@@ -148,13 +148,13 @@ async fn asked(table: &RouteTable, path: &str) -> (u16, String) {
     (head.status.as_u16(), String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap())
 }
 
-/// Lints keep others from mounting anything: where they did not, this `expect` would fail. And if somebody did all the same,
-/// nobody could reach it.
+/// Lints prevent other modules from mounting routes; without them, this `expect` would fail. A handler that is mounted
+/// anyway can't be reached.
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "it is shown that this leads nowhere")]
+#[expect(clippy::disallowed_methods, reason = "the test shows that such a route is unreachable")]
 async fn a_handler_without_a_row_is_not_reached() {
-    let mut table = table(vec![Route::get("/a", answer)]).unwrap();
-    table.router = table.router.route("/hidden", get(answer));
+    let mut table = table(vec![Route::get("/a", handler)]).unwrap();
+    table.router = table.router.route("/hidden", get(handler));
     assert_eq!(asked(&table, "/a").await, (200, "answered".to_owned()));
     assert_eq!(asked(&table, "/hidden").await.0, 404);
 }

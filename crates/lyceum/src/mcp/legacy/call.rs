@@ -1,8 +1,8 @@
-//! `tools/call` in a session, the request that there are most of, without the detours of the general way.
+//! Fast path of `tools/call` in a session, the most frequent request.
 //!
-//! The general way reads a message as any of twenty kinds and always answers by a stream of three events. Here it is
-//! read as what it is, and answered by one JSON body when the tool is quick and silent. A call that takes longer, or
-//! reports progress, or asks a question, gets its stream, with ids to resume it by.
+//! The general path deserializes a message as any of twenty kinds and always responds with a stream of three events.
+//! Here it is deserialized as what it is, and a call that is quick and sends no notifications gets one JSON body. A
+//! call that takes longer, reports progress or asks for input gets a stream with ids to resume it.
 
 use std::{convert::Infallible, fmt::Write, time::Duration};
 
@@ -23,10 +23,10 @@ use rmcp::{
     transport::streamable_http_server::session::{ServerSseMessage, SessionId, SessionManager},
 };
 
-/// How long a call may take before its client is given a stream to wait on.
+/// How long a call may take before the response becomes a stream.
 const STREAM_DELAY: Duration = Duration::from_millis(100);
 
-/// Answers a call in a session that is in memory; gives the request back where it is not.
+/// Calls a tool in a session that is in memory; returns the request if it is not.
 pub(super) async fn call(
     sessions: &Sessions,
     session: SessionId,
@@ -44,12 +44,12 @@ pub(super) async fn call(
     let message = ClientJsonRpcMessage::request(ClientRequest::CallToolRequest(request.request), request.id);
     match sessions.create_stream(&session, message).await {
         Ok(messages) => Ok(quick_or_stream(messages.boxed(), busy).await),
-        // It ended this very moment; the client is told, and comes back.
+        // The session ended at this moment; the client gets 404 and reconnects.
         Err(_) => Ok(StatusCode::NOT_FOUND.into_response()),
     }
 }
 
-/// One JSON body if the answer comes at once and alone, else the events.
+/// Responds with one JSON body if the result comes first and quickly, else with an event stream.
 async fn quick_or_stream(
     mut messages: stream::BoxStream<'static, ServerSseMessage>,
     busy: RequestGuard,
@@ -58,23 +58,23 @@ async fn quick_or_stream(
     let deadline = tokio::time::Instant::now() + STREAM_DELAY;
     while let Ok(Some(event)) = tokio::time::timeout_at(deadline, messages.next()).await {
         match &event.message {
-            // The event that opens a stream, and says how to resume it.
+            // The event that opens a stream, with the id to resume it.
             None => before.push(event),
-            Some(message) if is_answer(message) => return Json(&**message).into_response(),
+            Some(message) if is_response(message) => return Json(&**message).into_response(),
             Some(_) => {
                 before.push(event);
                 break;
             }
         }
     }
-    // Not ended by the stop of the server: what is under way may finish.
+    // Not ended by shutdown: in-flight calls may finish.
     let events = stream::iter(before).chain(messages).inspect(move |_| {
-        let _until_the_end = &busy;
+        let _until_body_ends = &busy;
     });
     sse::response(body(events))
 }
 
-fn is_answer(message: &rmcp::model::ServerJsonRpcMessage) -> bool {
+fn is_response(message: &rmcp::model::ServerJsonRpcMessage) -> bool {
     use rmcp::model::JsonRpcMessage;
     matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_))
 }

@@ -1,4 +1,4 @@
-//! News of changes for an older client, on the stream of its session.
+//! Change notifications of earlier protocol versions, on the stream of the session.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use tokio::sync::broadcast::error::RecvError;
 use super::Session;
 
 impl Session {
-    /// Tells the client of changes until it is gone.
+    /// Sends notifications until the client disconnects.
     pub(super) async fn notify_changes(&self, peer: Peer<RoleServer>) {
         let mut changes = self.shared.mcp.hub().changes();
         while !peer.is_transport_closed() {
             let sent = match tokio::time::timeout(Duration::from_secs(30), changes.recv()).await {
-                // Time to look whether the client is still there.
+                // Check regularly whether the client is still connected.
                 Err(_) => Ok(()),
                 Ok(Ok(change)) => self.notify(&peer, change).await,
                 Ok(Err(RecvError::Lagged(_))) => self.notify_everything(&peer).await,

@@ -1,4 +1,4 @@
-//! Puts a tool's questions to the person behind an older client, over the open session.
+//! Elicitation over an open session, for earlier protocol versions.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,10 +10,10 @@ use rmcp::{
 };
 use serde_json::Value;
 
-/// How long a person may take to answer, as in the modern era.
+/// How long a user may take to respond, as in MCP 2026-07-28.
 const ELICITATION_TIMEOUT: Duration = Duration::from_secs(15 * 60);
 
-/// Asks each question in turn and returns the answers by their keys.
+/// Sends each request in turn and returns the responses by their keys.
 pub(super) async fn elicit(
     peer: &Peer<RoleServer>,
     need: NeedInput,
@@ -24,19 +24,19 @@ pub(super) async fn elicit(
             InputRequest::CreateMessage(request) => ServerRequest::CreateMessageRequest(request),
             InputRequest::Elicitation(request) => ServerRequest::ElicitRequest(request),
             InputRequest::ListRoots(request) => ServerRequest::ListRootsRequest(request),
-            _ => return Err(ErrorData::internal_error("a question of an unknown kind", None)),
+            _ => return Err(ErrorData::internal_error("unknown kind of input request", None)),
         };
         let mut options = PeerRequestOptions::no_options();
         options.timeout = Some(ELICITATION_TIMEOUT);
         let pending =
-            peer.send_request_with_option(request, options).await.map_err(|error| unanswered(&error))?;
-        let answer = pending.await_response().await.map_err(|error| unanswered(&error))?;
+            peer.send_request_with_option(request, options).await.map_err(|error| no_response(&error))?;
+        let answer = pending.await_response().await.map_err(|error| no_response(&error))?;
         answers.insert(key, serde_json::to_value(answer).unwrap_or_default());
     }
     Ok(answers)
 }
 
-fn unanswered(error: &rmcp::ServiceError) -> ErrorData {
-    tracing::debug!(%error, "a client did not answer a question");
-    ErrorData::invalid_request("the client did not answer a question that this call needs", None)
+fn no_response(error: &rmcp::ServiceError) -> ErrorData {
+    tracing::debug!(%error, "the client did not respond to a request for user input");
+    ErrorData::invalid_request("the client did not respond to a request for user input", None)
 }

@@ -1,6 +1,6 @@
-//! One session of an older client: each request is a verb over the view of whoever sent it.
+//! One session of an earlier protocol version: each request runs over the view of its caller.
 
-#![expect(deprecated, reason = "older clients still subscribe to resources and set log levels")]
+#![expect(deprecated, reason = "earlier protocol versions still have subscriptions and log levels")]
 
 use std::{
     borrow::Cow,
@@ -38,18 +38,18 @@ use crate::{
     telemetry::{Metrics, Operation, span},
 };
 
-/// How many rounds of questions one call may take.
+/// Maximum number of elicitation rounds of one call.
 const MAX_ELICITATION_ROUNDS: usize = 8;
 
-/// What every session works with.
+/// What all sessions share.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub mcp: Mcp,
     pub metrics: Metrics,
     pub tasks: Tasks,
-    /// How long one call may work.
+    /// Timeout of one call.
     pub limit: Duration,
-    /// Who calls where the transport does not say: over stdio, the owner of the machine.
+    /// The caller if the transport does not authenticate: over stdio, the user of the machine.
     pub caller: Arc<Caller>,
 }
 
@@ -63,7 +63,7 @@ pub(in crate::mcp) struct Session {
 pub(super) struct State {
     log_level: LogLevel,
     pub(super) subscriptions: Subscriptions,
-    /// Whether the client has said that the handshake is over.
+    /// Whether the client has sent `notifications/initialized`.
     is_initialized: bool,
 }
 
@@ -74,7 +74,7 @@ impl Session {
         Self { shared, state: Arc::new(Mutex::new(state)) }
     }
 
-    /// The view of whoever sent this request: the caller and the service come with each one, not with the session.
+    /// The view of the caller of this request: caller and service come with each request, not with the session.
     fn view(&self, extensions: &Extensions) -> Result<View, ErrorData> {
         let registry = self.shared.mcp.hub().registry();
         let parts = extensions.get::<http::request::Parts>();
@@ -83,12 +83,12 @@ impl Session {
             Some(McpContext { caller, service: None, .. }) => Ok(View::of_all(registry, caller.clone())),
             Some(McpContext { caller, service: Some(service), .. }) => {
                 View::of_service(registry, caller.clone(), service.as_str())
-                    .ok_or_else(|| ErrorData::invalid_request("this service is no longer on", None))
+                    .ok_or_else(|| ErrorData::invalid_request("this service is no longer available", None))
             }
         }
     }
 
-    /// The span of the request that this one came by. Over stdio it has none, and gets one of its own.
+    /// The span of the HTTP request that carried this message; over stdio, a new one.
     fn span(&self, context: &RequestContext<RoleServer>) -> Span {
         let parts = context.extensions.get::<http::request::Parts>();
         let request = parts.and_then(|parts| parts.extensions.get::<McpContext>());
@@ -100,8 +100,8 @@ impl Session {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Does the work, with its notices sent as they come, its questions asked, and its time limited.
-    async fn perform<T, W>(
+    /// Runs a call: forwards its notifications, sends its requests for input, and limits its time.
+    async fn run<T, W>(
         &self,
         context: &RequestContext<RoleServer>,
         limit: Duration,
@@ -119,7 +119,7 @@ impl Session {
                 let call = CallContext { client: client.clone(), input, notices: notices.clone() };
                 let outcome = within(limit, work(call)).await;
                 match outcome.unwrap_or_else(|_| Err(too_late())).map_err(|error| error_data(&error))? {
-                    Outcome::Done(answer) => return Ok(answer),
+                    Outcome::Done(result) => return Ok(result),
                     Outcome::NeedInput(need) => {
                         need.check(&client).map_err(error_data_of)?;
                         let state = need.state.clone();
@@ -127,7 +127,7 @@ impl Session {
                     }
                 }
             }
-            Err(ErrorData::internal_error("the call asked more questions than are allowed", None))
+            Err(ErrorData::internal_error("the call requested user input too often", None))
         };
         let forwarding = async {
             if let Some(receiver) = &mut receiver {
@@ -140,11 +140,11 @@ impl Session {
         };
         let result = tokio::select! {
             result = rounds => result,
-            () = forwarding => Err(ErrorData::internal_error("the notices ended before the work", None)),
+            () = forwarding => Err(ErrorData::internal_error("the notification channel closed before the call ended", None)),
             () = context.ct.cancelled() => Err(ErrorData::invalid_request("the request was cancelled", None)),
         };
-        // What was said before the answer goes before it; whoever kept the call can neither hold the answer back nor
-        // add to it.
+        // Notifications that were sent before the result must arrive before it. Closing the channel keeps a leftover
+        // clone of the call from sending more, or delaying the response.
         if let Some(receiver) = &mut receiver {
             receiver.close();
             while let Ok(notice) = receiver.try_recv() {
@@ -169,17 +169,17 @@ impl ServerHandler for Session {
         mcp::SUPPORTED_VERSIONS.into_iter().filter(super::super::is_older).collect()
     }
 
-    /// The handshake, with the extensions of whoever shakes hands.
+    /// Initializes the session, with the extensions that this caller may use.
     async fn initialize(
         &self,
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let view = self.view(&context.extensions)?;
-        let mut greeting = self.negotiate_initialize(&request)?;
-        greeting.capabilities = self.shared.mcp.capabilities(&view);
+        let mut result = self.negotiate_initialize(&request)?;
+        result.capabilities = self.shared.mcp.capabilities(&view);
         context.peer.set_peer_info(request);
-        Ok(greeting)
+        Ok(result)
     }
 
     async fn list_tools(
@@ -190,7 +190,7 @@ impl ServerHandler for Session {
         let mut result =
             mcp::list_tools(&self.view(&context.extensions)?, cursor(&request)).map_err(error_data_of)?;
         for tool in &mut result.tools {
-            // Before 2026-07-28 an answer could only be an object.
+            // Before 2026-07-28 a structured result could only be an object.
             tool.output_schema.take_if(|schema| schema.get("type").is_none_or(|kind| kind != "object"));
         }
         Ok(result)
@@ -207,7 +207,7 @@ impl ServerHandler for Session {
         let operation = span.in_scope(|| Operation::begin(&view, "tools/call", Some(&name)));
         let limit = view.deadline_of(&name, self.shared.limit);
         let work = |call| mcp::call_tool(&view, &name, arguments.clone(), call);
-        let result = self.perform(&context, limit, work).instrument(span).await;
+        let result = self.run(&context, limit, work).instrument(span).await;
         let error_type = match &result {
             Err(_) => "protocol_error",
             Ok(result) if result.is_error == Some(true) => "tool_error",
@@ -242,9 +242,9 @@ impl ServerHandler for Session {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let view = self.view(&context.extensions)?;
         let work = |call| mcp::read_resource(&view, &request.uri, call);
-        let result = self.perform(&context, self.shared.limit, work).instrument(self.span(&context)).await;
-        let mut result = result.map_err(as_older)?;
-        // Before 2026-07-28 nothing was said about keeping.
+        let result = self.run(&context, self.shared.limit, work).instrument(self.span(&context)).await;
+        let mut result = result.map_err(with_legacy_code)?;
+        // Before 2026-07-28 there was no cache metadata.
         (result.ttl_ms, result.cache_scope) = (None, None);
         Ok(result.into())
     }
@@ -265,7 +265,7 @@ impl ServerHandler for Session {
         let view = self.view(&context.extensions)?;
         let arguments = request.arguments.unwrap_or_default();
         let work = |call| mcp::get_prompt(&view, &request.name, arguments.clone(), call);
-        let result = self.perform(&context, self.shared.limit, work).instrument(self.span(&context)).await;
+        let result = self.run(&context, self.shared.limit, work).instrument(self.span(&context)).await;
         result.map(GetPromptResponse::from)
     }
 
@@ -284,7 +284,7 @@ impl ServerHandler for Session {
     ) -> Result<(), ErrorData> {
         let level =
             serde_json::to_value(request.level).ok().and_then(|level| LogLevel::deserialize(level).ok());
-        let level = level.ok_or_else(|| ErrorData::invalid_params("level: there is no such level", None))?;
+        let level = level.ok_or_else(|| ErrorData::invalid_params("level: unknown log level", None))?;
         self.with_state(|state| state.log_level = level);
         Ok(())
     }
@@ -296,7 +296,7 @@ impl ServerHandler for Session {
     ) -> Result<(), ErrorData> {
         if !self.view(&context.extensions)?.has_resource(&request.uri) {
             let uri = mcp::printable(&request.uri);
-            return Err(as_older(error_data_of(Error::ResourceNotFound { uri })));
+            return Err(with_legacy_code(error_data_of(Error::ResourceNotFound { uri })));
         }
         self.with_state(|state| state.subscriptions.add(request.uri)).map_err(error_data_of)
     }
@@ -317,7 +317,7 @@ impl ServerHandler for Session {
     ) -> Result<CustomResult, ErrorData> {
         let (view, method) = (self.view(&context.extensions)?, request.method);
         if !view.has_method(&method) {
-            let text = format!("there is no method {:?}", mcp::printable(&method));
+            let text = format!("unknown method {:?}", mcp::printable(&method));
             return Err(ErrorData::new(rmcp::model::ErrorCode::METHOD_NOT_FOUND, text, None));
         }
         let params = match request.params {
@@ -325,13 +325,14 @@ impl ServerHandler for Session {
             Some(Value::Object(params)) => params,
             Some(_) => return Err(ErrorData::invalid_params("params: must be an object", None)),
         };
-        let work = async |call| mcp::perform(&view, &method, params.clone(), call).await.map(Outcome::Done);
-        let result = self.perform(&context, self.shared.limit, work).instrument(self.span(&context)).await;
+        let work =
+            async |call| mcp::call_method(&view, &method, params.clone(), call).await.map(Outcome::Done);
+        let result = self.run(&context, self.shared.limit, work).instrument(self.span(&context)).await;
         result.map(|result| CustomResult::new(Value::Object(result)))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        // A client may say so as often as it likes.
+        // A client may send this notification more than once.
         if self.with_state(|state| !std::mem::replace(&mut state.is_initialized, true)) {
             let session = self.clone();
             self.shared.tasks.spawn(async move { session.notify_changes(context.peer).await });
@@ -343,13 +344,13 @@ fn cursor(request: &Option<PaginatedRequestParams>) -> Option<&str> {
     request.as_ref().and_then(|request| request.cursor.as_deref())
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
+#[expect(clippy::needless_pass_by_value, reason = "the signature that map_err needs")]
 fn error_data_of(error: Error) -> ErrorData {
     error_data(&error)
 }
 
-/// Older clients know a resource that is not there by a code of its own.
-fn as_older(mut error: ErrorData) -> ErrorData {
+/// Earlier versions have a code of their own for an unknown resource.
+fn with_legacy_code(mut error: ErrorData) -> ErrorData {
     let code = error.data.as_ref().and_then(|data| data.get("error_code")).and_then(|code| code.as_str());
     if code == Some(ErrorCode::NotFound.as_str()) {
         error.code = rmcp::model::ErrorCode::RESOURCE_NOT_FOUND;

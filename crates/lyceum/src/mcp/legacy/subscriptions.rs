@@ -1,57 +1,57 @@
-//! What one older session subscribed to, within its own bounds and the budget that all share.
+//! The resource subscriptions of one session, within its limits and the shared byte budget.
 
 use std::collections::BTreeSet;
 
 use lyceum_tools::{ByteReservation, Error};
 
-/// How many addresses one session may subscribe to, and how many bytes they may be together.
-const MAX_ADDRESSES: usize = 1_000;
-const MAX_ADDRESS_BYTES: usize = 64 * 1024;
+/// Maximum number of subscriptions of one session, and of the bytes of their URIs together.
+const MAX_URIS: usize = 1_000;
+const MAX_URI_BYTES: usize = 64 * 1024;
 
-/// The addresses of one session.
+/// The subscribed URIs of one session.
 #[derive(Debug)]
 pub(super) struct Subscriptions {
-    addresses: BTreeSet<String>,
+    uris: BTreeSet<String>,
     bytes: usize,
-    held: ByteReservation,
+    reservation: ByteReservation,
 }
 
 impl Subscriptions {
-    pub(super) fn new(held: ByteReservation) -> Self {
-        Self { addresses: BTreeSet::new(), bytes: 0, held }
+    pub(super) fn new(reservation: ByteReservation) -> Self {
+        Self { uris: BTreeSet::new(), bytes: 0, reservation }
     }
 
-    /// Adds an address that there is.
+    /// Subscribes to an existing resource.
     pub(super) fn add(&mut self, uri: String) -> Result<(), Error> {
-        if self.addresses.contains(&uri) {
+        if self.uris.contains(&uri) {
             return Ok(());
         }
         let bytes = self.bytes + uri.len();
-        if self.addresses.len() >= MAX_ADDRESSES || bytes > MAX_ADDRESS_BYTES {
+        if self.uris.len() >= MAX_URIS || bytes > MAX_URI_BYTES {
             let message = format!(
-                "uri: a session can subscribe to {MAX_ADDRESSES} resources at most, with addresses of {MAX_ADDRESS_BYTES} bytes together; unsubscribe from some first"
+                "uri: a session can subscribe to {MAX_URIS} resources at most, with URIs of {MAX_URI_BYTES} bytes together; unsubscribe from some first"
             );
             return Err(Error::invalid("uri", message));
         }
-        self.held.grow(uri.len())?;
+        self.reservation.grow(uri.len())?;
         self.bytes = bytes;
-        self.addresses.insert(uri);
+        self.uris.insert(uri);
         Ok(())
     }
 
     pub(super) fn remove(&mut self, uri: &str) {
-        if self.addresses.remove(uri) {
+        if self.uris.remove(uri) {
             self.bytes -= uri.len();
-            self.held.shrink(uri.len());
+            self.reservation.shrink(uri.len());
         }
     }
 
     pub(super) fn contains(&self, uri: &str) -> bool {
-        self.addresses.contains(uri)
+        self.uris.contains(uri)
     }
 
-    /// All of them, at this moment.
+    /// All subscribed URIs.
     pub(super) fn all(&self) -> Vec<String> {
-        self.addresses.iter().cloned().collect()
+        self.uris.iter().cloned().collect()
     }
 }

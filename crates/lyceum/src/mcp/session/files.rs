@@ -1,4 +1,4 @@
-//! What a session needs to come back, on disk: never more files than the cap, and none for a handshake alone.
+//! Session files. Their number is limited, and a handshake alone writes none.
 
 use std::{
     io::{self, Write},
@@ -19,19 +19,19 @@ use super::{
 };
 use crate::config::Limits;
 
-/// How many sessions are kept on disk for each one in memory.
+/// Number of sessions on disk for each one in memory.
 const STORED_PER_SLOT: usize = 10;
 
-/// How many sessions that never got past their handshakes are held, at least: 16 MiB where each is as large as may be.
+/// Minimum capacity for sessions that have only completed their handshake: 16 MiB if each has the maximum size.
 const MIN_UNSAVED_SESSIONS: usize = 1_000;
 
-/// The largest session that is kept: clients say a few hundred bytes of themselves.
+/// Maximum size of a stored session: clients send a few hundred bytes about themselves.
 const MAX_SESSION_BYTES: usize = 16 * 1024;
 
-/// How old a file must be to be one that nobody will finish.
+/// The age at which an unfinished file is considered abandoned.
 const UNFINISHED_AGE: Duration = Duration::from_secs(3600);
 
-/// Every session that can come back. Cheap to clone.
+/// All sessions that can be restored. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(in crate::mcp) struct SessionFiles(Arc<Inner>);
 
@@ -40,12 +40,12 @@ struct Inner {
     folder: PathBuf,
     max_written: usize,
     index: Mutex<Index>,
-    /// Whether the folder was read into the index.
+    /// Whether the folder has been read into the index.
     loaded: OnceCell<()>,
-    places: Arc<Slots>,
+    slots: Arc<Slots>,
 }
 
-/// A session as it stands in its file.
+/// The contents of a session file.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredSession {
     #[serde(flatten)]
@@ -54,24 +54,24 @@ struct StoredSession {
     owner: Option<String>,
 }
 
-/// There is no such session, or it is somebody else's.
+/// There is no such session, or it belongs to another subject.
 #[derive(Debug)]
 pub(in crate::mcp) struct SessionNotFound;
 
 impl SessionFiles {
-    pub(super) fn new(data_dir: &Path, limits: &Limits, places: Arc<Slots>) -> Self {
+    pub(super) fn new(data_dir: &Path, limits: &Limits, slots: Arc<Slots>) -> Self {
         let max_written = limits.sessions.saturating_mul(STORED_PER_SLOT);
         Self(Arc::new(Inner {
             folder: data_dir.join("sessions"),
             max_written,
             index: Mutex::new(Index::new(max_written, limits.sessions.max(MIN_UNSAVED_SESSIONS))),
             loaded: OnceCell::new(),
-            places,
+            slots,
         }))
     }
 
-    /// Lets a request into its session: the first subject that uses one owns it from then on. The first request after
-    /// the handshake writes the session down.
+    /// Checks that a request may use its session: the first subject that uses a session owns it. The first request
+    /// after the handshake writes the session to disk.
     pub(in crate::mcp) async fn visit(&self, id: &str, subject: Option<&str>) -> Result<(), SessionNotFound> {
         self.load().await;
         let mut visit = self.0.with_index(|index| index.visit(id, subject, SystemTime::now()));
@@ -95,7 +95,7 @@ impl SessionFiles {
                     }
                     // Another process was first.
                     Some(StoredSession { owner: Some(first), .. }) => {
-                        inner.with_index(|index| index.belongs_to(&own_id, first));
+                        inner.with_index(|index| index.set_owner(&own_id, first));
                         Ok(())
                     }
                     None => Ok(()),
@@ -109,12 +109,12 @@ impl SessionFiles {
         }
     }
 
-    /// Removes the files of sessions that nobody will come back for; looks for those of other processes.
+    /// Deletes the files of expired sessions, and reads those of other processes.
     pub(in crate::mcp) async fn sweep(&self) {
         self.load().await;
         let inner = self.0.clone();
         blocking(move || inner.read_folder()).await;
-        self.remove_leaving().await;
+        self.remove_evicted().await;
     }
 
     async fn load(&self) {
@@ -125,7 +125,7 @@ impl SessionFiles {
         self.0.loaded.get_or_init(read).await;
     }
 
-    /// Takes a session into the index that another process wrote down.
+    /// Adds a session that another process wrote to the index.
     async fn find(&self, id: &str) -> bool {
         let (inner, id) = (self.0.clone(), id.to_owned());
         let found = tokio::task::spawn_blocking(move || {
@@ -138,18 +138,18 @@ impl SessionFiles {
     }
 
     async fn make_room(&self) {
-        if self.0.with_index(|index| index.is_over_full()) {
-            self.remove_leaving().await;
+        if self.0.with_index(|index| index.exceeds_limit()) {
+            self.remove_evicted().await;
         }
     }
 
-    async fn remove_leaving(&self) {
+    async fn remove_evicted(&self) {
         let inner = self.0.clone();
         blocking(move || {
-            let in_memory = inner.places.held();
-            let leaving =
+            let in_memory = inner.slots.ids();
+            let evicted =
                 inner.with_index(|index| index.make_room(SystemTime::now(), |id| in_memory.contains(id)));
-            leaving.iter().try_for_each(|id| inner.remove(id))
+            evicted.iter().try_for_each(|id| inner.remove(id))
         })
         .await;
     }
@@ -160,13 +160,13 @@ impl Inner {
         work(&mut self.index.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Only ids of our own making name a file: 36 of hex digits and dashes.
+    /// Only ids that we generate are file names: 36 characters of hex digits and dashes.
     fn file(&self, id: &str) -> Option<PathBuf> {
         let ours = id.len() == 36 && id.bytes().all(|b| b.is_ascii_hexdigit() || b == b'-');
         ours.then(|| self.folder.join(format!("{id}.json")))
     }
 
-    /// What is in a file; one that can't be read is as good as none: the client is told to begin again.
+    /// Reads a file. An invalid one counts as missing: the client must initialize again.
     fn read(&self, id: &str) -> io::Result<Option<StoredSession>> {
         let Some(file) = self.file(id) else { return Ok(None) };
         match std::fs::read(file) {
@@ -192,7 +192,7 @@ impl Inner {
         }
     }
 
-    /// Takes the sessions in the folder into the index; of more than may be there the oldest are removed unread.
+    /// Reads the folder into the index. If there are too many files, the oldest are deleted unread.
     fn read_folder(&self) -> io::Result<()> {
         let entries = match std::fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -201,7 +201,7 @@ impl Inner {
         let mut files = Vec::new();
         for entry in entries {
             let path = entry?.path();
-            // A file that is gone by now was removed by its client.
+            // A file that is gone by now was deleted by its client.
             let Ok(used) = path.metadata().and_then(|file| file.modified()) else { continue };
             files.push((used, path));
         }
@@ -209,14 +209,14 @@ impl Inner {
         for (number, (used, path)) in files.into_iter().enumerate() {
             let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
             let is_session = self.file(&id).is_some_and(|file| file == path);
-            if self.places.holds(&id) {
+            if self.slots.contains(&id) {
                 continue;
             }
             match self.read(&id)?.filter(|_| is_session && number < self.max_written) {
                 Some(StoredSession { owner, .. }) => {
                     self.with_index(|index| index.add(id, Entry { owner, used, storage: Storage::Written }));
                 }
-                // Another process may be writing it at this moment.
+                // Another process may be writing it.
                 None if number < self.max_written && used.elapsed().is_ok_and(|age| age < UNFINISHED_AGE) => {
                 }
                 None => drop(std::fs::remove_file(path)),
@@ -226,11 +226,11 @@ impl Inner {
     }
 }
 
-/// Works on files aside; what fails is logged, for a session goes on without its file.
+/// Runs blocking file operations. Errors are only logged, because a session works without its file.
 async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'static) {
     let done = tokio::task::spawn_blocking(work).await;
     if let Err(error) = done.map_err(io::Error::other).flatten() {
-        tracing::warn!(%error, "a file of a session can't be read, written or removed");
+        tracing::warn!(%error, "cannot read, write or delete a session file");
     }
 }
 
@@ -242,14 +242,14 @@ impl SessionStore for SessionFiles {
         }
         let Some(stored) = self.0.read(id)? else { return Ok(None) };
         if let Some(file) = self.0.file(id) {
-            // The time of the file says when the session was last used.
+            // The modification time of the file is the time of last use.
             let opened = std::fs::File::options().append(true).open(file);
             let _age_is_a_hint = opened.and_then(|file| file.set_modified(SystemTime::now()));
         }
         Ok(Some(stored.state))
     }
 
-    /// Remembers a session after its handshake; it gets its file when its client comes back.
+    /// Stores a session after its handshake in memory; its file is written on the first request.
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let is_small = serde_json::to_vec(state)?.len() <= MAX_SESSION_BYTES;
         let state = is_small.then(|| Box::new(state.clone()));
@@ -257,7 +257,7 @@ impl SessionStore for SessionFiles {
         if is_small {
             Ok(())
         } else {
-            Err(format!("what the client said of itself is larger than {MAX_SESSION_BYTES} bytes").into())
+            Err(format!("the parameters of initialize are larger than {MAX_SESSION_BYTES} bytes").into())
         }
     }
 

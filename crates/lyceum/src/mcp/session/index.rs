@@ -1,6 +1,7 @@
-//! Which sessions there are beside those in memory: whose each is, when it was last used, and which one makes room.
+//! The index of all sessions that can be restored: owner, last use, and eviction.
 //!
-//! What is not in here is over. A session that never got past its handshake is held here and has no file.
+//! A session that is not in the index has ended. One that has only completed its handshake is in the index, but has no
+//! file.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -9,14 +10,14 @@ use std::{
 
 use rmcp::transport::streamable_http_server::session::SessionState;
 
-/// How long a session that nobody uses is kept.
+/// How long an unused session is stored.
 const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// The sessions that can come back.
+/// The sessions that can be restored.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: HashMap<String, Entry>,
-    /// Ids in the order of their handshakes; also of sessions that have a file or are over by now.
+    /// Ids in the order of their handshakes, including sessions that have a file or have ended since.
     opened: VecDeque<String>,
     max_written: usize,
     max_unwritten: usize,
@@ -25,33 +26,33 @@ pub(super) struct Index {
 /// One session.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// The first subject that used it; from then on it is nobody else's.
+    /// The first subject that used it. Nobody else may use it then.
     pub(super) owner: Option<String>,
     pub(super) used: SystemTime,
     pub(super) storage: Storage,
 }
 
-/// Where the state of a session is.
+/// Where the state of a session is stored.
 #[derive(Debug)]
 pub(super) enum Storage {
-    /// In memory: nobody has come back since the handshake. Nothing where the state is too large to be kept.
+    /// In memory: no request since the handshake. `None` if the state is too large to store.
     Unwritten(Option<Box<SessionState>>),
     /// In a file.
     Written,
 }
 
-/// What a request of a session asks for.
+/// What to do for a request of a session.
 #[derive(Debug)]
 pub(super) enum Visit {
-    /// There is no such session in the index.
+    /// The session is not in the index.
     Unknown,
-    /// It is somebody else's.
+    /// The session belongs to another subject.
     Foreign,
-    /// There is nothing to do.
+    /// Nothing.
     Known,
-    /// It is the first request after the handshake: the state is to be written, with its owner.
+    /// First request after the handshake: write the state, with its owner.
     Write(Box<SessionState>, Option<String>),
-    /// It has an owner from now on, and its file is to say so.
+    /// The session has an owner from now on: write that to its file.
     Bind(String),
 }
 
@@ -60,7 +61,7 @@ impl Index {
         Self { entries: HashMap::new(), opened: VecDeque::new(), max_written, max_unwritten }
     }
 
-    /// Adds a session that was opened just now. The oldest that never got past their handshakes make room.
+    /// Adds a new session. Evicts the oldest that have only completed their handshake.
     pub(super) fn open(&mut self, id: &str, state: Option<Box<SessionState>>, now: SystemTime) {
         let entry = Entry { owner: None, used: now, storage: Storage::Unwritten(state) };
         self.entries.insert(id.to_owned(), entry);
@@ -78,7 +79,7 @@ impl Index {
         self.entries.entry(id).or_insert(entry);
     }
 
-    /// Notes a request of a session, by somebody who is known or not.
+    /// Records a request of a session, anonymous or not.
     pub(super) fn visit(&mut self, id: &str, subject: Option<&str>, now: SystemTime) -> Visit {
         let Some(entry) = self.entries.get_mut(id) else { return Visit::Unknown };
         if entry.owner.is_some() && entry.owner.as_deref() != subject {
@@ -104,14 +105,14 @@ impl Index {
         }
     }
 
-    /// Says whose a session is, as its file does.
-    pub(super) fn belongs_to(&mut self, id: &str, owner: String) {
+    /// Sets the owner, as read from the file.
+    pub(super) fn set_owner(&mut self, id: &str, owner: String) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.owner = Some(owner);
         }
     }
 
-    /// The state of a session that has no file yet.
+    /// The state of a session without a file.
     pub(super) fn unwritten(&self, id: &str) -> Option<SessionState> {
         match &self.entries.get(id)?.storage {
             Storage::Unwritten(state) => state.as_deref().cloned(),
@@ -119,22 +120,21 @@ impl Index {
         }
     }
 
-    /// Takes a session out.
     pub(super) fn remove(&mut self, id: &str) {
         self.entries.remove(id);
     }
 
-    /// Takes out the sessions whose files are to go: those that nobody used for long, and where there are too many those
-    /// without an owner first, then the longest idle. None that is in memory.
+    /// Removes the sessions whose files must be deleted: expired ones, and if there are too many, those without an
+    /// owner first, then those idle for longest. Never one that is in memory.
     pub(super) fn make_room(&mut self, now: SystemTime, in_memory: impl Fn(&str) -> bool) -> Vec<String> {
         let written = || self.entries.iter().filter(|(_, entry)| entry.is_written());
         let is_old = |entry: &Entry| now.duration_since(entry.used).is_ok_and(|idle| idle > SESSION_TTL);
         let too_many = written().count().saturating_sub(self.max_written);
-        let mut leaving: Vec<String> = written()
+        let mut evicted: Vec<String> = written()
             .filter(|(id, entry)| is_old(entry) && !in_memory(id))
             .map(|(id, _)| id.clone())
             .collect();
-        if let Some(more) = too_many.checked_sub(leaving.len()).filter(|more| *more > 0) {
+        if let Some(more) = too_many.checked_sub(evicted.len()).filter(|more| *more > 0) {
             let mut idle: Vec<_> = written()
                 .filter(|(id, entry)| !is_old(entry) && !in_memory(id))
                 .map(|(id, entry)| (entry.owner.is_some(), entry.used, id))
@@ -143,17 +143,17 @@ impl Index {
             if let Some(last) = more.checked_sub(1) {
                 idle.select_nth_unstable(last);
             }
-            leaving.extend(idle.into_iter().take(more).map(|(_, _, id)| id.clone()));
+            evicted.extend(idle.into_iter().take(more).map(|(_, _, id)| id.clone()));
         }
-        for id in &leaving {
+        for id in &evicted {
             self.entries.remove(id);
         }
-        leaving
+        evicted
     }
 
-    /// Whether more sessions have files than may.
-    pub(super) fn is_over_full(&self) -> bool {
-        // Counted only where it can be so: the map is never smaller than what is written.
+    /// Whether more sessions have files than allowed.
+    pub(super) fn exceeds_limit(&self) -> bool {
+        // Count only if it is possible: the map has at least as many entries as are written.
         self.entries.len() > self.max_written
             && self.entries.values().filter(|entry| entry.is_written()).count() > self.max_written
     }

@@ -1,5 +1,5 @@
-//! Sessions belong to whoever opened them, and one that a stranger opened to the first subject that uses it: what goes out
-//! and comes in as `Mcp-Session-Id`.
+//! Session ownership: a session belongs to the caller who opened it; an anonymous one to the first subject that uses
+//! it. Binds the `Mcp-Session-Id` of requests and responses to the caller.
 
 use axum::{body::Body, response::Response};
 use http::{HeaderMap, HeaderValue, Request};
@@ -12,8 +12,8 @@ use super::{
 };
 use crate::{app::App, http::ApiError};
 
-/// Puts the bare id of the sender's session into a request; a session of somebody else is not found.
-pub(in crate::mcp) fn come_in(
+/// Replaces `Mcp-Session-Id` by the bare id; the session of another caller is not found.
+pub(in crate::mcp) fn unbind_request(
     auth: &Auth,
     caller: &Caller,
     request: &mut Request<Body>,
@@ -29,7 +29,7 @@ pub(in crate::mcp) fn come_in(
     }
 }
 
-/// Lets a request into the session that it names, bare by now.
+/// Checks that the caller may use the session with the bare id in the headers.
 pub(in crate::mcp) async fn enter(
     app: &App,
     caller: &Caller,
@@ -40,12 +40,12 @@ pub(in crate::mcp) async fn enter(
 }
 
 fn no_session() -> Box<Response> {
-    let message = "you have no such session; send initialize to open one";
+    let message = "unknown session; send initialize to open one";
     Box::new(refusal(&ApiError::new(ErrorCode::NotFound, message)))
 }
 
-/// Makes the session in an answer that of whoever gets it.
-pub(in crate::mcp) fn go_out(auth: &Auth, caller: &Caller, response: &mut Response) {
+/// Binds the `Mcp-Session-Id` of a response to the caller.
+pub(in crate::mcp) fn bind_response(auth: &Auth, caller: &Caller, response: &mut Response) {
     let id = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok());
     let owned = id.and_then(|id| HeaderValue::try_from(auth.own_session(id, caller.subject())).ok());
     if let Some(owned) = owned {

@@ -1,4 +1,4 @@
-//! Which sessions are in memory, and which have a request under way and so keep their place.
+//! The sessions in memory. One with an in-flight request can't be evicted.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -9,20 +9,20 @@ use std::{
 use rmcp::transport::streamable_http_server::session::SessionId;
 use tokio::sync::Notify;
 
-/// How long a session that makes room may take to be gone.
+/// How long an eviction may take.
 const EVICTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Who is in memory, and who has a request under way.
+/// The sessions in memory, and in-flight requests by session.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     state: Mutex<State>,
-    left: Notify,
+    removed: Notify,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    held: HashMap<SessionId, Slot>,
-    /// How many requests of a session are under way; also of sessions that do not exist.
+    sessions: HashMap<SessionId, Slot>,
+    /// Number of in-flight requests by session, including sessions that don't exist.
     busy: HashMap<SessionId, usize>,
 }
 
@@ -34,17 +34,17 @@ struct Slot {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The handshake is not over.
+    /// Before the end of the handshake.
     Opening,
     Open,
-    /// It makes room, and must be gone before it can come back.
-    Leaving,
+    /// Being evicted; must be gone before it can be restored.
+    Evicting,
 }
 
-/// A request of a session under way: while it is, the session keeps its place.
+/// An in-flight request, which keeps its session in memory.
 #[derive(Debug)]
 pub(in crate::mcp) struct RequestGuard {
-    places: Arc<Slots>,
+    slots: Arc<Slots>,
     id: SessionId,
 }
 
@@ -53,74 +53,74 @@ impl Slots {
         work(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Gives a session a place, in that phase.
-    pub(super) fn hold(&self, id: &SessionId, phase: Phase) {
-        self.with(|state| state.held.insert(id.clone(), Slot { used: Instant::now(), phase }));
+    /// Adds a session in that phase.
+    pub(super) fn insert(&self, id: &SessionId, phase: Phase) {
+        self.with(|state| state.sessions.insert(id.clone(), Slot { used: Instant::now(), phase }));
     }
 
-    /// Notes that a request of a session has begun.
+    /// Counts a new in-flight request of a session.
     pub(super) fn enter(self: &Arc<Self>, id: SessionId) -> RequestGuard {
         self.with(|state| *state.busy.entry(id.clone()).or_default() += 1);
-        RequestGuard { places: self.clone(), id }
+        RequestGuard { slots: self.clone(), id }
     }
 
-    /// Gives the place of a session free.
-    pub(super) fn leave(&self, id: &SessionId) {
-        self.with(|state| state.held.remove(id));
-        self.left.notify_waiters();
+    /// Removes a session.
+    pub(super) fn remove(&self, id: &SessionId) {
+        self.with(|state| state.sessions.remove(id));
+        self.removed.notify_waiters();
     }
 
-    fn is_leaving(&self, id: &SessionId) -> bool {
-        self.with(|state| state.held.get(id).is_some_and(|place| place.phase == Phase::Leaving))
+    fn is_evicting(&self, id: &SessionId) -> bool {
+        self.with(|state| state.sessions.get(id).is_some_and(|slot| slot.phase == Phase::Evicting))
     }
 
-    /// Picks the longest idle session to leave, where there is no place left.
-    pub(super) fn make_leave(&self, most: usize) -> Option<SessionId> {
-        self.with(|State { held, busy }| {
-            if held.values().filter(|place| place.phase != Phase::Leaving).count() < most {
+    /// Picks the session that is idle for longest for eviction, if memory is full.
+    pub(super) fn evict_one(&self, max: usize) -> Option<SessionId> {
+        self.with(|State { sessions, busy }| {
+            if sessions.values().filter(|slot| slot.phase != Phase::Evicting).count() < max {
                 return None;
             }
             let idle =
-                held.iter_mut().filter(|(id, place)| place.phase == Phase::Open && !busy.contains_key(*id));
-            let (id, place) = idle.min_by_key(|(_, place)| place.used)?;
-            place.phase = Phase::Leaving;
+                sessions.iter_mut().filter(|(id, slot)| slot.phase == Phase::Open && !busy.contains_key(*id));
+            let (id, slot) = idle.min_by_key(|(_, slot)| slot.used)?;
+            slot.phase = Phase::Evicting;
             Some(id.clone())
         })
     }
 
-    /// Picks every session to leave that has nothing under way and was not used for that long.
-    pub(super) fn make_idle_leave(&self, idle: Duration) -> Vec<SessionId> {
-        self.with(|State { held, busy }| {
-            let mut leaving = Vec::new();
-            for (id, place) in held.iter_mut() {
-                if place.phase == Phase::Open && !busy.contains_key(id) && place.used.elapsed() >= idle {
-                    place.phase = Phase::Leaving;
-                    leaving.push(id.clone());
+    /// Picks all sessions for eviction that have been idle that long.
+    pub(super) fn evict_idle(&self, idle: Duration) -> Vec<SessionId> {
+        self.with(|State { sessions, busy }| {
+            let mut evicted = Vec::new();
+            for (id, slot) in sessions.iter_mut() {
+                if slot.phase == Phase::Open && !busy.contains_key(id) && slot.used.elapsed() >= idle {
+                    slot.phase = Phase::Evicting;
+                    evicted.push(id.clone());
                 }
             }
-            leaving
+            evicted
         })
     }
 
-    /// The sessions in memory.
-    pub(super) fn held(&self) -> HashSet<SessionId> {
-        self.with(|state| state.held.keys().cloned().collect())
+    /// The ids of the sessions in memory.
+    pub(super) fn ids(&self) -> HashSet<SessionId> {
+        self.with(|state| state.sessions.keys().cloned().collect())
     }
 
     /// Whether a session is in memory.
-    pub(super) fn holds(&self, id: &str) -> bool {
-        self.with(|state| state.held.contains_key(id))
+    pub(super) fn contains(&self, id: &str) -> bool {
+        self.with(|state| state.sessions.contains_key(id))
     }
 
-    /// Waits until a session that makes room is gone.
-    pub(super) async fn gone(&self, id: &SessionId) {
+    /// Waits until a session that is being evicted is gone.
+    pub(super) async fn wait_for_eviction(&self, id: &SessionId) {
         let gone = async {
             loop {
-                let left = self.left.notified();
-                if !self.is_leaving(id) {
+                let removed = self.removed.notified();
+                if !self.is_evicting(id) {
                     return;
                 }
-                left.await;
+                removed.await;
             }
         };
         let _in_time = tokio::time::timeout(EVICTION_TIMEOUT, gone).await;
@@ -129,9 +129,9 @@ impl Slots {
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        self.places.with(|State { held, busy }| {
-            if let Some(place) = held.get_mut(&self.id) {
-                place.used = Instant::now();
+        self.slots.with(|State { sessions, busy }| {
+            if let Some(slot) = sessions.get_mut(&self.id) {
+                slot.used = Instant::now();
             }
             if let Some(count) = busy.get_mut(&self.id) {
                 *count -= 1;

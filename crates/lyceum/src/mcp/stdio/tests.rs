@@ -1,4 +1,4 @@
-//! What a registry brings is served over a pipe too. The program itself is tested in `tests/it/stdio`.
+//! Extensions are served over stdio too. `tests/it/stdio` tests the program itself.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -18,7 +18,7 @@ fn app(folder: &Path) -> App {
     App::with_hub(config.unwrap(), ([127, 0, 0, 1], 0).into(), Arc::new(Hub::new(registry)))
 }
 
-/// Writes each message, waits for the answer to those that want one, and gives the answers.
+/// Writes each message and returns the responses, waiting for one after each request.
 async fn answers(messages: &[Value]) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
     let app = app(folder.path());

@@ -5,7 +5,7 @@ use tracing_subscriber::layer::SubscriberExt;
 
 use super::*;
 
-/// The lines that the work logs, as a person would read them back.
+/// The log lines of a function, parsed.
 fn logged(work: impl FnOnce()) -> Vec<Value> {
     logged_at("info", work)
 }
@@ -33,7 +33,7 @@ fn a_line_below_a_request_has_its_id() {
     let ids: Vec<&Value> = lines.iter().map(|line| &line["request_id"]).collect();
     assert_eq!(ids, ["r-1", "r-1", "r-1"].map(Value::from).iter().chain([&Value::Null]).collect::<Vec<_>>());
     assert_eq!((&lines[0]["message"], &lines[0]["rows"]), (&"read".into(), &3.into()));
-    assert_eq!(lines[1].get("job"), None, "what a request does is no job of its own: {}", lines[1]);
+    assert_eq!(lines[1].get("job"), None, "a request is not a job: {}", lines[1]);
 }
 
 #[test]

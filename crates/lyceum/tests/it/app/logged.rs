@@ -1,11 +1,11 @@
-//! What servers under test log, down to debug, and that no secret is in it.
+//! Captures the log of servers under test at debug level, and checks that it contains no secret.
 
 use std::{
     io::{self, Write},
     sync::{Mutex, Once, PoisonError},
 };
 
-/// How secrets begin in the tests: tokens, codes, keys and client secrets of ours, tokens of GitHub, the key in the address
+/// Prefixes of secrets in the tests: our tokens, codes, keys and client secrets, GitHub tokens, and the key in the URL
 /// of a chain.
 const SECRETS: [&str; 9] = [
     "lyc_at_",
@@ -35,16 +35,16 @@ impl Write for Lines {
     }
 }
 
-/// Keeps what is logged in this process from now on.
+/// Captures the log of this process from now on.
 pub(super) fn begin() {
     BEGUN.call_once(|| {
         let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::DEBUG);
-        // A test may have one of its own; then it looks at its lines itself.
+        // A test may have its own subscriber; then it checks its lines itself.
         let _is_first = subscriber.with_writer(|| Lines).try_init();
     });
 }
 
-/// Checks that nobody who reads the log can be anybody else.
+/// Checks that no secret was logged.
 pub(super) fn check_holds_no_secret() {
     let lines = LINES.lock().unwrap_or_else(PoisonError::into_inner);
     let text = String::from_utf8_lossy(&lines);

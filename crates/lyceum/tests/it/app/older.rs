@@ -1,4 +1,4 @@
-//! A client of the older eras: a handshake, then requests within the session.
+//! A client of an earlier protocol version: a handshake, then requests in the session.
 
 use http::{HeaderName, Method};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::{Request, TestApp, get, message, post};
 pub(crate) struct Older {
     pub(crate) id: String,
     pub(crate) version: &'static str,
-    /// What the server answered to `initialize`.
+    /// The result of `initialize`.
     pub(crate) greeting: Value,
 }
 
@@ -20,7 +20,7 @@ impl Older {
         Self::open_as(app, version, json!({})).await
     }
 
-    /// Opens a session of a client that says what it can do.
+    /// Opens a session with these client capabilities.
     pub(crate) async fn open_as(app: &TestApp, version: &'static str, capabilities: Value) -> Self {
         let answer = app.send(Self::initialize(version, &capabilities)).await;
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -31,7 +31,7 @@ impl Older {
         session
     }
 
-    /// The first request of a session.
+    /// The `initialize` request.
     pub(crate) fn initialize(version: &str, capabilities: &Value) -> Request {
         let params = json!({
             "protocolVersion": version,
@@ -41,7 +41,7 @@ impl Older {
         post("/mcp", message("initialize", &params).to_string())
     }
 
-    /// Any message of this session.
+    /// A message of this session.
     pub(crate) fn message(&self, message: &Value) -> Request {
         self.within(post("/mcp", message.to_string()))
     }
@@ -54,21 +54,21 @@ impl Older {
         self.request("tools/call", &json!({ "name": name, "arguments": arguments }))
     }
 
-    /// The stream on which the server speaks of its own accord.
+    /// The standalone stream of the session.
     pub(crate) fn stream(&self) -> Request {
         let mut request = get("/mcp");
         request.headers_mut().insert("accept", "text/event-stream".parse().unwrap());
         self.within(request)
     }
 
-    /// What came after an event that was seen, of a stream that was lost.
+    /// Resumes a stream after an event.
     pub(crate) fn resume(&self, last_event: &str) -> Request {
         let mut request = self.stream();
         request.headers_mut().insert(HeaderName::from_static("last-event-id"), last_event.parse().unwrap());
         request
     }
 
-    /// The end of the session.
+    /// Ends the session.
     pub(crate) fn end(&self) -> Request {
         let mut request = get("/mcp");
         *request.method_mut() = Method::DELETE;

@@ -1,14 +1,14 @@
-//! Requests as clients send them.
+//! Builds requests.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Method, header};
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 
-/// A request with its body ready.
+/// A request with its body.
 pub(crate) type Request = http::Request<Full<Bytes>>;
 
-/// The revision of the modern era.
+/// The modern protocol version.
 pub(crate) const MODERN: &str = "2026-07-28";
 
 pub(crate) fn get(path: &str) -> Request {
@@ -17,7 +17,7 @@ pub(crate) fn get(path: &str) -> Request {
     request
 }
 
-/// A POST of JSON, or of what passes itself off as such.
+/// A POST with the content type JSON.
 pub(crate) fn post(path: &str, body: impl Into<Bytes>) -> Request {
     let mut request = get(path);
     *request.method_mut() = Method::POST;
@@ -28,7 +28,7 @@ pub(crate) fn post(path: &str, body: impl Into<Bytes>) -> Request {
     request
 }
 
-/// A request of the modern era: all that is needed in `_meta`, and the headers that repeat it.
+/// A modern request: with the required `_meta`, and the headers that mirror it.
 pub(crate) fn modern(method: &str, params: &Value) -> Request {
     let mut params = params.clone();
     let mut meta = json!({
@@ -52,7 +52,7 @@ pub(crate) fn modern(method: &str, params: &Value) -> Request {
     request
 }
 
-/// A `tools/call` of the modern era.
+/// A modern `tools/call`.
 pub(crate) fn call(name: &str, arguments: &Value) -> Request {
     modern("tools/call", &json!({ "name": name, "arguments": arguments }))
 }
@@ -62,7 +62,7 @@ pub(crate) fn message(method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params })
 }
 
-/// What a request carries.
+/// The body of a request.
 pub(crate) async fn body_of(request: &Request) -> Bytes {
     match request.body().clone().collect().await {
         Ok(body) => body.to_bytes(),

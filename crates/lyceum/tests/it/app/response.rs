@@ -1,4 +1,4 @@
-//! Answers: whole, or event by event while they come.
+//! Responses: complete, or event by event.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -9,7 +9,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::within;
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
@@ -18,10 +18,10 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// Reads an answer as it came over the wire.
+    /// Parses a raw response.
     pub(crate) fn parse(bytes: &[u8]) -> Self {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
-        let end = end.unwrap_or_else(|| panic!("not an answer: {:?}", String::from_utf8_lossy(bytes)));
+        let end = end.unwrap_or_else(|| panic!("not a response: {:?}", String::from_utf8_lossy(bytes)));
         let head = String::from_utf8_lossy(&bytes[..end]);
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap();
         let body = Bytes::copy_from_slice(&bytes[end + 4..]);
@@ -53,7 +53,7 @@ impl Response {
         self.json()
     }
 
-    /// The result of a call that went well.
+    /// The result of a successful call.
     pub(crate) fn result(&self) -> Value {
         match self.message() {
             mut message if message.get("result").is_some() => message["result"].take(),
@@ -62,7 +62,7 @@ impl Response {
     }
 }
 
-/// An answer that may still be on its way.
+/// A response that may still be streaming.
 pub(crate) struct Live {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
@@ -95,13 +95,13 @@ impl Live {
         self.ended().await.unwrap()
     }
 
-    /// The same; fails where the end never comes.
+    /// The same; fails if the connection breaks.
     pub(crate) async fn ended(self) -> std::io::Result<Response> {
         let body = within("the answer ends", self.body.collect()).await.map_err(std::io::Error::other)?;
         Ok(Response { status: self.status, headers: self.headers, body: body.to_bytes() })
     }
 
-    /// The next message; nothing at the end of the stream.
+    /// The next message; `None` at the end of the stream.
     pub(crate) async fn event(&mut self) -> Option<Value> {
         loop {
             while let Some((event, rest)) = self.waiting.split_once("\n\n") {
@@ -117,7 +117,7 @@ impl Live {
     }
 }
 
-/// The message of an event; comments, and events that only name an id, have none.
+/// The message of an event. Comments, and events with only an id, have none.
 fn data(event: &str) -> Option<Value> {
     let data: String = event.lines().filter_map(|line| line.strip_prefix("data:")).collect();
     (!data.trim().is_empty()).then(|| serde_json::from_str(&data).unwrap())

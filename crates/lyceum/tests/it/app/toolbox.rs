@@ -1,4 +1,4 @@
-//! Registries of a test's own, and a tool that waits until it is let go.
+//! Registries for tests, and a tool that waits until it is released.
 
 use std::sync::Arc;
 
@@ -19,18 +19,18 @@ pub(crate) fn fixture() -> Arc<Hub> {
     lyceum_testkit::fixture_hub().unwrap()
 }
 
-/// A hub over those tools.
+/// A hub with those tools.
 pub(crate) fn hub(tools: impl IntoIterator<Item = ToolEntry>) -> Arc<Hub> {
     Arc::new(Hub::new(registry(tools)))
 }
 
-/// A registry of those tools.
+/// A registry with those tools.
 pub(crate) fn registry(tools: impl IntoIterator<Item = ToolEntry>) -> Registry {
     let add = |builder: lyceum_tools::RegistryBuilder, tool| builder.tool_entry(tool).unwrap();
     tools.into_iter().fold(Registry::builder(), add).build()
 }
 
-/// A public tool that takes anything and tells its faults as errors of the protocol.
+/// A public tool that accepts anything and reports errors as protocol errors.
 pub(crate) fn spec(name: &str) -> ToolSpec {
     ToolSpec {
         name: name.to_owned(),
@@ -48,7 +48,7 @@ pub(crate) fn object(value: &Value) -> JsonObject {
     value.as_object().unwrap().clone()
 }
 
-/// A tool with that work.
+/// A tool with that implementation.
 pub(crate) fn tool<W>(spec: ToolSpec, work: impl Fn(Call) -> W + Send + Sync + 'static) -> ToolEntry
 where
     W: Future<Output = Result<String, Error>> + Send + 'static,
@@ -63,7 +63,7 @@ where
     .unwrap()
 }
 
-/// The other end of a tool that waits.
+/// Controls a waiting tool.
 pub(crate) struct Waiting {
     moments: mpsc::UnboundedReceiver<Moment>,
     go: watch::Sender<bool>,
@@ -75,12 +75,12 @@ enum Moment {
     Dropped,
 }
 
-/// A tool that says it has begun, and works until it is let go.
+/// A tool that signals its start and waits until it is released.
 pub(crate) fn waiting(name: &str) -> (ToolEntry, Waiting) {
     let (sender, moments) = mpsc::unbounded_channel();
     let (go, gone) = watch::channel(false);
     let tool = tool(spec(name), move |call| {
-        let (told, mut gone) = (NoticeSink(sender.clone()), gone.clone());
+        let (told, mut gone) = (DropSignal(sender.clone()), gone.clone());
         async move {
             call.progress(0.0, None, None);
             told.0.send(Moment::Began).unwrap();
@@ -93,28 +93,28 @@ pub(crate) fn waiting(name: &str) -> (ToolEntry, Waiting) {
 }
 
 impl Waiting {
-    /// Waits until a call is under way.
+    /// Waits until a call has started.
     pub(crate) async fn began(&mut self) {
         assert_eq!(within("the tool begins", self.moments.recv()).await, Some(Moment::Began));
     }
 
-    /// Waits until a call is over, one way or the other.
+    /// Waits until a call has ended, completed or cancelled.
     pub(crate) async fn dropped(&mut self) {
         assert_eq!(within("the tool is dropped", self.moments.recv()).await, Some(Moment::Dropped));
     }
 
-    /// Lets every call finish.
+    /// Releases all calls.
     pub(crate) fn let_go(&self) {
         self.go.send_replace(true);
     }
 }
 
-/// Tells when the work is dropped.
-struct NoticeSink(mpsc::UnboundedSender<Moment>);
+/// Signals when the call is dropped.
+struct DropSignal(mpsc::UnboundedSender<Moment>);
 
-impl Drop for NoticeSink {
+impl Drop for DropSignal {
     fn drop(&mut self) {
-        // The test may be over.
+        // The test may have ended.
         let _heard = self.0.send(Moment::Dropped);
     }
 }

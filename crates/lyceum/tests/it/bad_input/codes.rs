@@ -1,4 +1,4 @@
-//! G-5: "Use JSON-RPC errors with `data: { error_code, … }`", in every malformed envelope, at every door.
+//! G-5: "Use JSON-RPC errors with `data: { error_code, … }`", for every malformed envelope, over every transport.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::{
     stdio::Program,
 };
 
-/// Messages that are no messages, or no good ones.
+/// Malformed messages.
 const ENVELOPES: [&str; 16] = [
     "nonsense",
     "{",
@@ -32,7 +32,7 @@ fn check(message: &Value, code: &str, what: &str) {
     assert_eq!(message["error"]["data"]["error_code"], code, "{what}: {message}");
 }
 
-/// The same with the headers of an era.
+/// A request with another body.
 fn with_body(mut request: Request, body: &'static str) -> Request {
     *request.body_mut() = http_body_util::Full::new(body.into());
     request
@@ -80,7 +80,7 @@ async fn g5_what_is_wrong_inside_an_envelope_carries_an_error_code_in_both_eras(
 #[tokio::test]
 async fn g5_every_malformed_envelope_carries_an_error_code_over_stdio() {
     let mut program = Program::of("", &[]);
-    // A line without anything in it is no message at all.
+    // An empty line is not a message.
     for envelope in ENVELOPES.into_iter().filter(|envelope| !envelope.is_empty()) {
         program.write(envelope).await;
         check(&program.read().await.unwrap(), "VALIDATION_ERROR", envelope);

@@ -1,4 +1,4 @@
-//! What goes around a message: headers that must be there and agree with it, versions, methods, paths, hosts.
+//! Everything around a message: mirrored headers, versions, methods, paths, hosts.
 
 use http::{HeaderName, Method};
 use serde_json::{Value, json};

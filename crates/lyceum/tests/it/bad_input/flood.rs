@@ -1,4 +1,4 @@
-//! Clients that make the server hold as much as they can: each stream, all bodies and all connections have a bound.
+//! Clients that try to exhaust the memory of the server: streams, bodies and connections are limited.
 
 use std::{path::Path, sync::Arc};
 
@@ -20,14 +20,14 @@ fn listen(addresses: &[String]) -> Request {
     modern("subscriptions/listen", &json!({ "notifications": { "resourceSubscriptions": addresses } }))
 }
 
-/// The addresses that a stream acknowledges.
+/// The URIs that a subscription acknowledges.
 async fn acknowledged(app: &TestApp, addresses: &[String]) -> Vec<Value> {
     let mut stream = app.open(listen(addresses)).await;
     let event = stream.event().await.unwrap();
     event["params"]["notifications"]["resourceSubscriptions"].as_array().cloned().unwrap_or_default()
 }
 
-/// A family whose members all exist, under addresses of any length.
+/// A template for which every URI exists, whatever its length.
 fn endless() -> Arc<Hub> {
     let wire = ResourceTemplate::new("large://{name}", "large");
     let empty = |_, _| async { Ok::<_, Error>(Outcome::Done(ReadResourceResult::new(Vec::new()))) };
@@ -39,7 +39,7 @@ fn large(count: usize, bytes: usize) -> Vec<String> {
     (0..count).map(|number| format!("large://{number:04}{}", "x".repeat(bytes - 12))).collect()
 }
 
-/// P4: 500 addresses of 8,000 bytes that only fit a template were kept for as long as the stream was open.
+/// P4: 500 URIs of 8,000 bytes that only match a template were held as long as the stream was open.
 #[tokio::test]
 async fn s4_only_addresses_of_what_exists_are_subscribed_to() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("example");
@@ -94,7 +94,7 @@ async fn s4_a_stream_and_a_session_keep_64_kib_of_addresses() {
 async fn s4_all_subscriptions_share_one_budget() {
     let app = TestApp::with(endless(), Settings::limits("buffer_bytes = 1048576")).await;
     let mut streams = Vec::new();
-    // Bodies under way count too, so that it is not known which one is the first that is refused.
+    // In-flight bodies count too, so it is not known which subscription is refused first.
     let refused = loop {
         let stream = app.open(listen(&large(8, 8 * KIB))).await;
         if stream.headers["content-type"] == "application/json" {
@@ -134,7 +134,7 @@ async fn s4_bodies_under_way_share_one_budget_and_small_ones_are_free() {
     app.stop().await;
 }
 
-/// S4: one address could take all places, and then not even `/livez` was answered.
+/// S4: one address could take all connection slots, and then not even `/livez` responded.
 #[tokio::test]
 async fn s4_probes_are_answered_when_all_places_are_taken() {
     let tools = [tool(spec("any"), |_| async { Ok::<_, Error>("done".to_owned()) })];

@@ -1,4 +1,4 @@
-//! Bodies that are not a message, or a message that nothing answers to.
+//! Invalid messages, and messages with unknown methods.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! A panic of the work is a fault of ours: it is told without any detail, and takes nobody else down.
+//! A panic is an internal error without any detail, and affects nobody else.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! More than is allowed: bodies and heads.
+//! Bodies and heads that exceed the limits.
 
 use serde_json::json;
 use tokio::{
@@ -11,7 +11,7 @@ use crate::app::{Older, Response, Settings, TestApp, call, fixture, post, within
 const HUNDRED_MEGABYTES: usize = 100 * 1024 * 1024;
 const CHUNK: usize = 64 * 1024;
 
-/// Sends a body of 100 MB until the answer is there; returns it and how much was sent by then.
+/// Sends a body of 100 MB until a response arrives; returns it and how much was sent by then.
 async fn pour(mut stream: TcpStream, head: &str, part: &[u8]) -> (Response, usize) {
     stream.write_all(head.as_bytes()).await.unwrap();
     let (mut reader, mut writer) = stream.split();
@@ -24,7 +24,7 @@ async fn pour(mut stream: TcpStream, head: &str, part: &[u8]) -> (Response, usiz
         std::future::pending::<()>().await;
     };
     let reading = async {
-        // A connection that is reset after the answer has been read is no fault.
+        // A connection that is reset after the response is fine.
         while reader.read_buf(&mut text).await.is_ok_and(|count| count > 0) {}
     };
     tokio::select! {
@@ -93,7 +93,7 @@ async fn a_head_of_a_megabyte_is_too_large() {
     let head = format!("GET /tools HTTP/1.1\r\nHost: localhost\r\nX-Large: {}", "x".repeat(1024 * 1024));
     let mut stream = app.connect().await;
     let mut text = Vec::new();
-    // The server may hang up before it has read everything.
+    // The server may close the connection before it has read everything.
     let _sent = stream.write_all(head.as_bytes()).await;
     let _reset = within("the server hangs up", stream.read_to_end(&mut text)).await;
     assert_eq!(Response::parse(&text).status, 431);

@@ -1,5 +1,5 @@
-//! Clients that are too slow to send or to read. Each test leaves one place, so that the next client gets more than a
-//! probe's answer only once the slow one is gone.
+//! Clients that send or read too slowly. Each test leaves one connection slot, so that another client is only served
+//! fully once the slow one is disconnected.
 
 use std::{sync::Arc, time::Duration};
 
@@ -22,16 +22,16 @@ use crate::app::{
 const ONE_SECOND: Settings =
     Settings { server: "", limits: "read_seconds = 1\nwrite_seconds = 1\nconnections = 1" };
 
-/// Waits until a newcomer is served: until then only probes are.
+/// Waits until another client is served fully: until then only probes are.
 async fn served_soon(app: &TestApp) {
     for request in [get("/tools"), modern("server/discover", &json!({}))] {
-        // A busy server may also hang up on whoever came for a probe's place.
+        // A busy server may also close a connection in a reserved slot.
         let served = async || open(app.addr, request.clone()).await.is_ok_and(|answer| answer.status == 200);
         within("others are served", async { while !served().await {} }).await;
     }
 }
 
-/// Sends a byte now and then, for as long as the server takes them; returns what it said.
+/// Sends a byte now and then until the server closes the connection; returns what it sent.
 async fn drip(mut stream: TcpStream, start: &str) -> Vec<u8> {
     stream.write_all(start.as_bytes()).await.unwrap();
     let (mut reader, mut writer) = stream.split();
@@ -104,7 +104,7 @@ async fn a_body_that_ends_early_is_the_end_of_it() {
     app.stop().await;
 }
 
-/// An answer that no buffer between the two can hold.
+/// A response larger than all buffers in between.
 fn large() -> Arc<Hub> {
     let size = 32 * 1024 * 1024;
     hub([tool(spec("large"), move |call| async move {
@@ -140,7 +140,7 @@ async fn a_listener_that_stops_reading_is_dropped() {
     let app = TestApp::with(hub.clone(), ONE_SECOND).await;
     let uris: Vec<String> = (0..200).map(|number| format!("large://{number}{}", "x".repeat(7_000))).collect();
     let wanted = json!({ "notifications": { "resourceSubscriptions": uris.clone() } });
-    // A small window, so that the little that fits between the two ends is soon full.
+    // A small receive window, so that the buffers fill up soon.
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_recv_buffer_size(4 * 1024).unwrap();
     let stream = within("a connection", socket.connect(app.addr)).await.unwrap();
@@ -148,7 +148,7 @@ async fn a_listener_that_stops_reading_is_dropped() {
     let mut head = [0; 15];
     within("the stream begins", unread.read_exact(&mut head)).await.unwrap();
     assert_eq!(&head, b"HTTP/1.1 200 OK");
-    // As many as fit into what one stream may name.
+    // As many as fit into one subscription.
     for uri in uris.iter().take(9).cycle().take(1_000) {
         hub.announce(Change::Resource(uri.clone()));
         tokio::task::yield_now().await;
@@ -158,7 +158,7 @@ async fn a_listener_that_stops_reading_is_dropped() {
     app.stop().await;
 }
 
-/// Sends a request and never reads the answer.
+/// Sends a request and never reads the response.
 async fn send_and_leave(mut stream: TcpStream, request: Request) -> TcpStream {
     let body = body_of(&request).await;
     let mut text = format!("{} {} HTTP/1.1\r\nHost: localhost\r\n", request.method(), request.uri());

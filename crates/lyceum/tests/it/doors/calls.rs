@@ -1,4 +1,4 @@
-//! Calls: what comes back, on the way and at the end, and what ends them early.
+//! Calls: results, notifications, cancellation and timeouts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What says where the server is before a client connects.
+//! Discovery documents.
 
 use crate::app::{Settings, TestApp, get};
 

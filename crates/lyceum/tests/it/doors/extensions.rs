@@ -1,4 +1,4 @@
-//! Extensions with methods of their own, in both eras.
+//! Extension methods, in all protocol versions.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::app::{Older, Request, Response, Settings, TestApp, modern, post, spec
 
 const POST: Domain = Domain::from_static("post");
 
-/// The extension on those terms, and beside it a service that has none.
+/// The extension with that access, and another service without it.
 fn post_office(access: Access) -> Arc<Hub> {
     let other = ToolSpec { access: Access::public(Domain::from_static("kb")), ..spec("read") };
     let builder = Registry::builder().extension(sample_extension(access)).unwrap();
@@ -28,7 +28,7 @@ fn at(path: &str, mut request: Request) -> Request {
     request
 }
 
-/// One request in both eras: the modern answer and that of a session.
+/// Sends one request in both protocol versions; returns both responses.
 async fn both(app: &TestApp, method: &str, params: Value) -> [Response; 2] {
     let session = Older::open(app, "2025-11-25").await;
     [app.send(modern(method, &params)).await, app.send(session.request(method, &params)).await]

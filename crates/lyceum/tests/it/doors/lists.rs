@@ -1,4 +1,4 @@
-//! Lists: the same order each time, in pages, and for whom a client may keep them.
+//! Lists: stable order, pagination, cache scope.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn idle(spec: ToolSpec) -> ToolEntry {
 }
 
 fn many(count: usize) -> Arc<Hub> {
-    // Registered in another order than that of their names.
+    // Registered in another order than their names.
     hub((0..count).rev().map(|number| idle(spec(&format!("tool_{number:03}")))))
 }
 

@@ -1,4 +1,4 @@
-//! Which pages may call, and by which names the server may be called.
+//! `Origin` and `Host` checks.
 
 use http::Method;
 use serde_json::json;
@@ -27,7 +27,7 @@ fn is_forbidden(answer: &Response) -> bool {
     answer.status == 403 && *code == "FORBIDDEN"
 }
 
-/// Asks at both kinds of door whether a page may call.
+/// Checks over MCP and REST whether an origin is allowed.
 async fn check_origin(app: &TestApp, origin: &str, allowed: bool) {
     for request in [get("/tools"), modern("tools/list", &json!({}))] {
         let answer = app.send(from(origin, request)).await;
@@ -83,7 +83,7 @@ async fn a_refusal_speaks_the_language_of_the_door() {
     {
       "error": {
         "code": "FORBIDDEN",
-        "message": "pages of this origin may not call; add it to server.allowed_origins"
+        "message": "this Origin is not allowed; add it to server.allowed_origins"
       }
     }
     "#);
@@ -95,7 +95,7 @@ async fn a_refusal_speaks_the_language_of_the_door() {
         "data": {
           "error_code": "FORBIDDEN"
         },
-        "message": "pages of this origin may not call; add it to server.allowed_origins"
+        "message": "this Origin is not allowed; add it to server.allowed_origins"
       },
       "jsonrpc": "2.0"
     }

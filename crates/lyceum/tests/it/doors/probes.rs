@@ -1,4 +1,4 @@
-//! How the server is, as operators and proxies ask it.
+//! Health, readiness and metrics.
 
 use serde_json::json;
 
@@ -45,7 +45,7 @@ async fn the_first_page_says_how_to_connect() {
     app.stop().await;
 }
 
-/// Whether the metrics count that many operations under those labels.
+/// Checks that the metrics count that many operations with those labels.
 async fn check_counted(app: &TestApp, labels: &str, count: u32) {
     let metrics = app.send(get("/metrics")).await;
     assert!(metrics.header("content-type").starts_with("application/openmetrics-text"));

@@ -1,4 +1,4 @@
-//! Tools by REST.
+//! Tools over REST.
 
 use lyceum_tools::mcp::SUPPORTED_VERSIONS;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ async fn the_tools_of_the_product_are_listed() {
           "domain": "server",
           "inputSchema": {
             "additionalProperties": false,
-            "description": "It takes no arguments.",
+            "description": "No arguments.",
             "properties": {},
             "type": "object"
           },

@@ -1,4 +1,4 @@
-//! A service alone at its own URL.
+//! The endpoint of one service.
 
 use std::sync::Arc;
 

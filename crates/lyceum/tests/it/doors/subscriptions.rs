@@ -1,4 +1,4 @@
-//! `subscriptions/listen`: acknowledged, told of changes, ended in good order.
+//! `subscriptions/listen`: acknowledgement, notifications, graceful end.
 
 use serde_json::{Value, json};
 

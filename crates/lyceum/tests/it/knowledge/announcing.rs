@@ -1,4 +1,4 @@
-//! A push changes what every door answers, and clients that are connected are told.
+//! A push changes all responses, and connected clients are notified.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ async fn stage() -> Stage {
     stage
 }
 
-/// Reads the messages of a stream until one is as it should be.
+/// Reads the messages of a stream until the expected one arrives.
 async fn hears(stream: &mut Live, method: &str, uri: Option<&str>) {
     for _ in 0..20 {
         let told = stream.event().await.unwrap();
@@ -29,10 +29,10 @@ async fn hears(stream: &mut Live, method: &str, uri: Option<&str>) {
             return;
         }
     }
-    panic!("{method} did not come");
+    panic!("{method} did not arrive");
 }
 
-/// Checks what a term means, by REST and over MCP, and which commit says so.
+/// Checks the definition of a term over REST and MCP, and its commit.
 async fn check_meaning(app: &TestApp, term: &str, definition: Option<&str>, commit: &str) {
     let arguments = json!({ "term": term });
     let (status, rest) = by_rest(app, "define_term", &arguments).await;
@@ -88,7 +88,7 @@ async fn a_push_changes_the_answers_and_connected_clients_are_told() {
     hears(&mut listening, list, None).await;
     hears(&mut stream, list, None).await;
     check_meaning(&app, "gift", None, "").await;
-    // What did not change still says which commit it came with.
+    // An unchanged document still has its own commit.
     check_meaning(&app, "commons", Some("Shared and cared for."), &second).await;
     assert_ne!(second, third);
 }

@@ -1,4 +1,4 @@
-//! A small knowledge base in a folder that is thrown away, and the requests that tests of every door make.
+//! A small knowledge base in a temporary folder, and common requests.
 
 use std::{fs, path::PathBuf};
 
@@ -7,10 +7,10 @@ use tempfile::TempDir;
 
 use crate::app::{Older, TestApp, call, modern, post};
 
-/// A word that stands only in what must never be seen.
+/// A word in everything that must not be served.
 pub(super) const HIDDEN: &str = "zanzibar";
 
-/// The documents: every kind that the tools tell of, and some that are not meant to be served.
+/// The documents: every type that the tools return, and some that must not be served.
 const FILES: [(&str, &str); 14] = [
     (
         "tags/commons.md",
@@ -73,7 +73,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// The documents above.
+    /// A folder with these documents.
     pub(super) fn new() -> Self {
         let base = Self { root: tempfile::tempdir().unwrap() };
         for (file, text) in FILES {
@@ -82,12 +82,12 @@ impl Base {
         base
     }
 
-    /// Where they are.
+    /// Their folder.
     pub(super) fn path(&self) -> PathBuf {
         self.root.path().join("kb")
     }
 
-    /// Writes a file at once, as editors do: under another name first.
+    /// Writes a file atomically, like editors: under another name first.
     pub(super) fn write(&self, file: &str, text: &str) {
         let (place, unfinished) = (self.path().join(file), self.root.path().join("unfinished"));
         fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -103,13 +103,13 @@ impl Base {
         )
     }
 
-    /// A server of them.
+    /// A server with them.
     pub(super) async fn served(&self) -> TestApp {
         TestApp::product_of(&self.tables()).await
     }
 }
 
-/// What a tool answers; its text says the same as its structure.
+/// The result of a tool; checks that its text equals its structured content.
 pub(super) async fn ask(app: &TestApp, tool: &str, arguments: &Value) -> Value {
     let result = app.send(call(tool, arguments)).await.result();
     assert_ne!(result["isError"], true, "{tool} {arguments}: {result}");
@@ -118,14 +118,14 @@ pub(super) async fn ask(app: &TestApp, tool: &str, arguments: &Value) -> Value {
     text
 }
 
-/// The status and the answer of a call by REST.
+/// The status and the body of a call over REST.
 pub(super) async fn by_rest(app: &TestApp, tool: &str, arguments: &Value) -> (u16, Value) {
     let body = json!({ "arguments": arguments }).to_string();
     let answer = app.send(post(&format!("/tools/{tool}/call"), body)).await;
     (answer.status, answer.json())
 }
 
-/// One request in both eras, whose results are alike but for what only the modern one has.
+/// Sends one request in both protocol versions; the results must be equal, apart from modern fields.
 pub(super) async fn both(app: &TestApp, method: &str, params: Value) -> Value {
     let session = Older::open(app, "2025-11-25").await;
     let modern = app.send(modern(method, &params)).await.result();
@@ -138,7 +138,7 @@ pub(super) async fn both(app: &TestApp, method: &str, params: Value) -> Value {
     modern
 }
 
-/// Checks that one request fails in both eras, with a text that contains that word.
+/// Checks that one request fails in both protocol versions, with a message that contains that word.
 pub(super) async fn both_refuse(app: &TestApp, method: &str, params: Value, codes: [i64; 2], word: &str) {
     let session = Older::open(app, "2025-11-25").await;
     let answers = [app.send(modern(method, &params)).await, app.send(session.request(method, &params)).await];
@@ -149,7 +149,7 @@ pub(super) async fn both_refuse(app: &TestApp, method: &str, params: Value, code
     }
 }
 
-/// Checks that everything which names a file says where it comes from; returns how many there are.
+/// Checks that every object with a path has its provenance; returns how many there are.
 pub(super) fn check_provenance(answer: &Value) -> usize {
     match answer {
         Value::Array(items) => items.iter().map(check_provenance).sum(),

@@ -1,4 +1,4 @@
-//! `lyceum sync`, `lyceum doctor` and `lyceum serve` as people type them.
+//! `lyceum sync`, `lyceum doctor` and `lyceum serve` on the command line.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use crate::app::{get, within};
 
 const PAGE: &str = "---\ntitle: A page\ndate: 2026-01-01\npublish: true\n---\n\nText.\n";
 
-/// A folder with a configuration, three documents and one that is none.
+/// A folder with a configuration, three documents and a file without frontmatter.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let kb = folder.path().join("kb");
@@ -42,7 +42,7 @@ async fn what_sync_brought_in_is_evaluated_and_searched() {
     assert_eq!(code, Some(0), "{said}");
     let (code, said, more) = lyceum(folder.path(), &["eval", "--mode", "lexical"]).await;
     assert_eq!(code, Some(0), "{said}{more}");
-    assert!(said.contains("1 questions, 2 documents") || said.contains("1 question, 2 documents"), "{said}");
+    assert!(said.contains("1 queries, 2 documents") || said.contains("1 query, 2 documents"), "{said}");
     let (code, said, _) = lyceum(folder.path(), &["search", "--mode", "lexical", "text"]).await;
     assert_eq!((code, said.contains("notes/a.md")), (Some(0), true), "{said}");
 }

@@ -1,4 +1,4 @@
-//! Completion over the wire, in both eras: what is there, what is typed first, nothing that is not published.
+//! Completion in all protocol versions: only published content, with matches of the typed text first.
 
 use serde_json::{Value, json};
 

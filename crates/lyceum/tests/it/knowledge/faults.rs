@@ -1,4 +1,4 @@
-//! What goes wrong around the program: it says what, serves what it has, and goes on by itself.
+//! Failures of the environment: the program reports them, keeps serving, and recovers by itself.
 
 mod clone;
 mod database;

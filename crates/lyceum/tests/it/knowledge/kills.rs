@@ -1,4 +1,4 @@
-//! The process ends at the worst of times, and the next one makes good what it left.
+//! Kills the process at critical moments; the next one recovers.
 
 use std::{
     os::unix::process::ExitStatusExt,
@@ -14,16 +14,16 @@ use lyceum_harness::random::Random;
 
 use super::stage::{Ended, Program, Shelf, Stage, command, published, unpublished};
 
-/// How long a restart may take until what was there is served again.
+/// How long a restart may take until content is served again.
 const READY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// So many documents are read and staged in several rounds each.
+/// Enough documents to be read and staged in several batches.
 const MANY: usize = 80;
 
-/// So many are shelved in several rounds.
+/// Enough documents to be uploaded in several batches.
 const VERY_MANY: usize = 150;
 
-/// The signal of a process that ends itself.
+/// The signal of a process that aborts.
 const ABORTED: i32 = 6;
 
 fn write_documents(stage: &Stage, count: usize, round: &str) {
@@ -33,7 +33,7 @@ fn write_documents(stage: &Stage, count: usize, round: &str) {
     }
 }
 
-/// Starts a program that is to end at a step, and waits until it has.
+/// Starts a program that ends at a failpoint, and waits for its end.
 async fn ends_at(stage: &Stage, step: &str) -> Ended {
     let command = command(stage.folder.path(), &stage.data(), &[("LYCEUM_TRIAL_END_AT", step)]);
     match Program::of(command, stage.folder.path()).await {
@@ -42,7 +42,7 @@ async fn ends_at(stage: &Stage, step: &str) -> Ended {
     }
 }
 
-/// Starts the next program, and checks that it serves what was there before at once.
+/// Starts the next program, and checks that it serves the previous content at once.
 async fn restarted(stage: &Stage) -> Program {
     let program = stage.start().await;
     program.shows_something().await;
@@ -51,7 +51,7 @@ async fn restarted(stage: &Stage) -> Program {
     program
 }
 
-/// Ends the program at a step of its first sync.
+/// Ends the program at a failpoint of its first sync.
 async fn check_first(step: &str, count: usize) {
     let stage = Stage::new().await;
     write_documents(&stage, count, "one");
@@ -66,7 +66,7 @@ async fn check_first(step: &str, count: usize) {
     check_next_on(&stage, step, count).await;
 }
 
-/// Ends the program at a step of a sync that is not its first.
+/// Ends the program at a failpoint of a later sync.
 async fn check_next(step: &str, count: usize) {
     let stage = Stage::new().await;
     write_documents(&stage, count, "one");
@@ -90,7 +90,7 @@ async fn check_next_on(stage: &Stage, step: &str, count: usize) {
     stage.check_equal_to_scratch(&program).await;
 }
 
-/// Ends the program at a step of a delivery.
+/// Ends the program at a failpoint of a webhook delivery.
 async fn check_delivery(step: &str) {
     let stage = Stage::new().await;
     stage.started().await.kill().await;
@@ -106,8 +106,8 @@ async fn check_delivery(step: &str) {
     let program = restarted(&stage).await;
     program.shows(&commit).await;
     stage.check_equal_to_scratch(&program).await;
-    // Whoever got no answer asks again, and is heard.
-    assert!(stage.git.deliver_again(&delivery.id).await.unwrap().is_acknowledged());
+    // A sender without a response redelivers, and is acknowledged.
+    assert!(stage.git.redeliver(&delivery.id).await.unwrap().is_acknowledged());
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn an_end_before_the_catalog_shows_it() {
     check_next("followed", MANY).await;
 }
 
-/// Commits and pushes until told to stop; returns how many times.
+/// Commits and pushes until stopped; returns how many times.
 async fn keep_pushing(stage: Arc<Stage>, stop: Arc<AtomicBool>, mut random: Random) -> usize {
     let mut commits = 0;
     while !stop.load(Ordering::Relaxed) {
@@ -163,7 +163,7 @@ async fn keep_pushing(stage: Arc<Stage>, stop: Arc<AtomicBool>, mut random: Rand
     commits
 }
 
-/// Does something to one file.
+/// Makes a random change to one file.
 fn change(stage: &Stage, random: &mut Random, round: usize) {
     let path = |random: &mut Random| format!("notes/{}/{}.md", random.below(5), random.below(40));
     let (one, other) = (path(random), path(random));
@@ -195,7 +195,7 @@ async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
     let mut slowest = Duration::ZERO;
     for _ in 0..KILLS {
         if random.below(4) == 0 {
-            // Not even started.
+            // Killed during start-up.
             let mut child = command(stage.folder.path(), &stage.data(), &[]).spawn().unwrap();
             tokio::time::sleep(random.shorter_than(Duration::from_millis(200))).await;
             child.start_kill().unwrap();
@@ -207,7 +207,7 @@ async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
         tokio::time::sleep(random.shorter_than(Duration::from_millis(600))).await;
         program.kill().await;
     }
-    // Told to stop, it leaves things as well as when it is killed.
+    // A graceful stop leaves no more behind than a kill.
     for _ in 0..STOPS {
         let program = restarted(&stage).await;
         tokio::time::sleep(random.shorter_than(Duration::from_millis(300))).await;
@@ -230,7 +230,7 @@ async fn whenever_it_is_killed_nothing_is_lost_and_nothing_is_left_over() {
     assert!(commits > 20 && acknowledged > 5, "the kills were too kind");
 }
 
-/// How many files there are that an object was being written to.
+/// Number of half-written object files.
 fn half_written(folder: &Path) -> usize {
     let entries = std::fs::read_dir(folder).unwrap().flatten();
     entries

@@ -1,4 +1,4 @@
-//! Prompts over the wire, in both eras.
+//! Prompts, in all protocol versions.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Resources over the wire: lists, the four of the document, and families of documents and terms.
+//! Resources: lists, the four specified ones, and templates for documents and terms.
 
 use serde_json::{Value, json};
 

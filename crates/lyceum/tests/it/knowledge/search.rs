@@ -1,4 +1,4 @@
-//! Search through the real program: every door, what is new after a push, and what is said where something is amiss.
+//! Search through the real program: every transport, after a push, and degraded.
 
 mod apart;
 mod asking;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::stage::{Program, eventually};
 use crate::app::get;
 
-/// The answer to a question, with everything but `q` as it stands in the address.
+/// The response to a query; `rest` is the remainder of the query string.
 async fn ask(program: &Program, question: &str, rest: &str) -> Value {
     let escaped: String =
         question
@@ -27,14 +27,14 @@ async fn ask(program: &Program, question: &str, rest: &str) -> Value {
     answer.json()
 }
 
-/// The paths that answer a question, the best first.
+/// The paths of the results, best first.
 async fn paths(program: &Program, question: &str, rest: &str) -> Vec<String> {
     let answer = ask(program, question, rest).await;
     let results = answer["results"].as_array().unwrap();
     results.iter().map(|one| one["path"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Waits until a question has an answer that is as it should be.
+/// Repeats a query until the results are as expected.
 async fn eventually_answers(program: &Program, question: &str, rest: &str, fits: impl Fn(&[String]) -> bool) {
     eventually(&format!("{question:?} is answered"), || async {
         let found = paths(program, question, rest).await;

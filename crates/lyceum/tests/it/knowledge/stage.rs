@@ -1,4 +1,4 @@
-//! What the tests of a knowledge base play on: a Git server with one repository, and the real program that serves it.
+//! The environment of knowledge base tests: a Git server with one repository, and the real program that serves it.
 
 mod program;
 mod shelf;
@@ -14,16 +14,16 @@ use tempfile::TempDir;
 pub(super) use program::{Ended, Program, command, prepare};
 pub(super) use shelf::{Shelf, knowledge, objects};
 
-/// What deliveries are signed with.
+/// The secret of webhook signatures.
 pub(super) const SECRET: &str = "It's a Secret to Everybody";
 
-/// Stands in everything that is not meant to be served, and must be found in no object.
+/// A word in everything that must not be served, and must be in no object.
 pub(super) const CANARY: &str = "xyzzy-canary";
 
-/// How long anything may take before a test has failed. Long, for the machine may be busy.
+/// Timeout of every wait. Long, because the machine may be busy.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A Git server, a repository of documents on it, and a folder for the program that serves them.
+/// A Git server with one repository of documents, and a folder for the program.
 pub(super) struct Stage {
     pub(super) git: GitServer,
     pub(super) kb: Checkout,
@@ -41,7 +41,7 @@ impl Stage {
         stage
     }
 
-    /// A repository with one document, and something that is not meant to be served.
+    /// A repository with one published and one unpublished document.
     pub(super) async fn new() -> Self {
         let stage = Self::empty().await;
         stage.kb.write("notes/first.md", published("First", "one")).unwrap();
@@ -50,17 +50,17 @@ impl Stage {
         stage
     }
 
-    /// Has the program serve the repository at that address.
+    /// Writes the configuration that serves the repository at that URL.
     pub(super) fn configure(&self, url: &str) {
         write_config(self.folder.path(), &format!("url = {url:?}\nwebhook_secret_env = \"WEBHOOK_SECRET\""));
     }
 
-    /// The folder for what must survive a restart.
+    /// The data folder.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.path().join("data")
     }
 
-    /// Starts the program; from now on it is told of pushes.
+    /// Starts the program, and sends webhooks to it from now on.
     pub(super) async fn start(&self) -> Program {
         self.start_with(&[]).await
     }
@@ -68,7 +68,7 @@ impl Stage {
     /// The same with further variables.
     pub(super) async fn start_with(&self, variables: &[(&str, &str)]) -> Program {
         let program = Program::start(self.folder.path(), &self.data(), variables).await;
-        self.git.tell_of_pushes(&format!("http://{}/webhooks/github", program.addr), SECRET);
+        self.git.set_webhook(&format!("http://{}/webhooks/github", program.addr), SECRET);
         program
     }
 
@@ -79,14 +79,14 @@ impl Stage {
         program
     }
 
-    /// Commits and pushes what is in the work tree, and waits until the program shows it.
+    /// Commits and pushes the work tree, and waits until the program serves it.
     pub(super) async fn brings_in(&self, program: &Program) -> String {
         let commit = self.kb.publish().await.unwrap();
         program.shows(&commit).await;
         commit
     }
 
-    /// Waits until every delivery came to its end, and returns them.
+    /// Waits until every delivery has ended, and returns them.
     pub(super) async fn deliveries(&self) -> Vec<Delivery> {
         let done = || self.git.deliveries().iter().all(|one| one.outcome != Outcome::Sent);
         eventually("the deliveries are answered", || async {
@@ -96,17 +96,17 @@ impl Stage {
         self.git.deliveries()
     }
 
-    /// What became of the last delivery.
+    /// The last delivery.
     pub(super) async fn last_delivery(&self) -> Delivery {
         self.deliveries().await.pop().unwrap()
     }
 
-    /// Checks that what the program shows and keeps is what a program without a past makes of the repository.
+    /// Checks that the program serves and stores what a fresh program makes of the repository.
     pub(super) async fn check_equal_to_scratch(&self, program: &Program) -> Shelf {
         self.check_equal_to_scratch_in(program, &self.data()).await
     }
 
-    /// The same where the data is in another folder.
+    /// The same for another data folder.
     pub(super) async fn check_equal_to_scratch_in(&self, program: &Program, data: &Path) -> Shelf {
         let anew = tempfile::tempdir().unwrap();
         let scratch = Program::start(self.folder.path(), anew.path(), &[]).await;
@@ -128,17 +128,17 @@ pub(super) fn write_config(folder: &Path, source: &str) {
     std::fs::write(folder.join("lyceum.toml"), text).unwrap();
 }
 
-/// A document that is served.
+/// A published document.
 pub(super) fn published(title: &str, body: &str) -> String {
     format!("---\ntitle: {title}\ndate: 2026-01-01\npublish: true\n---\n{body}\n")
 }
 
-/// A document that is not served.
+/// An unpublished document.
 pub(super) fn unpublished(title: &str) -> String {
     format!("---\ntitle: {title} {CANARY}\ndate: 2026-01-01\n---\n{CANARY}\n")
 }
 
-/// Looks again and again until it is as it should be; what was seen last is told when it never is.
+/// Polls until a check succeeds; on timeout, shows the last result.
 pub(super) async fn eventually<T, F>(what: &str, look: impl FnMut() -> F) -> T
 where
     F: Future<Output = Result<T, String>>,
@@ -146,7 +146,7 @@ where
     eventually_within(TIMEOUT, what, look).await
 }
 
-/// The same with another limit.
+/// The same with another timeout.
 pub(super) async fn eventually_within<T, F>(limit: Duration, what: &str, mut look: impl FnMut() -> F) -> T
 where
     F: Future<Output = Result<T, String>>,

@@ -1,4 +1,4 @@
-//! Whatever happens in a repository, what is kept afterwards is what a program without a past would make of it.
+//! Whatever happens in a repository, the stored result equals that of a fresh program.
 
 mod documents;
 mod folder;
@@ -14,7 +14,7 @@ use lyceum_store::{
 
 use super::stage::{Program, Shelf, Stage, knowledge};
 
-/// Brings in what is in the work tree, and checks it against a program without a past.
+/// Syncs the work tree, and compares the result with a fresh program.
 async fn check(stage: &Stage, program: &Program) -> Shelf {
     stage.brings_in(program).await;
     stage.check_equal_to_scratch(program).await

@@ -1,4 +1,4 @@
-//! The tools through every door: both eras, REST, the service's own URL, and standard input and output.
+//! The tools over every transport: both protocol versions, REST, the endpoint of the service, and stdio.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::{
     stdio::Program,
 };
 
-/// A call of each tool that goes well, and how many documents it names.
+/// A successful call of each tool, and how many documents it names.
 fn good_calls() -> [(&'static str, Value, usize); 7] {
     [
         ("define_term", json!({ "term": "commons" }), 1),
@@ -21,7 +21,7 @@ fn good_calls() -> [(&'static str, Value, usize); 7] {
     ]
 }
 
-/// A call that is refused, and the status that REST gives it.
+/// A call that is refused, and its HTTP status over REST.
 fn refused_calls() -> [(&'static str, Value, u16, &'static str); 8] {
     [
         ("define_term", json!({}), 400, "VALIDATION_ERROR"),
@@ -54,7 +54,7 @@ async fn each_tool_answers_alike_through_every_door() {
     app.stop().await;
 }
 
-/// A link has an address of its own in its fields, which is no link to its file.
+/// A link document has a URL in its fields, which is not the link to its file.
 fn check_provenance_of(tool: &str, answer: &Value) -> usize {
     let mut answer = answer.clone();
     if tool == "get_document" {
@@ -250,11 +250,11 @@ async fn what_is_not_published_is_nowhere() {
         ("refresh_sources", json!({})),
     ] {
         let mut answer = ask(&app, tool, &arguments).await;
-        // What was asked for is repeated.
+        // The requested name is repeated.
         for key in ["term", "keyword", "message"] {
             answer.as_object_mut().unwrap().remove(key);
         }
-        // Who may refresh is told of files that can't be served, and which ones.
+        // Callers who may refresh see which files can't be served.
         answer.as_object_mut().unwrap().remove("skipped");
         seen.push((tool, answer));
     }

@@ -1,4 +1,4 @@
-//! Pushes are heard at `/webhooks/github`, from who knows the secret, each once.
+//! Webhooks at `/webhooks/github`: signed, and processed once.
 
 use std::time::{Duration, Instant};
 
@@ -11,10 +11,10 @@ use tokio::{io::AsyncWriteExt, net::TcpStream};
 use super::stage::{Program, SECRET, Stage, published};
 use crate::app::{Request, Response, call, modern, post};
 
-/// How long nothing must happen until it counts as nothing.
+/// How long nothing must happen to count as nothing.
 const QUIET_TIME: Duration = Duration::from_millis(700);
 
-/// A delivery that is signed as it should be.
+/// A correctly signed delivery.
 fn delivery(event: &str, id: &str, body: impl Into<Bytes>) -> Request {
     let body = body.into();
     let signature = signature(SECRET, &body);
@@ -33,7 +33,7 @@ async fn send(program: &Program, request: Request) -> Response {
     program.send(request).await.unwrap()
 }
 
-/// Checks that the source is not asked for news.
+/// Checks that the source is not fetched.
 async fn check_nothing_is_fetched(stage: &Stage) {
     let (before, until) = (stage.git.requests(), Instant::now() + QUIET_TIME);
     while Instant::now() < until {
@@ -42,7 +42,7 @@ async fn check_nothing_is_fetched(stage: &Stage) {
     }
 }
 
-/// What was told of the last push, with something changed.
+/// The last payload, with a change.
 async fn last_push(stage: &Stage, change: impl FnOnce(&mut Value)) -> String {
     let mut push: Value = serde_json::from_slice(&stage.last_delivery().await.body).unwrap();
     change(&mut push);
@@ -55,7 +55,7 @@ async fn a_push_changes_what_is_served() {
     let program = stage.started().await;
     stage.kb.write("notes/second.md", published("Second", "two")).unwrap();
     stage.brings_in(&program).await;
-    let answered = Outcome::Answered(200, json!({ "status": "ok" }).to_string());
+    let answered = Outcome::Response(200, json!({ "status": "ok" }).to_string());
     assert_eq!(stage.last_delivery().await.outcome, answered);
     let shelf = stage.check_equal_to_scratch(&program).await;
     assert_eq!(shelf.text("notes/second.md"), "two\n");
@@ -108,7 +108,7 @@ async fn a_delivery_without_the_right_signature_is_refused_whatever_it_says() {
         assert_eq!(send(&program, unsigned).await.status, 403);
     }
     check_nothing_is_fetched(&stage).await;
-    // The id was not taken by those who had no right to it.
+    // Unauthorized requests did not use up the id.
     let accepted = send(&program, delivery("push", "a-new-id", push)).await;
     assert_eq!((accepted.status, accepted.json()), (200, json!({ "status": "ok" })));
 }
@@ -119,7 +119,7 @@ async fn what_is_no_push_of_the_branch_is_acknowledged_and_left_alone() {
     let program = stage.started().await;
     stage.kb.push_as("HEAD:refs/heads/other").await.unwrap();
     let answered = |reason: &str| {
-        Outcome::Answered(
+        Outcome::Response(
             200,
             json!({ "status": "ignored", "message": format!("Ignored: {reason}") }).to_string(),
         )
@@ -131,7 +131,7 @@ async fn what_is_no_push_of_the_branch_is_acknowledged_and_left_alone() {
     let another = stage.git.checkout("team/another.git").unwrap();
     another.write("notes/a.md", published("Another", "one")).unwrap();
     another.publish().await.unwrap();
-    assert_eq!(stage.last_delivery().await.outcome, answered("no source here is this repository"));
+    assert_eq!(stage.last_delivery().await.outcome, answered("no configured source is this repository"));
 
     let ping = send(&program, delivery("ping", "1", r#"{"zen":"Keep it logically awesome."}"#)).await;
     assert_eq!((ping.status, ping.json()), (200, json!({ "status": "ok", "message": "pong" })));
@@ -152,7 +152,7 @@ async fn what_can_not_be_a_push_is_refused() {
             "{body}"
         );
     }
-    // It is refused before a byte of it is read.
+    // Rejected before its body is read.
     let head = format!(
         "POST /webhooks/github HTTP/1.1\r\nHost: {}\r\nX-Hub-Signature-256: sha256={}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         program.addr,
@@ -161,7 +161,7 @@ async fn what_can_not_be_a_push_is_refused() {
     );
     let refused = program.raw(head.as_bytes()).await;
     assert_eq!((refused.status, &refused.json()["error"]["code"]), (413, &"PAYLOAD_TOO_LARGE".into()));
-    // The largest that GitHub sends is taken.
+    // The largest body that GitHub sends is accepted.
     let mut large = last_push(&stage, |_| ()).await;
     large.extend(std::iter::repeat_n(' ', 25 * 1024 * 1024 - large.len()));
     let accepted = send(&program, delivery("push", "1", large)).await;
@@ -174,21 +174,21 @@ async fn a_delivery_takes_effect_once() {
     let program = stage.started().await;
     let first = stage.brings_in(&program).await;
     let delivered = stage.last_delivery().await;
-    // Whatever began with it is over.
+    // The sync that it started has ended.
     check_nothing_is_fetched(&stage).await;
     let before = program.source().await.unwrap();
     for _ in 0..3 {
-        let again = stage.git.deliver_again(&delivered.id).await.unwrap();
-        assert_eq!(again, Outcome::Answered(200, json!({ "duplicate": true, "status": "ok" }).to_string()));
+        let again = stage.git.redeliver(&delivered.id).await.unwrap();
+        assert_eq!(again, Outcome::Response(200, json!({ "duplicate": true, "status": "ok" }).to_string()));
     }
     check_nothing_is_fetched(&stage).await;
     assert_eq!(program.source().await.unwrap(), before);
-    // Not even after a restart, which asks for news once by itself.
+    // Not even after a restart, which fetches once by itself.
     program.kill().await;
     let program = stage.start().await;
     program.shows(&first).await;
-    let again = stage.git.deliver_again(&delivered.id).await.unwrap();
-    assert_eq!(again, Outcome::Answered(200, json!({ "duplicate": true, "status": "ok" }).to_string()));
+    let again = stage.git.redeliver(&delivered.id).await.unwrap();
+    assert_eq!(again, Outcome::Response(200, json!({ "duplicate": true, "status": "ok" }).to_string()));
 }
 
 #[tokio::test]
@@ -202,7 +202,7 @@ async fn a_delivery_that_was_lost_can_be_made_again() {
     let lost = stage.last_delivery().await;
     assert_eq!(lost.outcome, Outcome::Lost);
     assert_eq!(program.source().await.unwrap()["commit"], before);
-    assert!(stage.git.deliver_again(&lost.id).await.unwrap().is_acknowledged());
+    assert!(stage.git.redeliver(&lost.id).await.unwrap().is_acknowledged());
     program.shows(&commit).await;
 }
 
@@ -231,7 +231,7 @@ async fn a_delivery_while_the_git_server_is_off_takes_effect_when_it_is_back() {
     let commit = stage.kb.publish().await.unwrap();
     stage.git.stop();
     let lost = stage.last_delivery().await;
-    assert!(stage.git.deliver_again(&lost.id).await.unwrap().is_acknowledged());
+    assert!(stage.git.redeliver(&lost.id).await.unwrap().is_acknowledged());
     program.complains("could not be reached", &before).await;
     stage.git.start_again().await.unwrap();
     program.shows(&commit).await;
@@ -253,7 +253,7 @@ async fn many_deliveries_at_once_are_all_acknowledged() {
     }
     program.shows(&commit).await;
     stage.check_equal_to_scratch(&program).await;
-    // Three requests are one question for news, and one is asked from scratch.
+    // Three requests cause one fetch; a fresh clone fetches once.
     let asked = (stage.git.requests() - requests) / 3;
     assert!(asked < 20, "{asked} questions for 50 deliveries");
 }
@@ -272,7 +272,7 @@ async fn who_knows_of_an_address_by_another_name_is_heard_too() {
     program.shows(&commit).await;
 }
 
-/// "503, which GitHub does not repeat": whoever sends slowly holds up nobody else.
+/// "503, which GitHub does not repeat": a slow sender delays nobody else.
 #[tokio::test]
 async fn s17_slow_senders_do_not_lock_out_a_delivery() {
     let stage = Stage::new().await;

@@ -1,4 +1,4 @@
-//! A service that greets: all that it takes to add one.
+//! A minimal service: everything that a new service needs.
 
 use std::sync::Arc;
 
@@ -29,9 +29,9 @@ pub(super) static GREETER: Kind = Kind {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "it is only described")]
 struct Table {
-    /// How to greet.
+    /// The greeting.
     greeting: String,
-    /// What stands before the names of its tools.
+    /// Prefix of its tool names.
     prefix: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Strangers who open sessions without end: what they cost is bounded, and nobody else loses a session by it.
+//! Anonymous clients that open sessions without end: their cost is limited, and nobody else loses a session.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn files(data: &Path) -> usize {
     std::fs::read_dir(data.join("sessions")).map_or(0, Iterator::count)
 }
 
-/// `initialize` of a client that says a lot of itself.
+/// `initialize` with large client information.
 fn large_handshake() -> Request {
     let params = json!({
         "protocolVersion": "2025-11-25",
@@ -22,7 +22,7 @@ fn large_handshake() -> Request {
     post("/mcp", message("initialize", &params).to_string())
 }
 
-/// P3a: each `notifications/initialized` started one more task that told of each change.
+/// P3a: each `notifications/initialized` started another notification task.
 #[tokio::test]
 async fn s3a_one_task_tells_of_changes_however_often_a_client_is_initialized() {
     let app = TestApp::start().await;
@@ -56,7 +56,7 @@ async fn s3b_a_handshake_alone_costs_no_file() {
     app.stop().await;
 }
 
-/// P3b: files were counted once an hour.
+/// P3b: files were only counted once an hour.
 #[tokio::test]
 async fn s3b_there_are_never_more_files_than_the_cap() {
     let folder = tempdir().unwrap();
@@ -64,7 +64,7 @@ async fn s3b_there_are_never_more_files_than_the_cap() {
     for number in 0..60 {
         let session = Older::open(&app, "2025-11-25").await;
         check_goes_on(&app, &session).await;
-        // Ten for each place in memory.
+        // Ten for each slot in memory.
         assert!(files(folder.path()) <= 20, "after {number}: {}", files(folder.path()));
     }
     app.stop().await;

@@ -1,4 +1,4 @@
-//! `initialize`: the version that was asked for, where it is spoken.
+//! `initialize`: version negotiation.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! A session lives until its client ends it: idleness and restarts go unnoticed.
+//! A session lives until its client ends it: clients don't notice idleness or restarts.
 
 use futures::future::join_all;
 use serde_json::json;
@@ -89,7 +89,7 @@ async fn an_idle_session_goes_on_and_one_that_listens_is_not_idle() {
     let idle = Older::open(&app, "2025-11-25").await;
     let listening = Older::open(&app, "2025-11-25").await;
     let mut stream = app.open(listening.stream()).await;
-    // Nothing tells from outside that a session has left memory: the time itself is what is waited for.
+    // An eviction can't be observed from outside, so this waits for the idle time.
     tokio::time::sleep(std::time::Duration::from_millis(1_700)).await;
     app.send(call("test_trigger_tool_change", &json!({}))).await;
     assert_eq!(stream.event().await.unwrap()["method"], "notifications/tools/list_changed");

@@ -1,4 +1,4 @@
-//! More sessions than are held in memory: the longest idle makes room, and its client does not notice.
+//! More sessions than fit in memory: the one idle for longest is evicted, and its client does not notice.
 
 use futures::future::join_all;
 use serde_json::json;

@@ -1,5 +1,5 @@
-//! A tool that asks, over an open session: the question goes out on the stream of the call, the answer comes back
-//! by POST, and the call goes on.
+//! Elicitation over an open session: the request is sent on the stream of the call, the response comes back by POST,
+//! and the call continues.
 
 use serde_json::{Value, json};
 

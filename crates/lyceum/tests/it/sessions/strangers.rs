@@ -1,4 +1,4 @@
-//! Session ids that we did not make: refused, and no file is touched for them.
+//! Forged session ids: rejected, without touching any file.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use tempfile::tempdir;
 
 use crate::app::{Older, Settings, TestApp, fixture};
 
-/// Every file below a folder, with what is in it.
+/// All files below a folder, with their contents.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -27,7 +27,7 @@ async fn an_id_that_we_did_not_make_is_refused_and_touches_no_file() {
     let folder = tempdir().unwrap();
     let data = folder.path().join("data");
     std::fs::create_dir(&data).unwrap();
-    // What a path out of the folder would hit, in the form that a session is kept in.
+    // The target of a path traversal, in the format of a session file.
     std::fs::write(folder.path().join("outside.json"), "kept").unwrap();
     let app = TestApp::at(&data, fixture(), Settings::default()).await;
     let session = Older::open(&app, "2025-11-25").await;

@@ -1,4 +1,4 @@
-//! What a session is told on its stream, and what becomes of a stream that is lost.
+//! Notifications on the stream of a session, and resuming a lost stream.
 
 use lyceum_tools::{Change, LogLevel};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What people allowed, as they see it and take it back.
+//! The account page: grants of a user, and revoking them.
 
 use http::Method;
 use serde_json::json;

@@ -1,17 +1,17 @@
-//! The audit log: what is in it, when it is there, and what strangers can't do to it.
+//! The audit log: its contents, its durability, and limits for anonymous callers.
 
 use std::path::Path;
 
 use futures::future::join_all;
 use lyceum_auth::{ApiKey, Kind, Token};
 use lyceum_model::Tier;
-use lyceum_store::{Db, audit::Line};
+use lyceum_store::{Db, audit::AuditRow};
 use serde_json::{Value, json};
 
 use super::{Stage, address, key, with_token};
 use crate::app::{TestApp, call, post};
 
-/// The key of somebody who may write.
+/// The key of a caller who may write.
 struct Operator {
     key: Token,
 }
@@ -29,19 +29,19 @@ impl Operator {
         Stage::with(|oauth| oauth.keys.push(self.declared())).await
     }
 
-    /// Refreshes the sources, which writes.
+    /// Refreshes the sources, which is a write.
     async fn write(&self, app: &TestApp) {
         let done = app.send(with_token(call("refresh_sources", &json!({})), self.key.reveal())).await;
         assert_eq!(done.status, 200, "{done:?}");
     }
 }
 
-fn rows(folder: &Path) -> Vec<Line> {
+fn rows(folder: &Path) -> Vec<AuditRow> {
     let db = Db::open(&folder.join("auth.db")).unwrap();
     db.read_here(|tx| lyceum_store::audit::after(tx, 0, 100_000)).unwrap()
 }
 
-fn count(rows: &[Line], kind: &str) -> usize {
+fn count(rows: &[AuditRow], kind: &str) -> usize {
     rows.iter().filter(|row| row.kind == kind).count()
 }
 
@@ -49,7 +49,7 @@ fn count(rows: &[Line], kind: &str) -> usize {
 async fn refusals_and_calls_that_write_are_in_the_record() {
     let operator = Operator::new();
     let mut stage = operator.stage().await;
-    // Strangers leave nothing in it.
+    // Anonymous calls are not recorded.
     assert_eq!(stage.app.send(call("refresh_sources", &json!({}))).await.status, 401);
     let somebody = stage.sign_in(&key(1)).await;
     let refused = stage.app.send(with_token(call("refresh_sources", &json!({})), &somebody.access)).await;
@@ -125,10 +125,10 @@ async fn s2_who_floods_the_audit_log_hides_nothing_and_fills_no_disk() {
     stage.app.stop().await;
     let rows = rows(folder.path());
     assert_eq!(count(&rows, "wrote"), 20, "nobody else's row is missing");
-    // Sixty at once, and one more each ten seconds, however long this takes.
+    // A burst of sixty, and one more every ten seconds, however long this takes.
     let recorded = count(&rows, "refused");
     assert!((60..200).contains(&recorded), "{recorded} rows of 400 refusals");
-    let left_out = |row: &Line| serde_json::from_str::<Value>(&row.detail).unwrap()["leftOut"].as_u64();
+    let left_out = |row: &AuditRow| serde_json::from_str::<Value>(&row.detail).unwrap()["leftOut"].as_u64();
     let left_out: u64 = rows.iter().filter_map(left_out).sum();
     assert!(left_out <= 400 - recorded as u64, "{left_out} are said to be left out");
 }

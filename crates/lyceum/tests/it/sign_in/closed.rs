@@ -1,4 +1,4 @@
-//! `anonymous = false`: what strangers get, and what operators do.
+//! `anonymous = false`: what anonymous callers and operators see.
 
 use lyceum::config::Oauth;
 use lyceum_auth::{ApiKey, Kind, Token};
@@ -8,14 +8,14 @@ use serde_json::json;
 use super::{Stage, VERIFIER, encoded, form_post, key, tokens, with_cookie, with_token};
 use crate::app::{get, open, post};
 
-/// Keys of that tier, and the text of one.
+/// API keys of that tier, and one of them in plain text.
 fn with_key(oauth: &mut Oauth, tier: Tier) -> String {
     let token = Token::random(Kind::Key).unwrap();
     oauth.keys.push(ApiKey { name: tier.to_string(), hash: token.hash().0, tier });
     token.reveal().to_owned()
 }
 
-/// P13: title, counts, commits, names of tools and the first id were told to everyone.
+/// P13: title, counts, commits, tool names and the first id were visible to everyone.
 #[tokio::test]
 async fn s13_strangers_get_a_bare_status_and_where_to_sign_in() {
     let stage = Stage::with(|oauth| oauth.anonymous = false).await;
@@ -31,7 +31,7 @@ async fn s13_strangers_get_a_bare_status_and_where_to_sign_in() {
             app.addr
         )
     );
-    // Whoever signed in sees the page, but is no operator.
+    // A signed-in caller sees the page, but is not an operator.
     let tokens = stage.sign_in(&key(1)).await;
     assert!(app.send(with_token(get("/"), &tokens.access)).await.text().contains("documents"));
     assert_eq!(app.send(with_token(get("/health"), &tokens.access)).await.json(), json!({ "status": "ok" }));
@@ -51,9 +51,12 @@ async fn s13_keys_of_operators_see_everything_and_others_do_not() {
     let app = &stage.app;
     let health = app.send(with_token(get("/health"), &operator)).await.json();
     assert!(health["knowledge"]["documents"].is_number() && health["sources"].is_array(), "{health}");
+    assert_eq!(health["services"]["sign-in"], "ok");
+    assert_eq!(health["sign-in"], json!({ "mode": "oauth", "anonymous": false }));
     assert_eq!(app.send(with_token(get("/readyz"), &operator)).await.json()["reasons"], json!([]));
     let metrics = app.send(with_token(get("/metrics"), &operator)).await;
     assert!(metrics.status == 200 && metrics.text().ends_with("# EOF\n"));
+    assert!(metrics.text().contains("lyceum_service_healthy{service=\"sign-in\"} 1"), "{}", metrics.text());
     assert_eq!(app.send(with_token(get("/tools"), &operator)).await.status, 200);
     assert_eq!(app.send(with_token(get("/health"), &coder)).await.json(), json!({ "status": "ok" }));
     assert_eq!(app.send(with_token(get("/metrics"), &coder)).await.status, 403);

@@ -1,4 +1,4 @@
-//! Sign-in from the command line: what was allowed and its end, the record, and whether the chains can be read.
+//! Sign-in on the command line: grants and their revocation, the audit log, and the state of the chains.
 
 use std::{fs, path::Path, process::Stdio};
 
@@ -54,7 +54,7 @@ async fn the_doctor_names_the_chain_that_can_not_be_read() {
     ten.become_chain(5);
     let (code, said) = lyceum(folder.path(), &["doctor"], &variables).await;
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("chain 10 can't be read now: its address leads to chain 5"), "{said}");
+    assert!(said.contains("chain 10 can't be read: its RPC URL is for chain 5"), "{said}");
     assert!(!said.contains("secret-key-of-the-provider"), "{said}");
 }
 
@@ -63,7 +63,8 @@ async fn s9_where_no_hat_is_named_everyone_is_public_and_the_operator_is_told() 
     let folder = tempfile::tempdir().unwrap();
     let (file, ten) = (folder.path().join("lyceum.toml"), TestChain::start(10).await.unwrap());
     let variables = [("OPTIMISM_RPC_URL", ten.url())];
-    let told = "everyone who signs in with a wallet is public; name the hats that make a tier with [auth.hats] tiers";
+    let told =
+        "everyone who signs in with a wallet gets the tier public; map hats to tiers with [auth.hats] tiers";
     fs::write(&file, "[auth]\nmode = \"oauth\"\n").unwrap();
     for command in ["check", "doctor"] {
         let (code, said) = lyceum(folder.path(), &[command], &variables).await;
@@ -74,5 +75,5 @@ async fn s9_where_no_hat_is_named_everyone_is_public_and_the_operator_is_told() 
     assert_eq!((code, said.contains(told)), (Some(0), false), "{said}");
     fs::write(&file, "[auth]\nmode = \"oauth\"\n[auth.hats]\nchain = 10\n").unwrap();
     let (code, said) = lyceum(folder.path(), &["check"], &variables).await;
-    assert_eq!((code, said.contains("auth.hats: it gives nobody a tier")), (Some(1), true), "{said}");
+    assert_eq!((code, said.contains("auth.hats: grants nobody a tier")), (Some(1), true), "{said}");
 }

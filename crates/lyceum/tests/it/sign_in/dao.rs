@@ -1,4 +1,4 @@
-//! `examples/knowledge-dao.toml`, served as it is: only the repository and the chains are stand-ins.
+//! `examples/knowledge-dao.toml` unchanged; only the repository and the chains are fakes.
 
 use std::{fs, path::Path, process::Stdio};
 
@@ -16,7 +16,7 @@ const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/knowl
 const TERM: &str =
     "---\ntitle: Commons\ndate: 2025-01-10\npublish: true\n---\n\nA resource and those who care for it.\n";
 
-/// A repository with one term, which `git` takes for the one that the example names.
+/// A repository with one term, which Git uses instead of the one in the example.
 async fn repository(home: &Path) {
     let folder = home.join("kb");
     fs::create_dir_all(folder.join("tags")).unwrap();

@@ -1,4 +1,4 @@
-//! The endpoints of clients, used well and badly.
+//! The OAuth endpoints, with valid and invalid requests.
 
 use http::{HeaderValue, Method, header};
 use serde_json::json;
@@ -94,7 +94,7 @@ async fn a_client_in_a_browser_may_ask_from_any_page_and_see_what_it_is_told() {
     *preflight.method_mut() = Method::OPTIONS;
     preflight.headers_mut().insert(header::ORIGIN, HeaderValue::from_static("https://inspector.example.org"));
     assert_eq!(stage.app.send(preflight).await.status, 204);
-    // The page itself is nobody else's.
+    // Other origins may not read the page itself.
     let mut request = form_post("/authorize", "do=deny");
     request.headers_mut().insert(header::ORIGIN, HeaderValue::from_static("https://evil.example.org"));
     assert_eq!(stage.app.send(request).await.status, 403);
@@ -116,17 +116,17 @@ async fn whoever_registers_without_end_is_told_to_wait() {
     assert_eq!(stage.app.send(get("/tools")).await.status, 200);
 }
 
-/// The document, 10: errors say what is wrong to whoever called, and nothing of what is inside.
+/// The specification, 10: errors say what is wrong, and nothing about internals.
 #[tokio::test]
 async fn k10_a_body_that_is_wrong_is_told_by_its_field_and_not_by_our_types() {
     let stage = Stage::start().await;
     let good = json!({ "stateId": "s", "address": "a", "chainId": "x" }).to_string();
     for (path, body, message) in [
-        ("/siwe/nonce", "1", "the body: it must be a JSON object"),
-        ("/siwe/nonce", "nonsense", "the body: it is not JSON"),
+        ("/siwe/nonce", "1", "the body: must be a JSON object"),
+        ("/siwe/nonce", "nonsense", "the body: not valid JSON"),
         ("/siwe/nonce", "{}", "stateId: is missing"),
-        ("/siwe/nonce", good.as_str(), "chainId: must be a whole number"),
-        ("/siwe/verify", "[]", "the body: it must be a JSON object"),
+        ("/siwe/nonce", good.as_str(), "chainId: must be an integer"),
+        ("/siwe/verify", "[]", "the body: must be a JSON object"),
         ("/siwe/verify", "{\"message\":1}", "message: must be a string"),
     ] {
         let answer = stage.app.send(post(path, body.to_owned())).await;

@@ -1,4 +1,4 @@
-//! The whole way: from the first refusal to a call that works.
+//! The whole flow: from the first 401 to a successful call.
 
 use lyceum_testkit::ChainBehavior;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{MEMBER, Stage, address, encoded, form_post, key, sign, tokens, with_cookie, with_token};
 use crate::app::{call, get};
 
-/// A document that only members may read whole.
+/// A document that only members may read in full.
 fn wanted() -> crate::app::Request {
     call("search_with_documents", &json!({ "query": "governance" }))
 }
@@ -50,7 +50,7 @@ async fn a_hat_that_is_given_or_taken_counts_at_the_next_refresh() {
     let stage = Stage::start().await;
     let first = stage.sign_in(&key(1)).await;
     assert_eq!(stage.app.send(with_token(wanted(), &first.access)).await.status, 403);
-    // The person agreed to more than they had; what they did not agree to does not come by it.
+    // The user agreed to more scopes than they had; scopes that they did not agree to are not added later.
     let less = stage.sign_in_for("mcp:read", &key(1)).await;
     stage.chain.put_on(&address(&key(1)), MEMBER);
     let member = tokens(&stage.refresh(&first.refresh).await);

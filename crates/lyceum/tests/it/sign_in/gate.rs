@@ -1,4 +1,4 @@
-//! What is let in, and what is said to what is not.
+//! Authentication of requests, and the challenges of refused ones.
 
 use http::header;
 use serde_json::json;
@@ -34,7 +34,7 @@ async fn where_nobody_is_anonymous_everything_asks_for_a_token() {
         assert_eq!(answer.status, 401, "{answer:?}");
         assert!(answer.header("www-authenticate").starts_with("Bearer resource_metadata="), "{answer:?}");
         assert!(!answer.header("www-authenticate").contains("error="));
-        // What it needs is not known yet: a client asks for what the metadata of the resource lists.
+        // The required scope is not known yet: a client requests those in the metadata of the resource.
         assert!(!answer.header("www-authenticate").contains("scope="), "{answer:?}");
     }
     for open in [
@@ -69,7 +69,7 @@ async fn a_token_that_is_not_good_is_told_so_wherever_it_is_sent() {
         assert_eq!(answer.status, 401, "{value}");
         assert!(answer.header("www-authenticate").contains("error=\"invalid_token\""), "{value}");
     }
-    // In an address it is not looked for.
+    // A token in the query string is ignored.
     let answer = stage.app.send(get(&format!("/tools?access_token={}", tokens.access))).await;
     assert_eq!(answer.status, 200);
     assert!(!answer.text().contains("search_with_documents"));

@@ -1,4 +1,4 @@
-//! What the page and the answers around it carry.
+//! The headers of the sign-in page and related responses.
 
 use super::{CALLBACK, Stage, encoded, form_post, key, with_cookie};
 use crate::app::{get, post};

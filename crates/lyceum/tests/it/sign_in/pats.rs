@@ -1,4 +1,4 @@
-//! Personal access tokens of GitHub, sent with each request: `auth.mode = "github-pat"`.
+//! GitHub personal access tokens, sent with each request: `auth.mode = "github-pat"`.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use http::header;
@@ -13,10 +13,10 @@ use crate::app::{Request, Response, call, get};
 
 const ALICE: &str = "ghp_alice0123456789";
 const BOB: &str = "github_pat_bob_0123456789";
-/// What an application elsewhere got from its user.
+/// A token that another application got from its user.
 const GIVEN: &str = "gho_carol0123456789";
 
-/// A server that takes tokens of GitHub, and GitHub with two people, one of them in the team.
+/// A server that accepts GitHub tokens, and a GitHub with two users, one of them in the team.
 pub(super) async fn start() -> (Stage, TestGitHub) {
     let github = TestGitHub::start().await.unwrap();
     github.add_person(1, "alice", &[ALICE], &["acme/core"]);
@@ -88,7 +88,7 @@ async fn a_good_token_reaches_github_as_it_is_and_nowhere_else() {
     let (stage, github) = start().await;
     assert_eq!(send(&stage, document(), &bearer(ALICE)).await.status, 200);
     assert_eq!(github.tokens_of("/user"), [ALICE]);
-    // Whose token it was is remembered for a while; what it may do is the operator's to ask.
+    // The user of a token is cached for a while; team memberships are read with the operator's token.
     assert_eq!(send(&stage, document(), &bearer(ALICE)).await.status, 200);
     assert_eq!(github.tokens_of("/user"), [ALICE]);
     assert!(github.tokens_of("/user/1").iter().all(|token| token == "gho_operator"));
@@ -161,6 +161,6 @@ async fn s10_made_up_tokens_are_slowed_down_and_people_are_not() {
     let refused = refused.unwrap();
     assert!(refused.header("retry-after").parse::<u64>().unwrap() >= 1, "{refused:?}");
     assert!(github.tokens_of("/user").len() < 100);
-    // Who was let in before goes on, from the same address too.
+    // Callers with a cached token are still admitted, from the same address too.
     assert_eq!(send(&stage, info(), &bearer(ALICE)).await.status, 200);
 }

@@ -1,4 +1,4 @@
-//! Whose rate limit a request counts against, behind a proxy and without one.
+//! Which rate limit a request counts against, with and without a proxy.
 
 use futures::future::join_all;
 
@@ -13,12 +13,12 @@ fn forwarded(number: usize) -> Request {
 }
 
 async fn statuses(stage: &Stage) -> Vec<u16> {
-    // At once, for a refusal is held back.
+    // Concurrently, because refusals are delayed.
     let answers = join_all((0..200).map(|number| stage.app.send(forwarded(number)))).await;
     answers.iter().map(|answer| answer.status).collect()
 }
 
-/// P12: whoever had a private address could name itself, and had no rate limit at all.
+/// P12: a client with a private address could forge its address, and had no rate limit.
 #[tokio::test]
 async fn s12_x_forwarded_for_of_an_untrusted_peer_does_not_escape_the_rate_limit() {
     let stage = Stage::unregistered(|_| {}).await;

@@ -1,4 +1,4 @@
-//! Who may read whole documents: everyone, members alone, or nobody by REST (`[knowledge] api`).
+//! Who may read full documents: everyone, members only, or nobody over REST (`[knowledge] api`).
 
 use lyceum::config::KnowledgeApi;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{MEMBER, Stage, address, key, with_token};
 use crate::app::{Request, get, modern};
 
-/// What gives documents, or says what is in them.
+/// Endpoints that return documents or their contents.
 const READS: [&str; 4] =
     ["/api/v1/entries/tag/commons", "/api/v1/entries", "/api/v1/search?q=commons", "/llms.txt"];
 

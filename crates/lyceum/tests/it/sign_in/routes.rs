@@ -1,4 +1,4 @@
-//! The real route table in each auth mode, every row called by a stranger: a new row is tested as soon as it is there.
+//! The real route table in each auth mode, with an anonymous request for every row: a new row is tested automatically.
 
 use http::Method;
 use lyceum::http::{Audience, BodyLimit};
@@ -6,19 +6,19 @@ use lyceum::http::{Audience, BodyLimit};
 use super::{Stage, pats, with_token};
 use crate::app::{Request, Response, Row, TestApp, get, open as send, post};
 
-/// What strangers may do.
+/// What anonymous callers may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    /// Everything: nobody signs in.
+    /// Everything: mode `open`.
     Open,
-    /// What the gate allows them (`anonymous = true`).
+    /// What is public (`anonymous = true`).
     Anonymous,
     /// Nothing (`anonymous = false`).
     Closed,
 }
 
-/// What a closed server answers to strangers: liveness, a bare status, the documents and pages of sign-in, and webhooks, which
-/// are signed. Whoever adds a line here opens something to everyone.
+/// What a closed server serves to anonymous callers: liveness, a bare status, the documents and pages of sign-in, and
+/// webhooks, which are signed. A new line here opens something to everyone.
 const OPEN_ROWS: [&str; 21] = [
     "GET /",
     "GET /livez",
@@ -43,7 +43,7 @@ const OPEN_ROWS: [&str; 21] = [
     "ANY /.well-known/{*path}",
 ];
 
-/// Paths that are near to one of ours, and none.
+/// Paths that are similar to ours, but don't exist.
 const NO_PATHS: [&str; 21] = [
     "/nothing",
     "/x/y/z",
@@ -68,7 +68,7 @@ const NO_PATHS: [&str; 21] = [
     "/account/grants",
 ];
 
-/// A path of the row.
+/// A concrete path of the row.
 fn path(row: &Row) -> String {
     let segment = |segment: &str| match segment {
         "{service}" => "knowledge".to_owned(),
@@ -95,10 +95,10 @@ fn requests(row: &Row) -> Vec<Request> {
     methods.into_iter().map(request).collect()
 }
 
-/// Whether the sender is told to sign in, before anything else.
+/// Whether the response is the 401 of authentication.
 fn is_told_to_sign_in(answer: &Response) -> bool {
     let challenge = answer.header("www-authenticate");
-    // The gate, which comes later, names what is missing.
+    // The permission check, which comes later, says what is missing.
     answer.status == 401 && challenge.starts_with("Bearer") && !challenge.contains("scope=")
 }
 
@@ -117,7 +117,7 @@ fn check(mode: Mode, row: &Row, answer: &Response) {
     }
 }
 
-/// The same with a token that nobody gave out: it is looked at wherever it matters who calls.
+/// The same with an invalid token: it is rejected wherever authentication matters.
 #[track_caller]
 fn check_bad_token(mode: Mode, row: &Row, answer: &Response) {
     let is_refused = mode != Mode::Open && row.policy.audience != Audience::Public;
@@ -151,7 +151,7 @@ async fn open() -> TestApp {
     app
 }
 
-/// Every row is counted by its path, and everything else as one.
+/// Every row has its own metrics label, and all other paths share one.
 #[tokio::test]
 async fn an_open_server_answers_everyone_on_every_row() {
     let app = open().await;

@@ -1,11 +1,11 @@
-//! A program does what it was allowed, and nothing else, whatever the person may do themselves.
+//! A client may do only what the user granted, whatever the user may do.
 
 use serde_json::{Value, json};
 
 use super::{Stage, VIBECODER, address, key, with_token};
 use crate::app::{Request, call, get, modern};
 
-/// A document of the example, by its address and by a tool.
+/// A document of the example, by its path and by a tool.
 fn by_address() -> Request {
     modern("resources/read", &json!({ "uri": "mcp://kb/content/pattern/write-the-why" }))
 }
@@ -14,7 +14,7 @@ fn by_tool() -> Request {
     call("get_document", &json!({ "contentType": "pattern", "id": "write-the-why" }))
 }
 
-/// The ids that a document could have.
+/// Completion of document ids.
 fn completed() -> Request {
     let params = json!({
         "ref": { "type": "ref/resource", "uri": "mcp://kb/content/{contentType}/{id}" },
@@ -47,7 +47,7 @@ async fn s7_a_grant_without_knowledge_read_reads_no_whole_document() {
     assert_eq!(stage.app.send(with_token(by_tool(), &tokens.access)).await.status, 200);
 }
 
-/// The same with skills beside the knowledge base.
+/// The same with skills in addition to the knowledge base.
 async fn with_skills() -> (Stage, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.md"), "---\nkeywords: [a]\n---\nA.\n").unwrap();
@@ -58,7 +58,8 @@ async fn with_skills() -> (Stage, tempfile::TempDir) {
     (stage, folder)
 }
 
-/// The gateway's document, decision 5: a failure is a JSON-RPC error with `error.data.error_code`, such as `SCOPE_MISSING`.
+/// The gateway specification, decision 5: a failure is a JSON-RPC error with `error.data.error_code`, such as
+/// `SCOPE_MISSING`.
 #[tokio::test]
 async fn g5_a_script_that_may_not_be_run_is_a_json_rpc_error() {
     let (stage, _folder) = with_skills().await;
@@ -74,7 +75,7 @@ async fn g5_a_script_that_may_not_be_run_is_a_json_rpc_error() {
         (denied.status, &denied.json()["error"]["data"]["error_code"]),
         (403, &json!("SCOPE_MISSING"))
     );
-    // What goes wrong in a call is for the model.
+    // Failures of a call are results for the model.
     let all = stage.sign_in(&key(1)).await;
     let failed = stage.app.send(with_token(run(), &all.access)).await;
     assert_eq!((failed.status, &failed.result()["isError"]), (200, &json!(true)), "{failed:?}");
@@ -100,7 +101,7 @@ async fn s17_a_client_that_names_no_scope_gets_the_least_and_steps_up() {
     assert_eq!(least.scope, "mcp:read");
     let refused = stage.app.send(with_token(by_tool(), &least.access)).await;
     assert_eq!(refused.status, 403, "{refused:?}");
-    // What it had goes with what it needs, for the next grant takes the place of this one.
+    // The challenge lists the granted scopes too, because a new grant replaces the old one.
     let challenge = refused.header("www-authenticate");
     assert!(challenge.contains("error=\"insufficient_scope\""), "{challenge}");
     let asked = challenge.split("scope=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -110,7 +111,7 @@ async fn s17_a_client_that_names_no_scope_gets_the_least_and_steps_up() {
     let refused = stage.app.send(with_token(call("refresh_sources", &json!({})), &more.access)).await;
     let challenge = refused.header("www-authenticate");
     assert!(challenge.contains("scope=\"knowledge:read mcp:read sources:refresh\""), "{challenge}");
-    // Clients that take all of what is listed find it there.
+    // Clients that request all listed scopes find it there.
     let metadata = stage.app.send(get("/.well-known/oauth-protected-resource/mcp")).await.json();
     assert_eq!(metadata["scopes_supported"].as_array().unwrap().len(), 4);
 }

@@ -1,4 +1,4 @@
-//! Sessions of older clients, where people sign in: a session is no proof of who somebody is.
+//! Sessions of earlier protocol versions with sign-in: a session id is not a proof of identity.
 
 use http::Method;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::app::{Live, Older, Request, get, modern, within};
 
 const VERSION: &str = "2025-11-25";
 
-/// Opens a session as the holder of a token.
+/// Opens a session with a token.
 async fn open(stage: &Stage, token: &str) -> Older {
     let initialize = with_token(Older::initialize(VERSION, &json!({})), token);
     let answer = stage.app.send(initialize).await;
@@ -72,7 +72,7 @@ async fn a_session_from_before_the_sign_in_goes_on_after_it() {
     assert_eq!(stage.app.send(with_token(wanted(), &owner.access)).await.status, 200);
 }
 
-/// P15: the id of a session that was opened before the sign-in was enough to read a member's answers.
+/// P15: the id of a session that was opened before sign-in was enough to read the responses of a member.
 #[tokio::test]
 async fn s15_a_session_is_its_first_subjects_alone() {
     let stage = Stage::start().await;
@@ -92,7 +92,7 @@ async fn s15_a_session_is_its_first_subjects_alone() {
     assert_eq!(stage.app.send(with_token(call(), &owner.access)).await.status, 200);
 }
 
-/// The two kinds of streams that go on for as long as a client listens.
+/// The two kinds of long-lived streams.
 async fn streams(stage: &Stage, token: &str) -> [Live; 2] {
     let session = open(stage, token).await;
     let listen = modern("subscriptions/listen", &json!({ "notifications": { "toolsListChanged": true } }));
@@ -135,7 +135,7 @@ async fn s15_streams_end_when_a_hat_is_lost() {
 async fn s15_streams_end_with_the_token() {
     let mut stage = Stage::start().await;
     let tokens = stage.sign_in(&key(1)).await;
-    // An access token is good for an hour: this one has eight seconds left, and nobody has looked at it yet.
+    // An access token is valid for an hour: this one has eight seconds left, and is not cached yet.
     let folder = stage.app.folder();
     let db = lyceum_store::Db::open(&folder.path().join("auth.db")).unwrap();
     let expires = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(8);

@@ -1,4 +1,4 @@
-//! The wallet of WaaP: a script of others in our page, where the operator wants it and nowhere else.
+//! The WaaP wallet: a third-party script on the sign-in page, only if configured.
 
 use lyceum::config::{Waap, WaapSettings};
 
@@ -42,8 +42,8 @@ async fn elsewhere_nothing_of_others_may_run() {
     }
 }
 
-/// The document, 2.3: "initWaaP({ config: { authenticationMethods: ['wallet', 'email', 'social'], allowedSocials: ['github',
-/// 'discord', 'google'], styles: { darkMode: true } }, project: { name, entryTitle } })".
+/// The specification, 2.3: "initWaaP({ config: { authenticationMethods: ['wallet', 'email', 'social'], allowedSocials:
+/// ['github', 'discord', 'google'], styles: { darkMode: true } }, project: { name, entryTitle } })".
 #[tokio::test]
 async fn k23_it_is_started_with_the_settings_of_the_document() {
     let stage = Stage::with(|oauth| oauth.waap = Some(waap())).await;

@@ -1,4 +1,4 @@
-//! Usage end to end: what callers do arrives at the endpoint, also when that was away.
+//! Usage events end to end: they arrive at the endpoint, also after an outage.
 
 mod receiver;
 
@@ -17,7 +17,7 @@ fn text(folder: &Folder) -> String {
     folder.path().to_str().unwrap().to_owned()
 }
 
-/// An event without what differs each time; its form is checked.
+/// An event without the fields that differ each time; checks their format.
 fn without_time(event: &Value) -> Value {
     let mut event = event.clone();
     let fields = event.as_object_mut().unwrap();
@@ -29,7 +29,7 @@ fn without_time(event: &Value) -> Value {
     event
 }
 
-/// A call for each kind of event but `script_executed`, and what is told of it.
+/// A call for each kind of event except `script_executed`, and the expected event.
 fn uses() -> Vec<(&'static str, Value, &'static str, Value)> {
     let auth = "ui/react/auth";
     vec![
@@ -97,7 +97,7 @@ fn uses() -> Vec<(&'static str, Value, &'static str, Value)> {
     ]
 }
 
-/// Uses the program in every way; returns the events that are due.
+/// Triggers all kinds of events; returns the expected ones.
 async fn use_it(program: &mut Program) -> Vec<Value> {
     let mut due = Vec::new();
     for (tool, arguments, kind, data) in uses() {
@@ -112,7 +112,7 @@ async fn use_it(program: &mut Program) -> Vec<Value> {
     due
 }
 
-/// The events without a refresh that another one was in the way of.
+/// The events without a refresh that was rejected because of another one.
 fn settled(events: &[Value]) -> Vec<Value> {
     events.iter().map(without_time).filter(|event| event["data"]["success"] != false).collect()
 }
@@ -174,7 +174,7 @@ async fn a_repository_is_refreshed_with_its_commit() {
     );
 }
 
-/// How many events arrive with that `config.yaml`, that `lyceum.toml` and those variables.
+/// Number of events that arrive with that `config.yaml`, `lyceum.toml` and variables.
 async fn arrived(receiver: &Receiver, yaml: &str, toml: &str, variables: &[(&str, &str)]) -> usize {
     let folder = Folder::example();
     folder.write("config.yaml", yaml.replace("[url]", &receiver.url()));
@@ -222,7 +222,7 @@ async fn events_wait_on_the_disk_where_no_endpoint_is_named() {
     assert_eq!(without_time(&event), expected);
 }
 
-/// How many events arrive of a server for many, and how many wait on its disk.
+/// Number of events that arrive from an HTTP server, and number of events on its disk.
 async fn of_many(receiver: &Receiver, yaml: &str, toml: &str) -> (usize, usize) {
     let folder = Folder::example();
     folder.write("config.yaml", yaml.replace("[url]", &receiver.url()));
@@ -258,7 +258,7 @@ async fn a_switch_that_has_no_effect_is_told() {
     folder.write("config.yaml", "analytics: { enabled: true }");
     let app = super::serving(&folder, "").await;
     let told = super::ask(&app, "refresh_skills", json!({})).await;
-    let text = "analytics.enabled: on a server for many, only lyceum.toml turns it on; it has no effect here";
+    let text = "analytics.enabled: on a shared server, only lyceum.toml can enable it; it has no effect here";
     assert_eq!(told["findings"].as_array().unwrap().last().unwrap()["message"], text, "{told}");
     app.stop().await;
 }

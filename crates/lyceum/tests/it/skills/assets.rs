@@ -125,7 +125,7 @@ async fn what_is_not_declared_is_not_served() {
         let arguments = json!({ "skill_path": skill, "file": file });
         check_refused(&app, "get_asset", arguments, "NOT_FOUND", &text).await;
     }
-    let text = "skill not found: \"ui/nothing\"; list_skills names those there are";
+    let text = "skill not found: \"ui/nothing\"; list_skills lists all skills";
     let arguments = json!({ "skill_path": "ui/nothing", "file": "../secret" });
     check_refused(&app, "get_asset", arguments, "NOT_FOUND", text).await;
     app.stop().await;
@@ -142,7 +142,7 @@ async fn what_is_too_large_is_told_with_its_size() {
     check_refused(&app, "get_asset", arguments.clone(), "PAYLOAD_TOO_LARGE", text).await;
     folder.write(file, "x".repeat(1024));
     assert_eq!(ask(&app, "get_asset", arguments.clone()).await["size_bytes"], 1024);
-    // Nothing of it is read, so that its size does not matter.
+    // It is not read, so its size does not matter.
     std::fs::File::create(folder.file(file)).unwrap().set_len(1 << 36).unwrap();
     let text = "\"assets/notes.txt\" has 68719476736 bytes; at most 1024 are served (assets.max_size_bytes)";
     check_refused(&app, "get_asset", arguments, "PAYLOAD_TOO_LARGE", text).await;
@@ -163,7 +163,7 @@ async fn one_megabyte_is_the_limit_unless_it_is_written() {
     app.stop().await;
 }
 
-/// "Relative file path within the resource directory": as it is declared, `./` or not.
+/// "Relative file path within the resource directory": as declared, with or without `./`.
 #[tokio::test]
 async fn skills_6_a_file_can_be_had_by_the_name_that_it_is_declared_with() {
     let text = "---\nkeywords: [a]\ndescription: d\nassets:\n  - file: ./dot.txt\n---\n";

@@ -1,4 +1,4 @@
-//! Files that nobody can read: each is left out with its reason, the others are served, and nothing takes long.
+//! Unreadable files: each is skipped with its reason, the others are served, and nothing takes long.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::app::call;
 
-/// Every bad file that we could think of, beside one that is good.
+/// All kinds of bad files, and one good one.
 fn bad() -> Folder {
     let folder = Folder::of(&[("good.md", &skill("good", "Still here."))]);
     let file =
@@ -40,21 +40,21 @@ fn bad() -> Folder {
     folder
 }
 
-/// Each file that is left out, with how its reason begins, in the order of the paths.
+/// The skipped files, with the start of the reason, sorted by path.
 const SKIPPED: [(&str, &str); 14] = [
-    ("bomb.md", "its frontmatter is not YAML that can be read: "),
-    ("braces.md", "its frontmatter is not YAML that can be read: "),
-    ("brackets.md", "its frontmatter is not YAML that can be read: "),
+    ("bomb.md", "its frontmatter can't be parsed as YAML: "),
+    ("braces.md", "its frontmatter can't be parsed as YAML: "),
+    ("brackets.md", "its frontmatter can't be parsed as YAML: "),
     ("code.md", "its frontmatter is not YAML but \"js\"; begin it with a plain line of ---"),
     ("empty.md", "it has no frontmatter; begin the file with a line of --- and the fields"),
     ("huge.md", "it is larger than 1 MiB; split it, or move parts to files of their own"),
-    ("list.md", "its frontmatter is not a list of fields; write lines such as \"description: …\""),
+    ("list.md", "its frontmatter is not a YAML mapping; write lines such as \"description: …\""),
     ("no-description.md", "description: is missing or empty"),
     ("no-keywords.md", "keywords: is not a list of at least one word"),
-    ("not-utf8.md", "it is not UTF-8 text; save it as such"),
-    ("open.md", "its frontmatter has no end; close it with a line of ---"),
+    ("not-utf8.md", "it is not UTF-8 text; save it as UTF-8"),
+    ("open.md", "its frontmatter is not closed; end it with a line of ---"),
     ("plain.md", "it has no frontmatter; begin the file with a line of --- and the fields"),
-    ("twice.md", "its frontmatter is not YAML that can be read: "),
+    ("twice.md", "its frontmatter can't be parsed as YAML: "),
     ("wide.md", "its frontmatter is larger than 64 KiB"),
 ];
 

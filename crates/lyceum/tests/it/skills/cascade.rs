@@ -1,11 +1,11 @@
-//! `run_script` up to the point of running: nine questions in their order, each with its own refusal.
+//! `run_script` up to execution: nine checks in order, each with its own error.
 
 use serde_json::{Value, json};
 
 use super::{Folder, check_refused, refusal, serving};
 use crate::app::TestApp;
 
-/// Each script of it fails at one question, and at every later one as far as that is possible.
+/// Each script fails at one check, and at every later one as far as possible.
 fn folder() -> Folder {
     let text = "---\nkeywords: [tools]\ndescription: Tools\nassets: [data.sh]\nscripts:\n  \
         - { file: by-hand.rb, args: [{ name: target }] }\n  \
@@ -49,7 +49,7 @@ async fn first_scripts_must_be_enabled() {
 async fn second_the_skill_must_exist() {
     let folder = folder();
     let app = serving(&folder, ON).await;
-    let text = "skill not found: \"nothing\"; list_skills names those there are";
+    let text = "skill not found: \"nothing\"; list_skills lists all skills";
     check(&app, "nothing", "../../x", json!({}), "NOT_FOUND", text).await;
     check(&app, "nothing", "bare.pl", json!({}), "NOT_FOUND", text).await;
     app.stop().await;
@@ -69,7 +69,7 @@ async fn third_the_path_must_stay_in_the_folder() {
 async fn fourth_the_script_must_be_declared() {
     let folder = folder();
     let app = serving(&folder, ON).await;
-    // An asset is no script, and who does not inherit has no scripts of its parents.
+    // An asset is not a script, and a skill without inheritance has no scripts of its parents.
     for (skill, file) in
         [("tools/_index", "nothing.rb"), ("tools/_index", "data.sh"), ("tools/alone", "bare.pl")]
     {

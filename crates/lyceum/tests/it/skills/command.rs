@@ -1,4 +1,4 @@
-//! The real program, run to its end in a folder that is thrown away.
+//! Runs the real program in a temporary folder.
 
 use std::process::Stdio;
 
@@ -12,7 +12,7 @@ use tokio::{
 
 use crate::app::{Response, within};
 
-/// How a run ended, and what it said.
+/// Exit status and output of a run.
 #[derive(Debug)]
 pub(super) struct Ended {
     pub(super) code: Option<i32>,
@@ -20,13 +20,13 @@ pub(super) struct Ended {
     pub(super) err: String,
 }
 
-/// Runs `lyceum` with that `lyceum.toml`, those variables and an empty input.
+/// Runs `lyceum` with that `lyceum.toml`, those variables and empty input.
 pub(super) async fn lyceum(command: &str, config: &str, variables: &[(&str, &str)]) -> Ended {
     let folder = tempfile::tempdir().unwrap();
     if !config.is_empty() {
         std::fs::write(folder.path().join("lyceum.toml"), config).unwrap();
     }
-    // Over stdio, and where a file names secrets, it has to be named itself.
+    // Stdio, and files that name secrets, need `--config`.
     let named: &[&str] = if config.is_empty() { &[] } else { &["--config", "lyceum.toml"] };
     let running = Command::new(env!("CARGO_BIN_EXE_lyceum"))
         .args(named)
@@ -49,7 +49,7 @@ pub(super) async fn lyceum(command: &str, config: &str, variables: &[(&str, &str
 pub(super) struct Server {
     child: Child,
     addr: String,
-    /// Kept open, so that it can go on logging.
+    /// Kept open, so that it can continue to log.
     _log: Lines<BufReader<ChildStderr>>,
     folder: TempDir,
 }
@@ -86,7 +86,7 @@ impl Server {
         self.send(&format!("GET {path} HTTP/1.1\r\n"), "").await
     }
 
-    /// Calls a tool by REST.
+    /// Calls a tool over REST.
     pub(super) async fn call(&self, tool: &str, arguments: &Value) -> Response {
         let head = format!("POST /tools/{tool}/call HTTP/1.1\r\nContent-Type: application/json\r\n");
         self.send(&head, &json!({ "arguments": arguments }).to_string()).await
@@ -102,7 +102,7 @@ impl Server {
         Response::parse(&answer)
     }
 
-    /// Tells it to stop, and waits until it has.
+    /// Stops it, and waits for its end.
     pub(super) async fn stop(mut self) -> TempDir {
         let id = self.child.id().unwrap().to_string();
         assert!(Command::new("kill").args(["-TERM", &id]).status().await.unwrap().success());

@@ -1,11 +1,11 @@
-//! The six tools through every door: both eras, REST, the service's own URL, and standard input and output.
+//! The six tools over every transport: both protocol versions, REST, the endpoint of the service, and stdio.
 
 use serde_json::{Value, json};
 
 use super::{Folder, refused, serving};
 use crate::app::{Older, TestApp, call, get, modern, post};
 
-/// A call of each tool that goes well.
+/// A successful call of each tool.
 fn good_calls() -> [(&'static str, Value); 6] {
     let auth = "ui/react/auth";
     [
@@ -18,7 +18,7 @@ fn good_calls() -> [(&'static str, Value); 6] {
     ]
 }
 
-/// A call of each tool that is refused, and the status that REST gives it.
+/// A call of each tool that fails, and its HTTP status over REST.
 fn refused_calls() -> [(&'static str, Value, u16); 7] {
     let auth = "ui/react/auth";
     [

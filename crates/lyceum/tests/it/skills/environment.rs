@@ -1,4 +1,4 @@
-//! The variables of the document, and what counts over what.
+//! The environment variables of the specification, and their precedence.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ async fn a_branch_that_is_not_there_is_told_and_the_program_stays_up() {
 async fn a_branch_that_can_be_none_is_refused_at_the_start() {
     let ended =
         lyceum("stdio", "", &[("SKILLS_REPO", "file:///x.git"), ("SKILLS_BRANCH", "--upload-pack=id")]).await;
-    let text = "lyceum: a source can't be used: \"--upload-pack=id\" can't be the name of a branch\n";
+    let text = "lyceum: a source can't be used: \"--upload-pack=id\" is not a valid branch name\n";
     assert_eq!((ended.code, ended.err.as_str()), (Some(1), text));
     let ended = lyceum("stdio", "", &[("SKILLS_REPO", "ext::sh -c id")]).await;
     assert_eq!(ended.code, Some(1));
@@ -160,13 +160,13 @@ async fn over_stdio_scripts_are_on_unless_someone_turns_them_off() {
     }
 }
 
-/// Checks that the program does not start, and says that of the variable.
+/// Checks that the program does not start, and reports that error of the variable.
 async fn check_fault(name: &str, value: &str, fault: &str) {
     let folder = Folder::example();
     for command in ["stdio", "serve"] {
         let ended = lyceum(command, "", &[("SKILLS_DIR", &text(&folder)), (name, value)]).await;
         let expected =
-            format!("lyceum: the configuration has 1 fault\n  the environment variable {name}: {fault}\n");
+            format!("lyceum: the configuration has 1 error\n  the environment variable {name}: {fault}\n");
         assert_eq!((ended.code, ended.err), (Some(1), expected), "{command}, {name}={value}");
         assert_eq!(ended.out, "");
     }
@@ -200,7 +200,7 @@ async fn variables_of_the_service_mean_nothing_where_it_is_off() {
     let ended =
         lyceum("check", "", &[("ANALYTICS_ENDPOINT", "swordfish"), ("REFRESH_INTERVAL_MINUTES", "soon")])
             .await;
-    let text = "the configuration is good: it listens on 127.0.0.1:8787, with 0 sources\n";
+    let text = "the configuration is valid: listen on 127.0.0.1:8787, 0 sources\n";
     assert_eq!((ended.code, ended.out.as_str(), ended.err.as_str()), (Some(0), text, ""));
 }
 
@@ -226,7 +226,7 @@ async fn a_folder_may_be_named_from_the_working_folder_on() {
     program.finish().await;
 }
 
-/// A Git server that wants to know who asks, and then has nothing; returns what it was told.
+/// A Git server that requires authentication, and then has nothing; returns the credentials it got.
 async fn ask_for_password(listener: TcpListener) -> String {
     loop {
         let (stream, _) = listener.accept().await.unwrap();

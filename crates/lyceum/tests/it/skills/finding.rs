@@ -1,4 +1,4 @@
-//! `get_skill`: every form of its answer, and what it refuses.
+//! `get_skill`: all forms of its result, and its errors.
 
 use serde_json::{Value, json};
 
@@ -91,7 +91,7 @@ async fn a_task_that_fits_none_is_told_so() {
     }
 }
 
-/// Which skill comes back, how well it fits and by which keywords.
+/// The matched skill, its score and its keywords.
 async fn check_picked(arguments: Value, path: &str, score: f64, keywords: &[&str]) {
     let folder = Folder::example();
     let app = serving(&folder, "").await;
@@ -150,7 +150,7 @@ async fn an_unknown_path_is_not_found() {
     for path in
         ["ui/react/nothing", "ui", "broken", "ui/react/auth/README", "UI/REACT/AUTH", "ui/react/auth.md"]
     {
-        let text = format!("skill not found: {path:?}; list_skills names those there are");
+        let text = format!("skill not found: {path:?}; list_skills lists all skills");
         check_refused(&app, "get_skill", json!({ "skill_path": path }), "NOT_FOUND", &text).await;
     }
     app.stop().await;

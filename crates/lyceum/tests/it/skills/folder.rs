@@ -1,4 +1,4 @@
-//! Folders of skills that are thrown away, and the one that most tests are about.
+//! Temporary folders of skills, including the one that most tests use.
 
 use std::{
     fs,
@@ -7,18 +7,18 @@ use std::{
 
 use tempfile::TempDir;
 
-/// A folder of skills in a folder of its own, so that there is a place beside it.
+/// A folder of skills inside another folder, so that there is room beside it.
 pub(super) struct Folder {
     root: TempDir,
 }
 
 impl Folder {
-    /// A folder with nothing in it.
+    /// An empty folder.
     pub(super) fn empty() -> Self {
         Self::of(&[])
     }
 
-    /// A folder of those files.
+    /// A folder with those files.
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let folder = Self { root: tempfile::tempdir().unwrap() };
         fs::create_dir(folder.path()).unwrap();
@@ -28,8 +28,8 @@ impl Folder {
         folder
     }
 
-    /// The skills of the document's own examples, as far as it gives them: a root, a category in a category, a skill
-    /// with assets and scripts, another that is like it, and one that inherits nothing.
+    /// The skills of the specification's examples: a root, nested categories, a skill with assets and scripts, a
+    /// similar one, and one that inherits nothing.
     pub(super) fn example() -> Self {
         Self::of(&EXAMPLE)
     }
@@ -39,17 +39,17 @@ impl Folder {
         self.root.path().join("skills")
     }
 
-    /// A place beside the skills.
+    /// A path beside the folder of the skills.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
         self.root.path().join(name)
     }
 
-    /// Where a file of the folder is.
+    /// The path of a file in the folder.
     pub(super) fn file(&self, file: &str) -> PathBuf {
         self.path().join(file)
     }
 
-    /// Writes a file at once, as editors do: under another name first.
+    /// Writes a file atomically, like editors: under another name first.
     pub(super) fn write(&self, file: &str, bytes: impl AsRef<[u8]>) {
         let (place, unfinished) = (self.file(file), self.beside("unfinished"));
         fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -63,12 +63,12 @@ impl Folder {
         if place.is_dir() { fs::remove_dir_all(place) } else { fs::remove_file(place) }.unwrap();
     }
 
-    /// Gives a file or folder another name.
+    /// Renames a file or folder.
     pub(super) fn rename(&self, from: &str, to: &str) {
         fs::rename(self.file(from), self.file(to)).unwrap();
     }
 
-    /// Puts a link in the place of whatever is there.
+    /// Replaces a file or folder by a symbolic link.
     #[cfg(unix)]
     pub(super) fn link(&self, file: &str, target: impl AsRef<Path>) {
         let (place, unfinished) = (self.file(file), self.beside("unfinished"));
@@ -78,12 +78,12 @@ impl Folder {
     }
 }
 
-/// A skill that is found by one word and says one thing.
+/// A skill with one keyword and one sentence.
 pub(super) fn skill(keyword: &str, says: &str) -> String {
     format!("---\nkeywords: [{keyword}]\ndescription: About {keyword}\n---\n\n{says}\n")
 }
 
-/// A skill of the standard.
+/// An Agent Skill.
 pub(super) fn standard(name: &str, says: &str) -> String {
     format!("---\nname: {name}\ndescription: About {name}\n---\n\n{says}\n")
 }

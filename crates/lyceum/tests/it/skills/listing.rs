@@ -1,4 +1,4 @@
-//! `list_skills`: the whole tree, a part of it, and paths that are none.
+//! `list_skills`: the whole tree, a subtree, and invalid paths.
 
 use serde_json::{Value, json};
 

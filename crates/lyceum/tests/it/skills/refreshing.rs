@@ -1,4 +1,4 @@
-//! `refresh_skills`: of a folder, of a repository, one at a time, and when it fails.
+//! `refresh_skills`: of a folder, of a repository, one at a time, and failures.
 
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -10,7 +10,7 @@ fn tables_of(url: &str) -> String {
     format!("[[source]]\nname = \"skills\"\nurl = {url:?}\n[skills]\nsource = \"skills\"\n")
 }
 
-/// The answer without its time, which must be one of the form `2026-02-18T14:30:00.000Z`.
+/// The result without its time, which must have the form `2026-02-18T14:30:00.000Z`.
 fn without_time(mut answer: Value) -> Value {
     let time = answer["last_sync"].take();
     let time = time.as_str().unwrap_or_else(|| panic!("no time: {answer}"));
@@ -108,7 +108,7 @@ async fn a_repository_is_fetched() {
 async fn a_repository_is_fetched_when_the_server_starts() {
     let repository = Repository::of(&[("skills/one.md", &skill("one", "The first."))]);
     let app = TestApp::product_of(&tables_of(&repository.url())).await;
-    // The very first call waits for the clone.
+    // The first call waits for the clone.
     let answer = ask(&app, "get_skill", json!({ "context": "one" })).await;
     assert_eq!(answer["skill_path"], "one");
     app.stop().await;
@@ -172,7 +172,7 @@ async fn a_server_starts_from_its_copy_while_the_repository_is_away() {
 
 #[tokio::test]
 async fn while_one_refresh_is_under_way_another_is_not_begun() {
-    // A server that takes the connection of the first clone, and never says a word.
+    // A server that accepts the connection of the first clone, and never responds.
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/skills.git", silent.local_addr().unwrap());
     let app = TestApp::product_of(&tables_of(&url)).await;

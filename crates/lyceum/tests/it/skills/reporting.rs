@@ -1,4 +1,4 @@
-//! `report_usage`: feedback is taken, told in the log, and refused where it is none.
+//! `report_usage`: feedback is accepted, logged, and rejected if it is invalid.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ async fn feedback_is_recorded() {
 async fn feedback_on_nothing_is_refused() {
     let folder = Folder::example();
     let app = serving(&folder, "").await;
-    let text = "skill not found: \"ui/nothing\"; list_skills names those there are";
+    let text = "skill not found: \"ui/nothing\"; list_skills lists all skills";
     let arguments = json!({ "skill_path": "ui/nothing", "useful": true });
     check_refused(&app, "report_usage", arguments, "NOT_FOUND", text).await;
     let arguments = json!({ "skill_path": "ui/react/auth", "useful": true, "comment": "x".repeat(4097) });

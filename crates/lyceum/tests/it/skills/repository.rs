@@ -1,10 +1,10 @@
-//! A Git repository that is thrown away: a folder to commit from, and the bare one that is served.
+//! A temporary Git repository: a work tree, and the bare repository that is served.
 
 use std::{ffi::OsStr, fs, path::PathBuf, process::Command};
 
 use tempfile::TempDir;
 
-/// A bare repository and where its commits are made.
+/// A bare repository and its work tree.
 pub(super) struct Repository {
     root: TempDir,
 }
@@ -21,12 +21,12 @@ impl Repository {
         repository
     }
 
-    /// Its address.
+    /// Its URL.
     pub(super) fn url(&self) -> String {
         format!("file://{}", self.bare().display())
     }
 
-    /// Adds a commit with those files to the branch that is checked out; returns its hash.
+    /// Commits those files to the current branch; returns the hash.
     pub(super) fn commit(&self, files: &[(&str, &str)]) -> String {
         for (file, text) in files {
             let place = self.work().join(file);
@@ -39,7 +39,7 @@ impl Repository {
         self.git(["rev-parse", "HEAD"])
     }
 
-    /// Goes on with another branch.
+    /// Switches to another branch.
     pub(super) fn branch(&self, name: &str) {
         self.git(["checkout", "--quiet", "-b", name]);
     }

@@ -1,4 +1,4 @@
-//! `run_script` for real: scripts run by the real program, in the sandbox of this machine.
+//! `run_script`: real scripts in the real sandbox of this machine.
 
 #![cfg(target_os = "linux")]
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::stdio::Program;
 
-/// A skill whose scripts are those files.
+/// A skill with those scripts.
 fn folder(scripts: &[(&str, &str)]) -> Folder {
     let declared: String =
         scripts.iter().map(|(file, _)| format!("  - {{ file: {file}, execution: server }}\n")).collect();
@@ -39,7 +39,7 @@ fn asked(file: &str, args: &Value) -> Value {
     json!({ "skill_path": "run", "file": file, "args": args })
 }
 
-/// The answer of a run without its time and its sandbox, which are checked.
+/// The result of a run without its time and its sandbox, which are checked.
 async fn run(program: &mut Program, arguments: Value) -> Value {
     let mut result = program.call("run_script", arguments).await;
     assert_eq!(result["isError"], false, "{result}");
@@ -144,7 +144,7 @@ async fn a_script_starts_in_its_skill_or_in_a_folder_of_it() {
     program.finish().await;
 }
 
-/// Where programs are that any user may start.
+/// A folder with programs that any user may start.
 fn common_path() -> String {
     let path = std::env::var("PATH").unwrap();
     path.split(':').filter(|folder| !folder.starts_with("/root")).collect::<Vec<_>>().join(":")
@@ -174,7 +174,7 @@ async fn the_runner_is_that_of_the_extension() {
     program.finish().await;
 }
 
-/// A folder with one program, which any user may start.
+/// A folder with one program that any user may start.
 fn folder_with_program(name: &str, text: &str) -> tempfile::TempDir {
     use std::{fs, os::unix::fs::PermissionsExt as _};
     let folder = tempfile::tempdir().unwrap();

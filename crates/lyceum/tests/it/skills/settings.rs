@@ -1,15 +1,15 @@
-//! Settings: the defaults, `config.yaml` of the skills over them, `lyceum.toml` over both.
+//! Precedence of settings: `lyceum.toml` overrides `config.yaml`, which overrides the defaults.
 
 use serde_json::{Value, json};
 
 use super::{Folder, ask, check_refused, command::Server, folder::skill, serving, tables};
 
-/// A folder with one skill that half fits "one", so that `min_score` shows.
+/// A folder with one skill that half matches "one", so that `min_score` makes a difference.
 fn halves() -> Folder {
     Folder::of(&[("half.md", &skill("one, two", "A half."))])
 }
 
-/// Whether "one" still finds the skill that half fits.
+/// Whether "one" finds the skill that half matches.
 async fn is_found(folder: &Folder, tables: &str) -> bool {
     let app = serving(folder, tables).await;
     let answer = ask(&app, "get_skill", json!({ "context": "one" })).await;
@@ -17,7 +17,7 @@ async fn is_found(folder: &Folder, tables: &str) -> bool {
     answer["skill_path"] == "half"
 }
 
-/// What is told of `config.yaml`.
+/// The findings about `config.yaml`.
 async fn told(folder: &Folder, tables: &str) -> Value {
     let app = serving(folder, tables).await;
     let answer = ask(&app, "refresh_skills", json!({})).await;
@@ -94,10 +94,10 @@ async fn candidates_and_their_distance_are_settings() {
 async fn a_config_yaml_that_is_broken_is_told_and_the_defaults_count() {
     let folder = halves();
     for (text, word) in [
-        ("matching: [", "can't be read and has no effect"),
-        ("matching:\n\tmin_score: 0.6", "can't be read and has no effect"),
-        ("- a\n- b\n", "is not a list of tables; it has no effect"),
-        ("just words", "is not a list of tables; it has no effect"),
+        ("matching: [", "can't be parsed; it has no effect"),
+        ("matching:\n\tmin_score: 0.6", "can't be parsed; it has no effect"),
+        ("- a\n- b\n", "is not a YAML mapping; it has no effect"),
+        ("just words", "is not a YAML mapping; it has no effect"),
         ("a: &a [x, x]\nb: &b [*a, *a]\nmatching: *b\n", "it has no effect"),
     ] {
         folder.write("config.yaml", text);
@@ -121,9 +121,9 @@ async fn one_table_that_is_wrong_leaves_the_others_alone() {
     assert_eq!(told.len(), 4, "{told:?}");
     for (message, start) in told.iter().zip([
         "assets.max_size_bytes: ",
-        "extra: there is no such table",
+        "extra: unknown table",
         "scripts.sandbox: only lyceum.toml",
-        "refresh.interval_minutes: is out of its range",
+        "refresh.interval_minutes: is out of range",
     ]) {
         assert!(message.starts_with(start), "{message}");
     }
@@ -139,13 +139,13 @@ async fn a_config_yaml_that_is_empty_says_nothing() {
     }
 }
 
-/// A skill with a script that the server could run, were it allowed to and were there a runner.
+/// A skill with a script that the server could run, if it were allowed and had a runner.
 fn scripted() -> Folder {
     let text = "---\nkeywords: [run]\ndescription: Runs\nscripts: [{ file: a.sh, execution: server, args: [x] }]\n---\nRun\n";
     Folder::of(&[("run.md", text), ("run/a.sh", "echo a")])
 }
 
-/// Whether scripts are on: then the next question is for the arguments.
+/// Whether scripts are enabled: then the next check is about the arguments.
 async fn check_scripts(folder: &Folder, tables: &str, on: bool) {
     let app = serving(folder, tables).await;
     let arguments = json!({ "skill_path": "run", "file": "a.sh", "args": {} });
@@ -172,7 +172,7 @@ async fn over_http_only_lyceum_toml_turns_scripts_on() {
     check_scripts(&folder, off, false).await;
     check_scripts(&folder, on, true).await;
     let told = told(&folder, "").await;
-    let text = "scripts.enabled: on a server for many, only lyceum.toml turns it on; it has no effect here";
+    let text = "scripts.enabled: on a shared server, only lyceum.toml can enable it; it has no effect here";
     assert_eq!(told, json!([text]));
     folder.write("config.yaml", "scripts: { enabled: false }");
     check_scripts(&folder, "", false).await;
@@ -188,14 +188,14 @@ async fn s6_over_http_a_repository_names_no_runner_and_adds_no_extension() {
     );
     let expected = [
         "scripts.network: only lyceum.toml can choose the network; it has no effect here",
-        "scripts.runners: on a server for many, only lyceum.toml names runners; it has no effect here",
-        "scripts.allowed_extensions: on a server for many, only lyceum.toml adds extensions; those that are not usual have \
+        "scripts.runners: on a shared server, only lyceum.toml can set runners; it has no effect here",
+        "scripts.allowed_extensions: on a shared server, only lyceum.toml can add extensions; the additional ones have \
          no effect here",
     ];
     assert_eq!(told(&folder, "").await, json!(expected));
 }
 
-/// What is said to have no effect has none.
+/// Settings that are documented to have no effect have none.
 #[tokio::test]
 async fn s6_over_http_scripts_run_by_the_runners_and_extensions_of_the_operator() {
     let skill = "---\nkeywords: [run]\ndescription: Runs\nscripts:\n  - { file: a.sh, execution: server }\n  \

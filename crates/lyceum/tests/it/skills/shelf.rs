@@ -1,11 +1,11 @@
-//! Which skills of the standard clients get to see: what is kept from them and why, and how repositories are laid out.
+//! Which Agent Skills are served: which are skipped and why, and repository layouts.
 
 use serde_json::json;
 
 use super::{Folder, ask, command::lyceum, folder::standard, repository::Repository, serving, tables};
 use crate::app::{TestApp, modern};
 
-/// The addresses of the skills that the extension lists.
+/// The URIs of the skills that the extension lists.
 async fn shelf(app: &TestApp) -> Vec<String> {
     let listed = app.send(modern("skills/list", &json!({}))).await.result();
     listed["skills"].as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap().to_owned()).collect()
@@ -40,7 +40,7 @@ async fn a_skill_of_too_many_files_or_bytes_is_kept_from_the_shelf() {
         ("many/SKILL.md", &standard("many", "Many.")),
         ("large/SKILL.md", &standard("large", "Large.")),
     ]);
-    // With the 512th the limit is reached, with the next it is passed.
+    // The 512th is at the limit, the next one exceeds it.
     for number in 0..511 {
         folder.write(&format!("many/{number}.txt"), "x");
     }
@@ -52,7 +52,7 @@ async fn a_skill_of_too_many_files_or_bytes_is_kept_from_the_shelf() {
     large(16 * 1024 * 1024);
     let findings = ask(&app, "refresh_skills", json!({})).await["findings"].clone();
     let text =
-        "it has more than 512 files or 16 MiB, which clients of the standard do not take; the tools serve it";
+        "it has more than 512 files or 16 MiB, too large for the skills extension; only the tools serve it";
     let told = |file: &str| json!({ "file": file, "severity": "warning", "message": text });
     assert_eq!(findings, json!([told("large/SKILL.md"), told("many/SKILL.md")]));
     assert_eq!(shelf(&app).await, ["skill://good/SKILL.md"]);
@@ -91,7 +91,7 @@ async fn repositories_are_served_as_people_lay_them_out() {
     check_layout(&alone, &["skill://pdf/SKILL.md"]).await;
 }
 
-/// What a stranger can read of a folder is what its author would commit.
+/// Anonymous callers can read what the author of a folder would commit.
 #[tokio::test]
 async fn s14_secrets_beside_a_skill_are_not_resources() {
     let folder = Folder::of(&[
@@ -110,7 +110,7 @@ async fn s14_secrets_beside_a_skill_are_not_resources() {
         let answer = app.send(read).await.message();
         assert!(answer.get("error").is_some() && !answer.to_string().contains("s3cret"), "{file}: {answer}");
     }
-    // Names of hidden files are for whoever keeps the folder.
+    // Names of hidden files are only for the operator.
     assert_eq!(ask(&app, "refresh_skills", json!({})).await.get("findings"), None);
     app.stop().await;
     let doctor = lyceum("doctor", &tables(&folder), &[]).await;

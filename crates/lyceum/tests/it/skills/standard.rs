@@ -1,4 +1,4 @@
-//! The Agent Skills standard: `skill://` resources and the extension, as clients of it see them.
+//! Agent Skills: `skill://` resources and the extension, as clients see them.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 const PDF: &str = "---\nname: pdf\ndescription: Reads and fills PDF forms.\nlicense: MIT\ncompatibility: Needs Python 3\n\
     metadata:\n  author: ana\n  version: \"1.0\"\nallowed-tools: Bash Read\nx-team: docs\n---\n\n# PDF\n\nRead forms.md.\n";
 
-/// Skills of the standard, one in a category, beside a skill of the other form.
+/// Agent Skills, one in a category, and a skill of the other format.
 fn folder() -> Folder {
     let folder = Folder::of(&[
         ("pdf/SKILL.md", PDF),
@@ -30,13 +30,13 @@ fn folder() -> Folder {
     folder
 }
 
-/// The digest of bytes, as the extension writes it.
+/// The digest of bytes, in the format of the extension.
 fn digest(bytes: &[u8]) -> String {
     let digits = const_hex::encode(Sha256::digest(bytes));
     format!("sha256:{digits}")
 }
 
-/// One request in both eras, whose answers are alike but for what only the modern one has.
+/// Sends one request in both protocol versions; the results must be equal, apart from modern fields.
 async fn both(app: &TestApp, method: &str, params: Value) -> Value {
     let session = Older::open(app, "2025-11-25").await;
     let modern = app.send(modern(method, &params)).await.result();
@@ -126,7 +126,7 @@ async fn pages_hold_every_skill_once() {
     app.stop().await;
 }
 
-/// Checks that a request is an error of that code in both eras, whose text contains that word.
+/// Checks that a request fails with that code in both protocol versions, with a message that contains that word.
 async fn check_error(app: &TestApp, method: &str, params: Value, codes: [i64; 2], word: &str) {
     let session = Older::open(app, "2025-11-25").await;
     let answers: [Response; 2] =

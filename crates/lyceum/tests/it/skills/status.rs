@@ -1,11 +1,11 @@
-//! What the server says of the source of its skills: `server_info`, `/health` and `/readyz`.
+//! The status of the source of the skills: `server_info`, `/health` and `/readyz`.
 
 use serde_json::{Value, json};
 
 use super::{Folder, ask, folder::skill, repository::Repository, serving, watching};
 use crate::app::{TestApp, get};
 
-/// A source without its time, which must be there.
+/// A source without its time, which must exist.
 fn without_time(source: &Value) -> Value {
     let mut source = source.clone();
     let time = source["synced_at"].take();

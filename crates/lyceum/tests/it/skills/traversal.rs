@@ -1,11 +1,11 @@
-//! Paths that leave their folder, in every spelling, and links that do.
+//! Path traversal in every spelling, and through symbolic links.
 
 use serde_json::{Value, json};
 
 use super::{Folder, ask, folder::skill, refusal, serving};
 use crate::app::TestApp;
 
-/// Paths that leave, seem to leave, or can be read in two ways.
+/// Paths that leave the folder, seem to, or are ambiguous.
 fn leaving() -> Vec<String> {
     let mut paths: Vec<String> = [
         "..",
@@ -58,7 +58,7 @@ fn leaving() -> Vec<String> {
     paths
 }
 
-/// Paths that are only odd: they stay in their folder, and name nothing that is there.
+/// Paths that are only odd: they stay in the folder, and don't exist.
 const ODD: [&str; 7] =
     ["%25252e%25252e/secret", "assets/...", "~/secret", "$HOME/secret", "`id`", "assets/%zz", "-rf"];
 

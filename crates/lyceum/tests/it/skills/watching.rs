@@ -1,4 +1,4 @@
-//! A folder is watched: what changes in it is served without a restart.
+//! A folder is watched: changes are served without a restart.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::app::{Older, TestApp, call, modern, within};
 
-/// Waits until a skill is no longer there.
+/// Waits until a skill is gone.
 async fn vanishes(app: &TestApp, skill: &str) {
     eventually(&format!("{skill} is gone"), || async {
         let result = app.send(call("get_skill", &json!({ "skill_path": skill }))).await.result();
@@ -25,7 +25,7 @@ async fn an_edit_is_served() {
     folder.write("ui/_index.md", skill("ui", "Keep it very simple."));
     becomes(&app, "ui/_index", "Keep it very simple.").await;
     becomes(&app, "ui/react/auth", "Keep it very simple.").await;
-    // In place, without another name first, and of the same length.
+    // In place, without a rename, and of the same length.
     std::fs::write(folder.file("ui/_index.md"), skill("ui", "Keep it very SIMPLE.")).unwrap();
     becomes(&app, "ui/_index", "Keep it very SIMPLE.").await;
     app.stop().await;
@@ -160,7 +160,7 @@ async fn a_client_that_follows_a_skill_is_told_when_it_changes() {
     let accepted = stream.event().await.unwrap()["params"]["notifications"].take();
     assert_eq!(accepted, json!({ "resourceSubscriptions": [uri] }));
     folder.write("pdf/SKILL.md", standard("pdf", "Read IT."));
-    // Signs of life keep the stream awake, so that it is not enough to wait for the next of them.
+    // Keep-alive comments keep the stream active, so waiting for the next event is not enough.
     let told = within("the client is told", stream.event()).await.unwrap();
     assert_eq!(
         (&told["method"], &told["params"]["uri"]),

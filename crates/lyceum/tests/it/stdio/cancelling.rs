@@ -1,4 +1,4 @@
-//! Requests that are given up, and streams that end with the input.
+//! Cancelled requests, and streams that end with the input.
 
 use serde_json::json;
 

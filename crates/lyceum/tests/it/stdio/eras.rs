@@ -1,4 +1,4 @@
-//! Both eras on one pipe.
+//! All protocol versions on one pipe.
 
 use serde_json::json;
 

@@ -1,10 +1,10 @@
-//! Lines that are no message, and the end of input.
+//! Invalid lines, and the end of input.
 
 use serde_json::{Value, json};
 
 use super::{Program, initialize, modern, notification, older};
 
-/// Checks that the program still answers.
+/// Checks that the program still responds.
 async fn check_goes_on(program: &mut Program) {
     let answer = program.ask(&modern(99, "tools/list", json!({}))).await;
     assert_eq!((&answer["id"], answer["result"].is_object()), (&json!(99), true), "{answer}");

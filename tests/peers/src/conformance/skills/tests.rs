@@ -1,4 +1,4 @@
-//! Tests of judging the scenarios of the skills extension.
+//! Tests of evaluating the scenarios of the skills extension.
 
 use super::judge;
 

@@ -1,4 +1,4 @@
-//! Tests of reading the conformance suite.
+//! Tests of parsing the output of the conformance suite.
 
 use super::{Summary, failed_checks, required};
 

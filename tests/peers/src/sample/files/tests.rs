@@ -1,4 +1,4 @@
-//! Tests of the sample: it has what the peers look for.
+//! Tests of the sample: it has what the peers expect.
 
 use super::{ODD_ADDRESS, ODD_FILE, addresses, all};
 

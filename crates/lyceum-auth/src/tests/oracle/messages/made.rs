@@ -1,4 +1,4 @@
-//! Messages of all shapes, and what can happen to one.
+//! Generates messages and mutations.
 
 use lyceum_harness::random::Random;
 
@@ -25,7 +25,7 @@ const TIMES: [&str; 5] = [
     "2024-02-29T00:00:00.1Z",
 ];
 
-/// Some message that is good.
+/// A valid message.
 pub(super) fn good(random: &mut Random) -> String {
     let mut text = format!(
         "{} wants you to sign in with your Ethereum account:\n{}\n\n",
@@ -58,7 +58,7 @@ pub(super) fn good(random: &mut Random) -> String {
     text
 }
 
-/// The same with something done to it.
+/// A mutated message.
 pub(super) fn changed(text: &str, random: &mut Random) -> String {
     let mut letters: Vec<char> = text.chars().collect();
     let mut lines: Vec<&str> = text.split('\n').collect();

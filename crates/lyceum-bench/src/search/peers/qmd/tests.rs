@@ -1,4 +1,4 @@
-//! Tests of reading what qmd says.
+//! Parsing the output of qmd.
 
 use super::{ndcg, relevance_grades, result_ids};
 

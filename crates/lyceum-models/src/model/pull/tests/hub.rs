@@ -1,4 +1,4 @@
-//! A model hub on a loopback address.
+//! A fake model hub on a loopback address.
 
 use std::{
     io,
@@ -21,47 +21,47 @@ use futures::{StreamExt, stream};
 use reqwest::Url;
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// Which version of its files it has.
-pub(super) const VERSION: &str = "\"v1\"";
+/// ETag of its files.
+pub(super) const ETAG: &str = "\"v1\"";
 
-/// What the hub does when it is asked.
+/// Behaviour of the hub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Day {
+pub(super) enum Behaviour {
     Good,
-    /// Cuts the first connection half way.
+    /// Closes the first connection halfway.
     CutsOnce,
-    /// The same, and the second time sends all of it although a part was asked for.
-    CutsOnceAndForgets,
+    /// The same, and ignores the range of the second request.
+    CutsOnceAndIgnoresRange,
     FailsTwice,
     StallsOnce,
     Stalls,
-    /// Sends the client on to another path, as hubs do.
-    SendsOn,
-    /// Does not say how much there is, and does not end.
+    /// Redirects to another path, as hubs do.
+    Redirects,
+    /// Sends no content length, and never ends.
     Endless,
     Missing,
 }
 
-/// A running hub. Ends when it is dropped.
+/// A running hub; stops when dropped.
 pub(super) struct Hub {
     address: String,
     task: JoinHandle<()>,
 }
 
-struct Shelf {
-    day: Day,
+struct HubState {
+    behaviour: Behaviour,
     content: Bytes,
-    asked: AtomicUsize,
+    requests: AtomicUsize,
 }
 
 impl Hub {
-    /// A hub whose every file has this content.
-    pub(super) async fn start(day: Day, content: Vec<u8>) -> Self {
-        let shelf = Arc::new(Shelf { day, content: content.into(), asked: AtomicUsize::new(0) });
-        Self::run(Router::new().fallback(get(answer)).with_state(shelf)).await
+    /// Starts a hub whose every file has this content.
+    pub(super) async fn start(behaviour: Behaviour, content: Vec<u8>) -> Self {
+        let state = Arc::new(HubState { behaviour, content: content.into(), requests: AtomicUsize::new(0) });
+        Self::run(Router::new().fallback(get(respond)).with_state(state)).await
     }
 
-    /// A hub with the files of this folder as those of its only model; the ONNX file where hubs have it.
+    /// Starts a hub that serves the files of this folder as its only model, with the ONNX file below `onnx/`.
     pub(super) async fn serving(folder: &Path) -> Self {
         let folder: Arc<PathBuf> = Arc::new(folder.to_owned());
         let serve = get(async |State(folder): State<Arc<PathBuf>>, request: Request| {
@@ -98,54 +98,59 @@ impl Drop for Hub {
     }
 }
 
-async fn answer(State(shelf): State<Arc<Shelf>>, headers: HeaderMap, request: Request) -> Response {
-    let asked = shelf.asked.fetch_add(1, Ordering::SeqCst);
-    let content = shelf.content.clone();
+async fn respond(State(state): State<Arc<HubState>>, headers: HeaderMap, request: Request) -> Response {
+    let requests = state.requests.fetch_add(1, Ordering::SeqCst);
+    let content = state.content.clone();
     let half = content.len() / 2;
     let broken = || Some(Err(io::Error::other("cut")));
-    match shelf.day {
-        Day::Missing => StatusCode::NOT_FOUND.into_response(),
-        Day::FailsTwice if asked < 2 => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
-        Day::CutsOnce | Day::CutsOnceAndForgets if asked == 0 => {
-            announced(content.len(), pieces(&content.slice(..half)).chain(stream::iter(broken())))
+    match state.behaviour {
+        Behaviour::Missing => StatusCode::NOT_FOUND.into_response(),
+        Behaviour::FailsTwice if requests < 2 => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+        Behaviour::CutsOnce | Behaviour::CutsOnceAndIgnoresRange if requests == 0 => {
+            with_length(content.len(), pieces(&content.slice(..half)).chain(stream::iter(broken())))
         }
-        Day::StallsOnce if asked == 0 => {
-            announced(content.len(), pieces(&content.slice(..half)).chain(stream::pending()))
+        Behaviour::StallsOnce if requests == 0 => {
+            with_length(content.len(), pieces(&content.slice(..half)).chain(stream::pending()))
         }
-        Day::Stalls => announced(content.len(), stream::pending()),
-        Day::Endless => Body::from_stream(stream::iter(parts(&content).into_iter().cycle().map(Piece::Ok)))
-            .into_response(),
-        Day::SendsOn if request.uri().path() != "/elsewhere" => {
+        Behaviour::Stalls => with_length(content.len(), stream::pending()),
+        Behaviour::Endless => {
+            Body::from_stream(stream::iter(parts(&content).into_iter().cycle().map(Piece::Ok)))
+                .into_response()
+        }
+        Behaviour::Redirects if request.uri().path() != "/elsewhere" => {
             Redirect::temporary("/elsewhere").into_response()
         }
-        Day::CutsOnceAndForgets => content.into_response(),
-        Day::Good | Day::CutsOnce | Day::FailsTwice | Day::StallsOnce | Day::SendsOn => {
-            part(content, &headers)
-        }
+        Behaviour::CutsOnceAndIgnoresRange => content.into_response(),
+        Behaviour::Good
+        | Behaviour::CutsOnce
+        | Behaviour::FailsTwice
+        | Behaviour::StallsOnce
+        | Behaviour::Redirects => part(content, &headers),
     }
 }
 
-/// The part that was asked for, or all.
+/// The requested range, or the whole file.
 fn part(content: Bytes, headers: &HeaderMap) -> Response {
     let range = headers.get(header::RANGE).and_then(|range| range.to_str().ok());
     let from = range.and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse::<usize>().ok());
-    let is_another = headers.get(header::IF_RANGE).is_some_and(|version| version != VERSION);
-    let from = from.filter(|_| !is_another);
-    let version = [(header::ETAG, VERSION)];
-    let Some(from) = from else { return (version, content).into_response() };
+    let is_stale = headers.get(header::IF_RANGE).is_some_and(|etag| etag != ETAG);
+    let from = from.filter(|_| !is_stale);
+    let etag = [(header::ETAG, ETAG)];
+    let Some(from) = from else { return (etag, content).into_response() };
     if from >= content.len() {
-        let said = [(header::CONTENT_RANGE, format!("bytes */{}", content.len()))];
-        return (StatusCode::RANGE_NOT_SATISFIABLE, said).into_response();
+        let content_range = [(header::CONTENT_RANGE, format!("bytes */{}", content.len()))];
+        return (StatusCode::RANGE_NOT_SATISFIABLE, content_range).into_response();
     }
-    let said = format!("bytes {from}-{}/{}", content.len() - 1, content.len());
-    (StatusCode::PARTIAL_CONTENT, [(header::CONTENT_RANGE, said)], content.slice(from..)).into_response()
+    let content_range = format!("bytes {from}-{}/{}", content.len() - 1, content.len());
+    (StatusCode::PARTIAL_CONTENT, [(header::CONTENT_RANGE, content_range)], content.slice(from..))
+        .into_response()
 }
 
 type Piece = io::Result<Bytes>;
 
-fn announced(length: usize, pieces: impl futures::Stream<Item = Piece> + Send + 'static) -> Response {
+fn with_length(length: usize, pieces: impl futures::Stream<Item = Piece> + Send + 'static) -> Response {
     (
-        [(header::CONTENT_LENGTH, length.to_string()), (header::ETAG, VERSION.to_owned())],
+        [(header::CONTENT_LENGTH, length.to_string()), (header::ETAG, ETAG.to_owned())],
         Body::from_stream(pieces),
     )
         .into_response()

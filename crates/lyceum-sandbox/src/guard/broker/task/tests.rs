@@ -1,4 +1,4 @@
-//! Calls on sockets of this machine: what may be reached was judged before.
+//! Calls on local sockets: permission was checked before.
 
 use std::{
     net::{SocketAddr, TcpListener, UdpSocket},
@@ -14,7 +14,7 @@ use rustix::{
 
 use super::Task;
 use crate::guard::broker::{
-    handover::{Handover, Work},
+    handover::{Handover, Operation},
     message::Message,
 };
 
@@ -22,11 +22,11 @@ fn stream() -> OwnedFd {
     socket(AddressFamily::INET, SocketType::STREAM, None).unwrap()
 }
 
-fn task(socket: &OwnedFd, work: Work) -> Task {
-    Task::new(Handover { call: 1, socket: socket.try_clone().unwrap(), work }).unwrap()
+fn task(socket: &OwnedFd, operation: Operation) -> Task {
+    Task::new(Handover { call: 1, socket: socket.try_clone().unwrap(), operation }).unwrap()
 }
 
-/// A listener that takes nobody in: whoever connects hears nothing.
+/// A listener with a full backlog: connection attempts hang.
 fn silent() -> (TcpListener, Vec<OwnedFd>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listen(&listener, 0).unwrap();
@@ -41,7 +41,7 @@ fn silent() -> (TcpListener, Vec<OwnedFd>) {
     (listener, waiting)
 }
 
-/// The result, which comes after a while.
+/// Polls until the result is available.
 fn result_of(mut task: Task) -> Result<usize, Errno> {
     let until = Instant::now() + Duration::from_secs(20);
     loop {
@@ -61,8 +61,8 @@ fn blocks(socket: &OwnedFd) -> bool {
 fn a_blocking_connect_to_a_slow_peer_ends_when_the_peer_answers() {
     let (listener, waiting) = silent();
     let one = stream();
-    let mut task = task(&one, Work::Connect(listener.local_addr().unwrap()));
-    assert!(task.attempt().is_none() && task.attempt().is_none(), "it waits for its peer");
+    let mut task = task(&one, Operation::Connect(listener.local_addr().unwrap()));
+    assert!(task.attempt().is_none() && task.attempt().is_none(), "the call waits for its peer");
     drop(waiting);
     listener.set_nonblocking(true).unwrap();
     std::thread::spawn(move || {
@@ -72,15 +72,15 @@ fn a_blocking_connect_to_a_slow_peer_ends_when_the_peer_answers() {
         }
     });
     assert_eq!(result_of(task), Ok(0));
-    assert!(blocks(&one), "as it was before");
+    assert!(blocks(&one), "the flag is restored");
 }
 
-/// Its result must come without another `connect`, which would block now.
+/// The result must be fetched without another `connect`, which would block now.
 #[test]
 fn a_connect_that_is_made_to_block_is_not_called_again() {
     let (listener, _waiting) = silent();
     let one = stream();
-    let mut task = task(&one, Work::Connect(listener.local_addr().unwrap()));
+    let mut task = task(&one, Operation::Connect(listener.local_addr().unwrap()));
     assert!(task.attempt().is_none());
     fcntl_setfl(&one, OFlags::empty()).unwrap();
     let started = Instant::now();
@@ -94,7 +94,7 @@ fn a_connected_socket_is_not_connected_again() {
         (TcpListener::bind("127.0.0.1:0").unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
     let one = stream();
     let connect =
-        |listener: &TcpListener| result_of(task(&one, Work::Connect(listener.local_addr().unwrap())));
+        |listener: &TcpListener| result_of(task(&one, Operation::Connect(listener.local_addr().unwrap())));
     assert_eq!(connect(&first), Ok(0));
     assert_eq!(connect(&second), Err(Errno::ISCONN));
     assert_eq!(connect(&first), Err(Errno::ISCONN));
@@ -105,8 +105,8 @@ fn a_socket_that_was_refused_can_be_connected_again() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let closed: SocketAddr = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let one = stream();
-    assert_eq!(result_of(task(&one, Work::Connect(closed))), Err(Errno::CONNREFUSED));
-    assert_eq!(result_of(task(&one, Work::Connect(listener.local_addr().unwrap()))), Ok(0));
+    assert_eq!(result_of(task(&one, Operation::Connect(closed))), Err(Errno::CONNREFUSED));
+    assert_eq!(result_of(task(&one, Operation::Connect(listener.local_addr().unwrap()))), Ok(0));
 }
 
 #[test]
@@ -115,8 +115,8 @@ fn a_socket_that_does_not_block_hears_at_once_that_it_has_to_wait() {
     let one = stream();
     fcntl_setfl(&one, OFlags::NONBLOCK).unwrap();
     let address = listener.local_addr().unwrap();
-    assert_eq!(task(&one, Work::Connect(address)).attempt(), Some(Err(Errno::INPROGRESS)));
-    assert_eq!(task(&one, Work::Connect(address)).attempt(), Some(Err(Errno::ALREADY)));
+    assert_eq!(task(&one, Operation::Connect(address)).attempt(), Some(Err(Errno::INPROGRESS)));
+    assert_eq!(task(&one, Operation::Connect(address)).attempt(), Some(Err(Errno::ALREADY)));
     assert!(!blocks(&one));
 }
 
@@ -125,7 +125,8 @@ fn a_message_waits_for_room_unless_it_says_otherwise() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let one = stream();
     connect(&one, &listener.local_addr().unwrap()).unwrap();
-    let send = |flags: SendFlags| task(&one, Work::Send(Message { bytes: vec![0; 60_000], flags })).attempt();
+    let send =
+        |flags: SendFlags| task(&one, Operation::Send(Message { bytes: vec![0; 60_000], flags })).attempt();
     let full = (0..10_000)
         .find_map(|_| Some(send(SendFlags::DONTWAIT)).filter(|result| !matches!(result, Some(Ok(_)))));
     assert_eq!(full, Some(Some(Err(Errno::AGAIN))));
@@ -143,21 +144,21 @@ fn a_handover_is_the_same_on_the_other_side() {
     )
     .unwrap();
     let socket = OwnedFd::from(UdpSocket::bind("127.0.0.1:0").unwrap());
-    let pass = |work: Work| {
-        let handover = Handover { call: 77, socket: socket.try_clone().unwrap(), work };
+    let pass = |operation: Operation| {
+        let handover = Handover { call: 77, socket: socket.try_clone().unwrap(), operation };
         handover::send(&here, &handover.pack(), &handover.socket).unwrap();
         let received = Handover::unpack(handover::receive(&there).unwrap().unwrap()).unwrap();
         assert_eq!(received.call, 77);
-        received.work
+        received.operation
     };
     for address in ["1.1.1.1:443", "[2606:4700::1111%3]:443"] {
         let address = address.parse().unwrap();
-        assert!(matches!(pass(Work::Connect(address)), Work::Connect(same) if same == address));
+        assert!(matches!(pass(Operation::Connect(address)), Operation::Connect(same) if same == address));
     }
     let bytes = vec![7; crate::guard::broker::foreign::MAX_DATAGRAM_BYTES];
     let message = Message { bytes: bytes.clone(), flags: SendFlags::OOB };
     assert!(
-        matches!(pass(Work::Send(message)), Work::Send(same) if same.bytes == bytes && same.flags == SendFlags::OOB)
+        matches!(pass(Operation::Send(message)), Operation::Send(same) if same.bytes == bytes && same.flags == SendFlags::OOB)
     );
     assert_eq!(handover::receive(&there).err(), Some(Errno::AGAIN));
     drop(here);

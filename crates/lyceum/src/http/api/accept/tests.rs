@@ -1,21 +1,21 @@
-//! `Accept` as clients send it.
+//! Parsing of `Accept` headers.
 
 use http::{HeaderMap, HeaderValue, header::ACCEPT};
 
 use super::{
     DocumentFormat::{self, Json, Markdown, Plain},
-    wanted,
+    negotiate,
 };
 
 #[track_caller]
 fn check(accept: &str, expected: DocumentFormat) {
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_str(accept).unwrap())]);
-    assert_eq!(wanted(&headers), expected, "{accept:?}");
+    assert_eq!(negotiate(&headers), expected, "{accept:?}");
 }
 
 #[test]
 fn json_is_sent_where_nothing_else_is_asked_for() {
-    assert_eq!(wanted(&HeaderMap::new()), Json);
+    assert_eq!(negotiate(&HeaderMap::new()), Json);
     let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
     for accept in
         ["", "*/*", "application/json", "application/*", "image/png", browser, ",,;q=", "text/markdown;q=0"]
@@ -51,5 +51,5 @@ fn several_headers_are_one() {
     let mut headers = HeaderMap::new();
     headers.append(ACCEPT, HeaderValue::from_static("application/json;q=0.2"));
     headers.append(ACCEPT, HeaderValue::from_static("text/markdown"));
-    assert_eq!(wanted(&headers), Markdown);
+    assert_eq!(negotiate(&headers), Markdown);
 }

@@ -1,4 +1,4 @@
-//! Queries as clients write them.
+//! Parsing of query strings.
 
 use lyceum_content::{knowledge::Filter, ontology::Ontology};
 

@@ -1,4 +1,4 @@
-//! Sessions over a restart.
+//! Sessions after a restart.
 
 use rmcp::model::InitializeRequestParams;
 
@@ -7,19 +7,19 @@ use crate::config::Config;
 
 const ID: &str = "01234567-89ab-cdef-0123-456789abcdef";
 
-/// The sessions of a folder, as a process that has just started knows them.
+/// The sessions of a folder, as a newly started process knows them.
 fn started(folder: &Path) -> SessionFiles {
     let limits = Config::from_text(Path::new("lyceum.toml"), "").unwrap().limits;
     SessionFiles::new(folder, &limits, Arc::default())
 }
 
-/// S15: the id of a session that was opened before the sign-in is nobody else's after it, and a restart changes nothing.
+/// S15: a session that was opened before sign-in belongs to the first subject that uses it, also after a restart.
 #[tokio::test]
 async fn s15_a_session_stays_its_first_subjects_after_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let before = started(folder.path());
     before.store(ID, &SessionState::new(InitializeRequestParams::default())).await.unwrap();
-    assert!(before.visit(ID, None).await.is_ok(), "a stranger's until somebody signs in");
+    assert!(before.visit(ID, None).await.is_ok(), "anonymous until somebody signs in");
     assert!(before.visit(ID, Some("key:a")).await.is_ok());
     for other in [None, Some("key:b")] {
         assert!(started(folder.path()).visit(ID, other).await.is_err(), "{other:?}");

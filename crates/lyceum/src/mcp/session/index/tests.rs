@@ -1,4 +1,4 @@
-//! Which sessions have files, whose they are, and which make room.
+//! Which sessions are persisted, who owns them, and which are evicted.
 
 use rmcp::model::InitializeRequestParams;
 
@@ -12,7 +12,7 @@ fn at(second: u64) -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000 + second)
 }
 
-/// Opens a session and comes back to it, as everyone does who means it.
+/// Opens a session and uses it, as real clients do.
 fn write(index: &mut Index, id: &str, subject: Option<&str>, second: u64) {
     index.open(id, state(), at(second));
     assert!(matches!(index.visit(id, subject, at(second)), Visit::Write(..)), "{id}");
@@ -38,7 +38,7 @@ fn room_is_made_among_sessions_without_an_owner_first_and_then_by_idleness() {
     write(&mut index, "owned-new", Some("key:b"), 9);
     write(&mut index, "nobody-old", None, 1);
     write(&mut index, "nobody-new", None, 8);
-    assert!(index.is_over_full());
+    assert!(index.exceeds_limit());
     assert_eq!(index.make_room(at(10), |_| false), ["nobody-old"]);
     write(&mut index, "nobody-newer", None, 10);
     assert_eq!(index.make_room(at(10), |id| id == "nobody-new"), ["nobody-newer"]);
@@ -46,7 +46,7 @@ fn room_is_made_among_sessions_without_an_owner_first_and_then_by_idleness() {
     assert_eq!(index.make_room(at(11), |_| false), ["nobody-new"]);
     write(&mut index, "owned-newest", Some("key:d"), 12);
     assert_eq!(index.make_room(at(12), |_| false), ["owned-old"]);
-    assert!(!index.is_over_full());
+    assert!(!index.exceeds_limit());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Folders of documents that are thrown away, and the one that most tests are about.
+//! Temporary folders of documents, including the one that most tests use.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::app::{Request, Response, TIMEOUT, TestApp, get};
 
-/// Stands in everything that is not meant to be served.
+/// A word in everything that must not be served.
 pub(super) const CANARY: &str = "xyzzy-canary";
 
 /// A folder of documents.
@@ -21,7 +21,7 @@ pub(super) struct Base {
 }
 
 impl Base {
-    /// A folder of those files.
+    /// A folder with those files.
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let base = Self { root: tempfile::tempdir().unwrap() };
         fs::create_dir(base.path()).unwrap();
@@ -31,7 +31,8 @@ impl Base {
         base
     }
 
-    /// Documents of several types, names in other letters, titles that must be quoted, a draft and something unpublished.
+    /// Documents of several types, with non-ASCII names, titles that need quoting, a draft and an unpublished
+    /// document.
     pub(super) fn example() -> Self {
         Self::of(&EXAMPLE)
     }
@@ -41,7 +42,7 @@ impl Base {
         self.root.path().join("kb")
     }
 
-    /// Writes a file at once, as editors do: under another name first.
+    /// Writes a file atomically, like editors: under another name first.
     pub(super) fn write(&self, file: &str, text: &str) {
         let (place, unfinished) = (self.path().join(file), self.root.path().join("unfinished"));
         fs::create_dir_all(place.parent().unwrap()).unwrap();
@@ -59,7 +60,7 @@ impl Base {
         tables(&self.path())
     }
 
-    /// A server of it that has brought it in.
+    /// A server that has synced it.
     pub(super) async fn served(self) -> Served {
         self.served_with("").await
     }
@@ -79,7 +80,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Stops the server and waits until it has.
+    /// Stops the server and waits for it.
     pub(super) async fn stop(self) {
         self.app.stop().await;
     }
@@ -100,7 +101,7 @@ pub(super) fn tables(folder: &Path) -> String {
     )
 }
 
-/// Asks again and again until the answer is the right one.
+/// Repeats a request until the response is as expected.
 pub(super) async fn until(app: &TestApp, path: &str, right: impl Fn(&Response) -> bool) -> Response {
     let end = std::time::Instant::now() + TIMEOUT;
     loop {
@@ -119,7 +120,7 @@ pub(super) fn with(mut request: Request, name: &'static str, value: &str) -> Req
     request
 }
 
-/// A request by another method.
+/// A request with another method.
 pub(super) fn by(method: &str, mut request: Request) -> Request {
     *request.method_mut() = method.parse().unwrap();
     request
@@ -131,7 +132,7 @@ pub(super) fn ids(list: &Value) -> Vec<String> {
     list["entries"].as_array().unwrap().iter().map(id).collect()
 }
 
-/// Checks the status and the code of a refusal, and returns its message.
+/// Checks the status and the code of an error, and returns its message.
 #[track_caller]
 pub(super) fn refused(answer: &Response, status: u16, code: &str) -> String {
     let body = answer.json();

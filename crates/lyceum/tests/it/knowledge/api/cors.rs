@@ -1,4 +1,4 @@
-//! Pages of other sites may read what is public, and nothing else.
+//! CORS: pages of other sites may read public content, and nothing else.
 
 use super::base::{Base, Served, by, refused, with};
 use crate::app::{Response, TestApp, get, post};
@@ -13,7 +13,7 @@ const READS: [&str; 5] = [
 
 const FOREIGN: [&str; 4] = ["https://evil.example", "null", "http://localhost.evil.example", "file://"];
 
-/// A server that is meant for everyone.
+/// A public server.
 async fn public() -> Served {
     Base::example().served_with("public_url = \"https://kb.example.org\"").await
 }
@@ -31,7 +31,7 @@ async fn what_only_this_machine_reaches_is_read_by_its_own_pages_only() {
         let ours = "http://localhost:3000";
         let answer = app.send(with(get(path), "origin", ours)).await;
         assert_eq!(answer.header("access-control-allow-origin"), ours);
-        // What is not a page sends no origin.
+        // Programs send no origin.
         assert!(matches!(app.send(get(path)).await.status, 200 | 404));
     }
     app.stop().await;
@@ -60,7 +60,7 @@ async fn any_page_may_read() {
                 assert!(answer.header("access-control-expose-headers").contains("ETag"));
             }
         }
-        // The same without a page, for a cache may give one's answer to the other.
+        // The same without an origin, because a cache may serve one response to both.
         check_open(&app.send(get(path)).await);
     }
     app.stop().await;
@@ -101,7 +101,7 @@ async fn no_page_of_another_site_may_do_anything() {
             assert_eq!(answer.header("access-control-allow-origin"), "", "{answer:?}");
         }
     }
-    // A page that is let in may.
+    // An allowed origin may.
     let ours = "http://localhost:3000";
     let asked = preflight(&app, ours, sync, "POST").await;
     assert_eq!((asked.status, asked.header("access-control-allow-origin")), (204, ours));

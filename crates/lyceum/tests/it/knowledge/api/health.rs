@@ -1,4 +1,4 @@
-//! How the knowledge base is, as operators and proxies ask it; and the first page.
+//! Health, readiness and metrics of the knowledge base; and the status page.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ async fn a_source_that_is_not_there_is_told_and_served_once_it_is() {
     let message = refused(&answer, 503, "UNAVAILABLE");
     assert!(message.starts_with("the knowledge base can't be read: "), "{message}");
     assert_eq!((answer.header("retry-after"), answer.header("cache-control")), ("5", "no-store"));
-    // What needs no document is there all the same.
+    // Endpoints that need no document are available.
     assert_eq!(app.send(get("/api/v1/openapi.json")).await.status, 200);
     fs::create_dir(&kb).unwrap();
     fs::write(kb.join("one.md"), "---\ntitle: One\ndate: 2024-01-01\npublish: true\n---\nOne.\n").unwrap();
@@ -108,7 +108,7 @@ async fn requests_are_counted_by_route_and_not_by_document() {
     app.stop().await;
 }
 
-/// K-5.3: `/health` said `ready` with nothing pending up to 120 ms before a new document was found.
+/// K-5.3: `/health` reported `ready` with nothing pending up to 120 ms before a new document was found.
 #[tokio::test]
 async fn an_index_that_is_ready_finds_every_document_that_is_counted() {
     let app = Base::example().served().await;

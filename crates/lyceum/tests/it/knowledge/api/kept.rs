@@ -1,4 +1,4 @@
-//! What caches and clients keep: `ETag`, `If-None-Match`, `Cache-Control`, and HEAD.
+//! Caching: `ETag`, `If-None-Match`, `Cache-Control`, and HEAD.
 
 use super::base::{Base, by, until, with};
 use crate::app::{Response, TestApp, get};
@@ -11,7 +11,7 @@ const PATHS: [&str; 5] = [
     "/llms.txt",
 ];
 
-/// Asks for something that the client has, by those tags.
+/// Requests something with `If-None-Match`.
 async fn again(app: &TestApp, path: &str, tags: &str) -> Response {
     app.send(with(get(path), "if-none-match", tags)).await
 }

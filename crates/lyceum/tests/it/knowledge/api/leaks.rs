@@ -1,4 +1,4 @@
-//! Drafts and what is unpublished are nowhere: not in a list, a document, an index, a page, a count of matches or a tag.
+//! Drafts and unpublished documents don't leak: not through lists, documents, indexes, pages, counts or ETags.
 
 use super::base::{Base, CANARY, refused, until, with};
 use crate::app::{TestApp, get};
@@ -15,7 +15,7 @@ const PAGES: [&str; 8] = [
     "/tools",
 ];
 
-/// Checks that nothing anywhere has the word in it.
+/// Checks that no response contains the word.
 async fn check_unseen(app: &TestApp) {
     for path in PAGES {
         let answer = app.send(get(path)).await;
@@ -28,7 +28,7 @@ async fn check_unseen(app: &TestApp) {
     }
     for path in [format!("/api/v1/entries/pattern/{CANARY}"), format!("/api/v1/entries/file/{CANARY}")] {
         for accept in ["application/json", "text/markdown"] {
-            // A tag must not tell that there is something, either.
+            // An ETag must not reveal that something exists, either.
             let answer = app.send(with(with(get(&path), "accept", accept), "if-none-match", "*")).await;
             refused(&answer, 404, "NOT_FOUND");
             assert_eq!(answer.header("etag"), "");

@@ -1,4 +1,4 @@
-//! A document as markdown, for an agent without tools.
+//! A document as markdown, for agents without tools.
 
 use super::base::{Base, with};
 use crate::app::{Response, TestApp, get};

@@ -1,9 +1,9 @@
-//! Requests that nobody sends in good faith are refused, and never with a fault of ours.
+//! Malicious requests are rejected, and never cause a server error.
 
 use super::base::{Base, by, refused};
 use crate::app::{TestApp, get};
 
-/// Sends a target as it is, and checks that it is the client's fault.
+/// Sends a raw target, and checks that the response is a client error.
 async fn check_refused(app: &TestApp, target: &str) {
     let request = format!("GET {target} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", app.addr);
     let status = app.raw(request.as_bytes()).await.status;
@@ -101,7 +101,7 @@ async fn a_path_that_is_none_says_where_the_paths_are() {
     app.stop().await;
 }
 
-/// K-8: `details.field` names the parameter that is at fault, also one that is missing.
+/// K-8: `details.field` names the invalid parameter, also if it is missing.
 #[tokio::test]
 async fn a_missing_question_is_named_in_the_details() {
     let app = Base::example().served().await;

@@ -1,4 +1,4 @@
-//! `GET /api/v1/openapi.json`: the description is true.
+//! `GET /api/v1/openapi.json`: the description matches the API.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ async fn the_types_are_those_of_the_deployment() {
     app.stop().await;
 }
 
-/// Checks that an answer is one that the description tells of.
+/// Checks that a response matches the description.
 async fn check_described(app: &TestApp, served: &Value, path: &str, request: Request) {
     let method = request.method().as_str().to_lowercase();
     let target = request.uri().to_string();

@@ -1,4 +1,4 @@
-//! `POST /api/v1/sources/{name}/sync`: the operator brings a source up to date.
+//! `POST /api/v1/sources/{name}/sync`: an operator syncs a source.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::app::{TestApp, get, post};
 #[tokio::test]
 async fn a_sync_brings_in_what_is_new_and_tells_what_that_was() {
     let base = Base::example();
-    // Nothing works in the background, so that what is new is brought in by the request alone.
+    // Without background tasks, so that only the request syncs.
     let app = TestApp::still_product_of(&base.tables()).await;
     let first = app.send(post("/api/v1/sources/kb/sync", "")).await;
     assert_eq!((first.status, first.header("cache-control")), (200, "no-store"));

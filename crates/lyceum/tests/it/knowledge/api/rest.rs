@@ -1,11 +1,11 @@
-//! `GET /api/v1/entries` and `GET /api/v1/entries/{contentType}/{id}`: what they answer.
+//! `GET /api/v1/entries` and `GET /api/v1/entries/{contentType}/{id}`.
 
 use serde_json::json;
 
 use super::base::{Base, ids, refused};
 use crate::app::{Settings, TestApp, get};
 
-/// Checks which entries a query finds, and how many there are.
+/// Checks which entries a query finds, and their total.
 async fn check(app: &TestApp, query: &str, expected: &[&str], total: usize) {
     let answer = app.send(get(&format!("/api/v1/entries?{query}"))).await;
     assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"), "{query}");
@@ -14,7 +14,7 @@ async fn check(app: &TestApp, query: &str, expected: &[&str], total: usize) {
     assert_eq!(list["total"], total, "{query}");
 }
 
-/// Checks that a query is refused because of a field, in those words.
+/// Checks that a query is rejected because of a field, with those words.
 async fn check_refused(app: &TestApp, query: &str, field: &str, words: &str) {
     let answer = app.send(get(&format!("/api/v1/entries?{query}"))).await;
     let message = refused(&answer, 400, "VALIDATION_ERROR");
@@ -116,12 +116,12 @@ async fn a_list_comes_in_pages() {
 #[tokio::test]
 async fn a_value_that_is_no_good_is_refused_with_its_field_and_what_to_write() {
     let app = Base::example().served().await;
-    check_refused(&app, "limit=0", "limit", "write a whole number from 1 to 100, such as limit=20").await;
+    check_refused(&app, "limit=0", "limit", "must be an integer from 1 to 100, such as limit=20").await;
     check_refused(&app, "limit=101", "limit", "from 1 to 100").await;
     check_refused(&app, "offset=-1", "offset", "such as offset=0").await;
     check_refused(&app, "contentType=patterns", "contentType", "\"patterns\"; use one of article, data")
         .await;
-    check_refused(&app, "group=", "group", "leave it out").await;
+    check_refused(&app, "group=", "group", "omit it").await;
     check_refused(&app, "tag=,", "tag", "tag=one,two").await;
     check_refused(&app, "group=a&group=b", "group", "write it once").await;
     check_refused(&app, "release=%FF", "release", "UTF-8").await;
@@ -158,7 +158,7 @@ async fn a_document_is_sent_whole() {
     for field in ["id", "contentType", "path", "commitSha", "syncedAt", "url"] {
         assert_eq!(list["entries"][0][field], answer.json()[field], "{field}");
     }
-    // The same letters, written otherwise, are the same address.
+    // Percent-encoded letters are equivalent.
     let escaped = app.send(get("/api/v1/entries/p%61ttern/amter%2Dwurden")).await;
     assert_eq!((escaped.status, escaped.body), (200, answer.body));
     app.stop().await;

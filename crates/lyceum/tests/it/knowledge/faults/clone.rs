@@ -1,4 +1,4 @@
-//! A clone, or an object made of it, that something happened to.
+//! Damaged clones and objects.
 
 use std::{fs, path::Path};
 
@@ -10,7 +10,7 @@ use crate::{
     knowledge::stage::{Program, Shelf, Stage, command, eventually, objects, published},
 };
 
-/// A text that can't be packed, so that most of a pack is text.
+/// Incompressible text, so that most of a pack is text.
 fn noise(seed: u64) -> String {
     let mut random = Random::of(seed);
     (0..3000).map(|_| format!("{:x}\n", random.number())).collect()
@@ -74,13 +74,13 @@ async fn a_clone_that_news_can_not_be_built_on_is_made_anew() {
     assert!(shelf.text("notes/noise.md").ends_with("and more\n"));
 }
 
-/// Does something to an object, reads it as a client does, and checks that it is as before.
+/// Damages an object, reads it as a client, and checks that it is restored.
 async fn check_is_healed(happens: impl Fn(&Path)) {
     let stage = stage().await;
     let program = stage.started().await;
     let commit = program.shows_something().await;
     let before = Shelf::settled(&stage.data(), &commit).await;
-    // Who reads documents to have them searched would notice first.
+    // The search index would read the documents first and notice.
     eventually("the documents are searched", || async {
         let health = program.send(get("/health")).await.unwrap().json();
         let (searched, served) = (&health["search"]["documents"], &health["knowledge"]["documents"]);
@@ -89,7 +89,7 @@ async fn check_is_healed(happens: impl Fn(&Path)) {
     .await;
     let object = objects(&stage.data()).unwrap().join("content/file/noise.json");
     happens(&object);
-    // A reader is told to come again, or has what is on its way still; either way the object is mended.
+    // A reader gets an error or the old bytes; either way the object is repaired.
     let healed = eventually("the document is served and kept again", || async {
         let read = program.document("file/noise").await;
         let kept: Value = serde_json::from_slice(&fs::read(&object).unwrap_or_default()).unwrap_or_default();

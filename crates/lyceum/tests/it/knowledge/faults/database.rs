@@ -1,4 +1,4 @@
-//! A database that something happened to.
+//! Damaged databases.
 
 use std::{fs, path::PathBuf};
 
@@ -10,7 +10,7 @@ fn database(stage: &Stage) -> PathBuf {
     knowledge(&stage.data()).unwrap().join("lyceum.db")
 }
 
-/// A program that brought in some documents and was killed.
+/// A program that synced some documents and was killed.
 async fn killed() -> Stage {
     let stage = Stage::new().await;
     for number in 0..40 {
@@ -23,11 +23,11 @@ async fn killed() -> Stage {
     stage
 }
 
-/// Does that to the database, unpublishes a document, and checks that the next program serves what is right.
+/// Damages the database, unpublishes a document, and checks that the next program serves the right content.
 async fn check_is_made_anew(damage: impl Fn(&mut Vec<u8>)) {
     let stage = killed().await;
     let file = database(&stage);
-    // The log of what was written last is brought in first: the damage is to be found in the file itself.
+    // The write-ahead log is checkpointed first, so that the damage is in the main file.
     drop(Db::open(&file).unwrap());
     let mut bytes = fs::read(&file).unwrap();
     damage(&mut bytes);

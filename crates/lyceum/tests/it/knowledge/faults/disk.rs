@@ -1,4 +1,4 @@
-//! A disk that is full, or does not let us write.
+//! A full or read-only disk.
 
 use std::{
     fs::{self, File},
@@ -15,13 +15,13 @@ use crate::{
     knowledge::stage::{Program, SECRET, Shelf, Stage, eventually, objects, prepare, published},
 };
 
-/// How large the small disk is.
+/// The size of the small disk.
 const SIZE: &str = "64m";
 
-/// The ways to a file system of one's own: as root, or as root of a namespace.
+/// How to get a private mount: as root, or as root of a user namespace.
 const WAYS: [&[&str]; 2] = [&["--mount"], &["--user", "--map-root-user", "--mount"]];
 
-/// Runs a command where that folder is a small disk. Nobody else sees it, and it is gone with the command.
+/// Runs a command with a small private disk at that folder, which disappears with the command.
 fn on_a_small_disk(way: &[&str], folder: &Path) -> Command {
     let mut command = Command::new("unshare");
     let script = r#"mount -t tmpfs -o size="$1" tmpfs "$2" && shift 2 && exec "$@""#;
@@ -29,7 +29,7 @@ fn on_a_small_disk(way: &[&str], folder: &Path) -> Command {
     command
 }
 
-/// A way that works on this machine. The sandbox of scripts needs one of them too.
+/// A way that works on this machine. The script sandbox needs one of them too.
 async fn way() -> &'static [&'static str] {
     let folder = tempfile::tempdir().unwrap();
     for way in WAYS {
@@ -41,7 +41,7 @@ async fn way() -> &'static [&'static str] {
     panic!("a small disk can't be mounted here: run the tests as root, or allow namespaces of users");
 }
 
-/// The program where a folder of it is a small disk, and where the test sees that.
+/// The program with a small disk at one of its folders, and the path of that disk for the test.
 async fn started_on_a_small_disk(stage: &Stage, way: &[&str], folder: &Path) -> (Program, PathBuf) {
     fs::create_dir_all(folder).unwrap();
     let mut command = on_a_small_disk(way, folder);
@@ -49,12 +49,12 @@ async fn started_on_a_small_disk(stage: &Stage, way: &[&str], folder: &Path) -> 
     command.args(["serve", "--listen", "127.0.0.1:0"]);
     prepare(&mut command, stage.folder.path(), &[]);
     let program = Program::of(command, stage.folder.path()).await.unwrap();
-    stage.git.tell_of_pushes(&format!("http://{}/webhooks/github", program.addr), SECRET);
+    stage.git.set_webhook(&format!("http://{}/webhooks/github", program.addr), SECRET);
     let seen = Path::new("/proc").join(program.id().to_string()).join("root");
     (program, seen.join(stage.data().strip_prefix("/").unwrap()))
 }
 
-/// Fills a disk but for so many bytes.
+/// Fills a disk except for that many bytes.
 fn fill(disk: &Path, but: u64) {
     let file = disk.join("filler");
     let mut filler = File::create(&file).unwrap();
@@ -66,7 +66,7 @@ fn fill(disk: &Path, but: u64) {
 }
 
 fn write_documents(stage: &Stage, round: u64, lines: usize) {
-    // A pack of them is small; written out they are not.
+    // A pack of them is small; the files are not.
     for number in 0..100 {
         let text = format!("round {round}, number {number}. ").repeat(lines);
         stage.kb.write(format!("notes/{number}.md"), published("Many", &text)).unwrap();
@@ -82,15 +82,15 @@ async fn a_full_disk_is_told_and_waited_out() {
     let (program, data) = started_on_a_small_disk(&stage, way, &stage.data()).await;
     let mut served = program.shows_something().await;
     Shelf::settled(&data, &served).await;
-    // Without any room Git fails, with some the database does.
+    // Without any space Git fails, with some the database does.
     for (round, room, lines) in [(1, 0, 50), (2, 400 * 1024, 1500)] {
         let before = program.document("file/7").await.unwrap();
         fill(&data, room);
         write_documents(&stage, round, lines);
         let commit = stage.kb.publish().await.unwrap();
         let told = stage.last_delivery().await;
-        // Where it could not be written down, it is not acknowledged.
-        assert!(matches!(told.outcome, Outcome::Answered(200 | 503, _)), "{told:?}");
+        // If it could not be stored, it is not acknowledged.
+        assert!(matches!(told.outcome, Outcome::Response(200 | 503, _)), "{told:?}");
         if !told.outcome.is_acknowledged() {
             let synced = program.send(post("/api/v1/sources/kb/sync", "")).await.unwrap();
             assert!(matches!(synced.status, 502 | 503), "{synced:?}");
@@ -110,7 +110,7 @@ async fn a_full_disk_is_told_and_waited_out() {
 async fn objects_that_find_no_room_are_served_and_told_of_until_there_is_some() {
     let way = way().await;
     let stage = Stage::empty().await;
-    // The first program only makes the folders.
+    // The first program only creates the folders.
     let program = stage.start().await;
     program.fails_with("has no branch").await;
     program.kill().await;
@@ -146,7 +146,7 @@ async fn objects_that_can_not_be_put_in_their_place_are_served_and_told_of() {
     let stage = Stage::new().await;
     let program = stage.started().await;
     Shelf::settled(&stage.data(), &program.shows_something().await).await;
-    // Whoever runs this, root or not: there is a file where a folder should be.
+    // A file where a folder should be works for root and other users alike.
     let place = objects(&stage.data()).unwrap().join("content/tag");
     fs::write(&place, "in the way").unwrap();
     stage.kb.write("tags/word.md", published("Word", "means something")).unwrap();

@@ -1,15 +1,15 @@
-//! Two processes on one data folder: one brings it up to date, both serve it.
+//! Two processes on one data folder: one syncs, both serve.
 
 use std::time::{Duration, Instant};
 
 use crate::knowledge::stage::{Program, SECRET, Stage, published};
 
-/// How long it may take until both show what one of them was told of, or until one takes the other's place.
+/// How long it may take until both serve a push, or until one takes over from the other.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Has pushes told to that program alone.
+/// Sends webhooks only to that program.
 fn tell(stage: &Stage, program: &Program) {
-    stage.git.tell_of_pushes(&format!("http://{}/webhooks/github", program.addr), SECRET);
+    stage.git.set_webhook(&format!("http://{}/webhooks/github", program.addr), SECRET);
 }
 
 async fn push(stage: &Stage, text: &str) -> String {
@@ -43,7 +43,7 @@ async fn two_processes_serve_one_folder_and_one_takes_the_place_of_the_other() {
     println!("the other took over after {:?}", began.elapsed());
     stage.check_equal_to_scratch(&follower).await;
 
-    // And the other way round, with a push in between that nobody was told of.
+    // And the other way round, with a push in between without a webhook.
     let another = stage.started().await;
     follower.kill().await;
     stage.git.lose_deliveries(1);

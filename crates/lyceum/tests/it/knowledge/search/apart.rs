@@ -1,5 +1,4 @@
-//! What belongs together is found together, and nothing else: documents and skills of one source, and servers that share
-//! a data folder.
+//! Separation of indexes: documents and skills of one source, and servers that share a data folder.
 
 use std::{fs, path::Path};
 
@@ -15,7 +14,7 @@ use crate::{
 const SKILL: &str = "---\ndescription: How bread is baked in an oven\nkeywords: [baking]\n---\n\n\
     # Baking\n\nKnead the dough for a quarter of an hour.\n";
 
-/// A folder with a configuration for documents in `kb`, and skills in `kb/skills` if there are to be any.
+/// A folder with a configuration for documents in `kb`, and optionally skills in `kb/skills`.
 fn folder(documents: &[(&str, &str)], skills: bool) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let kb = folder.path().join("kb");

@@ -1,4 +1,4 @@
-//! Asking by words, at every door, with every filter, and whatever people type.
+//! Lexical search over every transport, with every filter, and with odd queries.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::{
     knowledge::stage::{Program, Stage},
 };
 
-/// How long any question may take, the machine being busy.
+/// Maximum latency of a query on a busy machine.
 const MAX_LATENCY: Duration = Duration::from_secs(2);
 
 const CONSENT: &str = "---\ntitle: Consent\ntype: pattern\npublish: true\ngroup: cells\nrelease: v1\ndate: 2026-02-01\n\
@@ -22,7 +22,7 @@ const CONSENT: &str = "---\ntitle: Consent\ntype: pattern\npublish: true\ngroup:
 const BAKING: &str = "---\ntitle: Sourdough\ntype: article\npublish: true\ngroup: kitchen\ndate: 2025-02-01\n\
     tags: [bread]\n---\n\nFlour, water and salt; a proposal for breakfast.\n";
 
-/// A stage with two documents, and the program that found them.
+/// A stage with two documents, and a program that has indexed them.
 async fn stage() -> (Stage, Program) {
     let stage = Stage::empty().await;
     stage.kb.write("patterns/consent.md", CONSENT).unwrap();
@@ -114,8 +114,8 @@ async fn whatever_is_typed_gets_an_answer_or_a_clear_error() {
         ("/api/v1/search?q=%20%09".to_owned(), "is empty"),
         (format!("/api/v1/search?q={}", "long+".repeat(1_000)), "longer than"),
         ("/api/v1/search?q=a&limit=21".to_owned(), "from 1 to 20"),
-        ("/api/v1/search?q=a&contentType=nonsense".to_owned(), "there is no type"),
-        ("/api/v1/search?q=a&since=yesterday".to_owned(), "no day"),
+        ("/api/v1/search?q=a&contentType=nonsense".to_owned(), "unknown type"),
+        ("/api/v1/search?q=a&since=yesterday".to_owned(), "not a date"),
         ("/api/v1/search?q=a&mode=guess".to_owned(), "must be hybrid"),
     ] {
         let answer = program.send(get(&address)).await.unwrap();

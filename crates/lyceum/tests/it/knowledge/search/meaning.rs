@@ -1,4 +1,4 @@
-//! By meaning, with the real model.
+//! Vector search with the real model.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ async fn start(stage: &Stage) -> Program {
     program
 }
 
-/// Waits until every passage has its vector.
+/// Waits until every chunk has its vector.
 async fn is_filled(program: &Program) -> Value {
     eventually("every passage has its vector", || async {
         let search = program.send(get("/health")).await.unwrap().json()["search"].clone();

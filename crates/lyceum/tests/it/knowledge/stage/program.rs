@@ -1,4 +1,4 @@
-//! The real program, as a process of its own.
+//! The real program in its own process.
 
 use std::{
     fs::{self, File},
@@ -20,7 +20,7 @@ use tokio::{
 use super::{SECRET, TIMEOUT, eventually, eventually_within, shelf::strip};
 use crate::app::{Live, Request, Response, get, open, within};
 
-/// A running `lyceum serve`. It is killed when it is dropped.
+/// A running `lyceum serve`; killed on drop.
 pub(in crate::knowledge) struct Program {
     pub(in crate::knowledge) addr: SocketAddr,
     pub(in crate::knowledge) began: Instant,
@@ -28,26 +28,26 @@ pub(in crate::knowledge) struct Program {
     log: Log,
 }
 
-/// A program that came to its end by itself.
+/// A program that ended by itself.
 #[derive(Debug)]
 pub(in crate::knowledge) struct Ended {
     pub(in crate::knowledge) status: ExitStatus,
     pub(in crate::knowledge) said: String,
 }
 
-/// What one run of the program writes to the log.
+/// The log of one run.
 struct Log {
     file: PathBuf,
 }
 
 impl Program {
-    /// Starts the program with the configuration of a folder, and waits until it listens.
+    /// Starts the program with the configuration in a folder, and waits until it listens.
     pub(in crate::knowledge) async fn start(folder: &Path, data: &Path, variables: &[(&str, &str)]) -> Self {
         let command = command(folder, data, variables);
         Self::of(command, folder).await.unwrap_or_else(|ended| panic!("it did not start: {ended:?}"))
     }
 
-    /// Starts the program, which ends by itself.
+    /// Starts the program, which must end by itself.
     pub(in crate::knowledge) async fn fails(folder: &Path, data: &Path) -> Ended {
         match Self::of(command(folder, data, &[]), folder).await {
             Err(ended) => ended,
@@ -55,7 +55,7 @@ impl Program {
         }
     }
 
-    /// Starts it by a command of the test's own.
+    /// Starts it with a custom command.
     pub(in crate::knowledge) async fn of(mut command: Command, folder: &Path) -> Result<Self, Ended> {
         let log = Log::new(folder);
         let file = File::create(&log.file).unwrap();
@@ -73,22 +73,22 @@ impl Program {
         }
     }
 
-    /// Its process.
+    /// Its process id.
     pub(in crate::knowledge) fn id(&self) -> u32 {
         self.child.id().unwrap()
     }
 
-    /// Sends a request; fails where the program is gone.
+    /// Sends a request; fails if the program is gone.
     pub(in crate::knowledge) async fn send(&self, request: Request) -> io::Result<Response> {
         open(self.addr, request).await?.ended().await
     }
 
-    /// Sends a request whose answer goes on and on.
+    /// Sends a request with a streaming response.
     pub(in crate::knowledge) async fn open(&self, request: Request) -> Live {
         open(self.addr, request).await.unwrap()
     }
 
-    /// Sends bytes as they are, and reads until the program hangs up.
+    /// Sends raw bytes, and reads until the connection is closed.
     pub(in crate::knowledge) async fn raw(&self, bytes: &[u8]) -> Response {
         let mut stream = TcpStream::connect(self.addr).await.unwrap();
         stream.write_all(bytes).await.unwrap();
@@ -97,13 +97,13 @@ impl Program {
         Response::parse(&text)
     }
 
-    /// What it says of its one source.
+    /// The status of its only source.
     pub(in crate::knowledge) async fn source(&self) -> Result<Value, String> {
         let answer = self.send(get("/health")).await.map_err(|error| error.to_string())?;
         Ok(answer.json()["sources"][0].clone())
     }
 
-    /// All that it lists, without what is different from one sync to another.
+    /// All entries, without the fields that differ between syncs.
     pub(in crate::knowledge) async fn entries(&self) -> Vec<Value> {
         let mut entries = Vec::new();
         loop {
@@ -121,7 +121,7 @@ impl Program {
         entries
     }
 
-    /// A document by its `type/id`, without what is different from one sync to another; else the status.
+    /// A document by its `type/id`, without the fields that differ between syncs; else the status.
     pub(in crate::knowledge) async fn document(&self, key: &str) -> Result<Value, u16> {
         let answer = self.send(get(&format!("/api/v1/entries/{key}"))).await.unwrap();
         if answer.status != 200 {
@@ -132,7 +132,7 @@ impl Program {
         Ok(document)
     }
 
-    /// Waits until it shows a commit, whichever; returns it.
+    /// Waits until it serves any commit; returns it.
     pub(in crate::knowledge) async fn shows_something(&self) -> String {
         eventually("something is served", || async {
             let source = self.source().await?;
@@ -144,12 +144,12 @@ impl Program {
         .await
     }
 
-    /// Waits until it shows that commit.
+    /// Waits until it serves that commit.
     pub(in crate::knowledge) async fn shows(&self, commit: &str) -> Value {
         self.shows_within(TIMEOUT, commit).await
     }
 
-    /// The same with another limit.
+    /// The same with another timeout.
     pub(in crate::knowledge) async fn shows_within(&self, limit: Duration, commit: &str) -> Value {
         self.source_is(limit, &format!("{commit} is served"), |source| {
             source["commit"] == commit && source["state"] == "ready"
@@ -157,14 +157,14 @@ impl Program {
         .await
     }
 
-    /// Waits until it says why it can't bring the source in; what it shows is still that commit.
+    /// Waits until it reports a sync error, while it still serves that commit.
     pub(in crate::knowledge) async fn complains(&self, of: &str, commit: &str) -> Value {
         let source = self.fails_with(of).await;
         assert_eq!((&source["state"], &source["commit"]), (&"failed".into(), &commit.into()), "{source}");
         source
     }
 
-    /// Waits until it says why it can't bring the source in.
+    /// Waits until it reports a sync error.
     pub(in crate::knowledge) async fn fails_with(&self, of: &str) -> Value {
         self.source_is(TIMEOUT, &format!("an error with {of:?}"), |source| {
             source["error"].as_str().is_some_and(|error| error.contains(of))
@@ -180,18 +180,18 @@ impl Program {
         .await
     }
 
-    /// What it wrote to the log.
+    /// Its log.
     pub(in crate::knowledge) fn log(&self) -> String {
         self.log.text()
     }
 
-    /// `kill -9`, and what can still be said of it.
+    /// `kill -9`.
     pub(in crate::knowledge) async fn kill(mut self) {
         self.child.start_kill().unwrap();
         within("the end of the program", self.child.wait()).await.unwrap();
     }
 
-    /// Tells it to stop, and waits until it has.
+    /// Stops it gracefully, and waits for its end.
     pub(in crate::knowledge) async fn stop(self) {
         let kill = format!("kill -TERM {}", self.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().await.unwrap().success());
@@ -240,14 +240,14 @@ pub(in crate::knowledge) fn command(folder: &Path, data: &Path, variables: &[(&s
     command
 }
 
-/// Gives a command what the program is given: the folder, nothing of this machine's settings, and the secret.
+/// Sets the environment of a command: the folder, no settings of this machine, and the secret.
 pub(in crate::knowledge) fn prepare(command: &mut Command, folder: &Path, variables: &[(&str, &str)]) {
     command
         .current_dir(folder)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .env("WEBHOOK_SECRET", SECRET)
-        // Most tests are not about meaning, and a model takes its time.
+        // Most tests don't use vector search, and a model takes time to load.
         .env("LYCEUM_EMBEDDER", "none")
         .envs(variables.iter().copied())
         .stdin(Stdio::null())

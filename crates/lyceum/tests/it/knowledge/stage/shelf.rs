@@ -1,4 +1,4 @@
-//! The objects of a data folder, as they are on the disk.
+//! The objects in a data folder on disk.
 
 use std::{
     collections::BTreeMap,
@@ -11,10 +11,10 @@ use sha2::{Digest, Sha256};
 
 use super::{CANARY, Program, eventually};
 
-/// The longest name of a file that is kept as it came.
+/// Maximum length of a file name that is stored unchanged.
 const MAX_FILE_NAME_BYTES: usize = 251;
 
-/// All objects by their keys; those of documents and the manifest without what is different from one sync to another.
+/// All objects by key; documents and the manifest without the fields that differ between syncs.
 #[derive(Debug, PartialEq)]
 pub(in crate::knowledge) struct Shelf {
     documents: BTreeMap<String, Value>,
@@ -23,12 +23,12 @@ pub(in crate::knowledge) struct Shelf {
 }
 
 impl Shelf {
-    /// Waits until all objects of a commit are where they belong, and nothing else is there.
+    /// Waits until exactly the objects of a commit are stored.
     pub(in crate::knowledge) async fn settled(data: &Path, commit: &str) -> Self {
         eventually("the objects are where they belong", || async { Self::read(data, commit) }).await
     }
 
-    /// The objects of a commit; an error where they do not fit together, or not yet.
+    /// The objects of a commit; an error if they are inconsistent or incomplete.
     pub(in crate::knowledge) fn read(data: &Path, commit: &str) -> Result<Self, String> {
         let root = objects(data).ok_or("there is no folder of objects")?;
         let mut found = BTreeMap::new();
@@ -68,7 +68,7 @@ impl Shelf {
         Ok(Self { documents, files, manifest })
     }
 
-    /// Checks that another data folder holds the same.
+    /// Checks that another data folder has the same objects.
     #[track_caller]
     pub(in crate::knowledge) fn check_equal_to(&self, other: &Self) {
         let keys = |shelf: &Self| shelf.documents.keys().cloned().collect::<Vec<_>>();
@@ -80,7 +80,7 @@ impl Shelf {
         assert!(self.files == other.files, "the files as they came differ");
     }
 
-    /// Checks that just these documents are listed, and that the first of them are answered as they are kept.
+    /// Checks that exactly these documents are listed, and that the first of them are served as stored.
     pub(super) async fn check_served_by(&self, program: &Program, listed: &[Value]) {
         let key = |entry: &Value| {
             format!("{}/{}", entry["contentType"].as_str().unwrap(), entry["id"].as_str().unwrap())
@@ -106,7 +106,7 @@ impl Shelf {
         listed.iter().map(|one| (one["path"].as_str().unwrap(), id(one))).collect()
     }
 
-    /// How many files are in a state, such as `published`.
+    /// Number of files in a state, such as `published`.
     pub(in crate::knowledge) fn count(&self, state: &str) -> i64 {
         self.manifest["files"][state].as_i64().unwrap()
     }
@@ -124,25 +124,25 @@ impl Shelf {
         self.document(path)["content"].as_str().unwrap()
     }
 
-    /// A file as it came.
+    /// A file as stored.
     pub(in crate::knowledge) fn raw(&self, path: &str) -> &[u8] {
         &self.files[path]
     }
 }
 
-/// The folder of the objects of the one knowledge base in a data folder.
+/// The object folder of the only knowledge base in a data folder.
 pub(in crate::knowledge) fn objects(data: &Path) -> Option<PathBuf> {
     Some(knowledge(data)?.join("objects")).filter(|folder| folder.is_dir())
 }
 
-/// The folder of the one knowledge base in a data folder.
+/// The folder of the only knowledge base in a data folder.
 pub(in crate::knowledge) fn knowledge(data: &Path) -> Option<PathBuf> {
     let mut entries = fs::read_dir(data.join("knowledge")).ok()?.flatten();
     Some(entries.next()?.path())
 }
 
-/// Reads all files below a folder; their keys as the store writes them on a disk. What is just being written has `#`
-/// in its name there, and is no object yet.
+/// Reads all files below a folder, by their keys as the store encodes them. A file that is being written has `#` in
+/// its name, and is not an object yet.
 fn collect(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -165,7 +165,7 @@ fn json(bytes: &[u8]) -> Result<Value, String> {
     serde_json::from_slice(bytes).map_err(|error| error.to_string())
 }
 
-/// Takes fields away that must be there.
+/// Removes fields that must exist.
 pub(super) fn strip(value: &mut Value, fields: &[&str]) {
     let object = value.as_object_mut().unwrap();
     for field in fields {

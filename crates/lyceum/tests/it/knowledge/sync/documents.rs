@@ -1,4 +1,4 @@
-//! Documents come, change, move and go.
+//! Documents are added, changed, moved and removed.
 
 use std::{collections::BTreeMap, fs};
 
@@ -57,7 +57,7 @@ async fn documents_move_and_change_their_type() {
     let shelf = check(&stage, &program).await;
     assert_eq!(shelf.ids()["artifacts/practices/renamed.md"], "pattern/renamed");
 
-    // Two that change places.
+    // Two that swap places.
     kb.write("notes/one.md", published("One", "one")).unwrap();
     kb.write("notes/two.md", published("Two", "two")).unwrap();
     check(&stage, &program).await;
@@ -74,7 +74,7 @@ async fn two_files_that_come_to_have_one_id_part_again() {
     kb.write("notes/team/plan.md", published("Plan", "of the team")).unwrap();
     assert_eq!(check(&stage, &program).await.ids()["notes/team/plan.md"], "file/plan");
 
-    // One with an earlier path takes the name; nothing is lost.
+    // The one with the lower path gets the name; nothing is lost.
     kb.write("notes/plan.md", published("Plan", "of all")).unwrap();
     let shelf = check(&stage, &program).await;
     let ids = shelf.ids();
@@ -82,7 +82,7 @@ async fn two_files_that_come_to_have_one_id_part_again() {
     assert!(ids["notes/team/plan.md"].starts_with("file/plan-"), "{ids:?}");
     assert_eq!(shelf.text("notes/team/plan.md"), "of the team\n");
 
-    // An unpublished one holds its name too, so that publishing it renames nobody.
+    // An unpublished one keeps its name too, so that publishing it renames nothing.
     kb.write("notes/plan.md", unpublished("Plan")).unwrap();
     let shelf = check(&stage, &program).await;
     assert!(shelf.ids()["notes/team/plan.md"].starts_with("file/plan-"));
@@ -90,7 +90,7 @@ async fn two_files_that_come_to_have_one_id_part_again() {
     kb.remove("notes/plan.md").unwrap();
     assert_eq!(check(&stage, &program).await.ids()["notes/team/plan.md"], "file/plan");
 
-    // A type of its own is a name of its own.
+    // Names are unique per type.
     let pattern = published("Plan", "as a pattern").replace("publish", "type: pattern\npublish");
     kb.write("notes/plan.md", pattern).unwrap();
     let shelf = check(&stage, &program).await;

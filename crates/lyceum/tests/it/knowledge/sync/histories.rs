@@ -1,4 +1,4 @@
-//! What happens to a branch and to a repository.
+//! Changes of branches and repositories.
 
 use super::{check, paths};
 use crate::knowledge::stage::{Shelf, Stage, published};
@@ -25,7 +25,7 @@ async fn another_history_takes_the_place_of_the_first() {
 async fn two_hundred_commits_come_in_one_push() {
     let stage = Stage::new().await;
     let (kb, program) = (&stage.kb, stage.started().await);
-    // Git makes them far faster from one stream than one by one.
+    // Git creates them far faster from one stream than one by one.
     let mut stream = String::new();
     for number in 0..200 {
         let (message, text) = (format!("number {number}"), published("Counted", &format!("number {number}")));
@@ -74,9 +74,9 @@ async fn a_repository_that_moved_is_followed() {
     let moved = stage.git.checkout("team/moved.git").unwrap();
     moved.write("notes/first.md", published("First", "at the new place")).unwrap();
     stage.git.move_repository("team/kb.git", &stage.git.url("team/moved.git"));
-    stage.git.tell_of_pushes(&format!("http://{}/nowhere", program.addr), "");
+    stage.git.set_webhook(&format!("http://{}/nowhere", program.addr), "");
     let commit = moved.publish().await.unwrap();
-    // GitHub tells of a renamed repository by its new name, which nobody here knows; polling finds it.
+    // GitHub sends webhooks of a renamed repository with its new name, which is unknown here; polling finds it.
     program.kill().await;
     let program = stage.start().await;
     program.shows(&commit).await;
@@ -97,7 +97,7 @@ async fn an_empty_repository_waits_for_its_first_push() {
     assert_eq!((&source["state"], &source["commit"]), (&"failed".into(), &serde_json::Value::Null));
     stage.kb.write("notes/first.md", published("First", "one")).unwrap();
     assert_eq!(paths(&check(&stage, &program).await), ["notes/first.md"]);
-    // All of it gone again, but for the branch.
+    // All of it removed again, except for the branch.
     stage.kb.remove("notes/first.md").unwrap();
     assert!(paths(&check(&stage, &program).await).is_empty());
 }

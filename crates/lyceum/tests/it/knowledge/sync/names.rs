@@ -1,4 +1,4 @@
-//! Names and texts of every kind.
+//! Unusual names and texts.
 
 use std::fs;
 
@@ -51,7 +51,7 @@ async fn names_that_are_too_long_lose_nothing() {
     let longest = "é".repeat(126);
     let deep = format!("{}{}", ["d".repeat(200).as_str(); 5].join("/"), "d".repeat(9));
     let deeper = ["e".repeat(200).as_str(); 6].join("/");
-    // The path of its folder is longer than that of a file may be.
+    // The path of its folder exceeds the maximum length of a path.
     let deepest = format!("{}/x", ["f".repeat(200).as_str(); 6].join("/"));
     for name in [&long, &other, &longest, &deep, &deeper, &deepest] {
         kb.write(format!("notes/{name}.md"), published("Long", "text")).unwrap();
@@ -122,7 +122,7 @@ async fn what_can_not_be_served_is_listed_with_the_reason() {
     assert_eq!(shelf.count("skipped"), i64::try_from(listed.len()).unwrap());
     assert_eq!((listed.len(), shelf.count("failed")), (8, 0));
 
-    // All of it mended at once.
+    // All of it fixed at once.
     for name in ["huge", "pointer", "latin", "broken", "bare"] {
         kb.write(format!("notes/{name}.md"), published(name, "mended")).unwrap();
     }

@@ -1,4 +1,4 @@
-//! The other end: takes events by HTTP, or refuses them for a while.
+//! The receiver of usage events, over HTTP; it can reject them for a while.
 
 use std::{
     net::SocketAddr,
@@ -15,14 +15,14 @@ use tokio::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-/// A receiver of events, until it is dropped.
+/// A receiver of events; stops on drop.
 pub(in crate::skills) struct Receiver {
     addr: SocketAddr,
     heard: Arc<Heard>,
     _serving: AbortOnDropHandle<()>,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(in crate::skills) struct Request {
     pub(in crate::skills) line: String,
@@ -54,22 +54,22 @@ impl Receiver {
         format!("http://{}/events", self.addr)
     }
 
-    /// From now on every request is answered with that status.
+    /// Responds to all requests with that status from now on.
     pub(in crate::skills) fn refuse_with(&self, status: u16) {
         self.heard.status.store(status, Ordering::SeqCst);
     }
 
-    /// From now on every request is taken.
+    /// Accepts all requests from now on.
     pub(in crate::skills) fn accept(&self) {
         self.refuse_with(200);
     }
 
-    /// Every request so far.
+    /// All requests so far.
     pub(in crate::skills) fn requests(&self) -> Vec<Request> {
         self.heard.requests.lock().unwrap().clone()
     }
 
-    /// Every event that was taken, in the order in which they happened.
+    /// All accepted events, in the order in which they happened.
     pub(in crate::skills) fn events(&self) -> Vec<Value> {
         let taken = self.requests().into_iter().filter(|request| request.taken);
         taken.flat_map(|request| request.body["events"].as_array().unwrap().clone()).collect()
@@ -82,7 +82,7 @@ impl Request {
     }
 }
 
-/// Serves one connection until the other side leaves.
+/// Serves one connection until it is closed.
 async fn serve(stream: TcpStream, heard: Arc<Heard>) {
     let mut stream = BufReader::new(stream);
     while let Some(mut request) = read(&mut stream).await {

@@ -1,4 +1,4 @@
-//! Scripts that take too long, start others, or say too much.
+//! Scripts that run too long, start processes, or print too much.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ async fn a_script_that_takes_too_long_is_killed() {
     program.finish().await;
 }
 
-/// How many processes have that word on their command line.
+/// Number of processes with that word on their command line.
 fn processes_with(word: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
@@ -85,7 +85,7 @@ async fn output_is_cut_at_the_limit_and_that_is_told() {
     program.finish().await;
 }
 
-/// S-8.4: `timeout_seconds` is how long a script may take; the limit of every other call does not shorten it.
+/// S-8.4: `timeout_seconds` is the timeout of a script; the timeout of other calls does not shorten it.
 #[tokio::test]
 async fn a_script_may_take_its_own_time_out_whatever_other_calls_may_take() {
     let folder = folder(&[("slow.sh", "sleep 2\necho done\n")]);

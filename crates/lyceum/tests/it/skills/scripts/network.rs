@@ -1,4 +1,4 @@
-//! What a script that declares `network: true` may reach: that is for whoever runs the server to say.
+//! Network access of scripts that declare `network: true`: the operator decides.
 
 use std::{
     io::{Read as _, Write as _},
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Folder, Server, refused, start, tables};
 use crate::stdio::Program;
 
-/// P6: a script that asks a service of this machine.
+/// P6: a script that connects to a service on this machine.
 const SCRIPT: &str = "exec 3<>/dev/tcp/127.0.0.1/$SKILL_ARG_PORT || exit 7\nhead -c 5 <&3\n";
 
 fn folder() -> Folder {
@@ -19,7 +19,7 @@ fn folder() -> Folder {
     Folder::of(&[("run.md", skill), ("run/ask.sh", SCRIPT)])
 }
 
-/// A service of this machine that says hello to everyone.
+/// A service on this machine that greets everyone.
 fn service() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -63,7 +63,7 @@ async fn s6_over_stdio_the_network_is_public_unless_told_otherwise() {
 #[tokio::test]
 async fn s6_over_http_there_is_no_network_unless_the_operator_says_so() {
     let (folder, port) = (folder(), service());
-    // What the repository says has no say.
+    // The configuration in the repository has no effect.
     folder.write("config.yaml", "scripts: { network: any }");
     let config = format!("{}[skills.scripts]\nenabled = true\n", tables(&folder));
     let server = Server::start(&config).await;

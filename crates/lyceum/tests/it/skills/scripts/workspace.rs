@@ -1,4 +1,4 @@
-//! `scripts.workspace`: a folder of the person's that scripts may work in, over stdio only.
+//! `scripts.workspace`: a folder of the user that scripts may use, over stdio only.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -11,7 +11,7 @@ use crate::stdio::Program;
 const SCRIPT: &str = "cat \"$SKILL_WORKSPACE/auth.json\"\ncat \"$SKILL_WORKSPACE/../beside\" || echo no\n\
     echo checked > \"$SKILL_WORKSPACE/report\" || echo read only\npwd\n";
 
-/// A project of the person's, and a file beside it, open to every user: only the sandbox stands in the way.
+/// A project, and a file beside it that every user may read: only the sandbox protects it.
 fn project() -> (TempDir, String) {
     let place = tempfile::tempdir_in("/var/tmp").unwrap();
     let project = place.path().canonicalize().unwrap().join("project");
@@ -75,7 +75,7 @@ async fn the_environment_opens_a_workspace_and_a_repository_does_not() {
     program.finish().await;
 }
 
-/// The script ran, and had no workspace.
+/// Checks that the script ran without a workspace.
 #[track_caller]
 fn check_closed(answer: &Value) {
     assert!(answer["sandbox"].is_string() && answer["workspace"].is_null(), "{answer}");
@@ -97,5 +97,5 @@ async fn a_workspace_that_is_not_there_is_a_fault_of_the_configuration() {
     let config = format!("{}[skills.scripts]\nworkspace = \"/no/such/folder\"\n", tables(&folder));
     let ended = lyceum("check", &config, &[]).await;
     let said = format!("{}{}", ended.out, ended.err);
-    assert!(said.contains("skills.scripts.workspace: there is no folder /no/such/folder"), "{ended:?}");
+    assert!(said.contains("skills.scripts.workspace: no such folder: /no/such/folder"), "{ended:?}");
 }

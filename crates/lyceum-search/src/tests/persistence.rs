@@ -1,4 +1,4 @@
-//! What is kept on disk stays as it is while something else fails, and goes once nobody needs it.
+//! Files of the index survive failures elsewhere, and obsolete data is deleted.
 
 use std::{fs, sync::Arc};
 
@@ -15,7 +15,7 @@ async fn words_that_can_t_be_written_answer_as_they_are_until_they_can() {
     let first = Scene::open(folder.path(), None, &control);
     first.put(library()).await;
     first.close().await;
-    // Somebody else has the engine's own lock.
+    // Another writer holds tantivy's lock.
     let other = Lexical::open(&folder.path().join("words")).unwrap();
     other.update(&[], &[], other.position().unwrap()).unwrap();
     let scene = Scene::open(folder.path(), None, &control);
@@ -25,8 +25,8 @@ async fn words_that_can_t_be_written_answer_as_they_are_until_they_can() {
     scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
     scene.check(Mode::Lexical, "latecomer", &[]).await;
     drop(other);
-    until("it is written", async || scene.ids(Mode::Lexical, "latecomer").await == ["late"]).await;
-    assert!(Arc::ptr_eq(&before, &opened.lexical().unwrap()), "it was opened again");
+    until("the page is indexed", async || scene.ids(Mode::Lexical, "latecomer").await == ["late"]).await;
+    assert!(Arc::ptr_eq(&before, &opened.lexical().unwrap()), "the index was reopened");
     drop((before, opened));
     scene.close().await;
 }
@@ -44,13 +44,13 @@ async fn a_database_that_can_t_be_read_for_a_moment_costs_no_index_of_words() {
     };
     rename("counters", "elsewhere").await.unwrap();
     opened.set_lexical(None);
-    scene.search.open_words(&opened, true);
+    scene.search.open_lexical(&opened, true);
     assert!(opened.lexical().is_none());
     rename("elsewhere", "counters").await.unwrap();
-    // Not made again: it is as far as it was, before anybody could have brought it there.
-    let kept = Lexical::open(&folder.path().join("words")).unwrap();
-    assert_eq!((kept.position().unwrap(), kept.count()), (before, 3));
-    until("it is opened again", async || opened.lexical().is_some()).await;
+    // Not rebuilt: it is at the same position as before.
+    let reopened = Lexical::open(&folder.path().join("words")).unwrap();
+    assert_eq!((reopened.position().unwrap(), reopened.count()), (before, 3));
+    until("the lexical index is reopened", async || opened.lexical().is_some()).await;
     scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
     drop(opened);
     scene.close().await;
@@ -61,7 +61,7 @@ async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
     let folder = TempDir::new().unwrap();
     let control = Control::new();
     let first = Scene::open(folder.path(), None, &control);
-    // The first to open is the one that writes.
+    // The first to open becomes the leader.
     first.search.opened().await.unwrap();
     let second = Scene::open(folder.path(), None, &control);
     second.search.opened().await.unwrap();
@@ -73,9 +73,10 @@ async fn old_events_go_and_whoever_is_far_behind_reads_everything() {
     let left = opened.db.read(|tx| events::after(tx, pages::STREAM, 0, 10)).await.unwrap();
     assert_eq!(left.iter().map(|event| event.seq).collect::<Vec<_>>(), [4]);
     drop(opened);
-    until("the other has all of it", async || second.ids(Mode::Lexical, "wheel").await.len() == 2).await;
+    until("the follower has all pages", async || second.ids(Mode::Lexical, "wheel").await.len() == 2).await;
     first.put(vec![page("new", "New", "a newcomer")]).await;
-    until("and follows", async || second.ids(Mode::Lexical, "newcomer").await == ["new"]).await;
+    until("the follower gets the new page", async || second.ids(Mode::Lexical, "newcomer").await == ["new"])
+        .await;
     first.close().await;
     second.close().await;
 }

@@ -1,4 +1,4 @@
-//! Files that were cut or changed: found when they are opened, made again, and something answers all the while.
+//! Corrupt files: detected on open, rebuilt, and queries are answered meanwhile.
 
 use std::path::{Path, PathBuf};
 
@@ -27,8 +27,8 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Changes a file somewhere.
-fn damage(file: &Path, random: &mut Random) -> String {
+/// Corrupts a file at a random position.
+fn corrupt(file: &Path, random: &mut Random) -> String {
     let mut bytes = std::fs::read(file).unwrap();
     let what = match random.below(3) {
         _ if bytes.is_empty() => return "left empty".to_owned(),
@@ -70,11 +70,11 @@ async fn a_damaged_index_of_words_is_made_again() {
         let folder = TempDir::new().unwrap();
         copy(first.path(), folder.path());
         let file = folder.path().join(file.strip_prefix(first.path()).unwrap());
-        let what = damage(&file, &mut random);
+        let what = corrupt(&file, &mut random);
         eprintln!("{} {what}", file.display());
         let control = Control::new();
         let scene = Scene::open(folder.path(), Some("one:256"), &control);
-        until("words are found again", async || scene.ids(Mode::Lexical, "latecomer").await == ["late"])
+        until("lexical search works again", async || scene.ids(Mode::Lexical, "latecomer").await == ["late"])
             .await;
         scene.check(Mode::Lexical, "wheel", &["boats", "cars"]).await;
         scene.put(vec![page("new", "New", "a newcomer")]).await;
@@ -92,19 +92,21 @@ async fn meaning_answers_where_words_are_damaged() {
     let control = Control::new();
     let first = Scene::open(folder.path(), Some("one:256"), &control);
     first.filled().await;
-    // Whoever does not lead can't make it again.
+    // A follower can't rebuild the index.
     let meta =
         files(&folder.path().join("words")).into_iter().find(|file| file.ends_with("meta.json")).unwrap();
-    let kept = std::fs::read(&meta).unwrap();
+    let original_meta = std::fs::read(&meta).unwrap();
     std::fs::write(&meta, "{").unwrap();
     let second = Scene::open(folder.path(), Some("one:256"), &control);
-    until("it has its model", async || second.status().await.model.is_some()).await;
+    until("the model is active", async || second.status().await.model.is_some()).await;
     let answer = second.ask(Mode::Hybrid, "automobile").await;
     assert_eq!(answer.hits[0].facts.id, "cars");
     assert!(answer.degraded.unwrap().contains("vector results only"));
-    std::fs::write(&meta, kept).unwrap();
-    until("it is opened once it can be", async || second.ids(Mode::Lexical, "latecomer").await == ["late"])
-        .await;
+    std::fs::write(&meta, original_meta).unwrap();
+    until("the lexical index is opened again", async || {
+        second.ids(Mode::Lexical, "latecomer").await == ["late"]
+    })
+    .await;
     first.close().await;
     second.close().await;
 }
@@ -119,14 +121,14 @@ async fn a_damaged_database_is_made_again_by_who_fills_it() {
     for round in 0..12 {
         let folder = TempDir::new().unwrap();
         copy(first.path(), folder.path());
-        let what = damage(&folder.path().join("search.db"), &mut random);
+        let what = corrupt(&folder.path().join("search.db"), &mut random);
         eprintln!("{round}: {what}");
         let control = Control::new();
         let mut scene = Scene::open(folder.path(), Some("one:256"), &control);
-        // As a server does it: what differs is brought in; where the file turns out to be damaged, it is started again.
+        // As a server does: ingest what differs, and restart if the file turns out to be corrupt.
         let mut is_done = false;
         for _ in 0..3 {
-            if bring_in(&scene, &wanted).await {
+            if ingest(&scene, &wanted).await {
                 is_done = true;
                 break;
             }
@@ -139,7 +141,7 @@ async fn a_damaged_database_is_made_again_by_who_fills_it() {
     }
 }
 
-async fn bring_in(scene: &Scene, wanted: &[crate::Page]) -> bool {
+async fn ingest(scene: &Scene, wanted: &[crate::Page]) -> bool {
     let Ok(plan) = scene.search.plan(super::SOURCE, versions(wanted), |_| true).await else { return false };
     let pages = wanted.iter().filter(|page| plan.read.contains(&page.facts.key())).cloned().collect();
     scene.search.apply(super::SOURCE, pages, plan.gone).await.is_ok()

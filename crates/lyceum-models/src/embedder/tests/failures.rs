@@ -1,4 +1,4 @@
-//! Whatever an endpoint answers, no wrong vector gets out, and no key shows.
+//! Invalid responses never yield a vector, and errors never contain the key.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     embedder::Settings,
-    endpoint::peer::{Peer, Reply, faults, hides_the_key, key},
+    endpoint::peer::{Peer, Reply, assert_key_hidden, failures, key},
 };
 
 async fn ask(pair: &Pair, purpose: Purpose, replies: Vec<Reply>) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -23,10 +23,10 @@ async fn ask(pair: &Pair, purpose: Purpose, replies: Vec<Reply>) -> Result<Vec<V
 #[tokio::test]
 async fn a_failing_endpoint_is_an_error_at_once_for_a_search_and_hides_the_key() {
     for pair in all().await {
-        for (reply, expected) in faults() {
+        for (reply, expected) in failures() {
             let error = ask(&pair, Purpose::Query, vec![reply.clone()]).await.unwrap_err();
             assert_eq!(short(&error), expected, "{} {reply:?}", pair.kind);
-            hides_the_key(&format!("{error} {error:?} {:?}", pair.embedder));
+            assert_key_hidden(&format!("{error} {error:?} {:?}", pair.embedder));
             assert_eq!(pair.peer.requests().len(), 1, "{} {reply:?}", pair.kind);
         }
         assert!(ask(&pair, Purpose::Query, vec![]).await.is_ok(), "{}", pair.kind);
@@ -38,7 +38,7 @@ async fn vectors_that_are_not_what_was_asked_for_are_not_used() {
     #[track_caller]
     fn check(kind: &str, answer: Result<Vec<Vec<f32>>, EmbedError>, expected: &[&str]) {
         let error = answer.unwrap_err();
-        assert!(expected.contains(&short(&error).as_str()), "{kind}: {error:?} is none of {expected:?}");
+        assert!(expected.contains(&short(&error).as_str()), "{kind}: {error:?} is not one of {expected:?}");
     }
     for pair in all().await {
         let kind = pair.kind;
@@ -48,8 +48,8 @@ async fn vectors_that_are_not_what_was_asked_for_are_not_used() {
             change(&mut vectors);
             Reply::Json(peers::wire(kind, &vectors))
         };
-        // Numbers that JSON has no word for are written in by hand.
-        let spelt = |number: &str| {
+        // Values that JSON can't express are inserted as text.
+        let with_number = |number: &str| {
             let mut vectors = good.clone();
             vectors[1][2] = 31_337.0;
             Reply::Status(200, Vec::new(), peers::wire(kind, &vectors).to_string().replace("31337.0", number))
@@ -62,12 +62,12 @@ async fn vectors_that_are_not_what_was_asked_for_are_not_used() {
             (with(&|all| all[2].push(1.0)), vec!["wrong dimensions", "malformed"]),
             (with(&|all| all[1].clear()), vec!["wrong dimensions", "malformed"]),
             (with(&|all| all[1].fill(0.0)), vec!["malformed"]),
-            (spelt("NaN"), vec!["malformed"]),
-            (spelt("Infinity"), vec!["malformed"]),
-            (spelt("1e39"), vec!["malformed"]),
-            (spelt("1e999"), vec!["malformed"]),
-            (spelt("null"), vec!["malformed"]),
-            (spelt("\"1\""), vec!["malformed"]),
+            (with_number("NaN"), vec!["malformed"]),
+            (with_number("Infinity"), vec!["malformed"]),
+            (with_number("1e39"), vec!["malformed"]),
+            (with_number("1e999"), vec!["malformed"]),
+            (with_number("null"), vec!["malformed"]),
+            (with_number("\"1\""), vec!["malformed"]),
         ];
         for (reply, expected) in wrong {
             check(kind, ask(&pair, Purpose::Query, vec![reply]).await, &expected);
@@ -77,7 +77,7 @@ async fn vectors_that_are_not_what_was_asked_for_are_not_used() {
 
 #[tokio::test]
 async fn an_index_that_is_missing_or_there_twice_gives_no_vectors() {
-    let peer = Peer::start(peers::honest("openai")).await;
+    let peer = Peer::start(peers::valid_reply("openai")).await;
     let embedder = super::connect(&settings("openai", &peer, &RemoteSettings::default())).await.unwrap();
     let pair = Pair { kind: "openai", peer, embedder };
     for indices in [[0, 1, 1], [1, 2, 3], [0, 2, 7]] {
@@ -90,7 +90,7 @@ async fn an_index_that_is_missing_or_there_twice_gives_no_vectors() {
 
 #[tokio::test]
 async fn an_answer_of_workers_ai_says_itself_whether_it_is_one() {
-    let peer = Peer::start(peers::honest("workers-ai")).await;
+    let peer = Peer::start(peers::valid_reply("workers-ai")).await;
     let embedder = super::connect(&settings("workers-ai", &peer, &RemoteSettings::default())).await.unwrap();
     let pair = Pair { kind: "workers-ai", peer, embedder };
     let vectors = vec![peers::vector("x"); 3];
@@ -129,7 +129,7 @@ async fn what_is_embedded_in_the_background_is_tried_three_times() {
         let error = ask(&pair, Purpose::Passage, vec![later(429, "0"); 5]).await.unwrap_err();
         assert_eq!((short(&error).as_str(), pair.peer.requests().len()), ("busy 429 0s", 3), "{kind}");
 
-        // Whoever wants to be left alone for long is left alone, and nothing that stays wrong is tried again.
+        // A long `Retry-After` and permanent errors are not retried.
         let error = ask(&pair, Purpose::Passage, vec![later(503, "60")]).await.unwrap_err();
         assert_eq!((short(&error).as_str(), pair.peer.requests().len()), ("busy 503 60s", 1), "{kind}");
         let refused = Reply::Status(400, Vec::new(), "no".to_owned());
@@ -137,27 +137,27 @@ async fn what_is_embedded_in_the_background_is_tried_three_times() {
         assert_eq!((short(&error).as_str(), pair.peer.requests().len()), ("refused 400", 1), "{kind}");
     }
     let pair = all().await.pop().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     ask(&pair, Purpose::Passage, vec![broken, Reply::Cut]).await.unwrap();
     assert_eq!(pair.peer.requests().len(), 3);
-    assert!(begun.elapsed() >= Duration::from_millis(1_250), "{:?}", begun.elapsed());
+    assert!(started.elapsed() >= Duration::from_millis(1_250), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn a_search_does_not_wait_for_a_slow_endpoint_nor_read_a_huge_answer() {
     let pair = all().await.pop().unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     let error = ask(&pair, Purpose::Query, vec![Reply::Never]).await.unwrap_err();
     assert_eq!(short(&error), "late 2s");
-    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
     let error = ask(&pair, Purpose::Query, vec![Reply::Endless(80 << 20)]).await.unwrap_err();
-    // A machine under load may not get so far in two seconds.
+    // On a loaded machine the timeout may come first.
     assert!(["malformed", "late 2s"].contains(&short(&error).as_str()), "{error:?}");
 }
 
 #[tokio::test]
 async fn a_redirect_is_not_followed_so_the_key_stays_here() {
-    let elsewhere = Peer::start(peers::honest("openai")).await;
+    let elsewhere = Peer::start(peers::valid_reply("openai")).await;
     let pair = all().await.swap_remove(0);
     let location = vec![("location", format!("{}/v1/embeddings", elsewhere.url()))];
     let error =
@@ -170,7 +170,7 @@ async fn a_redirect_is_not_followed_so_the_key_stays_here() {
 async fn an_endpoint_that_is_gone_is_unreachable() {
     for Pair { kind, peer, embedder } in all().await {
         drop(peer);
-        // The server ends when the runtime next looks at it.
+        // The aborted server task ends when the runtime polls it next.
         let mut seen = String::new();
         for _ in 0..100 {
             match embedder.embed(Purpose::Query, &texts(1)).await {
@@ -188,7 +188,7 @@ async fn an_endpoint_that_is_gone_is_unreachable() {
 #[tokio::test]
 async fn a_model_that_can_not_be_met_says_why() {
     let openai = async |change: &dyn Fn(&mut OpenAiSettings), replies: Vec<Reply>, key| {
-        let peer = Peer::start(peers::honest("openai")).await;
+        let peer = Peer::start(peers::valid_reply("openai")).await;
         peer.next(replies);
         let Settings::OpenAi(mut settings) = settings("openai", &peer, &RemoteSettings::default()) else {
             panic!("another kind")
@@ -205,7 +205,7 @@ async fn a_model_that_can_not_be_met_says_why() {
         assert!(["wrong count", "malformed"].contains(&error.as_str()), "{error}");
     }
 
-    let peer = Peer::start(peers::honest("tei")).await;
+    let peer = Peer::start(peers::valid_reply("tei")).await;
     let Settings::Tei(tei) = settings("tei", &peer, &RemoteSettings::default()) else {
         panic!("another kind")
     };

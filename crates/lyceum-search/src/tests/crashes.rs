@@ -1,6 +1,6 @@
-//! A process that makes vectors is killed, again and again, and nothing is lost or made twice.
+//! A process that embeds is killed repeatedly; no vector is lost or duplicated.
 //!
-//! It is this very test binary, told by its environment to play that part.
+//! The process is this test binary, started with an environment variable.
 
 use std::{
     path::Path,
@@ -11,11 +11,11 @@ use std::{
 use lyceum_harness::random::Random;
 use tempfile::TempDir;
 
-use super::{Scene, fake::Manner, page};
+use super::{Scene, fake::Behaviour, page};
 use crate::{Mode, Page, tests::Control};
 
-const PART: &str = "LYCEUM_TEST_SEARCH_FOLDER";
-const TEST: &str = "tests::kills::a_process_fills_a_folder_until_it_is_killed";
+const FOLDER_VARIABLE: &str = "LYCEUM_TEST_SEARCH_FOLDER";
+const TEST: &str = "tests::crashes::a_process_fills_a_folder_until_it_is_killed";
 const MODEL: &str = "one:128";
 
 /// Pages of several chunks each.
@@ -31,14 +31,14 @@ fn pages() -> Vec<Page> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_fills_a_folder_until_it_is_killed() {
-    let Ok(folder) = std::env::var(PART) else { return };
+    let Ok(folder) = std::env::var(FOLDER_VARIABLE) else { return };
     let control = Control::new();
-    control.manner(Manner::Slow(Duration::from_millis(20)));
+    control.set_behaviour(Behaviour::Slow(Duration::from_millis(20)));
     let scene = Scene::open(Path::new(&folder), Some(MODEL), &control);
     for batch in pages().chunks(40) {
         scene.put(batch.to_vec()).await;
     }
-    // Until it is killed, or its parent is no more.
+    // Until it is killed; the limit is for a parent that died.
     tokio::time::sleep(Duration::from_secs(30)).await;
 }
 
@@ -49,7 +49,7 @@ async fn a_kill_loses_no_vector_and_leaves_none_twice() {
     for _ in 0..10 {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", TEST, "--nocapture", "--test-threads=1"])
-            .env(PART, folder.path())
+            .env(FOLDER_VARIABLE, folder.path())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -64,7 +64,7 @@ async fn a_kill_loses_no_vector_and_leaves_none_twice() {
     let killed = Scene::open(folder.path(), Some(MODEL), &control);
     killed.put(pages()).await;
     killed.filled().await;
-    eprintln!("{} of {} vectors were left to be made", control.embedded(), killed.status().await.chunks);
+    eprintln!("{} of {} vectors were missing", control.embedded(), killed.status().await.chunks);
     let fresh_folder = TempDir::new().unwrap();
     let fresh = Scene::open(fresh_folder.path(), Some(MODEL), &control);
     fresh.put(pages()).await;

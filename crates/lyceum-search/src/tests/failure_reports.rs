@@ -1,4 +1,4 @@
-//! What is said where something does not work: enough for callers, all of it for whoever runs the server.
+//! Failure messages: a reason for callers, full detail for operators.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::{
     Scene,
-    fake::{Fault, Manner, SECRET},
+    fake::{Behaviour, Fault, SECRET},
     library, until,
 };
 use crate::{Mode, Query, State, tests::Control};
@@ -19,11 +19,11 @@ async fn callers_hear_that_the_model_fails_and_only_operators_what_it_said() {
     ] {
         let folder = TempDir::new().unwrap();
         let control = Control::new();
-        // Every text has an e, and the probe, too.
-        control.manner(Manner::FailsOn("e", fault));
+        // Every text contains an `e`, including the probe text.
+        control.set_behaviour(Behaviour::FailsOn("e", fault));
         let scene = Scene::open(folder.path(), Some("one:64"), &control);
         scene.put(library()).await;
-        until("it failed", async || scene.status().await.state == State::Degraded).await;
+        until("the model failed", async || scene.status().await.state == State::Degraded).await;
         let status = scene.status().await;
         assert_eq!(status.reason.as_deref(), Some(expected));
         assert!(status.detail.as_ref().unwrap().contains(SECRET), "{status:?}");
@@ -41,24 +41,24 @@ async fn a_model_that_does_not_answer_costs_a_few_questions_their_time_and_no_mo
     let scene = Scene::open(folder.path(), Some("one:64"), &control);
     scene.put(library()).await;
     scene.filled().await;
-    // One that is not taken says nothing about the next.
-    control.manner(Manner::FailsOn("odd", Fault::Status(400)));
+    // A rejected query does not count for the breaker.
+    control.set_behaviour(Behaviour::FailsOn("odd", Fault::Status(400)));
     for number in 0..5 {
         let answer = scene.ask(Mode::Hybrid, &format!("an odd car {number}")).await;
         assert!(answer.degraded.unwrap().ends_with("refused (status 400)"));
     }
     assert_eq!(scene.ask(Mode::Hybrid, "a car").await.degraded, None);
-    control.manner(Manner::Slow(Duration::from_secs(60)));
+    control.set_behaviour(Behaviour::Slow(Duration::from_secs(60)));
     let ask = async |number: usize| scene.ask(Mode::Hybrid, &format!("wheels {number}")).await;
     let late = tokio::join!(ask(1), ask(2), ask(3));
     assert!(late.0.degraded.unwrap().contains("did not answer within"));
-    let begun = Instant::now();
+    let started = Instant::now();
     for number in 4..20 {
         let reason = ask(number).await.degraded.unwrap();
         assert_eq!(reason, "lexical results only: the model keeps failing; the next attempt is in 30 s");
     }
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-    // What was asked before is still found by its meaning.
+    assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
+    // Cached query embeddings are still used.
     assert_eq!(scene.ask(Mode::Hybrid, "a car").await.degraded, None);
     scene.close().await;
 }
@@ -69,12 +69,12 @@ async fn an_index_that_can_t_be_opened_is_said_to_be_so() {
     let place = folder.path().join("search");
     std::fs::write(&place, "no folder").unwrap();
     let scene = Scene::open(&place, None, &Control::new());
-    until("it failed", async || scene.status().await.state == State::Degraded).await;
+    until("the model failed", async || scene.status().await.state == State::Degraded).await;
     let status = scene.status().await;
-    assert_eq!(status.reason.as_deref(), Some("the index can't be used: the log says more"));
+    assert_eq!(status.reason.as_deref(), Some("the index can't be used: see the log"));
     assert!(status.detail.unwrap().starts_with("the data folder can't be used"));
-    let asked = scene.search.find(Query { text: "a".to_owned(), ..Query::default() }).await;
-    assert_eq!(asked.unwrap_err().to_string(), "the index can't be used: the log says more");
+    let result = scene.search.find(Query { text: "a".to_owned(), ..Query::default() }).await;
+    assert_eq!(result.unwrap_err().to_string(), "the index can't be used: see the log");
     scene.close().await;
 }
 

@@ -1,11 +1,11 @@
-//! Pages in, answers out.
+//! Ingest and queries.
 
 use std::{collections::HashMap, sync::atomic::Ordering};
 
 use lyceum_store::vectors;
 use tempfile::TempDir;
 
-use super::{SOURCE, Scene, fake::Manner, library, page, sections, until, versions};
+use super::{SOURCE, Scene, fake::Behaviour, library, page, sections, until, versions};
 use crate::{Mode, Query, State, tests::Control};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,7 +64,7 @@ async fn only_what_changed_is_embedded_again() {
     scene.filled().await;
     assert_eq!(control.embedded(), 1);
     assert_eq!(scene.search.opened().await.unwrap().memory().count_vectors(), 4);
-    // What comes back is known still, and what is the same elsewhere with the same title.
+    // Vectors are stored by content: text that returns, or moves within the page, is not embedded again.
     scene.put(vec![sections("big", &["gamma", "alpha", "beta"])]).await;
     scene.filled().await;
     assert_eq!(control.embedded(), 0);
@@ -82,29 +82,33 @@ async fn only_what_changed_is_embedded_again() {
 async fn a_model_that_fails_is_said_and_stores_nothing() {
     let folder = TempDir::new().unwrap();
     let control = Control::new();
-    control.manner(Manner::Fails);
+    control.set_behaviour(Behaviour::Fails);
     let scene = Scene::open(folder.path(), Some("one:64"), &control);
     scene.put(library()).await;
-    for manner in
-        [Manner::Fails, Manner::TooFew, Manner::WrongLength, Manner::NotANumber, Manner::NoDirection]
-    {
-        control.manner(manner);
+    for behaviour in [
+        Behaviour::Fails,
+        Behaviour::TooFew,
+        Behaviour::WrongLength,
+        Behaviour::NotANumber,
+        Behaviour::NoDirection,
+    ] {
+        control.set_behaviour(behaviour);
         let before = control.connected.load(Ordering::SeqCst);
-        until("it is tried again", async || control.connected.load(Ordering::SeqCst) > before).await;
-        until("it failed", async || scene.status().await.state == State::Degraded).await;
+        until("the model is retried", async || control.connected.load(Ordering::SeqCst) > before).await;
+        until("the model failed", async || scene.status().await.state == State::Degraded).await;
         let answer = scene.ask(Mode::Hybrid, "car").await;
         let reason = answer.degraded.unwrap_or_default();
-        assert!(reason.starts_with("lexical results only: "), "{manner:?}: {reason:?}");
-        assert_eq!(answer.hits.len(), 1, "{manner:?}");
+        assert!(reason.starts_with("lexical results only: "), "{behaviour:?}: {reason:?}");
+        assert_eq!(answer.hits.len(), 1, "{behaviour:?}");
         let status = scene.status().await;
-        assert_eq!((status.chunks, status.pending), (3, 3), "{manner:?}");
+        assert_eq!((status.chunks, status.pending), (3, 3), "{behaviour:?}");
         assert!(status.reason.is_some());
-        if manner == Manner::TooFew {
-            // Pauses grow; begin anew.
+        if behaviour == Behaviour::TooFew {
+            // The back-off grows; start over.
             break;
         }
     }
-    control.manner(Manner::Well);
+    control.set_behaviour(Behaviour::Normal);
     scene.filled().await;
     assert_eq!(scene.ask(Mode::Hybrid, "automobile").await.degraded, None);
     scene.close().await;
@@ -112,16 +116,16 @@ async fn a_model_that_fails_is_said_and_stores_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn vectors_that_are_none_are_not_kept_and_not_asked_with() {
-    for manner in [Manner::WrongLength, Manner::NotANumber, Manner::NoDirection] {
+    for behaviour in [Behaviour::WrongLength, Behaviour::NotANumber, Behaviour::NoDirection] {
         let folder = TempDir::new().unwrap();
         let control = Control::new();
-        control.manner(manner);
+        control.set_behaviour(behaviour);
         let scene = Scene::open(folder.path(), Some("one:64"), &control);
         scene.put(library()).await;
-        until("it failed", async || scene.status().await.state == State::Degraded).await;
-        assert_eq!(scene.status().await.pending, 3, "{manner:?}");
+        until("the model failed", async || scene.status().await.state == State::Degraded).await;
+        assert_eq!(scene.status().await.pending, 3, "{behaviour:?}");
         let answer = scene.ask(Mode::Hybrid, "car").await;
-        assert!(answer.degraded.is_some() && answer.hits.len() == 1, "{manner:?}: {answer:?}");
+        assert!(answer.degraded.is_some() && answer.hits.len() == 1, "{behaviour:?}: {answer:?}");
         scene.close().await;
     }
 }
@@ -130,13 +134,13 @@ async fn vectors_that_are_none_are_not_kept_and_not_asked_with() {
 async fn a_slow_model_delays_no_page() {
     let folder = TempDir::new().unwrap();
     let control = Control::new();
-    control.manner(Manner::Slow(std::time::Duration::from_secs(5)));
+    control.set_behaviour(Behaviour::Slow(std::time::Duration::from_secs(5)));
     let scene = Scene::open(folder.path(), Some("one:64"), &control);
     scene.put(library()).await;
-    let begun = std::time::Instant::now();
+    let started = std::time::Instant::now();
     scene.put(vec![page("more", "More", "another page")]).await;
     scene.check(Mode::Lexical, "another", &["more"]).await;
-    assert!(begun.elapsed().as_secs() < 3, "{:?}", begun.elapsed());
+    assert!(started.elapsed().as_secs() < 3, "{:?}", started.elapsed());
     let answer = scene.ask(Mode::Hybrid, "another").await;
     assert!(answer.degraded.unwrap().contains("did not answer within 3 s"));
     scene.close().await;

@@ -1,4 +1,4 @@
-//! What is sent: batches, beginnings of texts, prefixes; and what is known of a model.
+//! Requests: batches, truncation, prefixes; and the identity of a model.
 
 use super::{
     super::{Identity, Pooling, Purpose, RemoteSettings},

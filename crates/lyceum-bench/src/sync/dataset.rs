@@ -1,30 +1,30 @@
-//! What is brought in: real repositories, by what their documents say or with all of them published.
+//! The synced repositories, published as their documents declare or as a whole.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::builder::PossibleValuesParser;
 
-/// A repository, and how it is served.
-pub(super) struct Material {
+/// A repository and its options.
+pub(super) struct Dataset {
     pub(super) name: &'static str,
     bundle: &'static str,
-    /// So many of its documents; all of them where this is nothing.
-    pub(super) most: Option<usize>,
+    /// Number of documents to keep; `None` for all.
+    pub(super) max_documents: Option<usize>,
     pub(super) publishing: Publishing,
     pub(super) goals: Goals,
 }
 
-/// Which documents are served.
+/// Which documents are published.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Publishing {
-    /// Those that say so.
+    /// Documents with `publish: true`.
     AsWritten,
-    /// All but those that say otherwise.
+    /// All documents without `publish: false`.
     ByDefault,
 }
 
-/// What medians should stay under, where something is to be reached: milliseconds, and megabytes.
+/// Goals for medians in milliseconds, and for memory in megabytes.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Goals {
     pub(super) cold: Option<f64>,
@@ -33,63 +33,67 @@ pub(super) struct Goals {
     pub(super) memory: Option<f64>,
 }
 
-/// What is to be reached with 2,000 documents.
+/// Goals with 2,000 documents.
 const OF_2000: Goals =
     Goals { cold: Some(8000.0), same: Some(150.0), changed: Some(1000.0), memory: Some(200.0) };
 
-/// The one that is served in the end.
+/// The dataset that is also served.
 pub(super) const SERVED: &str = "mdn";
 
-/// Everything that is brought in.
-pub(super) const MATERIALS: &[Material] = &[
-    Material {
+/// All datasets.
+pub(super) const DATASETS: &[Dataset] = &[
+    Dataset {
         name: "knowledge-base",
         bundle: "knowledge-base",
-        most: None,
+        max_documents: None,
         publishing: Publishing::AsWritten,
         goals: OF_2000,
     },
-    Material {
+    Dataset {
         name: "knowledge-base-all",
         bundle: "knowledge-base",
-        most: None,
+        max_documents: None,
         publishing: Publishing::ByDefault,
         goals: OF_2000,
     },
-    // Half of the knowledge base says `publish: false`, so 2,000 documents that are served come from elsewhere.
-    Material {
+    // Half of the knowledge base has `publish: false`, so another repository provides 2,000 published documents.
+    Dataset {
         name: "mdn-2000",
         bundle: "mdn",
-        most: Some(2000),
+        max_documents: Some(2000),
         publishing: Publishing::ByDefault,
         goals: OF_2000,
     },
-    Material {
+    Dataset {
         name: "awesome-copilot",
         bundle: "awesome-copilot",
-        most: None,
+        max_documents: None,
         publishing: Publishing::ByDefault,
         goals: Goals { cold: None, same: None, changed: None, memory: None },
     },
-    Material {
+    Dataset {
         name: SERVED,
         bundle: "mdn",
-        most: None,
+        max_documents: None,
         publishing: Publishing::ByDefault,
         goals: Goals { cold: None, same: None, changed: None, memory: Some(200.0) },
     },
 ];
 
-/// The names of all, for the command line.
+/// All names, for the command line.
 pub(super) fn names() -> PossibleValuesParser {
-    PossibleValuesParser::new(MATERIALS.iter().map(|material| material.name))
+    PossibleValuesParser::new(DATASETS.iter().map(|dataset| dataset.name))
 }
 
-impl Material {
-    /// Its file among the bundles, which must be there.
+impl Dataset {
+    /// Path of the bundle; fails if it is missing.
     pub(super) fn bundle_in(&self, data: &Path) -> Result<PathBuf> {
         let file = data.join(format!("{}.bundle", self.bundle));
-        ensure!(file.is_file(), "there is no {}; name the folder of the bundles with --data", file.display());
+        ensure!(
+            file.is_file(),
+            "no such file: {}; pass the folder of the bundles with --data",
+            file.display()
+        );
         Ok(file)
     }
 }
