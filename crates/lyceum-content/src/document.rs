@@ -19,30 +19,58 @@ pub struct Document<'a> {
     pub body: &'a str,
     /// Whether it is served.
     pub visibility: Visibility,
+    /// Whether [`Publishing::Frontmatter`] would publish it. If none of a source is, its authors don't use `publish`.
+    pub is_published_by_frontmatter: bool,
     /// Violations of the type's schema.
     pub faults: Vec<FieldFault>,
+}
+
+/// Which documents of a source are published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Publishing {
+    /// All but drafts and those with `publish: false`. Frontmatter is optional.
+    All,
+    /// Those with `publish: true`, or whose type publishes by default, and no drafts.
+    Frontmatter,
+}
+
+impl Publishing {
+    /// The name in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Frontmatter => "frontmatter",
+        }
+    }
+
+    /// Parses the name.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::All, Self::Frontmatter].into_iter().find(|one| one.as_str() == name)
+    }
 }
 
 /// Whether a document is served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Visibility {
-    /// `publish: true`, and not a draft.
+    /// Published.
     Published,
     /// `draft: true`.
     Draft,
-    /// `publish` is not true.
+    /// Not published.
     Unpublished,
 }
 
 /// Parses one file.
 pub fn read<'a>(
     ontology: &Ontology,
+    publishing: Publishing,
     path: &RelPath,
     text: &'a str,
 ) -> Result<Document<'a>, FrontmatterFault> {
+    let publishes_type = default_of(ontology, ontology.type_of_path(path), "publish");
     let parts = match frontmatter::parse(text) {
-        // With `publish` true by default, frontmatter is optional.
-        Err(FrontmatterFault::Missing) if publishes_by_default(ontology, ontology.type_of_path(path)) => {
+        // Frontmatter is optional if it need not say `publish: true`.
+        Err(FrontmatterFault::Missing) if publishing == Publishing::All || publishes_type => {
             frontmatter::Parts { fields: Map::new(), body: text }
         }
         parts => parts?,
@@ -57,18 +85,19 @@ pub fn read<'a>(
     // Fail closed on ambiguous values: `draft: yes` is a draft, `publish: yes` does not publish.
     let is_draft = field("draft")
         .map_or_else(|| default_of(ontology, &content_type, "draft"), |field| *field != Value::Bool(false));
-    let is_published = field("publish")
-        .map_or_else(|| default_of(ontology, &content_type, "publish"), |field| *field == Value::Bool(true));
+    let by_type = default_of(ontology, &content_type, "publish");
+    let publishes = |default: bool| field("publish").map_or(default, |field| *field == Value::Bool(true));
+    let is_published = match publishing {
+        Publishing::All => publishes(true),
+        Publishing::Frontmatter => publishes(by_type),
+    };
     let visibility = match (is_draft, is_published) {
         (true, _) => Visibility::Draft,
         (false, true) => Visibility::Published,
         (false, false) => Visibility::Unpublished,
     };
-    Ok(Document { content_type, fields, body: parts.body, visibility, faults })
-}
-
-fn publishes_by_default(ontology: &Ontology, content_type: &str) -> bool {
-    default_of(ontology, content_type, "publish")
+    let is_published_by_frontmatter = !is_draft && publishes(by_type);
+    Ok(Document { content_type, fields, body: parts.body, visibility, is_published_by_frontmatter, faults })
 }
 
 fn default_of(ontology: &Ontology, content_type: &str, field: &str) -> bool {

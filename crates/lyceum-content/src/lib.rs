@@ -10,6 +10,7 @@ pub mod frontmatter;
 pub mod knowledge;
 mod listing;
 pub mod ontology;
+pub mod recognise;
 pub mod skill;
 
 pub use current::Current;

@@ -58,14 +58,6 @@ impl Ontology {
         Self::parse(Self::STANDARD)
     }
 
-    /// Makes `publish` default to true.
-    pub fn publishing_by_default(mut self) -> Self {
-        for field in self.types.values_mut().filter_map(|one| one.fields.get_mut("publish")) {
-            field.default = Some(true);
-        }
-        self
-    }
-
     /// Parses an ontology.
     pub fn parse(text: &str) -> Result<Self, OntologyFault> {
         let written: OntologyFile =

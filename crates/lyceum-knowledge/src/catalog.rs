@@ -6,7 +6,10 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lyceum_content::knowledge::{Catalog, Entry, EntryParts};
+use lyceum_content::{
+    document::Publishing,
+    knowledge::{Catalog, Entry, EntryParts},
+};
 use lyceum_model::RelPath;
 use lyceum_store::{
     DbError, Tx,
@@ -18,6 +21,7 @@ use serde::Serialize;
 
 use crate::{
     failpoint::{self, Step},
+    publishing,
     service::Links,
 };
 
@@ -46,6 +50,8 @@ pub struct CatalogSnapshot {
     pub synced_at: Option<Timestamp>,
     /// Number of files in each state.
     pub files: Counts,
+    /// Which documents are published; `None` before the first sync.
+    pub publishing: Option<Publishing>,
     /// Sequence number of the last applied event.
     pub(crate) seq: i64,
 }
@@ -87,6 +93,27 @@ impl Counts {
 }
 
 impl CatalogSnapshot {
+    /// Why nothing is published although the source is synced, and what to do.
+    pub fn nothing_published(&self) -> Option<String> {
+        let files = self.version.as_ref().map(|_| self.files)?;
+        if files.published > 0 {
+            return None;
+        }
+        let total = files.total();
+        Some(match self.publishing {
+            _ if total == 0 => "the source has no markdown files; check its path or branch".to_owned(),
+            Some(Publishing::Frontmatter) if files.unpublished + files.skipped > 0 => format!(
+                "none of {total} documents is published, because none has `publish: true`; \
+                 to publish all of them, set publish = \"all\" in [knowledge]"
+            ),
+            _ => format!(
+                "none of {total} documents is published: {} drafts, {} with `publish: false`, {} skipped, {} unreadable; \
+                 lyceum doctor lists the reasons",
+                files.drafts, files.unpublished, files.skipped, files.failed
+            ),
+        })
+    }
+
     /// Loads the whole catalog.
     pub(crate) fn load(tx: &Tx<'_>, key: &CatalogKey) -> Result<Self, DbError> {
         if documents::source(tx, &key.source)?.rules != key.rules {
@@ -145,7 +172,8 @@ impl CatalogSnapshot {
         let row = documents::source(tx, source)?;
         let files = Counts::of(&documents::count_files(tx, source)?);
         let seq = events::last(tx)?;
-        Ok(Self { catalog, version: row.version, synced_at: row.synced_at, files, seq })
+        let publishing = publishing::load(tx, source)?;
+        Ok(Self { catalog, version: row.version, synced_at: row.synced_at, files, publishing, seq })
     }
 }
 

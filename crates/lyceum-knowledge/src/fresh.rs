@@ -105,6 +105,9 @@ impl Knowledge {
         match self.sync(on_progress).await {
             Ok(report) => {
                 log_report(&report);
+                if let Some(warning) = self.snapshot().nothing_published() {
+                    tracing::warn!(source.name = report.source, "{warning}");
+                }
                 true
             }
             Err(error) => {

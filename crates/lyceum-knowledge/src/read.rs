@@ -7,7 +7,7 @@ use std::{
 
 use jiff::Timestamp;
 use lyceum_content::{
-    document::{self, Visibility},
+    document::{self, Publishing, Visibility},
     frontmatter,
     ontology::Ontology,
 };
@@ -33,13 +33,22 @@ pub(crate) const RETRIES: Retries = Retries { limit: 5, first: Duration::from_se
 pub(crate) struct Reader<'a> {
     pub snapshot: &'a Snapshot,
     pub ontology: &'a Ontology,
+    pub publishing: Publishing,
     pub exclude: &'a [RelPath],
     pub now: Timestamp,
 }
 
+/// A file that was read.
+#[derive(Debug)]
+pub(crate) struct ReadFile {
+    pub row: FileRow,
+    /// Whether its frontmatter alone would publish it.
+    pub is_published_by_frontmatter: bool,
+}
+
 impl Reader<'_> {
     /// Reads and parses a file. `before` is its stored row, with the number of failed attempts.
-    pub(crate) fn read(&self, path: &RelPath, before: Option<&FileRow>) -> FileRow {
+    pub(crate) fn read(&self, path: &RelPath, before: Option<&FileRow>) -> ReadFile {
         let stamp = self.snapshot.files().get(path).and_then(|meta| meta.stamp.durable());
         let mut row = FileRow {
             path: path.as_str().to_owned(),
@@ -54,20 +63,18 @@ impl Reader<'_> {
         };
         if let Some(reason) = self.excluded(path) {
             row.reason = Some(reason);
-            return row;
+            return ReadFile { row, is_published_by_frontmatter: false };
         }
         let parsed = catch_unwind(AssertUnwindSafe(|| match self.text(path) {
-            Ok(text) => {
-                self.parse(&mut row, path, &text);
-                Ok(())
-            }
+            Ok(text) => Ok(self.parse(&mut row, path, &text)),
             Err(unreadable) => Err(unreadable),
         }));
+        let mut is_published_by_frontmatter = false;
         // A panic on one file must not affect the others.
         match parsed
             .unwrap_or_else(|_| Err(ReadFault::Transient("reading it failed; see the log".to_owned())))
         {
-            Ok(()) => {}
+            Ok(is_published) => is_published_by_frontmatter = is_published,
             Err(ReadFault::Permanent(reason)) => row.reason = Some(reason),
             Err(ReadFault::Transient(reason)) => {
                 let failed =
@@ -82,7 +89,7 @@ impl Reader<'_> {
                 }
             }
         }
-        row
+        ReadFile { row, is_published_by_frontmatter }
     }
 
     /// Reads the text of a file.
@@ -104,12 +111,15 @@ impl Reader<'_> {
             .map_err(|_| ReadFault::Permanent("it is not UTF-8 text; save it as UTF-8".to_owned()))
     }
 
-    fn parse(&self, row: &mut FileRow, path: &RelPath, text: &str) {
+    /// Parses a text into its row; returns whether its frontmatter alone would publish it.
+    fn parse(&self, row: &mut FileRow, path: &RelPath, text: &str) -> bool {
         row.digest = Some(hash(text.as_bytes()));
-        match document::read(self.ontology, path, text) {
+        let mut is_published_by_frontmatter = false;
+        match document::read(self.ontology, self.publishing, path, text) {
             Err(fault) => row.reason = Some(fault.to_string()),
             Ok(document) => {
                 row.content_type = document.content_type;
+                is_published_by_frontmatter = document.is_published_by_frontmatter;
                 row.state = match document.visibility {
                     Visibility::Published => FileState::Published,
                     Visibility::Draft => FileState::Draft,
@@ -129,7 +139,9 @@ impl Reader<'_> {
         {
             row.state = FileState::Skipped;
             row.reason = Some(error.to_string());
+            is_published_by_frontmatter = false;
         }
+        is_published_by_frontmatter
     }
 
     fn excluded(&self, path: &RelPath) -> Option<String> {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lyceum_content::ontology::Ontology;
+use lyceum_content::{document::Publishing, ontology::Ontology};
 use lyceum_model::{ErrorCode, RelPath, SourceName};
 use lyceum_source::Source;
 use lyceum_store::{Db, DbError, Leader, Objects, documents};
@@ -24,7 +24,7 @@ const CACHE_BYTES: u64 = 24 * 1024 * 1024;
 const CACHE_ITEMS: usize = 4_000;
 
 /// Version of the stored form of documents. Increment it to have every file read again.
-const READER_VERSION: u32 = 2;
+const READER_VERSION: u32 = 3;
 
 /// How long a call waits for the first sync, such as for the first clone of a repository.
 const FIRST_SYNC_TIMEOUT: Duration = Duration::from_secs(60);
@@ -40,6 +40,8 @@ pub struct Options {
     pub ontology: Ontology,
     /// Fingerprint of the ontology and the other rules; if it changes, every file is read again.
     pub rules: String,
+    /// Which documents are published; `None` to recognise it from the source.
+    pub publish: Option<Publishing>,
     /// Excluded folders.
     pub exclude: Vec<RelPath>,
     /// Link template of the source's files.

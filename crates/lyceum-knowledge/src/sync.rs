@@ -15,6 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use jiff::Timestamp;
+use lyceum_content::document::Publishing;
 use lyceum_model::ErrorCode;
 use lyceum_source::{Kind, Snapshot};
 use lyceum_store::{
@@ -25,7 +27,9 @@ use lyceum_store::{
 use crate::{
     Knowledge, Report,
     failpoint::{self, Step},
-    plan,
+    plan::{self, Plan},
+    publishing,
+    read::ReadFile,
 };
 use staging::StagedDocument;
 
@@ -111,8 +115,16 @@ impl SyncError {
 /// Stored state before a sync.
 struct StoredState {
     source: SourceRow,
+    publishing: Option<Publishing>,
     files: BTreeMap<String, FileRow>,
     documents: BTreeMap<String, DocumentRow>,
+}
+
+/// The files that changed, and all rows with theirs.
+struct ReadPass {
+    plan: Plan,
+    read: Vec<ReadFile>,
+    files: BTreeMap<String, FileRow>,
 }
 
 /// What a sync publishes.
@@ -199,31 +211,32 @@ impl Knowledge {
         on_progress: &OnProgress,
     ) -> Result<Report, SyncError> {
         let (began, now) = (Instant::now(), Self::now());
-        let same_rules = known.source.rules == self.options.rules;
+        let mut same_rules = known.source.rules == self.options.rules;
         if !same_rules {
             known.forget_content();
         }
-        let mut plan = plan::plan(&known.files, &snapshot, now);
-        failpoint::reached(Step::Planned);
-
-        let mut read = self.read_all(&snapshot, &plan, &known, now, on_progress).await?;
-        let is_clone = self.options.source.kind() == Kind::Repository;
-        if is_clone && read.iter().any(|row| row.state == FileState::Failed) {
-            tracing::warn!(source.name = %self.options.name, "files in the clone can't be read; cloning again");
-            snapshot = self.options.source.renew().await?;
-            plan = plan::plan(&known.files, &snapshot, now);
-            read = self.read_all(&snapshot, &plan, &known, now, on_progress).await?;
+        let stored = known.publishing;
+        let mut publishing = self.options.publish.or(stored).unwrap_or(Publishing::All);
+        let mut pass = self.read_changes(&mut snapshot, &known, publishing, now, on_progress).await?;
+        if self.options.publish.is_none() {
+            let recognised = publishing::recognise(publishing, &pass.read);
+            if recognised != publishing {
+                publishing = recognised;
+                known.forget_content();
+                pass = self.read_changes(&mut snapshot, &known, publishing, now, on_progress).await?;
+            }
         }
+        if let Some(before) = stored.filter(|before| *before != publishing) {
+            self.log_publishing(before, publishing);
+        }
+        same_rules &= stored == Some(publishing);
+        let ReadPass { plan, read, mut files } = pass;
+        let read: Vec<FileRow> = read.into_iter().map(|file| file.row).collect();
         let version = snapshot.version();
-        let mut files = known.files.clone();
-        for path in &plan.gone {
-            files.remove(path);
-        }
-        files.extend(read.iter().chain(&plan.excluded).map(|row| (row.path.clone(), row.clone())));
         let ids = choice::assign(&files);
 
         let (pending, replaced) = choice::choose(&files, &known, &ids);
-        let staged = self.stage_all(&snapshot, &pending, &version, now, on_progress).await?;
+        let staged = self.stage_all(&snapshot, &pending, &version, publishing, now, on_progress).await?;
         let read = read.into_iter().chain(plan.excluded).collect();
         let orphans = match known.source.version {
             Some(_) => Vec::new(),
@@ -238,7 +251,7 @@ impl Knowledge {
             || known.source.version.as_deref() != Some(version.as_str())
             || outcome.has_changes();
         if must_publish {
-            self.publish(outcome, &files, &version, wanted, now).await?;
+            self.publish(outcome, &files, &version, publishing, wanted, now).await?;
             failpoint::reached(Step::Published);
             // Before objects are replaced, so that no reader looks for the old ones.
             self.update_catalog().await?;
@@ -250,6 +263,42 @@ impl Knowledge {
         Ok(Report { synced_at, took_ms, ..report })
     }
 
+    /// Plans and reads what changed. A clone with unreadable files is cloned again.
+    async fn read_changes(
+        &self,
+        snapshot: &mut Snapshot,
+        known: &StoredState,
+        publishing: Publishing,
+        now: Timestamp,
+        on_progress: &OnProgress,
+    ) -> Result<ReadPass, SyncError> {
+        let mut plan = plan::plan(&known.files, snapshot, now);
+        failpoint::reached(Step::Planned);
+        let mut read = self.read_all(snapshot, &plan, known, publishing, now, on_progress).await?;
+        let is_clone = self.options.source.kind() == Kind::Repository;
+        if is_clone && read.iter().any(|file| file.row.state == FileState::Failed) {
+            tracing::warn!(source.name = %self.options.name, "files in the clone can't be read; cloning again");
+            *snapshot = self.options.source.renew().await?;
+            plan = plan::plan(&known.files, snapshot, now);
+            read = self.read_all(snapshot, &plan, known, publishing, now, on_progress).await?;
+        }
+        let mut files = known.files.clone();
+        for path in &plan.gone {
+            files.remove(path);
+        }
+        let rows = read.iter().map(|file| &file.row).chain(&plan.excluded);
+        files.extend(rows.map(|row| (row.path.clone(), row.clone())));
+        Ok(ReadPass { plan, read, files })
+    }
+
+    fn log_publishing(&self, before: Publishing, now: Publishing) {
+        let (before, now) = (before.as_str(), now.as_str());
+        tracing::warn!(
+            source.name = %self.options.name,
+            "publishing changed from {before:?} to {now:?}; set publish in [knowledge] to choose it yourself"
+        );
+    }
+
     async fn stored_state(&self) -> Result<StoredState, DbError> {
         let name = self.options.name.to_string();
         let read = self.db.read(move |tx| {
@@ -257,6 +306,7 @@ impl Knowledge {
             let served = documents::documents(tx, &name)?.into_iter().map(|row| (row.path.clone(), row));
             Ok(StoredState {
                 source: documents::source(tx, &name)?,
+                publishing: publishing::load(tx, &name)?,
                 files: files.collect(),
                 documents: served.collect(),
             })

@@ -6,8 +6,10 @@ mod doctor;
 mod embed;
 mod eval;
 mod grants;
+mod init;
 mod key;
 mod lint;
+mod locations;
 mod model;
 mod reindex;
 mod search;
@@ -44,17 +46,35 @@ struct Cli {
 enum Command {
     /// Serve MCP and REST over HTTP
     Serve {
-        /// Folder or Git repository of markdown to serve [default: what the configuration names, else an example]
+        /// Folders and Git repositories to serve; skills, docs and knowledge bases are recognised [default: what the
+        /// configuration names, else an example]
         #[arg(value_name = "PATH|GIT-URL")]
-        location: Option<String>,
+        locations: Vec<String>,
         /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
     },
     /// Serve MCP on standard input and output
-    Stdio,
+    Stdio {
+        /// Folders and Git repositories to serve [default: what the configuration or the environment names]
+        #[arg(value_name = "PATH|GIT-URL")]
+        locations: Vec<String>,
+    },
+    /// Write a commented lyceum.toml for folders and Git repositories
+    Init {
+        /// Folders and Git repositories to serve
+        #[arg(value_name = "PATH|GIT-URL", required = true)]
+        locations: Vec<String>,
+        /// File to write
+        #[arg(long, value_name = "FILE", default_value = "lyceum.toml")]
+        output: PathBuf,
+    },
     /// Sync the knowledge base and report what changed
-    Sync,
+    Sync {
+        /// Folders and Git repositories to sync [default: what the configuration names]
+        #[arg(value_name = "PATH|GIT-URL")]
+        locations: Vec<String>,
+    },
     /// Search the knowledge base
     Search(search::SearchArgs),
     /// Rebuild the search index
@@ -65,7 +85,11 @@ enum Command {
     /// Validate the configuration and report every error
     Check,
     /// Diagnose the deployment: sources, skipped files, sign-in, the script sandbox
-    Doctor,
+    Doctor {
+        /// Folders and Git repositories to diagnose [default: what the configuration names]
+        #[arg(value_name = "PATH|GIT-URL")]
+        locations: Vec<String>,
+    },
     /// Validate the documents of a knowledge base; print file, line and fix for each error
     Lint {
         /// Folder of the documents
@@ -134,34 +158,46 @@ pub fn run() -> ExitCode {
 
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     let mut overrides = Overrides { config: cli.config, data_dir: cli.data_dir, ..Overrides::default() };
-    if let Command::Serve { location, listen } = &cli.command {
-        overrides.listen.clone_from(listen);
-        overrides.serve.clone_from(location);
-    }
     match cli.command {
         Command::Check => check::check(&overrides),
-        Command::Doctor => doctor::doctor(&overrides),
+        Command::Doctor { locations } => {
+            locations::add(&mut overrides, &locations, Purpose::Once)?;
+            doctor::doctor(&overrides)
+        }
+        Command::Init { locations, output } => init::init(overrides, &locations, &output),
         Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
         Command::Key => key::key(),
         Command::Audit { after } => audit::audit(&Config::load(&overrides, Purpose::Serve)?, after),
         Command::Grants { subject, end } => {
             grants::grants(&Config::load(&overrides, Purpose::Serve)?, subject.as_deref(), end.as_deref())
         }
-        Command::Eval(options) => eval::eval(&load_once(&overrides)?.or_example()?, &options),
+        Command::Eval(options) => {
+            locations::add(&mut overrides, &options.sources, Purpose::Once)?;
+            eval::eval(&load_once(&overrides)?.or_example()?, &options)
+        }
         Command::Embed { .. } => embed::embed(&load_once(&overrides)?),
         Command::Schema => check::schema(),
-        Command::Sync => sync::sync(&load_once(&overrides)?),
-        Command::Search(args) => search::search(&load_once(&overrides)?.or_example()?, &args),
+        Command::Sync { locations } => {
+            locations::add(&mut overrides, &locations, Purpose::Once)?;
+            sync::sync(&load_once(&overrides)?)
+        }
+        Command::Search(args) => {
+            locations::add(&mut overrides, &args.sources, Purpose::Once)?;
+            search::search(&load_once(&overrides)?.or_example()?, &args)
+        }
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
         Command::Reindex => reindex::reindex(&load_once(&overrides)?.or_example()?),
         Command::Openapi => check::openapi(),
-        Command::Serve { .. } => {
+        Command::Serve { locations, listen } => {
+            overrides.listen = listen;
+            let recognised = locations::add(&mut overrides, &locations, Purpose::Serve)?;
             let mut config = Config::load(&overrides, Purpose::Serve)?.or_example()?;
             config.search.fetch = true;
             let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
-            serve::serve(config)
+            serve::serve(config, &recognised)
         }
-        Command::Stdio => {
+        Command::Stdio { locations } => {
+            locations::add(&mut overrides, &locations, Purpose::Stdio)?;
             let config = Config::load(&overrides, Purpose::Stdio)?;
             let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
             serve::stdio(config)

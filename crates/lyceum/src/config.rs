@@ -2,6 +2,7 @@
 //!
 //! All errors are reported at once, with their location and a fix. Nothing else in the program reads the environment.
 
+mod arguments;
 mod auth;
 mod check;
 mod document;
@@ -25,11 +26,12 @@ use std::{
     time::Duration,
 };
 
-use lyceum_content::{ontology::Ontology, skill::Overlay};
+use lyceum_content::{document::Publishing, ontology::Ontology, skill::Overlay};
 use lyceum_model::{Domain, RelPath, SourceName};
 use lyceum_net::Secret;
 use lyceum_tools::Prefix;
 
+pub(crate) use arguments::is_url;
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
 pub use check::Checker;
 pub use environment::{askpass_prompt_request, end_at, log_filter};
@@ -109,6 +111,8 @@ pub struct KnowledgeService {
     pub ontology: Ontology,
     /// Fingerprint input of everything that affects how documents are parsed, including the ontology.
     pub rules: String,
+    /// Which documents are published; `None` to recognise it from the source.
+    pub publish: Option<Publishing>,
     /// Excluded folders and files.
     pub exclude: Vec<RelPath>,
     /// Who may read full documents over the REST API.
@@ -228,8 +232,30 @@ pub struct Overrides {
     pub listen: Option<String>,
     /// `--data-dir`.
     pub data_dir: Option<PathBuf>,
-    /// The positional argument of `lyceum serve`: a folder or the URL of a Git repository.
-    pub serve: Option<String>,
+    /// Sources named on the command line.
+    pub sources: Vec<SourceArgument>,
+}
+
+/// A source named on the command line, and what it is served as.
+#[derive(Debug, Clone)]
+pub struct SourceArgument {
+    /// A folder or the URL of a Git repository.
+    pub location: String,
+    /// The services that read it.
+    pub services: Vec<ServiceArgument>,
+}
+
+/// A service of a source that is named on the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServiceArgument {
+    /// Its kind: `knowledge` or `skills`.
+    pub table: &'static str,
+    /// Its name, if there are several of its kind.
+    pub name: Option<String>,
+    /// Folders and files that it leaves out.
+    pub exclude: Vec<RelPath>,
+    /// The folder of the source that it reads, if not all of it.
+    pub path: Option<RelPath>,
 }
 
 impl Config {
@@ -254,8 +280,8 @@ impl Config {
             let folder = environment::absolute_path(folder).display().to_string();
             document.set("server", "data_dir", folder, ValueOrigin::Flag("--data-dir"));
         }
-        if let Some(location) = &overrides.serve {
-            knowledge::apply(&mut document, location);
+        for source in &overrides.sources {
+            arguments::apply(&mut document, source);
         }
         check::check(&document, &variable, &KINDS)
     }

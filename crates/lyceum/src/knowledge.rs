@@ -106,6 +106,7 @@ pub(crate) fn open(
         source: sources::source(config, &declared.source).context("a source can't be used")?,
         ontology: declared.ontology.clone(),
         rules: declared.rules.clone(),
+        publish: declared.publish,
         exclude: declared.exclude.clone(),
         links: links(declared),
         poll: poll(declared),

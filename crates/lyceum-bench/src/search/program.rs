@@ -58,7 +58,7 @@ impl Program {
         let config = self.folder.join("lyceum.toml");
         let text = format!(
             "[[source]]\nname = \"bench\"\nurl = {}\nbranch = {BRANCH:?}\n\n\
-             [knowledge]\nsource = \"bench\"\npublish_by_default = true\n",
+             [knowledge]\nsource = \"bench\"\npublish = \"all\"\n",
             toml::Value::from(repository.display().to_string())
         );
         fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;

@@ -53,8 +53,8 @@ impl<'a> Lyceum<'a> {
         // Rust's quoting is valid TOML for the plain path of a temporary folder.
         let text = format!(
             "[[source]]\nname = \"bench\"\nurl = {origin:?}\nbranch = {BRANCH:?}\n\n\
-             [knowledge]\nsource = \"bench\"\npublish_by_default = {}\n",
-            dataset.publishing == Publishing::ByDefault
+             [knowledge]\nsource = \"bench\"\npublish = {:?}\n",
+            if dataset.publishing == Publishing::ByDefault { "all" } else { "frontmatter" }
         );
         fs::write(&config, text).with_context(|| format!("could not write {}", config.display()))?;
         Ok(Self { program, config, folder })

@@ -2,14 +2,14 @@
 
 use lyceum_model::RelPath;
 
-use super::{Visibility, read};
+use super::{Publishing, Visibility, read};
 use crate::ontology::Ontology;
 
 #[track_caller]
 fn check(path: &str, frontmatter: &str, content_type: &str, visibility: Visibility, faults: &[&str]) {
     let ontology = Ontology::standard().unwrap();
     let text = format!("---\n{frontmatter}\n---\nBody.\n");
-    let document = read(&ontology, &RelPath::parse(path).unwrap(), &text).unwrap();
+    let document = read(&ontology, Publishing::Frontmatter, &RelPath::parse(path).unwrap(), &text).unwrap();
     let messages: Vec<String> =
         document.faults.iter().map(|fault| format!("{}: {}", fault.field, fault.message)).collect();
     assert_eq!(
@@ -116,4 +116,35 @@ fn what_breaks_the_schema_is_messages_with_what_to_write() {
         "place",
         &["coordinates: is not a place with lat and lng; write coordinates: { lat: 52.5, lng: 13.4 }"],
     );
+}
+
+#[track_caller]
+fn check_publishing(text: &str, all: Option<Visibility>, by_frontmatter: Option<Visibility>) {
+    let ontology = Ontology::standard().unwrap();
+    let path = RelPath::parse("notes/a.md").unwrap();
+    let visibility =
+        |publishing| read(&ontology, publishing, &path, text).ok().map(|document| document.visibility);
+    assert_eq!(visibility(Publishing::All), all, "all: {text:?}");
+    assert_eq!(visibility(Publishing::Frontmatter), by_frontmatter, "frontmatter: {text:?}");
+    let says_so = |publishing| {
+        read(&ontology, publishing, &path, text).is_ok_and(|document| document.is_published_by_frontmatter)
+    };
+    let expected = by_frontmatter == Some(Visibility::Published);
+    assert_eq!(
+        (says_so(Publishing::All), says_so(Publishing::Frontmatter)),
+        (expected, expected),
+        "{text:?}"
+    );
+}
+
+#[test]
+fn all_publishes_what_does_not_say_otherwise_and_frontmatter_what_says_so() {
+    use Visibility::{Draft, Published, Unpublished};
+    check_publishing("# No frontmatter\n", Some(Published), None);
+    check_publishing("---\ntitle: T\n---\n", Some(Published), Some(Unpublished));
+    check_publishing("---\npublish: true\n---\n", Some(Published), Some(Published));
+    check_publishing("---\npublish: false\n---\n", Some(Unpublished), Some(Unpublished));
+    check_publishing("---\npublish: yes please\n---\n", Some(Unpublished), Some(Unpublished));
+    check_publishing("---\ndraft: true\n---\n", Some(Draft), Some(Draft));
+    check_publishing("---\npublish: true\ndraft: true\n---\n", Some(Draft), Some(Draft));
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use lyceum_content::document::Publishing;
 use lyceum_model::RelPath;
 use lyceum_store::{
     DbError, Key, Tx,
@@ -12,7 +13,7 @@ use lyceum_store::{
 };
 
 use super::Outcome;
-use crate::{Counts, Knowledge, document::hash, upload::QUEUE};
+use crate::{Counts, Knowledge, document::hash, publishing, upload::QUEUE};
 
 impl Knowledge {
     /// Publishes the new commit.
@@ -21,6 +22,7 @@ impl Knowledge {
         outcome: Outcome,
         files: &BTreeMap<String, FileRow>,
         version: &str,
+        publishing: Publishing,
         wanted: i64,
         now: Timestamp,
     ) -> Result<(), DbError> {
@@ -33,7 +35,11 @@ impl Knowledge {
             wanted,
             done: wanted,
         };
-        self.db.write(move |tx| publish_in(tx, &source, &outcome, &row, counts, now)).await
+        let write = move |tx: &Tx<'_>| {
+            publishing::store(tx, &source, publishing, now)?;
+            publish_in(tx, &source, &outcome, &row, counts, now)
+        };
+        self.db.write(write).await
     }
 }
 

@@ -4,16 +4,16 @@ use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
+use lyceum_content::document::Publishing;
 use lyceum_model::RelPath;
 use lyceum_source::Snapshot;
-use lyceum_store::documents::FileRow;
 
 use super::{BATCH_BYTES, BATCH_FILES, OnProgress, Progress, StoredState, SyncError};
 use crate::{
     Knowledge,
     failpoint::{self, Step},
     plan::Plan,
-    read::Reader,
+    read::{ReadFile, Reader},
 };
 
 /// Timeout of one batch; a longer wait means that the disk hangs.
@@ -26,9 +26,10 @@ impl Knowledge {
         snapshot: &Snapshot,
         plan: &Plan,
         known: &StoredState,
+        publishing: Publishing,
         now: Timestamp,
         on_progress: &OnProgress,
-    ) -> Result<Vec<FileRow>, SyncError> {
+    ) -> Result<Vec<ReadFile>, SyncError> {
         let of = plan.read.len();
         // Collected first: a stream that borrows locals would not be `Send`.
         let size = |path: &RelPath| snapshot.files().get(path).map_or(0, |file| file.size);
@@ -39,7 +40,13 @@ impl Knowledge {
                 let (snapshot, ontology) = (snapshot.clone(), self.options.ontology.clone());
                 let exclude = self.options.exclude.clone();
                 run_blocking(move || {
-                    let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &exclude, now };
+                    let reader = Reader {
+                        snapshot: &snapshot,
+                        ontology: &ontology,
+                        publishing,
+                        exclude: &exclude,
+                        now,
+                    };
                     paths.iter().map(|(path, before)| reader.read(path, before.as_ref())).collect::<Vec<_>>()
                 })
             })

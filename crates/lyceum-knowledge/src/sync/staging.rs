@@ -2,7 +2,10 @@
 
 use futures::{StreamExt, TryStreamExt, stream};
 use jiff::Timestamp;
-use lyceum_content::knowledge;
+use lyceum_content::{
+    document::{self as content, Publishing},
+    knowledge,
+};
 use lyceum_source::Snapshot;
 use lyceum_store::{
     DbError, Tx,
@@ -35,6 +38,7 @@ impl Knowledge {
         snapshot: &Snapshot,
         pending: &[PendingDocument],
         version: &str,
+        publishing: Publishing,
         now: Timestamp,
         on_progress: &OnProgress,
     ) -> Result<Vec<StagedDocument>, SyncError> {
@@ -52,10 +56,11 @@ impl Knowledge {
                 let (source, links) = (self.options.name.to_string(), self.options.links.clone());
                 let version = version.to_owned();
                 run_blocking(move || {
-                    let reader = Reader { snapshot: &snapshot, ontology: &ontology, exclude: &[], now };
+                    let reader =
+                        Reader { snapshot: &snapshot, ontology: &ontology, publishing, exclude: &[], now };
                     let build = |PendingDocument { path, id, digest }: PendingDocument| {
                         let text = reader.text(&path).ok().filter(|text| hash(text.as_bytes()) == digest)?;
-                        let parsed = lyceum_content::document::read(&ontology, &path, &text).ok()?;
+                        let parsed = content::read(&ontology, publishing, &path, &text).ok()?;
                         let document = Document {
                             id,
                             content_type: parsed.content_type,

@@ -184,6 +184,7 @@ fn options(folder: &Path) -> Options {
         source: Source::Folder(Folder::new(folder.join("kb"))),
         ontology: Ontology::standard().unwrap(),
         rules: String::new(),
+        publish: None,
         exclude: Vec::new(),
         links: Links(Some("https://git.example.org/kb/{commit}/{path}".to_owned())),
         poll: Duration::from_secs(60),

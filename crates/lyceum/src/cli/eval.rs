@@ -31,6 +31,9 @@ const DEFAULT_SET_FILE: &str = "eval.yaml";
 /// The arguments of `lyceum eval`.
 #[derive(Args)]
 pub(super) struct Options {
+    /// Folder or Git repository to evaluate, instead of what the configuration names; repeatable
+    #[arg(long = "source", value_name = "PATH|GIT-URL")]
+    pub(super) sources: Vec<String>,
     /// Test sets in BEIR layout (corpus.jsonl, queries.jsonl, qrels.tsv), or files with queries for the configured
     /// sources [default: eval.yaml]
     #[arg(value_name = "PATH")]

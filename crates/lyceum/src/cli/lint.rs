@@ -30,6 +30,7 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
         }
     };
     let snapshot = Folder::new(folder).snapshot()?;
+    let publishing = lyceum_knowledge::recognise_publishing(&ontology, &snapshot);
     let mut out = io::stdout().lock();
     let (mut counts, mut invalid) = (BTreeMap::<&str, usize>::new(), 0);
     for path in snapshot.files().keys().filter(|path| path.extension().eq_ignore_ascii_case(".md")) {
@@ -41,8 +42,9 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
         let text = snapshot.read(path, MAX_DOCUMENT_BYTES).map_err(|error| error.to_string());
         let text = text.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned()));
         let document = text.as_deref().map_err(Clone::clone);
-        let document = document
-            .and_then(|text| document::read(&ontology, path, text).map_err(|fault| fault.to_string()));
+        let document = document.and_then(|text| {
+            document::read(&ontology, publishing, path, text).map_err(|fault| fault.to_string())
+        });
         let (kind, faults) = match &document {
             Ok(document) => (label(document.visibility), document.faults.len()),
             Err(reason) => {

@@ -24,6 +24,9 @@ const MODEL_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
 /// The arguments of `lyceum search`.
 #[derive(Debug, clap::Args)]
 pub(super) struct SearchArgs {
+    /// Folder or Git repository to search, instead of what the configuration names; repeatable
+    #[arg(long = "source", value_name = "PATH|GIT-URL")]
+    pub(super) sources: Vec<String>,
     /// The query; several words need no quotes
     #[arg(required = true)]
     words: Vec<String>,
@@ -87,7 +90,7 @@ pub(super) async fn search(config: &Config, args: &SearchArgs) -> anyhow::Result
         knowledge.sync_once(|_| {}).await.context("the first sync failed")?;
     }
     let index = Index::open(search::options(config, folder));
-    let response = run_query(config, &index, &name, knowledge, args).await;
+    let response = run_query(config, &index, &name, knowledge.clone(), args).await;
     index.close().await;
     let response = response?;
     let mut out = io::stdout().lock();
@@ -95,6 +98,9 @@ pub(super) async fn search(config: &Config, args: &SearchArgs) -> anyhow::Result
         writeln!(out, "{}", serde_json::to_string_pretty(&response)?)?;
     } else {
         print(&mut out, &response)?;
+        if let Some(warning) = knowledge.snapshot().nothing_published() {
+            writeln!(out, "warning: {warning}")?;
+        }
     }
     Ok(if response.results.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -12,6 +12,7 @@ use anyhow::Context;
 use tokio::{net::TcpListener, signal};
 use tokio_util::sync::CancellationToken;
 
+use super::locations::RecognisedLocation;
 use crate::{
     app::App,
     config::{Config, has_working_folder_file},
@@ -82,7 +83,7 @@ pub async fn serve_until(
 }
 
 #[tokio::main]
-pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn serve(config: Config, recognised: &[RecognisedLocation]) -> anyhow::Result<ExitCode> {
     let listening = listen(&config).await?;
     if let Some(file) = &config.file {
         tracing::info!(config.file = %file, "configuration loaded");
@@ -96,8 +97,11 @@ pub(super) async fn serve(config: Config) -> anyhow::Result<ExitCode> {
     for warning in config.warnings() {
         tracing::warn!("{warning}");
     }
+    for location in recognised {
+        tracing::info!("recognised {location}");
+    }
     let app = App::new(config, listening.addr)?;
-    greet(&app)?;
+    greet(&app, recognised)?;
     until_stopped(app, listening).await?;
     Ok(ExitCode::SUCCESS)
 }
@@ -142,7 +146,7 @@ fn ignores_working_folder_file(config: &Config) -> bool {
 }
 
 /// Prints how to connect, if standard output is a terminal.
-fn greet(app: &App) -> std::io::Result<()> {
+fn greet(app: &App, recognised: &[RecognisedLocation]) -> std::io::Result<()> {
     let mut out = std::io::stdout();
     if !out.is_terminal() {
         return Ok(());
@@ -151,8 +155,12 @@ fn greet(app: &App) -> std::io::Result<()> {
     if let Some(file) = &app.config.file {
         writeln!(out, "Using the configuration {file}.")?;
     }
+    for location in recognised {
+        writeln!(out, "Serving {location}.")?;
+    }
     writeln!(out, "Lyceum listens on {url}\n\nConnect a client to {url}/mcp, for example:\n")?;
-    writeln!(out, "    claude mcp add --transport http lyceum {url}/mcp\n")
+    writeln!(out, "    claude mcp add --transport http lyceum {url}/mcp\n")?;
+    writeln!(out, "What is served, and what is left out:  curl {url}/   and   lyceum doctor\n")
 }
 
 /// The signals that stop the process.

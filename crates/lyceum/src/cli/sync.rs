@@ -48,6 +48,9 @@ async fn sync_one(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyh
     let (pending_objects, failures) = knowledge.pending_objects().await?;
     let mut out = io::stdout().lock();
     print(&mut out, &report)?;
+    if let Some(warning) = knowledge.snapshot().nothing_published() {
+        writeln!(out, "warning: {warning}")?;
+    }
     for failure in &failures {
         writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }

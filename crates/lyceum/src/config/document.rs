@@ -86,7 +86,9 @@ impl Document {
         let taken = |name: &str| {
             sources.iter().any(|source| source.get("name").and_then(Value::as_str) == Some(name))
         };
-        let name = if taken(name) { format!("{name}-env") } else { name.to_owned() };
+        let numbered = (2..).map(|number| format!("{name}-{number}"));
+        let mut names = std::iter::once(name.to_owned()).chain(numbered);
+        let name = names.find(|name| !taken(name)).unwrap_or_else(|| name.to_owned());
         if let Value::Object(source) = &mut source {
             source.insert("name".to_owned(), Value::String(name.clone()));
         }

@@ -2,51 +2,20 @@
 
 use std::sync::Arc;
 
-use lyceum_content::ontology::Ontology;
+use lyceum_content::{document::Publishing, ontology::Ontology};
 use lyceum_knowledge::{SCRIPT, SKILL};
 use lyceum_model::RelPath;
-use serde_json::{Value, json};
 
 use super::{
     Bucket, KnowledgeApi, KnowledgeService, Location, Source, Table,
     check::{Checker, is_unencrypted},
-    document::Document,
-    environment,
     fault::{Fault, Faults, ValueOrigin},
+    raw::Publish,
 };
 use crate::service::Settings;
 
 /// Maximum size of an ontology file.
 const MAX_ONTOLOGY_BYTES: u64 = 1024 * 1024;
-
-/// Serves a folder or repository that was named on the command line, including documents without a `publish` field.
-pub(super) fn apply(document: &mut Document, location: &str) {
-    let flag = || ValueOrigin::Flag("PATH|GIT-URL");
-    let is_url = location.contains("://") || (location.contains('@') && location.contains(':'));
-    let source = if is_url {
-        json!({ "url": location })
-    } else {
-        json!({ "path": environment::absolute_path(location.as_ref()).display().to_string() })
-    };
-    let name = document.add_source(&name_of(location), source, flag());
-    document.set("knowledge", "source", name, flag());
-    document.set_in("/knowledge", "publish_by_default", true.into(), flag());
-}
-
-/// Derives a source name from the last part of a path or URL.
-fn name_of(location: &str) -> String {
-    let path = environment::absolute_path(location.as_ref()).display().to_string();
-    let last = path.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or_default();
-    let plain = last.strip_suffix(".git").unwrap_or(last).to_lowercase();
-    let safe: String =
-        plain.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(60).collect();
-    let name = safe.trim_matches(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
-    match name.chars().next() {
-        Some(first) if first.is_ascii_lowercase() => name.to_owned(),
-        Some(_) => format!("kb-{name}"),
-        None => "kb".to_owned(),
-    }
-}
 
 /// Settings of the bundled example, with the built-in ontology.
 pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
@@ -57,7 +26,8 @@ pub(super) fn of_example(source: Source) -> Result<KnowledgeService, Faults> {
     let title = "Ferry Street".to_owned();
     let rules = Ontology::STANDARD.to_owned();
     let api = KnowledgeApi::default();
-    Ok(KnowledgeService { source, title, ontology, rules, exclude: Vec::new(), api, bucket: None })
+    let publish = Some(Publishing::Frontmatter);
+    Ok(KnowledgeService { source, title, ontology, rules, publish, exclude: Vec::new(), api, bucket: None })
 }
 
 /// Validates the table beyond its schema.
@@ -94,18 +64,35 @@ pub(crate) fn check(
             checker.fault(&format!("{at}/ontology"), message);
         }
     }
-    let by_default = checker.document.values.pointer(&format!("{at}/publish_by_default"));
-    let by_default = by_default == Some(&Value::Bool(true));
-    let ontology = if by_default { ontology.publishing_by_default() } else { ontology };
+    let publish = publish(checker, &format!("{at}/publish"));
     let bucket = bucket(checker, at);
     // Documents depend on all of these; if one changes, every document is parsed again.
     let web_url = source.as_ref().and_then(|source| match &source.location {
         Location::Repository(repository) => repository.web_url.as_deref(),
         Location::Folder(_) | Location::Example => None,
     });
-    let rules = format!("{text}\n{by_default}\n{exclude:?}\n{web_url:?}");
+    let rules = format!("{text}\n{publish:?}\n{exclude:?}\n{web_url:?}");
     let api = api(checker, &format!("{at}/api"));
-    Some(Arc::new(KnowledgeService { source: source?, title, ontology, rules, exclude, api, bucket }))
+    Some(Arc::new(KnowledgeService {
+        source: source?,
+        title,
+        ontology,
+        rules,
+        publish,
+        exclude,
+        api,
+        bucket,
+    }))
+}
+
+/// Which documents are published; `None` to recognise it. Schema errors are reported already.
+fn publish(checker: &Checker<'_>, at: &str) -> Option<Publishing> {
+    let written = checker.document.values.pointer(at).cloned();
+    match written.and_then(|written| serde_json::from_value(written).ok()).unwrap_or_default() {
+        Publish::Auto => None,
+        Publish::All => Some(Publishing::All),
+        Publish::Frontmatter => Some(Publishing::Frontmatter),
+    }
 }
 
 fn api(checker: &mut Checker<'_>, at: &str) -> KnowledgeApi {

@@ -147,6 +147,19 @@ pub(super) struct Source {
     pub poll_minutes: Option<u64>,
 }
 
+/// Which documents of a knowledge base are published. Drafts (`draft: true`) never are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Publish {
+    /// Recognised from the source: "frontmatter" if any document has `publish: true`, otherwise "all".
+    #[default]
+    Auto,
+    /// All documents without `publish: false`, including files without frontmatter.
+    All,
+    /// Only documents with `publish: true`.
+    Frontmatter,
+}
+
 /// The table `[knowledge]`: a knowledge base.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -167,9 +180,10 @@ pub(crate) struct Knowledge {
     /// types.
     #[schemars(example = "ontology.toml")]
     pub ontology: Option<String>,
-    /// Whether to serve documents without a `publish` field, including files without frontmatter. Default: false.
-    #[schemars(example = false)]
-    pub publish_by_default: Option<bool>,
+    /// Which documents are published. Default: "auto".
+    #[serde(default)]
+    #[schemars(with = "Publish", example = &"auto")]
+    pub publish: Option<Publish>,
     /// Folders and files of the source to skip. Default: none.
     #[serde(default)]
     #[schemars(example = ["templates"])]

@@ -55,7 +55,7 @@ fn texts() -> BTreeMap<RelPath, String> {
 fn each(mut look: impl FnMut(&RelPath, &Document<'_>)) {
     let ontology = Ontology::standard().unwrap();
     for (path, text) in texts() {
-        look(&path, &document::read(&ontology, &path, &text).unwrap());
+        look(&path, &document::read(&ontology, document::Publishing::Frontmatter, &path, &text).unwrap());
     }
 }
 

@@ -27,6 +27,9 @@ pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
         // Writing to a string can't fail.
         let _written = writeln!(text, "  {count:>6}  {content_type}");
     }
+    if let Some(warning) = snapshot.nothing_published() {
+        let _written = writeln!(text, "  warning: {warning}");
+    }
     if base.api() != KnowledgeApi::Public {
         return text;
     }

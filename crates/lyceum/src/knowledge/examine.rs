@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use lyceum_content::document::Publishing;
 use lyceum_knowledge::{Knowledge, SyncError};
 use lyceum_store::documents::FileState;
 use serde::Deserialize;
@@ -27,7 +28,15 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
     let snapshot = knowledge.snapshot();
     let commit = snapshot.version.as_ref().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
     let files = &snapshot.files;
-    writeln!(out, "{name}: {} of {} files are served{commit}", files.published, files.total())?;
+    let rule = match snapshot.publishing {
+        Some(Publishing::All) => ", all without `publish: false`",
+        Some(Publishing::Frontmatter) => ", those with `publish: true`",
+        None => "",
+    };
+    writeln!(out, "{name}: {} of {} files are served{rule}{commit}", files.published, files.total())?;
+    if let Some(warning) = snapshot.nothing_published() {
+        writeln!(out, "  warning  {warning}")?;
+    }
     list_files(&mut out, knowledge).await?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;
     for failure in &failures {

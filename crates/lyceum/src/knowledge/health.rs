@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use lyceum_content::document::Publishing;
 use lyceum_knowledge::{CatalogSnapshot, Counts, Knowledge, State};
 use lyceum_store::jobs::Failure;
 use serde::Serialize;
@@ -27,6 +28,11 @@ struct Detail {
     documents: usize,
     /// Number of files, by state.
     files: Counts,
+    /// Which documents are published: `all` or `frontmatter`; `None` before the first sync.
+    publishing: Option<&'static str>,
+    /// Why nothing is published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
     /// Number of objects pending upload; `None` if the database does not answer.
     pending_objects: Option<i64>,
     /// Failed uploads of served documents.
@@ -57,6 +63,8 @@ pub(super) fn of(state: &State, pending: Option<Pending>) -> Health {
     let detail = Detail {
         documents: snapshot.catalog.entries().len(),
         files: snapshot.files,
+        publishing: snapshot.publishing.map(Publishing::as_str),
+        warning: snapshot.nothing_published(),
         pending_objects,
         failed: failures.into_iter().filter(|one| is_served(snapshot, &one.key)).map(failed).collect(),
     };

@@ -6,6 +6,7 @@ mod base;
 mod command;
 mod completion;
 mod faults;
+mod first_contact;
 mod kills;
 mod prompts;
 mod resources;

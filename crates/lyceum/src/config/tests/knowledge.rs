@@ -3,7 +3,9 @@
 use std::{fs, path::Path};
 
 use super::declared;
-use crate::config::{Config, KnowledgeService, Location, Overrides, document::Document};
+use crate::config::{
+    Config, KnowledgeService, Location, Overrides, ServiceArgument, SourceArgument, document::Document,
+};
 
 const SOURCE: &str = "[[source]]\nname = \"kb\"\nurl = \"https://example.org/kb.git\"\n";
 
@@ -37,7 +39,8 @@ fn rules_differ_when_documents_would_be_read_otherwise() {
     };
     let plain = rules("");
     assert_eq!(plain, rules("title = \"Another\""));
-    assert_ne!(plain, rules("publish_by_default = true"));
+    assert_ne!(plain, rules("publish = \"all\""));
+    assert_eq!(plain, rules("publish = \"auto\""));
     assert_ne!(plain, rules("exclude = [\"templates\"]"));
 }
 
@@ -117,21 +120,46 @@ fn without_anything_the_example_is_served() {
     assert!(written.services.is_empty());
 }
 
+fn argument(location: &str, services: &[(&'static str, Option<&str>)]) -> SourceArgument {
+    let service = |(table, name): &(&'static str, Option<&str>)| ServiceArgument {
+        table,
+        name: name.map(str::to_owned),
+        exclude: Vec::new(),
+        path: None,
+    };
+    SourceArgument { location: location.to_owned(), services: services.iter().map(service).collect() }
+}
+
+fn of_arguments(sources: Vec<SourceArgument>) -> Config {
+    Config::of(Document::empty(), |_| None, &Overrides { sources, ..Overrides::default() }).unwrap()
+}
+
 #[track_caller]
-fn check_place(place: &str, name: &str, is_folder: bool) {
-    let overrides = Overrides { serve: Some(place.to_owned()), ..Overrides::default() };
-    let config = Config::of(Document::empty(), |_| None, &overrides).unwrap().or_example().unwrap();
+fn check_location(location: &str, name: &str, is_folder: bool) {
+    let config = of_arguments(vec![argument(location, &[("knowledge", None)])]).or_example().unwrap();
     let service = declared::<KnowledgeService>(&config);
-    assert_eq!(service.source.name.as_str(), name, "{place:?}");
-    assert_eq!(matches!(service.source.location, Location::Folder(_)), is_folder, "{place:?}");
-    assert!(service.ontology.get("file").unwrap().default_of("publish"));
+    assert_eq!(service.source.name.as_str(), name, "{location:?}");
+    assert_eq!(matches!(service.source.location, Location::Folder(_)), is_folder, "{location:?}");
+    assert_eq!(service.publish, None, "the rule is recognised");
 }
 
 #[test]
-fn a_place_on_the_command_line_is_served_whatever_its_documents_say() {
-    check_place("./My Docs", "my-docs", true);
-    check_place("/srv/2026 notes/", "kb-2026-notes", true);
-    check_place("/", "kb", true);
-    check_place("https://example.org/team/kb.git", "kb", false);
-    check_place("git@example.org:team/Handbook.git", "handbook", false);
+fn several_locations_are_services_with_names_of_their_own() {
+    let config = of_arguments(vec![
+        argument("/srv/docs", &[("knowledge", Some("docs")), ("skills", None)]),
+        argument("/home/me/docs", &[("knowledge", Some("docs-2"))]),
+    ]);
+    let names: Vec<&str> = config.services.iter().map(|declared| declared.name.as_str()).collect();
+    assert_eq!(names, ["docs", "docs-2", "skills"]);
+    let sources: Vec<&str> = config.sources.iter().map(|source| source.name.as_str()).collect();
+    assert_eq!(sources, ["docs", "docs-2"]);
+}
+
+#[test]
+fn a_location_on_the_command_line_is_a_source_with_a_name() {
+    check_location("./My Docs", "my-docs", true);
+    check_location("/srv/2026 notes/", "kb-2026-notes", true);
+    check_location("/", "kb", true);
+    check_location("https://example.org/team/kb.git", "kb", false);
+    check_location("git@example.org:team/Handbook.git", "handbook", false);
 }

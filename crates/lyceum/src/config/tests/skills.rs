@@ -52,7 +52,7 @@ fn a_source_of_the_file_keeps_its_name() {
     let config = with(text, &[("SKILLS_DIR", "/mine")]).unwrap();
     assert_eq!(declared::<SkillsService>(&config).source.location, Location::Folder("/mine".into()));
     let names: Vec<_> = config.sources.iter().map(|source| source.name.as_str()).collect();
-    assert_eq!(names, ["skills", "skills-env"]);
+    assert_eq!(names, ["skills", "skills-2"]);
 }
 
 #[track_caller]

@@ -123,8 +123,9 @@ impl Stage {
 
 /// Writes `lyceum.toml` with those lines of the source.
 pub(super) fn write_config(folder: &Path, source: &str) {
-    let text =
-        format!("[[source]]\nname = \"kb\"\n{source}\n\n[knowledge]\nsource = \"kb\"\ntitle = \"Test\"\n");
+    let text = format!(
+        "[[source]]\nname = \"kb\"\n{source}\n\n[knowledge]\nsource = \"kb\"\ntitle = \"Test\"\npublish = \"frontmatter\"\n"
+    );
     std::fs::write(folder.join("lyceum.toml"), text).unwrap();
 }
 

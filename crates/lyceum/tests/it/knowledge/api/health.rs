@@ -15,7 +15,7 @@ async fn a_knowledge_base_is_told_with_what_is_served_and_what_is_not() {
     let expected = json!({
         "documents": 9,
         "files": { "published": 9, "drafts": 1, "unpublished": 1, "skipped": 0, "failed": 0 },
-        "pending_objects": 0,
+        "pending_objects": 0, "publishing": "frontmatter",
         "failed": [],
     });
     assert_eq!(health["knowledge"], expected);
