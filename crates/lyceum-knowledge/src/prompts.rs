@@ -12,18 +12,23 @@ use lyceum_tools::{
     mcp::{GetPromptResult, PromptArgument, PromptMessage, Role, WirePrompt},
 };
 
-use crate::Knowledge;
+use crate::{Features, Knowledge};
 
-/// Adds the prompts.
+/// Adds the prompts for which there are documents.
 pub(crate) fn register(
     builder: RegistryBuilder,
     domain: &Domain,
     knowledge: &Arc<Knowledge>,
+    features: Features,
 ) -> Result<RegistryBuilder, RegistryError> {
-    builder
-        .prompt(prompt(domain, knowledge, &research_topic::PROMPT))?
-        .prompt(prompt(domain, knowledge, &explain_pattern::PROMPT))?
-        .prompt(prompt(domain, knowledge, &compare_practices::PROMPT))
+    let mut builder = builder.prompt(prompt(domain, knowledge, &research_topic::PROMPT))?;
+    if features.patterns {
+        builder = builder.prompt(prompt(domain, knowledge, &explain_pattern::PROMPT))?;
+    }
+    if features.practices {
+        builder = builder.prompt(prompt(domain, knowledge, &compare_practices::PROMPT))?;
+    }
+    Ok(builder)
 }
 
 /// A prompt.

@@ -5,26 +5,34 @@ use std::sync::Arc;
 use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::{Knowledge, KnowledgeSearch, Readers, prompts, resources, tools};
+use crate::{Features, Knowledge, KnowledgeSearch, Readers, prompts, resources, tools};
 
-/// Registers all tools, resources and prompts.
+/// Registers tools, resources and prompts, as far as the current catalog has something for them.
 pub fn register(
     builder: RegistryBuilder,
     domain: &Domain,
     finder: &Arc<KnowledgeSearch>,
 ) -> Result<RegistryBuilder, RegistryError> {
     let knowledge = &finder.knowledge;
-    let builder = builder
+    let features = Features::of(&knowledge.snapshot());
+    let mut builder = builder
         .tool::<tools::SearchKnowledge>(domain, finder)?
-        .tool::<tools::DefineTerm>(domain, knowledge)?
-        .tool::<tools::SearchLexicon>(domain, knowledge)?
-        .tool::<tools::ListGroups>(domain, knowledge)?
-        .tool::<tools::ListReleases>(domain, knowledge)?
         .tool::<tools::GetDocument>(domain, knowledge)?
         .tool::<tools::SearchWithDocuments>(domain, finder)?
         .tool::<tools::RefreshSources>(domain, knowledge)?;
+    if features.lexicon {
+        builder = builder
+            .tool::<tools::DefineTerm>(domain, knowledge)?
+            .tool::<tools::SearchLexicon>(domain, knowledge)?;
+    }
+    if features.groups {
+        builder = builder.tool::<tools::ListGroups>(domain, knowledge)?;
+    }
+    if features.releases {
+        builder = builder.tool::<tools::ListReleases>(domain, knowledge)?;
+    }
     let builder = resources::register(builder, domain, knowledge)?;
-    prompts::register(builder, domain, knowledge)
+    prompts::register(builder, domain, knowledge, features)
 }
 
 /// The URIs of a document, by its key `type/id`; a term has one in the lexicon too.

@@ -15,7 +15,9 @@ use anyhow::Context as _;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus};
-use lyceum_knowledge::{CatalogSnapshot, Knowledge, KnowledgeSearch, Links, Options, Readers, State};
+use lyceum_knowledge::{
+    CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, Options, Readers, State,
+};
 use lyceum_model::{Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::file_links;
 use lyceum_store::{Objects, S3Settings};
@@ -147,12 +149,14 @@ impl Service for KnowledgeBase {
 
     fn instructions(&self) -> String {
         let (title, of) = (self.knowledge().title(), |name| self.prefix.of(name));
+        let define = match Features::of(&self.knowledge().snapshot()).lexicon {
+            true => format!(" {} for the meaning of a term,", of("define_term")),
+            false => String::new(),
+        };
         format!(
-            "Questions about the team's own words, patterns, people and projects are answered by the knowledge base {title}: \
-             {search} for a question, {define} for a word, {get} for a whole document. Name the document and its commit when \
-             you quote.",
+            "Questions about {title} are answered by its knowledge base: {search} for a question,{define} {get} for a full \
+             document. Cite the title and commit of documents that you quote.",
             search = of("search_knowledge"),
-            define = of("define_term"),
             get = of("get_document"),
         )
     }
@@ -184,7 +188,7 @@ impl Service for KnowledgeBase {
     fn start(self: Arc<Self>, context: &Context) {
         let (stop, knowledge) = (context.stopping(), self.knowledge());
         // Subscribe before anything can change.
-        context.spawn(show(knowledge.clone(), context.clone(), knowledge.state()));
+        context.spawn(show(self.clone(), context.clone(), knowledge.state()));
         context.spawn(knowledge.clone().keep_catalog(stop.clone()));
         context.spawn(knowledge.clone().keep_fresh(stop));
     }
@@ -226,15 +230,24 @@ impl Service for KnowledgeBase {
     }
 }
 
-/// Notifies clients of changes in each new catalog.
-async fn show(knowledge: Arc<Knowledge>, context: Context, mut state: watch::Receiver<State>) {
+/// Notifies clients of changes in each new catalog, and publishes the offer if it has other features.
+async fn show(base: Arc<KnowledgeBase>, context: Context, mut state: watch::Receiver<State>) {
     let mut before = state.borrow().snapshot.clone();
-    while state.changed().await.is_ok() {
+    // The first offer was made before this task started.
+    let mut offered = None;
+    loop {
         let now = state.borrow_and_update().snapshot.clone();
-        for change in changes(&knowledge, &before, &now) {
+        for change in changes(base.knowledge(), &before, &now) {
             context.announce(change);
         }
+        let features = Features::of(&now);
+        if offered.replace(features) != Some(features) {
+            context.publish(&*base);
+        }
         before = now;
+        if state.changed().await.is_err() {
+            return;
+        }
     }
 }
 

@@ -182,6 +182,8 @@ impl Service for SkillsOffer {
             let mut health = Health { is_well: true, ..Health::default() };
             match (&state.skill_set, &state.error) {
                 (Some(skill_set), _) => {
+                    let skills = skill_set.index.skills().len();
+                    health.detail = Some(json!({ "skills": skills, "findings": skill_set.findings().len() }));
                     let scripts = self.scripts(skill_set.settings.scripts.enabled).await;
                     health.readiness = Map::from_iter([("scripts".to_owned(), scripts)]);
                 }
@@ -192,6 +194,23 @@ impl Service for SkillsOffer {
             }
             health
         })
+    }
+
+    fn about(&self, url: &str) -> String {
+        let state = self.skills.state().borrow().clone();
+        let Some(skill_set) = state.skill_set else {
+            return format!(
+                "\nThe skills {} are being fetched; {url}/readyz says when they are here.\n",
+                self.name
+            );
+        };
+        let (skills, findings) = (skill_set.index.skills().len(), skill_set.findings().len());
+        let commit = skill_set.commit().map(|commit| format!(", commit {commit}")).unwrap_or_default();
+        let findings = match findings {
+            0 => String::new(),
+            findings => format!("; {findings} findings, listed by lyceum doctor"),
+        };
+        format!("\nSkills {}: {skills}{commit}{findings}\n", self.name)
     }
 
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {

@@ -25,8 +25,7 @@ impl Tool for RefreshSources {
     const NAME: &'static str = "refresh_sources";
     const TITLE: &'static str = "Refresh sources";
     const DESCRIPTION: &'static str = "Sync the {title} knowledge base now, instead of \
-        waiting for the next regular sync, and report what was added, changed, removed and skipped. \
-        Requires vibecoder (contributor) access.";
+        waiting for the next regular sync, and report what was added, changed, removed and skipped.";
     const TIER: Tier = Tier::Vibecoder;
     const SCOPES: &'static [&'static str] = &["sources:refresh"];
     const EFFECT: Effect = Effect::Writes;

@@ -201,3 +201,35 @@ async fn init_writes_what_serve_would_serve() {
     let (code, _, more) = lyceum(home.path(), &["init", "docs"]).await;
     assert!(code == Some(1) && more.contains("to replace it, delete it first"), "{more}");
 }
+
+#[tokio::test]
+async fn tools_without_anything_behind_them_are_not_offered() {
+    let data = tempfile::tempdir().unwrap();
+    let docs = folder(&[("a.md", "# A")]);
+    let program = served(data.path(), &[docs.path()]).await;
+    let expected =
+        ["get_document", "refresh_sources", "search_knowledge", "search_with_documents", "server_info"];
+    eventually("only tools that find something", || async {
+        let tools = tool_names(&program).await;
+        if tools == expected { Ok(()) } else { Err(format!("{tools:?}")) }
+    })
+    .await;
+    fs::create_dir(docs.path().join("tags")).unwrap();
+    fs::write(docs.path().join("tags/heron.md"), "---\ntitle: Heron\n---\nA bird.\n").unwrap();
+    eventually("the lexicon is offered once it has a term", || async {
+        let tools = tool_names(&program).await;
+        if tools.contains(&"define_term".to_owned()) { Ok(()) } else { Err(format!("{tools:?}")) }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_status_page_and_health_count_skills() {
+    let data = tempfile::tempdir().unwrap();
+    let repository = folder(&[("skills/pdf/SKILL.md", SKILL)]);
+    let program = served(data.path(), &[repository.path()]).await;
+    let page = program.send(get("/")).await.unwrap();
+    assert!(page.text().contains("Skills skills: 1"), "{}", page.text());
+    let health = program.send(get("/health")).await.unwrap().json();
+    assert_eq!(health["skills"], json!({ "skills": 1, "findings": 0 }));
+}
