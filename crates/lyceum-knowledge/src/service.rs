@@ -24,7 +24,7 @@ const CACHE_BYTES: u64 = 24 * 1024 * 1024;
 const CACHE_ITEMS: usize = 4_000;
 
 /// Version of the stored form of documents. Increment it to have every file read again.
-const READER_VERSION: u32 = 2;
+const READER_VERSION: u32 = 3;
 
 /// How long a call waits for the first sync, such as for the first clone of a repository.
 const FIRST_SYNC_TIMEOUT: Duration = Duration::from_secs(60);

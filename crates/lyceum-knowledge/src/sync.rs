@@ -220,7 +220,7 @@ impl Knowledge {
             files.remove(path);
         }
         files.extend(read.iter().chain(&plan.excluded).map(|row| (row.path.clone(), row.clone())));
-        let ids = choice::assign(&files);
+        let ids = choice::assign(&self.options.ontology, &files);
 
         let (pending, replaced) = choice::choose(&files, &known, &ids);
         let staged = self.stage_all(&snapshot, &pending, &version, now, on_progress).await?;
@@ -247,7 +247,8 @@ impl Knowledge {
         }
         let synced_at = self.snapshot().synced_at;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(Report { synced_at, took_ms, ..report })
+        let other_files = plan::other_files(&snapshot);
+        Ok(Report { synced_at, took_ms, other_files, ..report })
     }
 
     async fn stored_state(&self) -> Result<StoredState, DbError> {
