@@ -222,7 +222,7 @@ impl Knowledge {
         files.extend(read.iter().chain(&plan.excluded).map(|row| (row.path.clone(), row.clone())));
         let ids = choice::assign(&self.options.ontology, &files);
 
-        let (pending, replaced) = choice::choose(&files, &known, &ids);
+        let (pending, replaced) = choice::choose(&files, &known, &ids, &version);
         let staged = self.stage_all(&snapshot, &pending, &version, now, on_progress).await?;
         let read = read.into_iter().chain(plan.excluded).collect();
         let orphans = match known.source.version {

@@ -29,7 +29,8 @@ pub fn excerpt(body: &str) -> String {
             break;
         }
     }
-    truncate(paragraph.trim(), MAX_EXCERPT_CHARS)
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    truncate(&words.join(" "), MAX_EXCERPT_CHARS)
 }
 
 /// Truncates a text to `max_chars` characters at a word boundary and appends `...` if anything was cut.

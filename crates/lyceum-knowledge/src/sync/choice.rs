@@ -11,7 +11,7 @@ use lyceum_model::RelPath;
 use lyceum_store::documents::{DocumentRow, FileRow, FileState};
 
 use super::{Outcome, StoredState};
-use crate::read::RETRIES;
+use crate::{read::RETRIES, service::is_uncommitted};
 
 /// An id, and whether it is a plain slug, without a hash.
 pub(super) struct Id {
@@ -53,6 +53,7 @@ pub(super) fn choose(
     files: &BTreeMap<String, FileRow>,
     known: &StoredState,
     ids: &BTreeMap<String, Id>,
+    version: &str,
 ) -> (Vec<PendingDocument>, Vec<DocumentRow>) {
     let mut pending = Vec::new();
     for row in files.values().filter(|row| row.state == FileState::Published) {
@@ -62,6 +63,8 @@ pub(super) fn choose(
             (&served.content_type, &served.id) == (&row.content_type, &id.text)
                 && digest.is_some()
                 && digest == row.digest.as_ref()
+                // Once files are committed, their documents name the commit.
+                && (is_uncommitted(version) || !is_uncommitted(&served.version))
         });
         if let (false, Ok(path)) = (is_same, RelPath::parse(&row.path)) {
             pending.push(PendingDocument {

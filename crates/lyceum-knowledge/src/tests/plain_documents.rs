@@ -5,7 +5,7 @@ use super::base::Base;
 async fn base() -> Base {
     Base::open(&[
         ("README.md", "# The Docs\n\nWelcome."),
-        ("en/settings.md", "## Open Settings\n\nUse the {{ app }} *menu*."),
+        ("en/settings.md", "## Open Settings\n\nUse the {{ app }}*menu*."),
         ("de/settings.md", "---\nname: Einstellungen\n---\n\nDas [[Menü|Menu]]."),
         ("guide/intro.mdx", "import A from 'a'\n\n# Intro to C#\n\n<A>Hello</A>"),
         ("guide/index.markdown", "Some text."),
