@@ -154,7 +154,7 @@ async fn serve_with_a_folder_serves_all_of_it() {
     assert_eq!((&list["total"], &list["entries"][0]["title"]), (&1.into(), &"A plain page".into()));
 }
 
-async fn started(folder: &Path, arguments: &[&str]) -> Program {
+pub(super) async fn started(folder: &Path, arguments: &[&str]) -> Program {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
     command.arg("--data-dir").arg(folder.join("data")).args(arguments).args(["--listen", "127.0.0.1:0"]);
     prepare(&mut command, folder, &[]);
