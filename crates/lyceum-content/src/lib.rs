@@ -8,6 +8,7 @@ pub mod document;
 mod freshness;
 pub mod frontmatter;
 pub mod knowledge;
+pub mod language;
 mod listing;
 pub mod ontology;
 pub mod recognise;

@@ -86,10 +86,23 @@ impl Ontology {
         std::iter::successors(self.types.get(name), parent).any(|one| one.name == ancestor)
     }
 
+    /// The root type: that of plain documents.
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
     /// The type of the nearest folder that has one, else the root type.
     pub fn type_of_path(&self, path: &RelPath) -> &str {
-        let found = self.folders.iter().find(|(folder, _)| path.below(folder).is_some());
-        found.map_or(&self.root, |(_, name)| name)
+        self.nearest_folder(path).map_or(&self.root, |(_, name)| name)
+    }
+
+    /// The nearest folder of a path that is mapped to a type.
+    pub fn folder_of(&self, path: &RelPath) -> Option<&RelPath> {
+        self.nearest_folder(path).map(|(folder, _)| folder)
+    }
+
+    fn nearest_folder(&self, path: &RelPath) -> Option<&(RelPath, String)> {
+        self.folders.iter().find(|(folder, _)| path.below(folder).is_some())
     }
 }
 

@@ -1,6 +1,7 @@
 //! A document as stored and sent: the object `content/{type}/{id}.json`.
 
 use jiff::Timestamp;
+use lyceum_content::knowledge::{self, Dialect};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -45,21 +46,15 @@ impl Document {
         markdown::render(self)
     }
 
-    /// The title: from the frontmatter, else the first heading, else the file name.
-    pub fn title(&self) -> String {
-        title(&self.metadata, &self.content, &self.path)
+    /// The text of the body for search and excerpts.
+    pub(crate) fn plain_text(&self) -> String {
+        knowledge::plain_text(&self.content, Dialect::of_path(&self.path))
     }
-}
 
-/// Determines the title of a document.
-pub(crate) fn title(fields: &Map<String, Value>, body: &str, path: &str) -> String {
-    let declared =
-        fields.get("title").and_then(Value::as_str).map(str::trim).filter(|title| !title.is_empty());
-    let named = || {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        name.strip_suffix(".md").unwrap_or(name).to_owned()
-    };
-    declared.map(str::to_owned).or_else(|| lyceum_content::knowledge::heading(body)).unwrap_or_else(named)
+    /// The title: from the frontmatter, else the only first-level heading, else the file name.
+    pub fn title(&self) -> String {
+        knowledge::title(&self.metadata, &self.plain_text(), &self.path)
+    }
 }
 
 /// SHA-256 in hex.

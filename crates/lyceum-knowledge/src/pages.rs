@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use lyceum_content::knowledge::Entry;
+use lyceum_content::{
+    knowledge::{self, Entry},
+    language,
+};
 use lyceum_model::ErrorCode;
 use lyceum_net::Backoff;
 use lyceum_search::{Facts, Kind, Page, Plan, Search};
@@ -111,7 +114,7 @@ impl Knowledge {
                 match self.document_uncached(entry).await {
                     Ok(document) => {
                         bytes += document.content.len();
-                        pages.push(page(entry, document));
+                        pages.push(page(entry, &document));
                     }
                     Err(error) => {
                         unread += 1;
@@ -145,8 +148,16 @@ impl Knowledge {
 }
 
 /// Converts a document to a search page.
-fn page(entry: &Entry, document: Document) -> Page {
+fn page(entry: &Entry, document: &Document) -> Page {
     let summary = entry.summary.clone();
+    let body = document.plain_text();
+    let mut tags = summary.tags;
+    for tag in knowledge::inline_tags(&body) {
+        if !tags.contains(&tag) {
+            tags.push(tag);
+        }
+    }
+    let language = language::of_document(&entry.metadata, &summary.path, &body);
     Page {
         facts: Facts {
             id: summary.id,
@@ -161,12 +172,14 @@ fn page(entry: &Entry, document: Document) -> Page {
             group: summary.group,
             release: summary.release,
             status: summary.status,
-            tags: summary.tags,
+            tags,
             date: entry.moment,
+            language,
+            aliases: ["aliases", "alias"].iter().flat_map(|field| entry.texts(field)).collect(),
         },
         version: entry.hash.clone(),
         about: about(entry).to_owned(),
-        body: document.content,
+        body,
         first_line: entry.first_line,
     }
 }

@@ -1,8 +1,9 @@
 //! Plans a sync: the difference between stored state and snapshot. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
+use lyceum_content::knowledge::is_document_extension;
 use lyceum_model::RelPath;
 use lyceum_source::{Extent, FileMeta, Problem, Reason, Snapshot};
 use lyceum_store::documents::{FileRow, FileState};
@@ -18,9 +19,60 @@ pub(crate) struct Plan {
     pub excluded: Vec<FileRow>,
 }
 
-/// Whether a file is a document.
-pub(crate) fn is_document(path: &RelPath) -> bool {
-    path.extension().eq_ignore_ascii_case(".md")
+/// Extensions of template engines.
+const TEMPLATE_EXTENSIONS: &[&str] = &[
+    "dist",
+    "eex",
+    "ejs",
+    "erb",
+    "gotmpl",
+    "handlebars",
+    "hbs",
+    "in",
+    "j2",
+    "jinja",
+    "jinja2",
+    "liquid",
+    "mako",
+    "mustache",
+    "njk",
+    "template",
+    "tmpl",
+    "tpl",
+    "twig",
+];
+
+/// Whether a file is a document: `.md`, `.mdx` or `.markdown`.
+pub fn is_document(path: &RelPath) -> bool {
+    has_document_extension(path.name())
+}
+
+fn has_document_extension(name: &str) -> bool {
+    name.rsplit_once('.')
+        .is_some_and(|(stem, extension)| !stem.is_empty() && is_document_extension(extension))
+}
+
+/// Files that a template engine makes documents of, such as `index.md.erb`, with the reason why they are not served.
+pub fn templates(snapshot: &Snapshot) -> impl Iterator<Item = (&RelPath, String)> {
+    snapshot.files().keys().filter_map(|path| {
+        let (stem, extension) = path.name().rsplit_once('.')?;
+        let is_template = TEMPLATE_EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension));
+        (is_template && has_document_extension(stem)).then(|| {
+            let reason =
+                format!("it is a template (.{extension}), not a document; render it and serve the result");
+            (path, reason)
+        })
+    })
+}
+
+/// Number of files that are neither documents nor templates of some, by extension.
+pub fn other_files(snapshot: &Snapshot) -> BTreeMap<String, usize> {
+    let is_template: BTreeSet<&RelPath> = templates(snapshot).map(|(path, _)| path).collect();
+    let mut counts = BTreeMap::new();
+    for path in snapshot.files().keys().filter(|path| !is_document(path) && !is_template.contains(path)) {
+        *counts.entry(path.extension().to_ascii_lowercase()).or_default() += 1;
+    }
+    counts
 }
 
 /// The documents of a snapshot.
@@ -81,22 +133,24 @@ pub fn excluded_documents(snapshot: &Snapshot) -> impl Iterator<Item = (String, 
     snapshot.problems().iter().filter_map(|problem| match problem.extent {
         Extent::Folder => Some((format!("{}/", problem.path), &problem.reason)),
         Extent::File => {
-            let (_, extension) = problem.path.rsplit_once('.')?;
-            extension.eq_ignore_ascii_case("md").then(|| (problem.path.clone(), &problem.reason))
+            let name = problem.path.rsplit('/').next().unwrap_or(&problem.path);
+            has_document_extension(name).then(|| (problem.path.clone(), &problem.reason))
         }
     })
 }
 
-/// The excluded documents as rows of skipped files.
+/// The excluded documents and templates as rows of skipped files.
 fn skipped(snapshot: &Snapshot) -> impl Iterator<Item = (String, FileRow)> {
-    excluded_documents(snapshot).map(|(path, reason)| {
+    let excluded = excluded_documents(snapshot).map(|(path, reason)| (path, reason.to_string()));
+    let templates = templates(snapshot).map(|(path, reason)| (path.as_str().to_owned(), reason));
+    excluded.chain(templates).map(|(path, reason)| {
         let row = FileRow {
             path: path.clone(),
             stamp: None,
             digest: None,
             content_type: String::new(),
             state: FileState::Skipped,
-            reason: Some(reason.to_string()),
+            reason: Some(reason),
             faults: None,
             attempts: 0,
             due: None,

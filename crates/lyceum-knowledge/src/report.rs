@@ -1,5 +1,7 @@
 //! The report of a sync.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,10 +31,12 @@ pub struct Report {
     pub skipped: CappedList<FileReason>,
     /// Files that could not be read, with the reason; they are retried.
     pub failed: CappedList<FileReason>,
-    /// Documents whose id is not their file name, because it is taken or too long.
-    pub renamed: CappedList<FileReason>,
+    /// Documents whose id ends in a hash, because the plain one is taken, too long or has nothing for a URL.
+    pub hashed_ids: CappedList<FileReason>,
     /// Number of files of the source in each state.
     pub files: Counts,
+    /// Number of files that are no documents, by extension.
+    pub other_files: BTreeMap<String, usize>,
     /// Duration, in milliseconds.
     pub took_ms: u64,
 }

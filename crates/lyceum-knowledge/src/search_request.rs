@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use lyceum_content::ontology::{self, Ontology};
+use lyceum_content::{
+    language,
+    ontology::{self, Ontology},
+};
 use lyceum_search::{Filter, MAX_RESULTS, Mode, Query, Search};
 use lyceum_tools::{Error, mcp::printable};
 use schemars::JsonSchema;
@@ -47,6 +50,8 @@ pub struct Filters {
     pub source: Option<String>,
     /// Only files whose path starts with this, such as docs/
     pub path: Option<String>,
+    /// Only documents in this language, such as de or zh-CN
+    pub language: Option<String>,
     /// Maximum results to return
     #[schemars(range(min = 1, max = MAX_RESULTS), extend("default" = DEFAULT_RESULTS))]
     pub limit: Option<usize>,
@@ -112,6 +117,7 @@ fn filter(ontology: &Ontology, filters: &Filters) -> Result<Filter, Error> {
         until: filters.until.as_deref().map(|text| day("until", text).map(end_of_day)).transpose()?,
         source: filters.source.clone(),
         path: filters.path.clone(),
+        language: filters.language.as_deref().map(language).transpose()?,
     })
 }
 
@@ -126,6 +132,13 @@ fn types(ontology: &Ontology, name: &str) -> Result<Vec<String>, Error> {
         return Err(Error::invalid("contentType", message));
     }
     Ok(ontology.with_children(name).map(|one| one.name.clone()).collect())
+}
+
+fn language(text: &str) -> Result<String, Error> {
+    language::parse(text.trim()).ok_or_else(|| {
+        let message = format!("unknown language {:?}; write a code such as de or zh-CN", printable(text));
+        Error::invalid("language", message)
+    })
 }
 
 fn day(field: &str, text: &str) -> Result<Timestamp, Error> {

@@ -63,6 +63,9 @@ pub struct SearchHit {
     /// When it was synced.
     #[schemars(with = "String", extend("format" = "date-time"))]
     pub synced_at: Timestamp,
+    /// Its language, such as `de` or `zh-CN`, if it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
     /// The score of each stage; with `explain` only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub explain: Option<ScoreExplanation>,
@@ -92,6 +95,7 @@ pub struct FacetCounts {
     release: BTreeMap<String, usize>,
     status: BTreeMap<String, usize>,
     source: BTreeMap<String, usize>,
+    language: BTreeMap<String, usize>,
 }
 
 /// What was searched, and how fresh it is.
@@ -146,6 +150,7 @@ fn search_hit(hit: Hit, explain: bool) -> SearchHit {
         url,
         commit_sha: facts.commit_sha,
         synced_at: facts.synced_at,
+        language: facts.language,
         explain: explain.then_some(ScoreExplanation {
             bm25: stages.bm25,
             cosine: stages.cosine,
@@ -156,7 +161,7 @@ fn search_hit(hit: Hit, explain: bool) -> SearchHit {
 }
 
 fn counts(facets: Facets) -> FacetCounts {
-    let Facets { content_types, groups, tags, releases, statuses, sources } = facets;
+    let Facets { content_types, groups, tags, releases, statuses, sources, languages } = facets;
     FacetCounts {
         content_type: content_types,
         group: groups,
@@ -164,5 +169,6 @@ fn counts(facets: Facets) -> FacetCounts {
         release: releases,
         status: statuses,
         source: sources,
+        language: languages,
     }
 }

@@ -79,12 +79,17 @@ pub enum Readers {
 pub struct Links(pub Option<String>);
 
 impl Links {
-    /// The link to a file at a commit.
+    /// The link to a file at a commit; `None` for files that are of no commit.
     pub fn to(&self, version: &str, path: &RelPath) -> Option<String> {
-        let template = self.0.as_ref()?;
+        let template = self.0.as_ref().filter(|_| !is_uncommitted(version))?;
         let path = lyceum_source::encode_path(path.as_str());
         Some(template.replace("{commit}", version).replace("{path}", &path))
     }
+}
+
+/// Whether a version is a hash of files that are of no commit.
+pub(crate) fn is_uncommitted(version: &str) -> bool {
+    version.starts_with("tree-")
 }
 
 /// The service.

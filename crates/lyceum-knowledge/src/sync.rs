@@ -233,9 +233,9 @@ impl Knowledge {
         let ReadPass { plan, read, mut files } = pass;
         let read: Vec<FileRow> = read.into_iter().map(|file| file.row).collect();
         let version = snapshot.version();
-        let ids = choice::assign(&files);
+        let ids = choice::assign(&self.options.ontology, &files);
 
-        let (pending, replaced) = choice::choose(&files, &known, &ids);
+        let (pending, replaced) = choice::choose(&files, &known, &ids, &version);
         let staged = self.stage_all(&snapshot, &pending, &version, publishing, now, on_progress).await?;
         let read = read.into_iter().chain(plan.excluded).collect();
         let orphans = match known.source.version {
@@ -260,7 +260,8 @@ impl Knowledge {
         }
         let synced_at = self.snapshot().synced_at;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(Report { synced_at, took_ms, ..report })
+        let other_files = plan::other_files(&snapshot);
+        Ok(Report { synced_at, took_ms, other_files, ..report })
     }
 
     /// Plans and reads what changed. A clone with unreadable files is cloned again.

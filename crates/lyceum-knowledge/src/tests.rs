@@ -3,6 +3,7 @@
 mod base;
 mod healing;
 mod lists;
+mod plain_documents;
 mod prompts;
 mod resources;
 mod rules;

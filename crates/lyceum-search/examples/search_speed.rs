@@ -79,6 +79,8 @@ fn page(number: usize, round: usize) -> Page {
         status: None,
         tags: Vec::new(),
         date: None,
+        language: None,
+        aliases: Vec::new(),
     };
     Page {
         facts,

@@ -7,7 +7,7 @@
 mod embedding;
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::{Arc, PoisonError, atomic::Ordering},
     time::{Duration, Instant},
 };
 
@@ -100,7 +100,7 @@ impl Search {
     }
 
     /// Loads the model and runs the queue until the first error. A successful batch resets `failures`.
-    async fn run_queue(&self, settings: &str, failures: &mut u32) -> Result<(), Failure> {
+    async fn run_queue(self: &Arc<Self>, settings: &str, failures: &mut u32) -> Result<(), Failure> {
         let opened = self.opened().await?;
         let embedder = (self.options.connect)(settings.to_owned()).await?;
         // Loading included a successful call.
@@ -166,7 +166,7 @@ impl Search {
     /// Selects the model that serves queries until the target model has all vectors: another complete model, else the
     /// target model with the vectors it has. Remembers an old model that can't be loaded in `unavailable`.
     async fn select_model(
-        &self,
+        self: &Arc<Self>,
         opened: &Arc<OpenIndex>,
         embedder: &Arc<dyn Embedder>,
         unavailable: &mut Option<i64>,
@@ -175,6 +175,10 @@ impl Search {
         let identity = serde_json::to_string(embedder.identity()).unwrap_or_default();
         let target_model = models.iter().find(|one| one.identity == identity).map(|one| one.id);
         self.target_model.store(target_model.unwrap_or_default(), Ordering::Relaxed);
+        // Before queries use the model, so that the first one already knows what is missing.
+        let (search, counted) = (self.clone(), opened.clone());
+        let done = tokio::task::spawn_blocking(move || search.count_unembedded(&counted)).await;
+        done.unwrap_or(Err(DbError::Closed))?;
         let used = opened.active().map(|active| active.model);
         let complete =
             models.iter().find(|one| one.state == ModelState::Active && Some(one.id) != target_model);
@@ -230,7 +234,10 @@ impl Search {
         if queue.pending.is_empty() {
             let drained_at = queue.drained_at;
             let read = opened.db.read(move |tx| pending_chunks(tx, model, drained_at)).await?;
-            let Some(pending) = read else { return Ok(0) };
+            let Some(pending) = read else {
+                self.unembedded.store(0, Ordering::Relaxed);
+                return Ok(0);
+            };
             self.unembedded.store(pending.count, Ordering::Relaxed);
             *queue = pending.queue;
         }
@@ -270,6 +277,23 @@ impl Search {
         }
         if opened.active().is_none_or(|active| active.model != model) {
             use_model(opened, model, embedder).await?;
+        }
+        Ok(())
+    }
+
+    /// Counts the chunks without a vector of the configured model, unless nothing changed since the last time. Blocks.
+    pub(crate) fn count_unembedded(&self, opened: &OpenIndex) -> Result<(), DbError> {
+        let model = self.target_model.load(Ordering::Relaxed);
+        let mut counted_at = self.unembedded_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = *counted_at;
+        let counted = opened.db.read_here(|tx| {
+            let at = (model, events::last(tx)?, vectors::last(tx)?);
+            let is_new = model > 0 && last != Some(at);
+            is_new.then(|| Ok((at, vectors::count_pending(tx, model)?))).transpose()
+        })?;
+        if let Some((at, count)) = counted {
+            self.unembedded.store(count, Ordering::Relaxed);
+            *counted_at = Some(at);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Filters, applied inside lexical and vector search alike (pre-filtering).
 
 use jiff::Timestamp;
+use lyceum_content::language;
 
 use crate::page::Facts;
 
@@ -25,6 +26,8 @@ pub struct Filter {
     pub source: Option<String>,
     /// Path prefix.
     pub path: Option<String>,
+    /// A language, including its regional variants.
+    pub language: Option<String>,
 }
 
 impl Filter {
@@ -48,6 +51,10 @@ impl Filter {
             && same(&self.source, Some(source))
             && any(&self.tags, &mut |wanted| facts.tags.contains(wanted))
             && self.path.as_ref().is_none_or(|prefix| facts.path.starts_with(prefix.as_str()))
+            && self
+                .language
+                .as_ref()
+                .is_none_or(|wanted| facts.language.as_ref().is_some_and(|is| language::matches(wanted, is)))
             && self.since.is_none_or(|since| facts.date.is_some_and(|date| date >= since))
             && self.until.is_none_or(|until| facts.date.is_some_and(|date| date <= until))
     }

@@ -22,6 +22,9 @@ const MIN_COSINE: f32 = 0.15;
 pub(crate) const SMOOTHED_PAGES: usize = 50;
 const NEIGHBOURS: usize = 5;
 
+/// Factor on the score of a page in another language than the query's. Modest: a clearly better page stays first.
+const OTHER_LANGUAGE_FACTOR: f32 = 0.85;
+
 /// Share of a score that comes from neighbours.
 fn share(kind: Kind) -> f32 {
     match kind {
@@ -89,6 +92,14 @@ pub(crate) fn smooth(fused: &mut [FusedCandidate], centroids: &HashMap<i64, Vec<
     }
     // The remaining candidates ranked below these and stay there.
     best.sort_by(by_score);
+}
+
+/// Ranks pages in another language than the query's below equally good ones; `is_foreign` tells them by page.
+pub(crate) fn prefer_language(fused: &mut [FusedCandidate], is_foreign: impl Fn(i64) -> bool) {
+    for one in fused.iter_mut().filter(|one| is_foreign(one.candidate.page)) {
+        one.score *= OTHER_LANGUAGE_FACTOR;
+    }
+    fused.sort_by(by_score);
 }
 
 /// Pairwise cosines of pages; `None` if a page has no centroid.

@@ -57,7 +57,7 @@ impl Fields {
 #[derive(Debug)]
 pub(crate) struct IndexedPage<'a> {
     pub page: i64,
-    pub title: &'a str,
+    pub title: String,
     pub headings: String,
     pub tags: String,
     pub path: &'a str,
@@ -242,12 +242,12 @@ impl Lexical {
         let Fields { page, title, headings, tags, path, body, vocabulary } = self.fields;
         let mut document = TantivyDocument::default();
         document.add_i64(page, text.page);
-        document.add_text(title, text.title);
+        document.add_text(title, &text.title);
         document.add_text(headings, &text.headings);
         document.add_text(tags, &text.tags);
         document.add_text(path, text.path);
         document.add_text(body, &text.body);
-        for words in [text.title, &text.headings, &text.tags, &text.body] {
+        for words in [&text.title, &text.headings, &text.tags, &text.body] {
             document.add_text(vocabulary, words);
         }
         document

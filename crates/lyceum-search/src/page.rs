@@ -47,6 +47,12 @@ pub struct Facts {
     pub tags: Vec<String>,
     /// Its date.
     pub date: Option<Timestamp>,
+    /// Its language, such as `de` or `zh-CN`, if it is known.
+    #[serde(default)]
+    pub language: Option<String>,
+    /// Other names, found like the title.
+    #[serde(default)]
+    pub aliases: Vec<String>,
 }
 
 /// A document to index.

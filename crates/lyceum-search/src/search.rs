@@ -82,8 +82,10 @@ pub struct Search {
     /// Signals new chunks to the embedding queue.
     pub(crate) unembedded_chunks: Notify,
     pub(crate) model: watch::Sender<ModelStatus>,
-    /// Number of chunks without a vector, if this process embeds.
+    /// Number of chunks without a vector of the configured model.
     pub(crate) unembedded: AtomicI64,
+    /// Model, event and vector at which they were last counted.
+    pub(crate) unembedded_at: Mutex<Option<(i64, i64, i64)>>,
     /// Id of the configured model; 0 before it is known.
     pub(crate) target_model: AtomicI64,
     /// Cache of query embeddings, by model and text.
@@ -136,6 +138,7 @@ impl Search {
             unembedded_chunks: Notify::new(),
             model: watch::Sender::new(status),
             unembedded: AtomicI64::default(),
+            unembedded_at: Mutex::default(),
             target_model: AtomicI64::default(),
             query_vectors: Cache::new(QUERY_CACHE_CAPACITY),
         }

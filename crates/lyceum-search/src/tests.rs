@@ -134,6 +134,8 @@ pub(crate) fn page(id: &str, title: &str, body: &str) -> Page {
         status: None,
         tags: Vec::new(),
         date: None,
+        language: None,
+        aliases: Vec::new(),
     };
     let version = format!("{title}{}", body.len());
     Page { facts, version, about: String::new(), body: body.to_owned(), first_line: 1 }

@@ -17,6 +17,9 @@ pub enum Error {
     /// The folder does not exist.
     #[error("no such folder; check its path")]
     NoFolder(#[source] io::Error),
+    /// The folder exists, but this process may not read it.
+    #[error("permission denied; let the user of this process read the folder")]
+    FolderDenied(#[source] io::Error),
     /// The source has too many files.
     #[error("the source has more than {limit} files or folders; choose a folder further down, or split it")]
     TooManyFiles {
@@ -79,13 +82,23 @@ impl Error {
     /// The code clients see.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Settings(_) | Self::NoFolder(_) | Self::TooManyFiles { .. } => ErrorCode::ValidationError,
+            Self::Settings(_) | Self::NoFolder(_) | Self::FolderDenied(_) | Self::TooManyFiles { .. } => {
+                ErrorCode::ValidationError
+            }
             Self::Git { .. } => ErrorCode::UpstreamError,
             Self::TooSlow { .. } => ErrorCode::Timeout,
             Self::Busy => ErrorCode::Unavailable,
             Self::NoGit(_) | Self::Occupied | Self::Damaged(_) | Self::Watch { .. } | Self::Io { .. } => {
                 ErrorCode::InternalError
             }
+        }
+    }
+
+    /// Why the folder of a source can't be opened.
+    pub(crate) fn folder(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => Self::FolderDenied(error),
+            _ => Self::NoFolder(error),
         }
     }
 

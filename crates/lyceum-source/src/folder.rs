@@ -6,6 +6,7 @@ mod exclusion;
 mod ignore;
 mod mark;
 mod walk;
+mod working_copy;
 
 use std::{
     collections::HashMap,
@@ -24,6 +25,8 @@ use rustix::{
 use crate::{Error, ReadError, Snapshot};
 pub(crate) use exclusion::{is_always_excluded, is_excluded_folder};
 pub(crate) use mark::FileMark;
+use walk::WalkResult;
+pub use working_copy::folder_links;
 
 /// Maximum buffer size allocated before reading a file.
 const MAX_PREALLOCATED_BYTES: u64 = 8 * 1024 * 1024;
@@ -43,6 +46,8 @@ pub(crate) struct FolderFiles {
     root: OwnedFd,
     /// Files reached through a symlink, with their real path relative to the root.
     found_through_links: HashMap<RelPath, String>,
+    /// The commit that all files are of, in a clean working copy.
+    commit: Option<String>,
 }
 
 impl Folder {
@@ -53,28 +58,39 @@ impl Folder {
 
     /// Lists the current files. Blocks.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
-        let root = beneath::open_root(&self.root).map_err(|errno| Error::NoFolder(errno.into()))?;
+        let root = beneath::open_root(&self.root).map_err(|errno| Error::folder(errno.into()))?;
         let found = walk::walk(&root, &self.root)?;
-        let files = FolderFiles { root, found_through_links: found.through_links };
-        Ok(Snapshot::of_folder(found.files, found.problems, files))
+        Ok(self.listed(root, found))
     }
 
     /// Lists the current files incrementally: rescans only `paths` and reuses `before` for the rest. Blocks, but far
     /// shorter than a full scan.
     pub fn snapshot_after(&self, before: &Snapshot, paths: &[PathBuf]) -> Result<Snapshot, Error> {
-        let root = beneath::open_root(&self.root).map_err(|errno| Error::NoFolder(errno.into()))?;
+        let root = beneath::open_root(&self.root).map_err(|errno| Error::folder(errno.into()))?;
         // With symlinks, a change at one path can show up at another.
         let found =
             if before.has_links() { None } else { walk::walk_paths(&root, &self.root, before, paths)? };
         let Some(found) = found.filter(|found| found.through_links.is_empty()) else {
             return self.snapshot();
         };
-        let files = FolderFiles { root, found_through_links: HashMap::new() };
-        Ok(Snapshot::of_folder(found.files, found.problems, files))
+        Ok(self.listed(root, found))
+    }
+
+    /// The snapshot of a walk.
+    fn listed(&self, root: OwnedFd, found: WalkResult) -> Snapshot {
+        let WalkResult { files, problems, through_links } = found;
+        let mut store = FolderFiles { root, found_through_links: through_links, commit: None };
+        store.commit = working_copy::clean_commit(&self.root, &files, &store);
+        Snapshot::of_folder(files, problems, store)
     }
 }
 
 impl FolderFiles {
+    /// The commit that all files are of, in a clean working copy.
+    pub(crate) fn commit(&self) -> Option<&str> {
+        self.commit.as_deref()
+    }
+
     /// Whether some file was reached through a symlink.
     pub(crate) fn has_links(&self) -> bool {
         !self.found_through_links.is_empty()

@@ -22,7 +22,7 @@ mod webhook;
 pub use askpass::{ASKPASS_VARIABLE, askpass};
 pub use bundled::Bundled;
 pub use error::{Error, ReadError};
-pub use folder::Folder;
+pub use folder::{Folder, folder_links};
 pub use git::{Fault, GitMessage};
 pub use problem::{Extent, Problem, Reason};
 pub use repository::{Limits, Repository, Settings};

@@ -62,7 +62,8 @@ impl Snapshot {
         Self(Arc::new(Inner { files, problems, store: FileStore::Bundle(store) }))
     }
 
-    /// The commit, if the source is a Git repository.
+    /// The commit, if the source is a Git repository that was fetched. A local clone has [`Snapshot::version`] only: its
+    /// files are whatever is in the folder.
     pub fn commit(&self) -> Option<&str> {
         match &self.0.store {
             FileStore::Tree(tree) => Some(tree.commit()),
@@ -70,10 +71,15 @@ impl Snapshot {
         }
     }
 
-    /// Version of the files: the commit; for other sources `tree-` and 16 hex digits of a hash over all paths and
+    /// Version of the files: the commit, also for a clean working copy of one; for other sources `tree-` and 16 hex digits of a hash over all paths and
     /// contents (for a folder: sizes and modification times). Hashes over every file.
     pub fn version(&self) -> String {
-        if let Some(commit) = self.commit() {
+        let commit = match &self.0.store {
+            FileStore::Folder(folder) => folder.commit(),
+            FileStore::Tree(tree) => Some(tree.commit()),
+            FileStore::Bundle(_) => None,
+        };
+        if let Some(commit) = commit {
             return commit.to_owned();
         }
         let mut all = Sha256::new();

@@ -11,6 +11,7 @@ mod tokens;
 mod trees;
 mod versions;
 mod watching;
+mod working_copies;
 
 use std::{
     path::{Path, PathBuf},

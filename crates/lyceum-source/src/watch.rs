@@ -4,7 +4,7 @@
 //! events do no harm as long as the loss is reported.
 
 use std::{
-    fs,
+    fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -81,7 +81,7 @@ struct PendingChanges {
 
 /// Watches a folder recursively. Blocks while it lists the folders.
 pub fn watch(root: &Path) -> Result<Watch, Error> {
-    let root = fs::canonicalize(root).map_err(Error::NoFolder)?;
+    let root = fs::canonicalize(root).map_err(Error::folder)?;
     let events = Arc::new(Events::default());
     let (sink, folder) = (events.clone(), root.clone());
     // Without read events: a snapshot opens every folder and would trigger one for each.
@@ -234,6 +234,7 @@ fn watch_recursively(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Resu
     if !WATCHES_EACH_FOLDER {
         return watcher.watch(folder, RecursiveMode::Recursive).map_err(failed);
     }
+    let stack_root = folder;
     let mut stack = vec![folder.to_owned()];
     while let Some(folder) = stack.pop() {
         let is_real = fs::symlink_metadata(&folder).is_ok_and(|folder| folder.is_dir());
@@ -241,7 +242,9 @@ fn watch_recursively(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Resu
             continue;
         }
         match watcher.watch(&folder, RecursiveMode::NonRecursive) {
-            Err(error) if matches!(error.kind, ErrorKind::PathNotFound) => continue,
+            Err(error) if is_gone(&error) => continue,
+            // What can't be read is not served either; the others still are.
+            Err(error) if is_denied(&error) && stack_root != folder => continue,
             watched => watched.map_err(failed)?,
         }
         let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
@@ -249,6 +252,14 @@ fn watch_recursively(watcher: &Mutex<RecommendedWatcher>, folder: &Path) -> Resu
         stack.extend(folders.map(|entry| entry.path()).filter(|folder| !is_excluded_path(folder)));
     }
     Ok(())
+}
+
+fn is_gone(error: &notify::Error) -> bool {
+    matches!(error.kind, ErrorKind::PathNotFound)
+}
+
+fn is_denied(error: &notify::Error) -> bool {
+    matches!(&error.kind, ErrorKind::Io(error) if error.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Whether a folder is excluded by its name.
@@ -259,3 +270,6 @@ fn is_excluded_path(folder: &Path) -> bool {
 fn failed(error: notify::Error) -> Error {
     Error::Watch { limit: matches!(error.kind, ErrorKind::MaxFilesWatch), source: error.into() }
 }
+
+#[cfg(test)]
+mod tests;

@@ -75,6 +75,14 @@ impl TemplateEntry {
         Ok(Self { access, wire, template, read, exists: None, complete: None })
     }
 
+    /// Matches URIs against another template with the same variables, to accept more than is advertised.
+    pub fn matched_by(mut self, template: &str) -> Result<Self, RegistryError> {
+        let parsed =
+            Template::parse(template).filter(|other| other.variables().eq(self.template.variables()));
+        self.template = parsed.ok_or_else(|| RegistryError::Template { template: template.to_owned() })?;
+        Ok(self)
+    }
+
     /// Adds an existence check. Without it, every URI that matches the template exists.
     pub fn existing_by(mut self, exists: impl Fn(&Address) -> bool + Send + Sync + 'static) -> Self {
         self.exists = Some(Box::new(exists));

@@ -19,7 +19,7 @@ use lyceum_knowledge::{
     CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, Options, Readers, State,
 };
 use lyceum_model::{Domain, KNOWLEDGE_READ, Right, Scope, Tier};
-use lyceum_source::file_links;
+use lyceum_source::{file_links, folder_links};
 use lyceum_store::{Objects, S3Settings};
 use lyceum_tools::{Change, Prefix, Registry, RegistryError};
 use tokio::sync::watch;
@@ -275,7 +275,9 @@ fn links(declared: &KnowledgeService) -> Links {
         Location::Repository(repository) => {
             Links(repository.web_url.clone().or_else(|| file_links(&repository.url)))
         }
-        Location::Folder(_) | Location::Example => Links(None),
+        // A local clone has the links of its remote.
+        Location::Folder(folder) => Links(folder_links(folder)),
+        Location::Example => Links(None),
     }
 }
 

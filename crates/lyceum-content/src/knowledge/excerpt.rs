@@ -1,9 +1,11 @@
-//! Short forms of a text: first heading, first paragraph, truncated text.
+//! Short forms of a text: first paragraph, truncated text.
+
+use super::{tags, title::atx_heading};
 
 /// Maximum length of an excerpt, in characters.
 const MAX_EXCERPT_CHARS: usize = 400;
 
-/// Returns the first paragraph of a markdown text, on one line and without markup.
+/// Returns the first paragraph of a [plain text](super::plain_text), on one line and without markup.
 pub fn excerpt(body: &str) -> String {
     let mut paragraph = String::new();
     let mut in_code = false;
@@ -27,18 +29,8 @@ pub fn excerpt(body: &str) -> String {
             break;
         }
     }
-    truncate(paragraph.trim(), MAX_EXCERPT_CHARS)
-}
-
-/// Returns the first heading of a markdown text.
-pub fn heading(body: &str) -> Option<String> {
-    let mut in_code = false;
-    body.lines().map(str::trim).find_map(|line| {
-        in_code ^= line.starts_with("```") || line.starts_with("~~~");
-        let text = line.strip_prefix('#').filter(|_| !in_code)?.trim_start_matches('#');
-        let text = text.strip_prefix(' ').map(|text| strip_markup(text.trim().trim_end_matches('#').trim()));
-        text.filter(|text| !text.is_empty()).map(|text| truncate(&text, 200))
-    })
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    truncate(&words.join(" "), MAX_EXCERPT_CHARS)
 }
 
 /// Truncates a text to `max_chars` characters at a word boundary and appends `...` if anything was cut.
@@ -51,29 +43,28 @@ pub fn truncate(text: &str, max_chars: usize) -> String {
 
 /// Whether a line is markup rather than text: a heading, rule, table, image or comment.
 fn is_markup(line: &str) -> bool {
-    line.starts_with('#')
+    atx_heading(line).is_some()
+        || tags::is_tag_line(line)
         || line.starts_with('|')
         || line.starts_with("![")
-        || line.starts_with("<!--")
-        || line.starts_with("%%")
         || line.chars().all(|c| matches!(c, '-' | '*' | '_' | '='))
 }
 
-/// Strips the markup of links and emphasis: `[[a|b]]` and `[b](c)` become `b`.
-fn strip_markup(line: &str) -> String {
+/// Strips the markup of links, emphasis and tags: `[b](c)` becomes `b`, and `#tag` becomes `tag`.
+pub(super) fn strip_markup(line: &str) -> String {
     let line = line.trim_start_matches(['>', ' ']);
     let line = line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).unwrap_or(line);
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(c) = rest.chars().next() {
-        let link = rest.strip_prefix("[[").and_then(|after| after.split_once("]]"));
         let named = rest.strip_prefix('[').and_then(|after| after.split_once("]("));
-        if let Some((inside, after)) = link {
-            text.push_str(inside.rsplit('|').next().unwrap_or(inside));
-            rest = after;
-        } else if let Some((name, after)) = named.filter(|(name, _)| !name.contains(['[', ']'])) {
+        let is_word_start = text.chars().next_back().is_none_or(char::is_whitespace);
+        if let Some((name, after)) = named.filter(|(name, _)| !name.contains(['[', ']'])) {
             text.push_str(name);
             rest = after.split_once(')').map_or("", |(_, after)| after);
+        } else if let Some(tag) = tags::tag_at(rest).filter(|_| is_word_start) {
+            text.push_str(tag);
+            rest = rest.get(1 + tag.len()..).unwrap_or_default();
         } else {
             if !matches!(c, '*' | '`') && !c.is_control() {
                 text.push(c);

@@ -1,7 +1,8 @@
-//! Ids of documents: a slug of the file name, made unique over the whole tree.
+//! Ids of documents, unique over the whole tree.
 //!
-//! Invariants: an id is 1 to 64 of `a-z 0-9 - _ .`, unique within its type, and depends on the tree alone, not on its
-//! history. If documents share a slug, the first path gets it; the others append a hash of their path.
+//! Invariants: an id is 1 to 64 of `a-z 0-9 - _ .`, or such parts separated by `/`, up to 200 bytes in all; it is unique
+//! within its type and depends on the tree alone, not on its history. If documents share a slug, the first path gets it;
+//! the others append a hash of their path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +10,39 @@ use lyceum_model::RelPath;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-/// Maximum length of an id.
+use super::title::document_stem;
+
+/// Maximum length of an id by file name.
 pub const MAX_ID_BYTES: usize = 64;
+
+/// Maximum length of an id by path. Object stores and file systems have room for it.
+pub const MAX_PATH_ID_BYTES: usize = 200;
 
 /// Number of hash digits to append; more if that id is taken too.
 const HASH_DIGITS: usize = 8;
+
+/// What an id is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdRule<'a> {
+    /// The file name, for documents with a type: `cell-governance`.
+    FileName,
+    /// The path, below a folder if there is one, for plain documents: `en/settings`.
+    Path {
+        /// The folder that the type is mapped to.
+        below: Option<&'a RelPath>,
+    },
+}
+
+/// A document that needs an id.
+#[derive(Debug, Clone, Copy)]
+pub struct IdRequest<'a> {
+    /// Its file.
+    pub path: &'a RelPath,
+    /// Its type.
+    pub content_type: &'a str,
+    /// What its id is made of.
+    pub rule: IdRule<'a>,
+}
 
 /// The id of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,29 +53,51 @@ pub struct AssignedId {
     pub is_plain: bool,
 }
 
-/// Assigns ids to all documents of a tree, given as paths with content types.
-pub fn assign<'a>(
-    documents: impl IntoIterator<Item = (&'a RelPath, &'a str)>,
-) -> BTreeMap<&'a RelPath, AssignedId> {
-    let sorted: BTreeMap<&RelPath, &str> = documents.into_iter().collect();
+impl IdRule<'_> {
+    fn max_bytes(self) -> usize {
+        match self {
+            Self::FileName => MAX_ID_BYTES,
+            Self::Path { .. } => MAX_PATH_ID_BYTES,
+        }
+    }
+
+    /// The slug of a path. Its last part is empty if the file name has nothing for a URL.
+    fn slug(self, path: &RelPath) -> String {
+        let name = path.name();
+        match self {
+            Self::FileName => slug(name.strip_suffix(path.extension()).unwrap_or(name)),
+            Self::Path { below } => {
+                let rest = below.and_then(|folder| path.below(folder));
+                path_slug(rest.as_ref().unwrap_or(path).as_str())
+            }
+        }
+    }
+}
+
+/// Assigns ids to all documents of a tree.
+pub fn assign<'a>(documents: impl IntoIterator<Item = IdRequest<'a>>) -> BTreeMap<&'a RelPath, AssignedId> {
+    let sorted: BTreeMap<&RelPath, IdRequest<'_>> =
+        documents.into_iter().map(|one| (one.path, one)).collect();
     let mut taken: BTreeSet<(&str, String)> = BTreeSet::new();
     let mut ids = BTreeMap::new();
     let mut others = Vec::new();
-    for (path, content_type) in sorted {
-        let slug = slug(path);
-        if !slug.is_empty() && slug.len() <= MAX_ID_BYTES && taken.insert((content_type, slug.clone())) {
+    for (path, request) in sorted {
+        let slug = request.rule.slug(path);
+        let is_whole = !slug.is_empty() && !slug.ends_with('/') && slug.len() <= request.rule.max_bytes();
+        if is_whole && taken.insert((request.content_type, slug.clone())) {
             ids.insert(path, AssignedId { id: slug, is_plain: true });
         } else {
-            others.push((path, content_type, slug));
+            others.push((request, slug));
         }
     }
-    for (path, content_type, slug) in others {
-        let hash = hex(path);
-        let candidates =
-            (HASH_DIGITS..=hash.len()).map(|digits| with_hash(&slug, hash.get(..digits).unwrap_or(&hash)));
+    for (request, slug) in others {
+        let hash = hex(request.path);
+        let max_bytes = request.rule.max_bytes();
+        let candidates = (HASH_DIGITS..=hash.len())
+            .map(|digits| with_hash(&slug, hash.get(..digits).unwrap_or(&hash), max_bytes));
         for id in candidates {
-            if taken.insert((content_type, id.clone())) {
-                ids.insert(path, AssignedId { id, is_plain: false });
+            if taken.insert((request.content_type, id.clone())) {
+                ids.insert(request.path, AssignedId { id, is_plain: false });
                 break;
             }
         }
@@ -54,12 +105,22 @@ pub fn assign<'a>(
     ids
 }
 
-/// URL-safe slug of a file name: lower case, accents stripped, anything else replaced by `-`.
-fn slug(path: &RelPath) -> String {
-    let name = path.name();
-    let stem = name.strip_suffix(path.extension()).unwrap_or(name);
-    let mut slug = String::with_capacity(stem.len());
-    for c in stem.nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c)) {
+/// Slug of a path without extensions. An `index` has the id of its folder.
+fn path_slug(path: &str) -> String {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let stem = document_stem(name);
+    let mut parts: Vec<String> = folder.split('/').map(slug).filter(|part| !part.is_empty()).collect();
+    let is_index = ["index", "_index"].iter().any(|index| stem.eq_ignore_ascii_case(index));
+    if !is_index || parts.is_empty() {
+        parts.push(slug(stem));
+    }
+    parts.join("/")
+}
+
+/// URL-safe slug of a name: lower case, accents stripped, anything else replaced by `-`.
+fn slug(name: &str) -> String {
+    let mut slug = String::with_capacity(name.len());
+    for c in name.nfkd().filter(|c| !unicode_normalization::char::is_combining_mark(*c)) {
         match c.to_ascii_lowercase() {
             c @ ('a'..='z' | '0'..='9' | '_' | '.') => slug.push(c),
             _ if slug.is_empty() || slug.ends_with('-') => {}
@@ -69,11 +130,13 @@ fn slug(path: &RelPath) -> String {
     slug.trim_matches(['-', '.']).to_owned()
 }
 
-fn with_hash(slug: &str, hash: &str) -> String {
-    let room = MAX_ID_BYTES.saturating_sub(hash.len() + 1);
+fn with_hash(slug: &str, hash: &str, max_bytes: usize) -> String {
+    let room = max_bytes.saturating_sub(hash.len() + 1);
     let prefix: String = slug.chars().take(room).collect();
     match prefix.trim_end_matches(['-', '.']) {
-        "" => hash.chars().take(MAX_ID_BYTES).collect(),
+        "" => hash.chars().take(max_bytes).collect(),
+        // Only the folder has something for a URL.
+        prefix if prefix.ends_with('/') => format!("{prefix}{hash}"),
         prefix => format!("{prefix}-{hash}"),
     }
 }

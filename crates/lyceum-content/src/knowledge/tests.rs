@@ -4,6 +4,8 @@ mod catalog;
 mod excerpts;
 mod ids;
 mod lexicon;
+mod plain_texts;
+mod titles;
 
 use std::sync::Arc;
 

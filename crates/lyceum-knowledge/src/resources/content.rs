@@ -28,22 +28,24 @@ pub(super) fn template(domain: &Domain, knowledge: &Arc<Knowledge>) -> Result<Te
     let (reading, completing, checking) = (knowledge.clone(), knowledge.clone(), knowledge.clone());
     let entry =
         TemplateEntry::new(for_members(domain), wire, move |_, address| read(reading.clone(), address))?;
+    // The id of a plain document has slashes, which clients write as they are or percent-encoded.
+    let entry = entry.matched_by(&format!("mcp://{}/content/{{contentType}}/{{+id}}", host(knowledge)))?;
     let entry = entry.existing_by(move |address| {
         let (content_type, id) = content_type_and_id(address);
-        checking.snapshot().catalog.get(content_type, id).is_some()
+        checking.snapshot().catalog.get(content_type, &id).is_some()
     });
     Ok(entry.completed_by(move |variable, typed| complete(&completing, variable, typed)))
 }
 
-fn content_type_and_id(address: &Address) -> (&str, &str) {
+fn content_type_and_id(address: &Address) -> (&str, String) {
     let variable = |name: &str| address.variables.get(name).map_or("", String::as_str);
-    (variable("contentType"), variable("id"))
+    (variable("contentType"), variable("id").replace("%2F", "/").replace("%2f", "/"))
 }
 
 async fn read(knowledge: Arc<Knowledge>, address: Address) -> Result<Outcome<ReadResourceResult>, Error> {
     let snapshot = knowledge.ready().await?;
     let (content_type, id) = content_type_and_id(&address);
-    let entry = snapshot.catalog.get(content_type, id);
+    let entry = snapshot.catalog.get(content_type, &id);
     let entry = entry.ok_or_else(|| Error::ResourceNotFound { uri: printable(&address.uri) })?;
     let document = knowledge.document(entry).await?;
     as_markdown(&document, address.uri).map(Outcome::Done)

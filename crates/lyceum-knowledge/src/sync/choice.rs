@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
-use lyceum_content::knowledge;
+use lyceum_content::{
+    knowledge::{self, IdRequest, IdRule},
+    ontology::Ontology,
+};
 use lyceum_model::RelPath;
 use lyceum_store::documents::{DocumentRow, FileRow, FileState};
 
 use super::{Outcome, StoredState};
-use crate::read::RETRIES;
+use crate::{read::RETRIES, service::is_uncommitted};
 
-/// An id, and whether it is the plain slug of the file name.
+/// An id, and whether it is a plain slug, without a hash.
 pub(super) struct Id {
     pub text: String,
     pub is_plain: bool,
@@ -26,13 +29,21 @@ pub(super) struct PendingDocument {
 }
 
 /// Assigns ids to all documents, published or not, so that publishing one doesn't rename another.
-pub(super) fn assign(files: &BTreeMap<String, FileRow>) -> BTreeMap<String, Id> {
+///
+/// Plain documents have ids by path; documents with a type of their own, by file name.
+pub(super) fn assign(ontology: &Ontology, files: &BTreeMap<String, FileRow>) -> BTreeMap<String, Id> {
     let paths: Vec<(RelPath, &str)> = files
         .values()
         .filter(|row| !row.content_type.is_empty())
         .filter_map(|row| Some((RelPath::parse(&row.path).ok()?, row.content_type.as_str())))
         .collect();
-    let ids = knowledge::assign(paths.iter().map(|(path, content_type)| (path, *content_type)));
+    let ids = knowledge::assign(paths.iter().map(|(path, content_type)| {
+        let rule = match *content_type == ontology.root() {
+            true => IdRule::Path { below: ontology.folder_of(path) },
+            false => IdRule::FileName,
+        };
+        IdRequest { path, content_type, rule }
+    }));
     let id = |assigned: knowledge::AssignedId| Id { text: assigned.id, is_plain: assigned.is_plain };
     ids.into_iter().map(|(path, assigned)| (path.as_str().to_owned(), id(assigned))).collect()
 }
@@ -42,6 +53,7 @@ pub(super) fn choose(
     files: &BTreeMap<String, FileRow>,
     known: &StoredState,
     ids: &BTreeMap<String, Id>,
+    version: &str,
 ) -> (Vec<PendingDocument>, Vec<DocumentRow>) {
     let mut pending = Vec::new();
     for row in files.values().filter(|row| row.state == FileState::Published) {
@@ -51,6 +63,8 @@ pub(super) fn choose(
             (&served.content_type, &served.id) == (&row.content_type, &id.text)
                 && digest.is_some()
                 && digest == row.digest.as_ref()
+                // Once files are committed, their documents name the commit.
+                && (is_uncommitted(version) || !is_uncommitted(&served.version))
         });
         if let (false, Ok(path)) = (is_same, RelPath::parse(&row.path)) {
             pending.push(PendingDocument {

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     Knowledge,
-    document::{self, Document, hash},
+    document::{Document, hash},
     failpoint::{self, Step},
     read::Reader,
     upload::QUEUE,
@@ -110,6 +110,7 @@ struct BuiltDocument {
 impl BuiltDocument {
     fn of(document: &Document, first_line: usize, raw: String) -> Self {
         let bytes = document.to_bytes();
+        let plain = document.plain_text();
         let row = DocumentRow {
             path: document.path.clone(),
             content_type: document.content_type.clone(),
@@ -117,9 +118,9 @@ impl BuiltDocument {
             hash: hash(&bytes),
             version: document.commit_sha.clone(),
             synced_at: document.synced_at,
-            title: document::title(&document.metadata, &document.content, &document.path),
+            title: knowledge::title(&document.metadata, &plain, &document.path),
             metadata: serde_json::Value::Object(document.metadata.clone()).to_string(),
-            excerpt: knowledge::excerpt(&document.content),
+            excerpt: knowledge::excerpt(&plain),
             first_line: i64::try_from(first_line).unwrap_or(i64::MAX),
         };
         Self { row, bytes, raw }

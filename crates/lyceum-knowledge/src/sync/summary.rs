@@ -41,10 +41,11 @@ impl Knowledge {
                 .collect(),
             skipped: in_state(FileState::Skipped).collect(),
             failed: in_state(FileState::Failed).collect(),
-            renamed: (ids.iter().filter(|(path, id)| !id.is_plain && served(path)))
+            hashed_ids: (ids.iter().filter(|(path, id)| !id.is_plain && served(path)))
                 .map(|(path, id)| FileReason { path: path.clone(), reason: format!("its id is {}", id.text) })
                 .collect(),
             files: Counts::of(&files.values().map(|row| (row.state, 1)).collect::<Vec<_>>()),
+            other_files: BTreeMap::new(),
             took_ms: 0,
         }
     }

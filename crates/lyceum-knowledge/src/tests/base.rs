@@ -49,6 +49,21 @@ impl Base {
         Self::over(Objects::memory(), files)
     }
 
+    /// A synced base of plain documents: everything is published.
+    pub(super) async fn open(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("kb")).unwrap();
+        let ontology = Ontology::standard().unwrap().publishing_by_default();
+        let knowledge = Arc::new(Knowledge::open(Options { ontology, ..options(folder.path()) }).unwrap());
+        let view = view(&knowledge, Caller::trusted());
+        let base = Self { knowledge, view, folder };
+        for (file, text) in files {
+            base.write(file, text);
+        }
+        base.sync().await;
+        base
+    }
+
     /// Like `unread`, with an object store shared with the test.
     pub(super) fn over(objects: Objects, files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();

@@ -112,16 +112,15 @@ async fn check(base: &Base, uri: &str, title: &str, path: &str, body: &str) {
     let provenance = &contents["_meta"]["lyceum/provenance"];
     let (commit, synced) =
         (provenance["commit"].as_str().unwrap(), provenance["synced_at"].as_str().unwrap());
-    let url = format!("https://git.example.org/kb/{commit}/{path}");
     let expected = format!(
         "\ntitle: \"{title}\"\nsource: \"kb\"\npath: \"{path}\"\ncommit: \"{commit}\"\nsynced_at: \"{synced}\"\n\
-         url: \"{url}\"\n---\n\n{body}\n"
+         url: null\n---\n\n{body}\n"
     );
     let text = contents["text"].as_str().unwrap();
     assert!(text.starts_with("---\nid: ") && text.ends_with(&expected), "{text}");
     assert_eq!(
         provenance,
-        &json!({ "source": "kb", "path": path, "commit": commit, "synced_at": synced, "url": url })
+        &json!({ "source": "kb", "path": path, "commit": commit, "synced_at": synced, "url": null })
     );
 }
 

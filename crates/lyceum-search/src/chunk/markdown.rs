@@ -1,5 +1,7 @@
 //! Splits Markdown by headings, and within a section by paragraphs, lists and fenced code blocks.
 
+use lyceum_content::knowledge::atx_heading;
+
 use super::{Chunk, Draft, HEADING_SEPARATOR, MAX_HEADING_CHARS, MIN_CHUNK_BYTES, append};
 
 pub(super) fn chunks(body: &str) -> Vec<Chunk> {
@@ -54,8 +56,5 @@ fn as_fence(line: &str) -> Option<(&str, &str)> {
 
 /// Parses a heading into its level and text.
 fn as_heading(line: &str) -> Option<(usize, &str)> {
-    let level = line.bytes().take_while(|byte| *byte == b'#').count();
-    let text = line.get(level..)?;
-    let name = text.strip_prefix([' ', '\t'])?.trim().trim_end_matches('#').trim_end();
-    ((1..=6).contains(&level) && !name.is_empty()).then_some((level, name))
+    atx_heading(line).filter(|(_, name)| !name.is_empty())
 }

@@ -136,6 +136,8 @@ fn page(document: Document) -> Page {
         status: None,
         tags: Vec::new(),
         date: None,
+        language: None,
+        aliases: Vec::new(),
     };
     Page { facts, version, body: document.text, about: String::new(), first_line: 1 }
 }

@@ -35,6 +35,7 @@ struct Filters {
     until: Option<String>,
     source: Option<String>,
     path: Option<String>,
+    language: Option<String>,
 }
 
 /// Reads a file; `types` resolves a content type to itself and its subtypes. Blocks.
@@ -85,7 +86,8 @@ fn question(entry: Entry, types: impl Fn(&str) -> Vec<String>) -> Result<Questio
     if entry.expect.is_empty() || entry.expect.iter().any(|name| name.trim().is_empty()) {
         return Err("`expect` is empty; list paths, folders or type/id of the pages to find".to_owned());
     }
-    let Filters { content_type, group, tags, release, status, since, until, source, path } = entry.filters;
+    let Filters { content_type, group, tags, release, status, since, until, source, path, language } =
+        entry.filters;
     let content_types = match &content_type {
         None => Vec::new(),
         Some(name) => {
@@ -98,7 +100,7 @@ fn question(entry: Entry, types: impl Fn(&str) -> Vec<String>) -> Result<Questio
     };
     let since = since.map(|day| Ok::<_, String>(day_bounds("since", &day)?.0)).transpose()?;
     let until = until.map(|day| Ok::<_, String>(day_bounds("until", &day)?.1)).transpose()?;
-    let filter = Filter { content_types, group, tags, release, status, since, until, source, path };
+    let filter = Filter { content_types, group, tags, release, status, since, until, source, path, language };
     // The same text with other filters is another query.
     let id = if filter.is_empty() { text.clone() } else { format!("{text} {filter:?}") };
     Ok(Question { id, text, filter, expected: Expected::Named(entry.expect) })

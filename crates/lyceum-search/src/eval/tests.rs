@@ -65,6 +65,8 @@ fn page(id: &str, body: &str) -> Page {
         status: None,
         tags: Vec::new(),
         date: None,
+        language: None,
+        aliases: Vec::new(),
     };
     Page { facts, version: "1".to_owned(), about: String::new(), body: body.to_owned(), first_line: 1 }
 }

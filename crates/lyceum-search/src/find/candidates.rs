@@ -6,6 +6,7 @@ use std::{
     sync::Arc,
 };
 
+use lyceum_content::language;
 use lyceum_store::{DbError, Tx, pages};
 
 use super::{MAX_CANDIDATES, MAX_RESULTS, Mode, Query, RankedPage, result::Facets, stems::Stems};
@@ -195,6 +196,12 @@ fn rank_candidates(
     if vector.is_some() {
         let best: Vec<i64> = fused.iter().take(fuse::SMOOTHED_PAGES).map(|one| one.candidate.page).collect();
         fuse::smooth(&mut fused, &memory.centroids(&best));
+    }
+    if let Some(wanted) = parsed.language {
+        fuse::prefer_language(&mut fused, |page| {
+            let language = memory.entry(page).and_then(|entry| entry.facts.language.as_deref());
+            language.is_some_and(|is| !language::matches(wanted, is))
+        });
     }
     fused
 }

@@ -74,6 +74,8 @@ pub struct Facets {
     pub statuses: BTreeMap<String, usize>,
     /// By source.
     pub sources: BTreeMap<String, usize>,
+    /// By language.
+    pub languages: BTreeMap<String, usize>,
 }
 
 /// What was searched, and how fresh it is.
@@ -96,6 +98,7 @@ impl Facets {
         facts.tags.iter().for_each(|tag| add(&mut self.tags, tag));
         facts.group.iter().for_each(|group| add(&mut self.groups, group));
         facts.release.iter().for_each(|release| add(&mut self.releases, release));
+        facts.language.iter().for_each(|language| add(&mut self.languages, language));
         facts.status.iter().for_each(|status| add(&mut self.statuses, status));
     }
 }

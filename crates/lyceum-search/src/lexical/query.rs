@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lyceum_content::language;
 use tantivy::{
     DocAddress, DocId, DocSet, Searcher, SegmentReader, TERMINATED, Term,
     collector::{DocSetCollector, FilterCollector, TopDocs},
@@ -37,6 +38,8 @@ pub(crate) struct ParsedQuery {
     pub prefixes: Vec<String>,
     /// Unstemmed words, for suggestions.
     pub query_words: Vec<QueryWord>,
+    /// The language of the query, if it is clear.
+    pub language: Option<&'static str>,
 }
 
 /// An unstemmed, lower-case word of a query, with its byte range.
@@ -71,6 +74,7 @@ impl ParsedQuery {
         }
         parsed.terms = stems(&mut stemmed, text);
         parsed.query_words = query_words(text);
+        parsed.language = language::of_query(text);
         for (list, limit) in [(&mut parsed.terms, MAX_TERMS), (&mut parsed.prefixes, MAX_PREFIXES)] {
             let mut seen = std::collections::HashSet::new();
             list.retain(|term| seen.insert(term.clone()));

@@ -16,7 +16,14 @@ struct Scene {
 }
 
 fn text<'a>(page: i64, title: &'a str, body: &str) -> IndexedPage<'a> {
-    IndexedPage { page, title, headings: String::new(), tags: String::new(), path: "", body: body.to_owned() }
+    IndexedPage {
+        page,
+        title: title.to_owned(),
+        headings: String::new(),
+        tags: String::new(),
+        path: "",
+        body: body.to_owned(),
+    }
 }
 
 fn scene(pages: &[(i64, &str, &str)]) -> Scene {
@@ -111,7 +118,7 @@ fn every_field_is_searched_and_a_title_counts_more() {
     let others = "which has words of its own, and more of them than its title has";
     let of = |page, title, headings: &str, tags: &str, path, body: &str| IndexedPage {
         page,
-        title,
+        title: String::from(title),
         headings: headings.to_owned(),
         tags: tags.to_owned(),
         path,

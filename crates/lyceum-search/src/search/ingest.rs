@@ -25,7 +25,7 @@ const BATCH_PAGES: usize = 200;
 const INDEX_BATCH_PAGES: usize = 1_000;
 
 /// Version of chunking and of the embedded text; a change re-reads all pages.
-const CHUNKER_VERSION: u32 = 1;
+const CHUNKER_VERSION: u32 = 2;
 
 /// What to ingest so that the index matches a source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,7 +86,14 @@ impl Search {
         }
         let search = self.clone();
         let followed = opened.clone();
-        let work = move || search.catch_up(&followed).and_then(|()| search.follow(&followed));
+        let work = move || {
+            // Before lexical search finds the pages, so that every result that lacks vectors says so.
+            if let Err(error) = search.count_unembedded(&followed) {
+                tracing::warn!(error.cause = %error, "could not count the chunks without an embedding");
+            }
+            search.catch_up(&followed)?;
+            search.follow(&followed)
+        };
         let span = tracing::Span::current();
         let done = tokio::task::spawn_blocking(move || span.in_scope(work)).await;
         done.map_err(|_| Error::Closed("ingest failed; see the log".to_owned()))??;
@@ -199,7 +206,12 @@ fn text<'a>(page: i64, facts: &'a Facts, chunks: &[(i64, pages::ChunkRow)]) -> I
     let body: Vec<&str> = chunks.iter().map(|(_, chunk)| chunk.text.as_str()).collect();
     IndexedPage {
         page,
-        title: &facts.title,
+        title: [&facts.title]
+            .into_iter()
+            .chain(&facts.aliases)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join("\n"),
         headings: headings.into_iter().collect::<Vec<_>>().join("\n"),
         tags: facts.tags.join("\n"),
         path: &facts.path,

@@ -270,3 +270,47 @@ async fn what_is_shown_has_the_words_that_a_page_was_found_by() {
     assert_eq!(shown("automobile E1234").await, "Codes");
     scene.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_vectors_are_said_from_the_first_query_on() {
+    let folder = TempDir::new().unwrap();
+    let control = Control::new();
+    let scene = Scene::open(folder.path(), Some("one:64"), &control);
+    scene.put(library()).await;
+    scene.filled().await;
+    assert_eq!(scene.ask(Mode::Hybrid, "car").await.degraded, None);
+    // Embedding waits for a pause in ingest, so nothing of this is embedded when the query comes.
+    let many: Vec<_> =
+        (0..300).map(|n| page(&format!("p{n}"), "Page", &format!("about lorries {n}"))).collect();
+    scene.put(many).await;
+    let answer = scene.ask(Mode::Hybrid, "lorries").await;
+    assert!(
+        answer.degraded.as_deref().is_some_and(|why| why.contains("have no embedding yet")),
+        "{answer:?}"
+    );
+    scene.filled().await;
+    until("nothing is missing", async || scene.ask(Mode::Hybrid, "lorries").await.degraded.is_none()).await;
+    scene.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_in_the_language_of_the_query_come_first_and_an_alias_finds_like_a_title() {
+    let folder = TempDir::new().unwrap();
+    let scene = Scene::open(folder.path(), None, &Control::new());
+    let in_language = |id: &str, language: &str| {
+        let mut page = page(id, "Vault", "open the vault in the app, then the vault shows its notes");
+        page.facts.language = Some(language.to_owned());
+        page.facts.aliases = vec![format!("Tresor {id}")];
+        page
+    };
+    scene.put(vec![in_language("one", "de"), in_language("two", "en-GB"), in_language("three", "ja")]).await;
+    assert_eq!(scene.ids(Mode::Hybrid, "how do I open the vault").await[0], "two");
+    assert_eq!(scene.ids(Mode::Hybrid, "wie geht der vault auf").await[0], "one");
+    assert_eq!(scene.ids(Mode::Hybrid, "vault").await.len(), 3);
+    scene.check(Mode::Hybrid, "\"tresor three\"", &["three"]).await;
+    let filter = crate::Filter { language: Some("en".to_owned()), ..crate::Filter::default() };
+    let query = crate::Query { text: "vault".to_owned(), limit: 5, filter, ..crate::Query::default() };
+    let hits = scene.search.find(query).await.unwrap().hits;
+    assert_eq!(hits.iter().map(|hit| hit.facts.id.as_str()).collect::<Vec<_>>(), ["two"]);
+    scene.close().await;
+}

@@ -54,6 +54,11 @@ impl FileMark {
         format!("{}:{}", self.size, self.modified)
     }
 
+    /// When the content was last modified, in nanoseconds since 1970.
+    pub(super) fn modified(&self) -> i64 {
+        self.modified
+    }
+
     /// The size of the file in bytes.
     pub(super) fn size(&self) -> u64 {
         self.size

@@ -276,8 +276,8 @@ impl<'a> Walk<'a> {
     fn unreadable(&mut self, dir: &PendingFolder, errno: Errno) -> Result<(), Error> {
         let source = io::Error::from(errno);
         if dir.listed.is_empty() {
-            return Err(if is_gone(errno) {
-                Error::NoFolder(source)
+            return Err(if is_gone(errno) || errno == Errno::ACCESS {
+                Error::folder(source)
             } else {
                 Error::io("read the folder")(source)
             });

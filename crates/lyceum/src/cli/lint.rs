@@ -13,7 +13,7 @@ use lyceum_content::{
     frontmatter,
     ontology::Ontology,
 };
-use lyceum_knowledge::{MAX_DOCUMENT_BYTES, excluded_documents, hidden};
+use lyceum_knowledge::{MAX_DOCUMENT_BYTES, excluded_documents, hidden, is_document, templates};
 use lyceum_source::Folder;
 
 /// The label of files that the server skips, in the summary.
@@ -33,7 +33,7 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
     let publishing = lyceum_knowledge::recognise_publishing(&ontology, &snapshot);
     let mut out = io::stdout().lock();
     let (mut counts, mut invalid) = (BTreeMap::<&str, usize>::new(), 0);
-    for path in snapshot.files().keys().filter(|path| path.extension().eq_ignore_ascii_case(".md")) {
+    for path in snapshot.files().keys().filter(|path| is_document(path)) {
         if let Some(reason) = hidden(path) {
             writeln!(out, "{path}: {reason}")?;
             *counts.entry(SKIPPED_STATE).or_default() += 1;
@@ -63,6 +63,10 @@ pub(super) fn lint(folder: &Path, ontology: Option<&Path>) -> anyhow::Result<Exi
         writeln!(out, "{path}: {reason}")?;
         *counts.entry(SKIPPED_STATE).or_default() += 1;
         invalid += usize::from(!reason.is_deliberate());
+    }
+    for (path, reason) in templates(&snapshot) {
+        writeln!(out, "{path}: {reason}")?;
+        *counts.entry(SKIPPED_STATE).or_default() += 1;
     }
     let total: usize = counts.values().sum();
     let counts: Vec<String> = counts.iter().map(|(kind, count)| format!("{count} {kind}")).collect();

@@ -48,6 +48,9 @@ pub(super) struct SearchArgs {
     /// Only files with this path prefix
     #[arg(long)]
     path: Option<String>,
+    /// Only documents in this language, such as de or zh-CN
+    #[arg(long = "lang", visible_alias = "language", value_name = "LANGUAGE")]
+    language: Option<String>,
     /// Search mode
     #[arg(long, value_enum, default_value_t = ModeArg::Hybrid)]
     mode: ModeArg,
@@ -123,6 +126,7 @@ async fn run_query(
         group: args.group.clone(),
         tags: args.tags.clone(),
         path: args.path.clone(),
+        language: args.language.clone(),
         limit: Some(args.limit.into()),
         ..Filters::default()
     };

@@ -102,13 +102,14 @@ fn show(bar: &ProgressBar, progress: Progress) {
 
 /// The report, for a person.
 fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    let Report { source, commit, added, changed, removed, skipped, failed, renamed, files, took_ms, .. } =
-        report;
+    let Report {
+        source, commit, added, changed, removed, skipped, failed, hashed_ids, files, took_ms, ..
+    } = report;
     writeln!(out, "{source} at {commit}, in {took_ms} ms")?;
     for (word, named) in [("added", added), ("changed", changed), ("removed", removed)] {
         each(out, word, named, |out, path| writeln!(out, "  {word}  {path}"))?;
     }
-    for (word, named) in [("renamed", renamed), ("skipped", skipped), ("failed", failed)] {
+    for (word, named) in [("hashed id", hashed_ids), ("skipped", skipped), ("failed", failed)] {
         each(out, word, named, |out, FileReason { path, reason }| {
             writeln!(out, "  {word}  {path}: {reason}")
         })?;

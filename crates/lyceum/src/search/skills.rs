@@ -3,7 +3,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use jiff::Timestamp;
-use lyceum_content::skill::Skill;
+use lyceum_content::{language, skill::Skill};
 use lyceum_knowledge::{SCRIPT, SKILL, is_of_skills};
 use lyceum_model::RelPath;
 use lyceum_search::{Error, Facts, Kind, Page, Plan, Search};
@@ -123,6 +123,7 @@ fn page(
         hash.update(part);
     }
     let version = const_hex::encode(hash.finalize());
+    let language = language::of_document(&serde_json::Map::new(), "", about).filter(|_| kind == Kind::Prose);
     let facts = Facts {
         id: id.to_owned(),
         content_type: content_type.to_owned(),
@@ -139,6 +140,8 @@ fn page(
         status: None,
         tags: tags.to_vec(),
         date: None,
+        language,
+        aliases: Vec::new(),
     };
     Page { facts, version, about: about.to_owned(), body, first_line }
 }

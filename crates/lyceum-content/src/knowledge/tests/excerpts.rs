@@ -1,10 +1,10 @@
 //! Short forms of a text.
 
-use crate::knowledge::{excerpt, heading, truncate};
+use crate::knowledge::{Dialect, excerpt, plain_text, truncate};
 
 #[track_caller]
 fn check(body: &str, short: &str) {
-    assert_eq!(excerpt(body), short, "{body:?}");
+    assert_eq!(excerpt(&plain_text(body, Dialect::Markdown)), short, "{body:?}");
 }
 
 #[test]
@@ -17,6 +17,8 @@ fn the_first_paragraph_is_the_excerpt() {
     check("```\ncode\n```\n- first\n- second\n", "first second");
     check("_A cell_ is [not closed", "_A cell_ is [not closed");
     check("[[cells]] and `code` é", "cells and code é");
+    check("#journal #work/2026\n\nThe #team met, see #12.", "The team met, see #12.");
+    check("> [!note] Mind this\n> ![[photo.png]] Then [[Plan#Next|go on]].", "Mind this Then go on.");
     check("", "");
 }
 
@@ -24,12 +26,6 @@ fn the_first_paragraph_is_the_excerpt() {
 fn a_long_paragraph_is_cut_at_a_word() {
     let text = excerpt(&"word ".repeat(1000));
     assert!(text.ends_with("word...") && text.chars().count() <= 403, "{text}");
-}
-
-#[test]
-fn the_first_heading_stands_for_a_title() {
-    assert_eq!(heading("text\n\n## The **Second** ##\n# First").as_deref(), Some("The Second"));
-    assert_eq!(heading("```\n# a comment\n```\n#tag\n"), None);
 }
 
 #[test]

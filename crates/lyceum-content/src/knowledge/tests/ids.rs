@@ -4,13 +4,66 @@ use std::collections::BTreeSet;
 
 use lyceum_model::RelPath;
 
-use crate::knowledge::{MAX_ID_BYTES, assign};
+use crate::knowledge::{IdRequest, IdRule, MAX_ID_BYTES, MAX_PATH_ID_BYTES, assign};
 
-/// Assigns ids to paths of one type, in the given order.
+/// Assigns ids by file name to paths of one type, in the given order.
 fn ids(paths: &[&str]) -> Vec<String> {
+    ids_by(IdRule::FileName, paths)
+}
+
+fn ids_by(rule: IdRule<'_>, paths: &[&str]) -> Vec<String> {
     let parsed: Vec<RelPath> = paths.iter().map(|path| RelPath::parse(path).unwrap()).collect();
-    let assigned = assign(parsed.iter().map(|path| (path, "file")));
+    let assigned = assign(parsed.iter().map(|path| IdRequest { path, content_type: "file", rule }));
     parsed.iter().map(|path| assigned[path].id.clone()).collect()
+}
+
+/// Assigns ids by path.
+fn path_ids(paths: &[&str]) -> Vec<String> {
+    ids_by(IdRule::Path { below: None }, paths)
+}
+
+#[test]
+fn a_plain_document_has_its_path_as_id() {
+    let found = path_ids(&[
+        "en/settings.md",
+        "de/settings.md",
+        "Getting started/Create a Vault.md",
+        "README.md",
+        "api/index.html.md",
+        "index.md",
+        "guide/intro.mdx",
+        "ru/Настройки.md",
+    ]);
+    assert_eq!(
+        found[..7],
+        [
+            "en/settings",
+            "de/settings",
+            "getting-started/create-a-vault",
+            "readme",
+            "api",
+            "index",
+            "guide/intro"
+        ]
+    );
+    let hash = found[7].strip_prefix("ru/").unwrap();
+    assert!(hash.len() == 8 && hash.bytes().all(|b| b.is_ascii_hexdigit()), "{hash}");
+}
+
+#[test]
+fn of_two_paths_with_one_slug_only_the_second_has_a_hash() {
+    let found = path_ids(&["a/b.md", "a/b.mdx", "a/b/index.md", "A/B.md"]);
+    assert_eq!(found.iter().filter(|id| *id == "a/b").count(), 1);
+    assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), 4, "{found:?}");
+    let long = format!("{}/{}.md", "a".repeat(150), "b".repeat(150));
+    assert_eq!(path_ids(&[&long])[0].len(), MAX_PATH_ID_BYTES);
+}
+
+#[test]
+fn the_folder_of_a_type_is_not_part_of_an_id() {
+    let notes = RelPath::parse("notes").unwrap();
+    let found = ids_by(IdRule::Path { below: Some(&notes) }, &["notes/a.md", "notes/b/c.md", "d.md"]);
+    assert_eq!(found, ["a", "b/c", "d"]);
 }
 
 #[track_caller]
@@ -64,7 +117,11 @@ fn a_name_that_looks_like_another_s_hash_is_no_danger() {
 #[test]
 fn types_have_names_of_their_own() {
     let [one, other] = ["tags/cells.md", "links/cells.md"].map(|path| RelPath::parse(path).unwrap());
-    let assigned = assign([(&one, "tag"), (&other, "link")]);
+    let assigned = assign([(&one, "tag"), (&other, "link")].map(|(path, content_type)| IdRequest {
+        path,
+        content_type,
+        rule: IdRule::FileName,
+    }));
     assert!(assigned.values().all(|assigned| assigned.id == "cells" && assigned.is_plain));
 }
 

@@ -3,6 +3,7 @@
 use axum::{extract::Request, response::Response};
 use bytes::Bytes;
 use http::{HeaderValue, header};
+use lyceum_content::knowledge::MAX_PATH_ID_BYTES;
 use lyceum_knowledge::{Document, DocumentBytes};
 use lyceum_model::ErrorCode;
 use lyceum_tools::{Error, mcp::printable};
@@ -20,7 +21,7 @@ use crate::http::ApiError;
 
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     verb: Verb::Get,
-    path: "/api/v1/entries/{contentType}/{id}",
+    path: "/api/v1/entries/{contentType}/{*id}",
     access: EndpointAccess::Readers,
     handler: |api, request| Box::pin(read(api, request)),
     id: "getEntry",
@@ -48,8 +49,9 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
 struct EntryPath {
     /// The type of the document.
     content_type: ContentTypeName,
-    /// Its id, unique within the type.
-    #[schemars(length(min = 1, max = 64), regex(pattern = "^[a-z0-9._-]+$"))]
+    /// Its id, unique within the type. That of a plain document is its path, such as `en/settings`; its slashes may be
+    /// written as they are.
+    #[schemars(length(min = 1, max = MAX_PATH_ID_BYTES), regex(pattern = "^[a-z0-9._/-]+$"))]
     id: String,
 }
 

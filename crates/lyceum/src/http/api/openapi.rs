@@ -115,7 +115,9 @@ fn describe<'e>(root: &str, endpoints: impl Iterator<Item = &'e Endpoint>, ontol
     let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for one in endpoints {
         let operation = operation(one, &mut generator);
-        paths.entry(format!("{root}{}", one.path)).or_default().insert(one.verb.name().to_owned(), operation);
+        // OpenAPI has no notation for a parameter with slashes.
+        let path = one.path.replace("{*", "{");
+        paths.entry(format!("{root}{path}")).or_default().insert(one.verb.name().to_owned(), operation);
     }
     let mut schemas = generator.take_definitions(true);
     name_types(&mut schemas, ontology);

@@ -82,6 +82,10 @@ struct SearchQuery {
     /// Only files whose path starts with this.
     #[schemars(length(min = 1))]
     path: Option<String>,
+    /// Only documents in this language, such as `de` or `zh-CN`. Without it, documents in the language of the query
+    /// rank above equally good ones in others.
+    #[schemars(length(min = 1))]
+    language: Option<String>,
     /// Maximum number of results.
     #[schemars(range(min = 1, max = MAX_RESULTS), extend("default" = DEFAULT_RESULTS))]
     limit: Option<u32>,
@@ -155,6 +159,7 @@ fn parse(query: &str) -> Result<SearchRequest, ApiError> {
             "until" => once(&name, &mut filters.until, non_empty(&name, value()?)?)?,
             "source" => once(&name, &mut filters.source, non_empty(&name, value()?)?)?,
             "path" => once(&name, &mut filters.path, non_empty(&name, value()?)?)?,
+            "language" => once(&name, &mut filters.language, non_empty(&name, value()?)?)?,
             "tag" => add_tags(&mut filters.tags, &value()?)?,
             "limit" => {
                 once(&name, &mut filters.limit, number(&name, &value()?, 1, MAX_RESULTS, DEFAULT_RESULTS)?)?;

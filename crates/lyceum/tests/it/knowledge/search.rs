@@ -3,6 +3,7 @@
 mod apart;
 mod asking;
 mod meaning;
+mod wild;
 
 use serde_json::Value;
 

@@ -98,7 +98,7 @@ async fn requests_are_counted_by_route_and_not_by_document() {
     }
     let metrics = app.send(get("/metrics")).await.text().to_owned();
     for (route, count) in
-        [("/api/v1/entries/{contentType}/{id}", 2), ("/api/v1/entries", 1), ("/llms.txt", 1)]
+        [("/api/v1/entries/{contentType}/{*id}", 2), ("/api/v1/entries", 1), ("/llms.txt", 1)]
     {
         let line = format!(
             "http_server_request_duration_seconds_count{{http_request_method=\"GET\",http_route=\"{route}\",http_response_status_code=\"200\"}} {count}"
