@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub use self::reach::{NetworkChoice, Workspace, WorkspaceAccess};
+use super::Glob;
 use crate::frontmatter::yaml_value;
 
 /// Settings of the skills service.
@@ -59,6 +60,8 @@ pub struct ScriptSettings {
     pub allowed_extensions: Vec<String>,
     /// Command for each file extension.
     pub runners: BTreeMap<String, String>,
+    /// Scripts of Agent Skills that the server may run, as paths relative to the skills folder.
+    pub allow: Vec<Glob>,
     /// Sandbox level.
     pub sandbox: SandboxChoice,
     /// Network access of scripts that declare `network: true`.
@@ -124,6 +127,7 @@ impl Default for ScriptSettings {
                 .iter()
                 .map(|(extension, runner)| ((*extension).to_owned(), (*runner).to_owned()))
                 .collect(),
+            allow: Vec::new(),
             sandbox: SandboxChoice::Auto,
             network: NetworkChoice::Public,
             workspace: None,
@@ -201,6 +205,10 @@ pub struct ScriptOverlay {
     /// Command for each file extension, in addition to the defaults: bash, npx tsx, node, python3.
     #[schemars(example = runners_example())]
     pub runners: Option<BTreeMap<String, String>>,
+    /// Scripts of `SKILL.md` folders that the server may run, as globs over their paths in the skills folder; `**` matches
+    /// any number of folders. Default: none.
+    #[schemars(example = allow_example())]
+    pub allow: Option<Vec<Glob>>,
     /// Sandbox level. Default: "auto".
     #[schemars(example = &"auto")]
     pub sandbox: Option<SandboxChoice>,
@@ -213,6 +221,10 @@ pub struct ScriptOverlay {
     /// Access of scripts to the workspace. Default: "read". Overridden by `SKILLS_WORKSPACE_ACCESS`.
     #[schemars(example = &"read")]
     pub workspace_access: Option<WorkspaceAccess>,
+}
+
+fn allow_example() -> [&'static str; 2] {
+    ["pdf/scripts/*.py", "**/scripts/check.sh"]
 }
 
 fn extensions_example() -> [&'static str; 2] {
@@ -305,6 +317,10 @@ impl Overlay {
             let message = "scripts.sandbox: only lyceum.toml can choose the sandbox; it has no effect here";
             warnings.push(message.to_owned());
         }
+        if self.scripts.allow.take().is_some() {
+            let message = "scripts.allow: only lyceum.toml can allow scripts; it has no effect here";
+            warnings.push(message.to_owned());
+        }
         if self.scripts.network.take().is_some() {
             let message = "scripts.network: only lyceum.toml can choose the network; it has no effect here";
             warnings.push(message.to_owned());
@@ -378,6 +394,7 @@ impl Settings {
         set(&mut self.scripts.max_output_bytes, &scripts.max_output_bytes);
         set(&mut self.scripts.allowed_extensions, &scripts.allowed_extensions);
         self.scripts.runners.extend(scripts.runners.clone().unwrap_or_default());
+        set(&mut self.scripts.allow, &scripts.allow);
         set(&mut self.scripts.sandbox, &scripts.sandbox);
         set(&mut self.scripts.network, &scripts.network);
         if let Some(path) = &scripts.workspace {
