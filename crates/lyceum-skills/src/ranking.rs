@@ -31,7 +31,7 @@ struct Thresholds {
 }
 
 /// Of the lexical score alone.
-const LEXICAL: Thresholds = Thresholds { min_score: 0.17, margin: 0.12 };
+const LEXICAL: Thresholds = Thresholds { min_score: 0.19, margin: 0.12 };
 
 /// Of the mixed score.
 const HYBRID: Thresholds = Thresholds { min_score: 0.21, margin: 0.1 };

@@ -246,7 +246,8 @@ fn closest_paths<'a>(skill_set: &'a SkillSet, path: &str) -> Vec<&'a str> {
     let similarity = |known: &str| {
         let by_name = strsim::jaro_winkler(&wanted, &last(known));
         let is_part = wanted.len() > 2 && last(known).split('-').any(|part| part == wanted);
-        by_name.max(strsim::jaro_winkler(path, known)).max(if is_part { 0.95 } else { 0.0 })
+        let as_whole = strsim::normalized_levenshtein(&path.to_lowercase(), &known.to_lowercase());
+        by_name.max(as_whole).max(if is_part { 0.95 } else { 0.0 })
     };
     let mut close: Vec<(f64, &str)> = (skill_set.index.skills().iter())
         .map(|skill| (similarity(skill.path.as_str()), skill.path.as_str()))

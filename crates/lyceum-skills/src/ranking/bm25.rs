@@ -23,7 +23,7 @@ const GENERIC: &str = "use user skill want need help make get give put ask add n
 const GENERIC_SHARE: f32 = 0.3;
 
 /// Words of a task that count towards its total: a long task is not covered by any skill to the last word.
-const MAX_COVERED_WORDS: usize = 10;
+const MAX_COVERED_WORDS: usize = 7;
 
 /// Maximum number of distinct words of a task.
 const MAX_WORDS: usize = 200;
@@ -93,8 +93,9 @@ impl Bm25 {
         rest.get(..end).unwrap_or_default()
     }
 
+    /// Rarity of a word. One that no skill has counts like one that a single skill has.
     fn idf(&self, texts_with_it: usize) -> f32 {
-        let (all, with) = (self.saturation.len() as f32 + BACKGROUND_SKILLS, texts_with_it as f32);
+        let (all, with) = (self.saturation.len() as f32 + BACKGROUND_SKILLS, texts_with_it.max(1) as f32);
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln().powf(IDF_EXPONENT)
     }
 }
