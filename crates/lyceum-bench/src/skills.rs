@@ -16,7 +16,7 @@ mod tables;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
 use super::connection::Connection;
@@ -54,7 +54,7 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Measures this program instead of building one with --release.
-    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// Leaves out FastMCP, which needs Python and a package registry.
     #[arg(long)]
@@ -106,6 +106,11 @@ struct Results {
 
 /// Runs the benchmark and prints the tables; writes them with `--write`.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
+    // Shares of tasks don't depend on the build; times do.
+    ensure!(
+        !options.write || options.program.is_none() || options.only == Some(Part::Quality),
+        "--write with --program is for --only quality: the times in docs/benchmarks.md are those of a release build"
+    );
     if options.only != Some(Part::Quality) {
         speed(repo, options)?;
     }

@@ -241,20 +241,26 @@ pub(crate) fn find<'a>(skill_set: &'a SkillSet, path: &str) -> Result<&'a Skill,
 
 /// The paths most similar to one that is not there, by their last segment or as a whole.
 fn closest_paths<'a>(skill_set: &'a SkillSet, path: &str) -> Vec<&'a str> {
-    let last = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
-    let wanted = last(path);
-    let similarity = |known: &str| {
-        let by_name = strsim::jaro_winkler(&wanted, &last(known));
-        let is_part = wanted.len() > 2 && last(known).split('-').any(|part| part == wanted);
-        let as_whole = strsim::normalized_levenshtein(&path.to_lowercase(), &known.to_lowercase());
-        by_name.max(as_whole).max(if is_part { 0.95 } else { 0.0 })
-    };
+    let path = path.to_lowercase();
     let mut close: Vec<(f64, &str)> = (skill_set.index.skills().iter())
-        .map(|skill| (similarity(skill.path.as_str()), skill.path.as_str()))
+        .map(|skill| (similarity(&path, skill.path.as_str()), skill.path.as_str()))
         .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
         .collect();
     close.sort_by(|(one, first), (other, second)| other.total_cmp(one).then(first.cmp(second)));
     close.into_iter().take(MAX_SUGGESTIONS).map(|(_, path)| path).collect()
+}
+
+/// How similar a wanted path, in lower case, is to a known one.
+fn similarity(wanted: &str, known: &str) -> f64 {
+    let known = known.to_lowercase();
+    let [wanted_name, name] = [wanted, &known].map(|path| path.rsplit('/').next().unwrap_or_default());
+    let is_long = wanted_name.chars().count() > 2;
+    let is_part = is_long && name.split('-').any(|part| part == wanted_name);
+    let is_typo = is_long && strsim::damerau_levenshtein(wanted_name, name) <= 1;
+    let by_name = if is_part || is_typo { 0.95 } else { strsim::jaro_winkler(wanted_name, name) };
+    let as_whole = strsim::normalized_levenshtein(wanted, &known);
+    // Among equal names, the more similar path comes first.
+    by_name.max(as_whole) + as_whole / 100.0
 }
 
 /// The error for an invalid path of the caller.
