@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 /// A page without results.
 const EMPTY: &str = "# Benchmarks\n\nWritten by `cargo xtask bench … --write`; compare ratios, not machines.\n\n\
     <!-- bench:http -->\n<!-- /bench:http -->\n\n## Skills\n\n<!-- bench:skills -->\n<!-- /bench:skills -->\n\n\
+    ### Skill routing\n\n<!-- bench:skill-routing -->\n<!-- /bench:skill-routing -->\n\n\
     ## Sync\n\n<!-- bench:sync -->\n<!-- /bench:sync -->\n\n\
     ## Search\n\n<!-- bench:search -->\n<!-- /bench:search -->\n\n\
     ## Sign-in\n\n<!-- bench:auth -->\n<!-- /bench:auth -->\n\n\
@@ -20,6 +21,7 @@ pub(super) enum Section {
     Flood,
     Http,
     Search,
+    SkillRouting,
     Skills,
     Sync,
 }
@@ -31,6 +33,7 @@ impl Section {
             Self::Flood => ["<!-- bench:flood -->", "<!-- /bench:flood -->"],
             Self::Http => ["<!-- bench:http -->", "<!-- /bench:http -->"],
             Self::Search => ["<!-- bench:search -->", "<!-- /bench:search -->"],
+            Self::SkillRouting => ["<!-- bench:skill-routing -->", "<!-- /bench:skill-routing -->"],
             Self::Skills => ["<!-- bench:skills -->", "<!-- /bench:skills -->"],
             Self::Sync => ["<!-- bench:sync -->", "<!-- /bench:sync -->"],
         }

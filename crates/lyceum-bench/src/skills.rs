@@ -8,6 +8,7 @@ mod corpus;
 mod edit;
 mod lyceum;
 mod pipe;
+mod quality;
 mod rival;
 mod start;
 mod tables;
@@ -15,8 +16,8 @@ mod tables;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-use clap::Args;
+use anyhow::{Result, ensure};
+use clap::{Args, ValueEnum};
 
 use super::connection::Connection;
 use super::page::Section;
@@ -53,14 +54,32 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// Measures this program instead of building one with --release.
-    #[arg(long, value_name = "FILE", conflicts_with = "write")]
+    #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
     /// Leaves out FastMCP, which needs Python and a package registry.
     #[arg(long)]
     without_rival: bool,
-    /// Writes the table into docs/benchmarks.md.
+    /// Folder of the bundles [default: ../shared/data, from the root of the project]
+    #[arg(long, value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Folder of embedding models [default: target/bench/search/models]
+    #[arg(long, value_name = "FOLDER")]
+    models: Option<PathBuf>,
+    /// Measures only this part.
+    #[arg(long, value_name = "PART")]
+    only: Option<Part>,
+    /// Writes the tables into docs/benchmarks.md.
     #[arg(long)]
     write: bool,
+}
+
+/// A part of the benchmark.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Part {
+    /// Indexing and serving 5,000 made-up skills.
+    Speed,
+    /// Which skill a task finds, on real skills.
+    Quality,
 }
 
 /// All results; times in milliseconds.
@@ -87,6 +106,34 @@ struct Results {
 
 /// Runs the benchmark and prints the tables; writes them with `--write`.
 pub(crate) fn run(repo: &Repo, options: &Options) -> Result<()> {
+    // Shares of tasks don't depend on the build; times do.
+    ensure!(
+        !options.write || options.program.is_none() || options.only == Some(Part::Quality),
+        "--write with --program is for --only quality: the times in docs/benchmarks.md are those of a release build"
+    );
+    if options.only != Some(Part::Quality) {
+        speed(repo, options)?;
+    }
+    if options.only != Some(Part::Speed) {
+        quality(repo, options)?;
+    }
+    Ok(())
+}
+
+/// Measures which skills tasks find.
+fn quality(repo: &Repo, options: &Options) -> Result<()> {
+    let programs = release::programs(repo, options.program.as_deref(), &[])?;
+    let lyceum = Lyceum { program: programs.get("lyceum")? };
+    let data = options.data.clone().unwrap_or_else(|| repo.path("../shared/data"));
+    let models = quality::models(options.models.as_deref(), repo.path("target/bench/search/models"))?;
+    let report = quality::measure(&lyceum, &data, &models)?;
+    let load = "one call at a time".to_owned();
+    let facts = machine::facts(repo, load, options.program.as_deref())?;
+    report.with_footer(Vec::new(), facts).publish(repo, Section::SkillRouting, options.write)
+}
+
+/// Measures indexing and serving.
+fn speed(repo: &Repo, options: &Options) -> Result<()> {
     let rival = if options.without_rival { None } else { Some(Rival::install(repo)?) };
     let programs = release::programs(repo, options.program.as_deref(), &[])?;
     let lyceum = Lyceum { program: programs.get("lyceum")? };

@@ -7,6 +7,7 @@ mod declared;
 mod discovery;
 mod draft;
 mod files;
+mod glob;
 mod index;
 mod inheritance;
 mod lineage;
@@ -20,6 +21,7 @@ pub use declared::{Arg, Asset, Execution, Script};
 pub use discovery::{Candidate, Shape, candidates};
 pub use draft::{Draft, Finding, Severity, read};
 pub use files::{DeclaredFile, Inherited, ResourceKind, is_binary, mime_type};
+pub use glob::Glob;
 pub use index::{Skill, SkillIndex};
 pub use matching::{Hit, Match, Query};
 pub use settings::{

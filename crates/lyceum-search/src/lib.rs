@@ -30,5 +30,6 @@ pub use filter::Filter;
 pub use find::{
     Facets, Hit, IndexCoverage, MAX_QUERY_CHARS, MAX_RESULTS, Mode, Query, QueryResult, RankedPage, Stages,
 };
+pub use lexical::analyzer::{Term, terms};
 pub use page::{Facts, Kind, Page};
 pub use search::{Options, Plan, Ranking, Search, State, Status, discard};

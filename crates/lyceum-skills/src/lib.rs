@@ -5,6 +5,8 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests start what they test, and wait for it"))]
 
 pub mod analytics;
+mod embedding;
+mod ranking;
 mod refresh;
 mod runner;
 mod script;

@@ -16,6 +16,7 @@ use tokio::sync::{Semaphore, watch};
 use crate::{
     Rules, SkillSet,
     analytics::Tracker,
+    embedding::Embedding,
     script::Scripts,
     skill_set::{ConfigYaml, MAX_CONFIG_BYTES, SkillSetBuilder},
 };
@@ -36,6 +37,8 @@ pub struct Options {
     pub tracker: Tracker,
     /// Runs scripts.
     pub scripts: Scripts,
+    /// File that caches the vectors of skills, if any.
+    pub vectors: Option<PathBuf>,
 }
 
 /// The service.
@@ -47,6 +50,7 @@ pub struct Skills {
     pub(crate) refreshing: Arc<Semaphore>,
     pub(crate) tracker: Tracker,
     pub(crate) scripts: Scripts,
+    pub(crate) embedding: Embedding,
 }
 
 /// Builds and publishes skill sets; separate from the service, so that building can move to another thread.
@@ -70,10 +74,17 @@ pub struct State {
 impl Skills {
     /// Creates the service, without a skill set.
     pub fn new(options: Options) -> Self {
-        let Options { name, source, rules, tracker, scripts } = options;
+        let Options { name, source, rules, tracker, scripts, vectors } = options;
         let store =
             SkillSetStore { source, rules, builder: Mutex::default(), state: watch::Sender::default() };
-        Self { name, store: Arc::new(store), refreshing: Arc::new(Semaphore::new(1)), tracker, scripts }
+        Self {
+            name,
+            store: Arc::new(store),
+            refreshing: Arc::new(Semaphore::new(1)),
+            tracker,
+            scripts,
+            embedding: Embedding::new(vectors),
+        }
     }
 
     /// Subscribes to the state.
@@ -103,6 +114,13 @@ impl Skills {
     /// The script runner.
     pub fn scripts(&self) -> &Scripts {
         &self.scripts
+    }
+
+    /// How `get_skill` finds skills without keywords: "hybrid" or "lexical"; `None` if all declare keywords.
+    pub fn ranking(&self) -> Option<&'static str> {
+        let skill_set = self.state().borrow().skill_set.clone()?;
+        let ranker = Some(&skill_set.ranker).filter(|ranker| !ranker.is_empty())?;
+        Some(if self.embedding.is_complete(ranker) { "hybrid" } else { "lexical" })
     }
 
     /// The current skill set; waits for the first one.
@@ -188,13 +206,61 @@ pub(crate) struct OutsideState {
     sibling: Option<(u64, Option<SystemTime>)>,
 }
 
-/// Finds a skill by path, or returns an error with advice.
+/// Maximum number of suggested paths.
+const MAX_SUGGESTIONS: usize = 3;
+
+/// Minimum similarity of a suggested path, from 0 to 1.
+const MIN_SIMILARITY: f64 = 0.8;
+
+/// Finds a skill by path, or by the end of its path if no other skill has it: `pdf` finds `skills/pdf`. Else returns an
+/// error with the closest paths.
 pub(crate) fn find<'a>(skill_set: &'a SkillSet, path: &str) -> Result<&'a Skill, Error> {
+    let path = path.strip_suffix("/SKILL.md").unwrap_or(path);
     let known = RelPath::parse(path).map_err(|error| invalid_path("skill_path", &error))?;
-    skill_set.index.get(known.as_str()).ok_or_else(|| Error::Failed {
+    let known = known.as_str();
+    if let Some(skill) = skill_set.index.get(known) {
+        return Ok(skill);
+    }
+    let ends = |path: &str| path.strip_suffix(known).is_some_and(|parent| parent.ends_with('/'));
+    let by_end: Vec<&Skill> =
+        skill_set.index.skills().iter().filter(|skill| ends(skill.path.as_str())).collect();
+    let suggestions = match by_end.as_slice() {
+        [only] => return Ok(only),
+        [] => closest_paths(skill_set, known),
+        several => several.iter().take(MAX_SUGGESTIONS).map(|skill| skill.path.as_str()).collect(),
+    };
+    let did_you_mean = match suggestions.as_slice() {
+        [] => String::new(),
+        some => format!(" (did you mean {}?)", some.join(", ")),
+    };
+    Err(Error::Failed {
         code: ErrorCode::NotFound,
-        message: format!("skill not found: {known:?}; list_skills lists all skills", known = known.as_str()),
+        message: format!("skill not found: {known:?}{did_you_mean}; list_skills lists all skills"),
     })
+}
+
+/// The paths most similar to one that is not there, by their last segment or as a whole.
+fn closest_paths<'a>(skill_set: &'a SkillSet, path: &str) -> Vec<&'a str> {
+    let path = path.to_lowercase();
+    let mut close: Vec<(f64, &str)> = (skill_set.index.skills().iter())
+        .map(|skill| (similarity(&path, skill.path.as_str()), skill.path.as_str()))
+        .filter(|(similarity, _)| *similarity >= MIN_SIMILARITY)
+        .collect();
+    close.sort_by(|(one, first), (other, second)| other.total_cmp(one).then(first.cmp(second)));
+    close.into_iter().take(MAX_SUGGESTIONS).map(|(_, path)| path).collect()
+}
+
+/// How similar a wanted path, in lower case, is to a known one.
+fn similarity(wanted: &str, known: &str) -> f64 {
+    let known = known.to_lowercase();
+    let [wanted_name, name] = [wanted, &known].map(|path| path.rsplit('/').next().unwrap_or_default());
+    let is_long = wanted_name.chars().count() > 2;
+    let is_part = is_long && name.split('-').any(|part| part == wanted_name);
+    let is_typo = is_long && strsim::damerau_levenshtein(wanted_name, name) <= 1;
+    let by_name = if is_part || is_typo { 0.95 } else { strsim::jaro_winkler(wanted_name, name) };
+    let as_whole = strsim::normalized_levenshtein(wanted, &known);
+    // Among equal names, the more similar path comes first.
+    by_name.max(as_whole) + as_whole / 100.0
 }
 
 /// The error for an invalid path of the caller.

@@ -11,6 +11,8 @@ use lyceum_content::{
 use lyceum_model::RelPath;
 use lyceum_source::{ReadError, Reason, Snapshot};
 
+use crate::ranking::Ranker;
+
 pub(crate) use agent_skills::{AgentSkillFile, AgentSkills, Entry};
 pub use build::{Audience, Rules};
 pub(crate) use build::{ConfigYaml, MAX_CONFIG_BYTES, SkillSetBuilder};
@@ -24,6 +26,8 @@ pub struct SkillSet {
     pub settings: Settings,
     /// When the snapshot was taken.
     pub synced_at: Timestamp,
+    /// Ranks the skills without keywords.
+    pub(crate) ranker: Ranker,
     pub(crate) agent_skills: AgentSkills,
     pub(crate) snapshot: Snapshot,
     root: Option<RelPath>,

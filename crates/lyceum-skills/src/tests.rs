@@ -2,6 +2,8 @@
 
 mod addresses;
 mod agent_skills;
+mod embedding;
+mod ranking;
 mod refreshing;
 mod skill_sets;
 

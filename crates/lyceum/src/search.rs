@@ -40,7 +40,10 @@ const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The indexes of this process, one per knowledge base. Skills are in the first.
-pub(crate) struct Indexes(Vec<(Domain, Arc<Search>)>);
+pub(crate) struct Indexes {
+    indexes: Vec<(Domain, Arc<Search>)>,
+    embedders: Embedders,
+}
 
 impl Indexes {
     /// Creates the configured indexes. They share embedders, so a model is loaded once.
@@ -51,17 +54,23 @@ impl Indexes {
             let search = Search::new(options_sharing(config, folder, &embedders));
             Some((name, Arc::new(search)))
         };
-        Self(config.services_of::<KnowledgeService>().filter_map(|(one, _)| of(one.name.clone())).collect())
+        let indexes = config.services_of::<KnowledgeService>().filter_map(|(one, _)| of(one.name.clone()));
+        Self { indexes: indexes.collect(), embedders: embedders.clone() }
+    }
+
+    /// The embedder of the indexes, to be connected with these settings; `None` if none is configured.
+    pub(crate) fn embedder(&self, config: &Config) -> Option<(lyceum_search::Connect, String)> {
+        Some((connector(&config.search, &self.embedders), embedder_settings(&config.search)?))
     }
 
     /// The index of the knowledge base with this name.
     pub(crate) fn of(&self, name: &Domain) -> Option<&Arc<Search>> {
-        self.0.iter().find(|(one, _)| one == name).map(|(_, search)| search)
+        self.indexes.iter().find(|(one, _)| one == name).map(|(_, search)| search)
     }
 
     /// The index that contains the skills.
     pub(crate) fn first(&self) -> Option<&Arc<Search>> {
-        self.0.first().map(|(_, search)| search)
+        self.indexes.first().map(|(_, search)| search)
     }
 }
 
@@ -91,11 +100,6 @@ pub(crate) fn options(config: &Config, folder: PathBuf) -> Options {
 
 fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> Options {
     let declared = config.search.clone();
-    let embedder = match &declared.embedder {
-        embedder::Settings::None => None,
-        // Serializing a struct of strings and numbers can't fail.
-        settings => serde_json::to_string(settings).ok(),
-    };
     let reranker = match &declared.reranker {
         reranker::Settings::None => None,
         settings => Some(Ranking {
@@ -103,12 +107,25 @@ fn options_sharing(config: &Config, folder: PathBuf, embedders: &Embedders) -> O
             reranker: Arc::new(reranker::Deferred::new(settings.clone(), declared.reranker_key.clone())),
         }),
     };
-    let embedders = embedders.clone();
-    let connect: lyceum_search::Connect = Arc::new(move |settings| {
+    let (embedder, connect) = (embedder_settings(&declared), connector(&declared, embedders));
+    Options { folder, embedder, connect, reranker }
+}
+
+/// The settings of the embedder, serialized; `None` if none is configured.
+fn embedder_settings(declared: &SearchService) -> Option<String> {
+    match &declared.embedder {
+        embedder::Settings::None => None,
+        // Serializing a struct of strings and numbers can't fail.
+        settings => serde_json::to_string(settings).ok(),
+    }
+}
+
+fn connector(declared: &SearchService, embedders: &Embedders) -> lyceum_search::Connect {
+    let (declared, embedders) = (declared.clone(), embedders.clone());
+    Arc::new(move |settings| {
         let (declared, embedders) = (declared.clone(), embedders.clone());
         Box::pin(async move { embedders.get(&declared, settings).await })
-    });
-    Options { folder, embedder, connect, reranker }
+    })
 }
 
 /// Embedders by their settings: indexes with the same settings share one.

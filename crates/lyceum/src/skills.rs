@@ -8,14 +8,15 @@ use anyhow::Context as _;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus, skill::SandboxChoice};
 use lyceum_model::{Domain, RelPath, Right, Scope, Tier};
+use lyceum_models::embedder;
 use lyceum_sandbox::{Helper, LevelChoice};
-use lyceum_search::Search;
+use lyceum_search::{Connect, Search};
 use lyceum_skills::{
     Audience, Options, Rules, Scripts, Setup, Skills, State,
     analytics::{self, ServerId, Tracker},
 };
 use lyceum_tools::{Change, Prefix, Registry, RegistryError};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 
 use crate::{
@@ -52,6 +53,8 @@ pub(crate) struct SkillsOffer {
     skills: Arc<Skills>,
     /// Feeds them to the search index of a knowledge base, if there is one.
     index: Option<Arc<Search>>,
+    /// The embedding model for skills without keywords, if a local one is configured.
+    embedder: Option<(Connect, String)>,
     /// Starts a refresh on a push; set when the service starts.
     tasks: std::sync::OnceLock<Tasks>,
 }
@@ -69,6 +72,9 @@ impl SkillsOffer {
                 .first()
                 .filter(|_| is_first_of_source(workshop.config, declared))
                 .cloned(),
+            // The thresholds of ranking are for the built-in model; another one would be asked in vain.
+            embedder: (workshop.indexes.embedder(workshop.config))
+                .filter(|_| matches!(workshop.config.search.embedder, embedder::Settings::Local(_))),
             tasks: std::sync::OnceLock::new(),
         })))
     }
@@ -102,7 +108,11 @@ pub(crate) fn open(
         tracing::warn!("scripts.workspace is for stdio only; over HTTP it has no effect");
     }
     let is_first = name.as_str() == KIND.table;
+    // Each service needs its own files.
+    let data_dir =
+        if is_first { config.data_dir.clone() } else { config.data_dir.join("skills").join(name.as_str()) };
     let skills = Skills::new(Options {
+        vectors: Some(data_dir.join("skill-vectors.bin")),
         name: declared.source.name.clone(),
         source: sources::source(config, &declared.source).context("a source can't be used")?,
         rules: Rules {
@@ -112,12 +122,7 @@ pub(crate) fn open(
             address: RelPath::parse(name.as_str()).ok().filter(|_| !is_first),
         },
         tracker: Tracker::on(analytics::Settings {
-            // Each service needs its own usage file.
-            folder: if is_first {
-                config.data_dir.clone()
-            } else {
-                config.data_dir.join("skills").join(name.as_str())
-            },
+            folder: data_dir,
             server_id: ServerId::of_user(&config.machine.user),
             cap_bytes: analytics::Settings::DEFAULT_MAX_BUFFER_BYTES,
         }),
@@ -171,6 +176,9 @@ impl Service for SkillsOffer {
             let searched = search::skills::keep_searched(self.skills.clone(), index.clone(), stop.clone());
             context.spawn(searched);
         }
+        if let Some((connect, settings)) = self.embedder.clone() {
+            context.spawn(self.skills.clone().keep_embedded(connect, settings, stop.clone()));
+        }
         let skills = self.skills.clone();
         let publish = async move { skills.publish_usage(stop).await };
         let _waited_for = context.tasks.spawn_to_its_end(publish);
@@ -185,7 +193,8 @@ impl Service for SkillsOffer {
                     let skills = skill_set.index.skills().len();
                     health.detail = Some(json!({ "skills": skills, "findings": skill_set.findings().len() }));
                     let scripts = self.scripts(skill_set.settings.scripts.enabled).await;
-                    health.readiness = Map::from_iter([("scripts".to_owned(), scripts)]);
+                    let ranking = self.skills.ranking().map(|mode| ("ranking".to_owned(), json!(mode)));
+                    health.readiness = [("scripts".to_owned(), scripts)].into_iter().chain(ranking).collect();
                 }
                 (None, Some(error)) => {
                     health.waiting_for = Some(format!("cannot read the skills: {error}"));

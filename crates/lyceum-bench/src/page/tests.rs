@@ -16,6 +16,7 @@ fn an_empty_page_has_every_section() {
     assert!(Section::Auth.replaced(EMPTY, "new").is_some());
     assert!(Section::Http.replaced(EMPTY, "new").is_some());
     assert!(Section::Search.replaced(EMPTY, "new").is_some());
+    assert!(Section::SkillRouting.replaced(EMPTY, "new").is_some());
     assert!(Section::Skills.replaced(EMPTY, "new").is_some());
     assert!(Section::Sync.replaced(EMPTY, "new").is_some());
 }

@@ -23,7 +23,7 @@ pub struct Draft {
     pub path: RelPath,
     /// What it is for.
     pub description: String,
-    /// Keywords for skill routing, as written.
+    /// Keywords for skill routing, as written; empty if an Agent Skill declares none.
     pub keywords: Vec<String>,
     /// Whether it inherits content and files from its parents.
     pub inherit: bool,
@@ -107,10 +107,7 @@ fn draft(candidate: &Candidate, text: &str, warn: &mut impl FnMut(String)) -> Re
             standard.remarks.iter().cloned().for_each(&mut *warn);
             let named = || standard.name.as_deref().and_then(|name| RelPath::parse(name).ok());
             let path = folder.or_else(named).ok_or("name: is missing or not allowed by the standard")?;
-            let name = standard.name.as_deref().unwrap_or_else(|| path.name());
-            let keywords = keywords
-                .unwrap_or_else(|| standard::keywords(name, description.as_deref().unwrap_or_default()));
-            (path, keywords, Some(standard), false)
+            (path, keywords.unwrap_or_default(), Some(standard), false)
         }
     };
     let description = description.ok_or_else(|| {

@@ -94,6 +94,51 @@ pub(super) fn find(chain: &[&Skill], file: &RelPath) -> Option<DeclaredFile> {
     })
 }
 
+/// Whether a file is data, a schema or text rather than a program, by its extension: such a file is an asset, even in
+/// `scripts/`.
+pub(super) fn is_data(file: &RelPath) -> bool {
+    matches!(
+        file.extension().to_ascii_lowercase().as_str(),
+        ".xsd"
+            | ".xml"
+            | ".xsl"
+            | ".xslt"
+            | ".dtd"
+            | ".rng"
+            | ".json"
+            | ".jsonl"
+            | ".json5"
+            | ".csv"
+            | ".tsv"
+            | ".yaml"
+            | ".yml"
+            | ".toml"
+            | ".ini"
+            | ".cfg"
+            | ".conf"
+            | ".lock"
+            | ".txt"
+            | ".md"
+            | ".rst"
+            | ".html"
+            | ".css"
+            | ".proto"
+            | ".graphql"
+            | ".wsdl"
+            | ".xlsx"
+            | ".docx"
+            | ".pptx"
+            | ".parquet"
+            | ".sqlite"
+            | ".db"
+            | ".ttf"
+            | ".otf"
+            | ".template"
+            | ".tmpl"
+            | ".license"
+    ) || is_binary(file)
+}
+
 /// Whether a file is sent as base64, by its extension alone.
 pub fn is_binary(file: &RelPath) -> bool {
     matches!(

@@ -11,7 +11,7 @@ use std::{
 use lyceum_model::RelPath;
 
 use super::{
-    Asset, DeclaredFile, Draft, Execution, Finding, Inherited, Script, Severity,
+    Asset, DeclaredFile, Draft, Execution, Finding, Glob, Inherited, Script, Severity,
     discovery::SKILL_FILE,
     files, inheritance, lineage,
     matching::{Query, Vocabulary},
@@ -100,6 +100,20 @@ impl SkillIndex {
             Vocabulary::new(skills.iter().map(|skill| (skill.keywords.as_slice(), skill.priority)));
         findings.sort_by(|one, other| one.file.cmp(&other.file));
         Self { skills, children, vocabulary, findings }
+    }
+
+    /// Lets the server run scripts of Agent Skills whose paths, relative to the skills folder, match a glob.
+    pub fn allow_scripts(&mut self, allowed: &[Glob]) {
+        for skill in self.skills.iter_mut().filter(|skill| skill.standard.is_some()) {
+            let folder = skill.folder.clone().flatten();
+            for script in &mut skill.scripts {
+                let path =
+                    folder.as_ref().map_or_else(|| Some(script.file.clone()), |at| at.join(&script.file));
+                if path.is_some_and(|path| allowed.iter().any(|glob| glob.matches(path.as_str()))) {
+                    script.execution = Execution::Server;
+                }
+            }
+        }
     }
 
     /// All skills, sorted by path.
@@ -207,7 +221,7 @@ fn add_undeclared(
     for file in undeclared {
         let top_folder = file.as_str().split_once('/').map_or("", |(first, _)| first);
         match top_folder {
-            "scripts" => scripts.push(Script {
+            "scripts" if !files::is_data(&file) => scripts.push(Script {
                 file,
                 description: String::new(),
                 execution: Execution::Claude,

@@ -1,15 +1,15 @@
 //! Settings of the skills service: defaults, overridden by `config.yaml`, `lyceum.toml` and the environment.
 
+mod config_yaml;
 mod reach;
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Map, Value};
 
 pub use self::reach::{NetworkChoice, Workspace, WorkspaceAccess};
-use crate::frontmatter::yaml_value;
+use super::Glob;
 
 /// Settings of the skills service.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -59,6 +59,8 @@ pub struct ScriptSettings {
     pub allowed_extensions: Vec<String>,
     /// Command for each file extension.
     pub runners: BTreeMap<String, String>,
+    /// Scripts of Agent Skills that the server may run, as paths relative to the skills folder.
+    pub allow: Vec<Glob>,
     /// Sandbox level.
     pub sandbox: SandboxChoice,
     /// Network access of scripts that declare `network: true`.
@@ -124,6 +126,7 @@ impl Default for ScriptSettings {
                 .iter()
                 .map(|(extension, runner)| ((*extension).to_owned(), (*runner).to_owned()))
                 .collect(),
+            allow: Vec::new(),
             sandbox: SandboxChoice::Auto,
             network: NetworkChoice::Public,
             workspace: None,
@@ -201,6 +204,10 @@ pub struct ScriptOverlay {
     /// Command for each file extension, in addition to the defaults: bash, npx tsx, node, python3.
     #[schemars(example = runners_example())]
     pub runners: Option<BTreeMap<String, String>>,
+    /// Scripts of `SKILL.md` folders that the server may run, as globs over their paths in the skills folder; `**` matches
+    /// any number of folders. Default: none.
+    #[schemars(example = allow_example())]
+    pub allow: Option<Vec<Glob>>,
     /// Sandbox level. Default: "auto".
     #[schemars(example = &"auto")]
     pub sandbox: Option<SandboxChoice>,
@@ -213,6 +220,10 @@ pub struct ScriptOverlay {
     /// Access of scripts to the workspace. Default: "read". Overridden by `SKILLS_WORKSPACE_ACCESS`.
     #[schemars(example = &"read")]
     pub workspace_access: Option<WorkspaceAccess>,
+}
+
+fn allow_example() -> [&'static str; 2] {
+    ["pdf/scripts/*.py", "**/scripts/check.sh"]
 }
 
 fn extensions_example() -> [&'static str; 2] {
@@ -247,123 +258,6 @@ pub struct AnalyticsOverlay {
     pub endpoint: Option<String>,
 }
 
-impl Overlay {
-    /// The overlay for an unreadable `config.yaml`: fails closed and disables scripts, since it may have said so.
-    pub fn unreadable() -> Self {
-        let mut overlay = Self::default();
-        overlay.scripts.enabled = Some(false);
-        overlay
-    }
-
-    /// Parses the `config.yaml` of a source. Invalid keys are ignored with a warning; the others apply. Only `scripts`
-    /// fails closed: an invalid key there disables scripts, since it may have said so.
-    pub fn from_yaml(text: &str) -> (Self, Vec<String>) {
-        let fields = match yaml_value::<Value>(text) {
-            Ok(Value::Object(fields)) => fields,
-            Ok(Value::Null) => return (Self::default(), Vec::new()),
-            Ok(_) => {
-                let message = "is not a YAML mapping; it has no effect, and scripts are disabled".to_owned();
-                return (Self::unreadable(), vec![message]);
-            }
-            Err(error) => {
-                let message = format!("can't be parsed; it has no effect, and scripts are disabled: {error}");
-                return (Self::unreadable(), vec![message]);
-            }
-        };
-        let mut overlay = Self::default();
-        let mut warnings = Vec::new();
-        for (name, table) in fields {
-            let read = match name.as_str() {
-                "matching" => {
-                    parse_each_key(&name, table, &mut warnings).map(|table| overlay.matching = table)
-                }
-                "refresh" => parse_each_key(&name, table, &mut warnings).map(|table| overlay.refresh = table),
-                "scripts" => parse_table(table).map(|table| overlay.scripts = table),
-                "assets" => parse_each_key(&name, table, &mut warnings).map(|table| overlay.assets = table),
-                "analytics" => {
-                    parse_each_key(&name, table, &mut warnings).map(|table| overlay.analytics = table)
-                }
-                _ => Err("unknown table".to_owned()),
-            };
-            match read {
-                Ok(()) => {}
-                Err(error) if name == "scripts" => {
-                    overlay.scripts.enabled = Some(false);
-                    warnings.push(format!("{name}: {error}; it has no effect, and scripts are disabled"));
-                }
-                Err(error) => warnings.push(format!("{name}: {error}; it has no effect")),
-            }
-        }
-        overlay.drop_invalid(&mut warnings);
-        (overlay, warnings)
-    }
-
-    /// Drops values that are out of range or reserved for the operator. `lyceum.toml` has a schema for that;
-    /// `config.yaml` has only this check.
-    fn drop_invalid(&mut self, warnings: &mut Vec<String>) {
-        if self.scripts.sandbox.take().is_some() {
-            let message = "scripts.sandbox: only lyceum.toml can choose the sandbox; it has no effect here";
-            warnings.push(message.to_owned());
-        }
-        if self.scripts.network.take().is_some() {
-            let message = "scripts.network: only lyceum.toml can choose the network; it has no effect here";
-            warnings.push(message.to_owned());
-        }
-        let workspace = self.scripts.workspace.take().is_some();
-        if self.scripts.workspace_access.take().is_some() || workspace {
-            let message = "scripts.workspace: only lyceum.toml or SKILLS_WORKSPACE can choose a workspace; it has no effect here";
-            warnings.push(message.to_owned());
-        }
-        let mut check_range = |valid: bool, name: &str| {
-            if !valid {
-                warnings.push(format!("{name}: is out of range; it has no effect"));
-            }
-            valid
-        };
-        let share = |value: &f64| (0.0..=1.0).contains(value);
-        self.matching.min_score =
-            self.matching.min_score.filter(|value| check_range(share(value), "matching.min_score"));
-        self.matching.ambiguity_threshold = (self.matching.ambiguity_threshold)
-            .filter(|value| check_range(share(value), "matching.ambiguity_threshold"));
-        self.matching.max_results = self
-            .matching
-            .max_results
-            .filter(|value| check_range((1..=100).contains(value), "matching.max_results"));
-        self.refresh.interval_minutes = (self.refresh.interval_minutes)
-            .filter(|value| check_range((1..=10_080).contains(value), "refresh.interval_minutes"));
-        self.scripts.timeout_seconds = (self.scripts.timeout_seconds)
-            .filter(|value| check_range((1..=3600).contains(value), "scripts.timeout_seconds"));
-        self.scripts.max_output_bytes = (self.scripts.max_output_bytes)
-            .filter(|value| check_range((1..=67_108_864).contains(value), "scripts.max_output_bytes"));
-        self.assets.max_size_bytes = (self.assets.max_size_bytes)
-            .filter(|value| check_range((1..=67_108_864).contains(value), "assets.max_size_bytes"));
-    }
-}
-
-fn parse_table<T: serde::de::DeserializeOwned + Default>(table: Value) -> Result<T, String> {
-    if table.is_null() {
-        Ok(T::default())
-    } else {
-        serde_json::from_value(table).map_err(|error| error.to_string())
-    }
-}
-
-/// Parses a table key by key, so that an invalid key is ignored without affecting the others.
-fn parse_each_key<T: serde::de::DeserializeOwned + Default>(
-    name: &str,
-    table: Value,
-    warnings: &mut Vec<String>,
-) -> Result<T, String> {
-    let Value::Object(fields) = table else { return parse_table(table) };
-    let mut is_valid = |(key, value): &(String, Value)| {
-        let alone = Map::from_iter([(key.clone(), value.clone())]);
-        let read = parse_table::<T>(Value::Object(alone));
-        warnings.extend(read.as_ref().err().map(|error| format!("{name}.{key}: {error}; it has no effect")));
-        read.is_ok()
-    };
-    parse_table(Value::Object(fields.into_iter().filter(&mut is_valid).collect()))
-}
-
 impl Settings {
     /// Applies an overlay.
     pub fn overlaid(mut self, overlay: &Overlay) -> Self {
@@ -378,6 +272,7 @@ impl Settings {
         set(&mut self.scripts.max_output_bytes, &scripts.max_output_bytes);
         set(&mut self.scripts.allowed_extensions, &scripts.allowed_extensions);
         self.scripts.runners.extend(scripts.runners.clone().unwrap_or_default());
+        set(&mut self.scripts.allow, &scripts.allow);
         set(&mut self.scripts.sandbox, &scripts.sandbox);
         set(&mut self.scripts.network, &scripts.network);
         if let Some(path) = &scripts.workspace {

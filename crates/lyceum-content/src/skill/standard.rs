@@ -2,23 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::tokens;
-
 /// Maximum number of files of a skill served by the skills extension.
 pub const MAX_SKILL_FILES: usize = 512;
 
 /// Maximum total size of its files, in bytes.
 pub const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
-
-/// Maximum number of keywords derived from name and description: few enough that one matching keyword reaches the
-/// default minimum score.
-const DERIVED_KEYWORDS: usize = 5;
-
-/// Words too common in skill descriptions to distinguish them.
-const FILLERS: [&str; 16] = [
-    "use", "using", "used", "uses", "user", "users", "skill", "skills", "whenever", "asks", "ask", "asked",
-    "help", "helps", "provides", "guide",
-];
 
 /// The frontmatter of an Agent Skill, validated.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,23 +64,6 @@ pub(super) fn standard(fields: &Map<String, Value>, folder: Option<&str>) -> Sta
         }
     }
     Standard { frontmatter: fields.clone(), name, faults, remarks }
-}
-
-/// Derives keywords for a skill that declares none: the words of its name, then those of its description.
-pub(super) fn keywords(name: &str, description: &str) -> Vec<String> {
-    let mut words = tokens::words(&name.replace('-', " "));
-    words.extend(
-        tokens::words(description)
-            .into_iter()
-            .filter(|word| word.chars().count() > 2 && !FILLERS.contains(&word.as_str())),
-    );
-    let mut keywords = Vec::new();
-    for word in words {
-        if keywords.len() < DERIVED_KEYWORDS && !keywords.contains(&word) {
-            keywords.push(word);
-        }
-    }
-    keywords
 }
 
 fn is_name(name: &str) -> bool {

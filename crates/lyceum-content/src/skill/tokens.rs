@@ -37,11 +37,6 @@ pub(super) fn tokenize(text: &str) -> Vec<String> {
     })
 }
 
-/// Like [`tokenize`], but without the joined tokens such as `authjwt`.
-pub(super) fn words(text: &str) -> Vec<String> {
-    distinct(text, |word| parts(word).map(str::to_owned).collect())
-}
-
 fn distinct(text: &str, tokens_of: impl Fn(&str) -> Vec<String>) -> Vec<String> {
     let lower = text.to_lowercase();
     let mut seen = std::collections::HashSet::new();

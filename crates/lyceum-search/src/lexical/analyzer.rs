@@ -47,6 +47,30 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     WORDS.contains(word)
 }
 
+/// A word of a text, and its stem.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// The stem, in lower case.
+    pub stem: String,
+    /// Where the word is in the text, in bytes.
+    pub range: std::ops::Range<usize>,
+}
+
+/// The words of a text as the lexical index sees them, without stop words, in order.
+pub fn terms(text: &str) -> Vec<Term> {
+    let mut analyzer = analyzer();
+    let mut stream = analyzer.token_stream(text);
+    let mut terms = Vec::new();
+    while let Some(token) = stream.next() {
+        let range = token.offset_from..token.offset_to;
+        let is_stop = text.get(range.clone()).is_some_and(|word| is_stop_word(&word.to_lowercase()));
+        if !is_stop {
+            terms.push(Term { stem: token.text.clone(), range });
+        }
+    }
+    terms
+}
+
 /// Splits a text into words and their parts.
 #[derive(Debug, Clone, Default)]
 struct WordTokenizer {

@@ -17,6 +17,8 @@ use lyceum_content::{
 use lyceum_model::RelPath;
 use lyceum_source::{FileMeta, ReadError, Snapshot, Stamp};
 
+use crate::ranking::{Ranker, SkillText};
+
 use super::{AgentSkills, SkillSet, agent_skills::Digests};
 
 /// Maximum size of a markdown file.
@@ -70,6 +72,8 @@ struct ParsedFile {
     stamp: Option<Stamp>,
     shape: Shape,
     draft: Option<Arc<Draft>>,
+    /// For ranking, if the skill declares no keywords.
+    text: Option<Arc<SkillText>>,
     findings: Vec<Finding>,
 }
 
@@ -115,6 +119,7 @@ impl SkillSetBuilder {
         let drafts = self.read.values().filter_map(|reading| reading.draft.clone());
         let findings_of_files = self.read.values().flat_map(|reading| &reading.findings);
         let mut index = SkillIndex::new(drafts, files, findings_of_files.chain(&findings));
+        index.allow_scripts(&settings.scripts.allow);
         let (agent_skills, further) = AgentSkills::new(&index, files, &mut self.digests, &read_file);
         let agent_skills = match &rules.address {
             Some(folder) => agent_skills.below(folder),
@@ -124,7 +129,8 @@ impl SkillSetBuilder {
         index
             .findings
             .sort_by(|one, other| other.severity.cmp(&one.severity).then(one.file.cmp(&other.file)));
-        SkillSet { index, settings, synced_at: now, agent_skills, snapshot, root }
+        let ranker = Ranker::new(&index, |file| self.read.get(file)?.text.clone());
+        SkillSet { index, settings, synced_at: now, ranker, agent_skills, snapshot, root }
     }
 
     /// Parses new and changed files on all cores, and evicts deleted ones from the cache.
@@ -188,9 +194,11 @@ fn parse_file(
             (None, vec![Finding { file: candidate.file.to_string(), severity: Severity::Skipped, message }])
         }
     };
+    let ranked = draft.as_ref().filter(|draft| draft.keywords.is_empty());
     ParsedFile {
         stamp: is_final.then(|| meta.stamp.clone()),
         shape: candidate.shape,
+        text: ranked.map(|draft| Arc::new(SkillText::of(draft))),
         draft: draft.map(Arc::new),
         findings,
     }

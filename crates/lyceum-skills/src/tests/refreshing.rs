@@ -1,10 +1,14 @@
 //! Refreshing from a Git server: new commits, failures, and concurrency.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use lyceum_model::SourceName;
 use lyceum_sandbox::{Helper, LevelChoice};
-use lyceum_source::{Bundled, Repository, Settings, Source};
+use lyceum_source::{Bundled, Folder, Repository, Settings, Source};
 use lyceum_testkit::{GitServer, ServerBehavior, TestRepository};
 use tokio_util::sync::CancellationToken;
 
@@ -17,9 +21,19 @@ fn service(url: &str, folder: &Path) -> Skills {
 }
 
 fn service_of(source: Source, folder: &Path) -> Skills {
+    service_with(source, folder, None)
+}
+
+/// The skills of a folder, with a file that caches their vectors.
+pub(super) fn skills_of(root: &Path, vectors: Option<PathBuf>) -> Skills {
+    service_with(Source::Folder(Folder::new(root)), root, vectors)
+}
+
+fn service_with(source: Source, folder: &Path, vectors: Option<PathBuf>) -> Skills {
     let helper = Helper { program: "unused".into(), args: Vec::new() };
     let temporary = folder.to_owned();
     Skills::new(Options {
+        vectors,
         name: SourceName::from_static("skills"),
         source,
         rules: rules(Audience::OnePerson),

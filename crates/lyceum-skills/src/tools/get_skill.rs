@@ -6,7 +6,12 @@ use lyceum_tools::{Call, Error, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{SkillSet, Skills, analytics::Event, service::find};
+use crate::{
+    SkillSet, Skills,
+    analytics::Event,
+    ranking::{self, Ranking, Reason},
+    service::find,
+};
 
 /// Maximum length of the task description, in bytes.
 const MAX_CONTEXT_BYTES: usize = 16 * 1024;
@@ -64,8 +69,11 @@ pub(crate) struct Candidate {
     score: f64,
     /// What it is for.
     description: String,
-    /// Keywords that matched.
+    /// Keywords that matched, or words of the task if the skill declares no keywords.
     matched_keywords: Vec<String>,
+    /// Why it is a candidate, if it declares no keywords.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// A skill with its files and inherited content.
@@ -75,7 +83,7 @@ pub(crate) struct SkillOutput {
     skill_path: String,
     /// Score.
     score: f64,
-    /// Keywords that matched.
+    /// Keywords that matched, or words of the task if the skill declares no keywords.
     matched_keywords: Vec<String>,
     /// Content, preceded by that of its parents.
     content: String,
@@ -115,20 +123,20 @@ impl Tool for GetSkill {
             return Err(Error::Failed { code: ErrorCode::InvalidQuery, message });
         }
         let skill_set = skills.skill_set().await?;
+        let settings = &skill_set.settings.matching;
         let query = skill_set.index.query(&context);
-        let outcome = query.outcome(&skill_set.settings.matching);
+        let cosines = skills.embedding.cosines(&skill_set.ranker, &context).await;
+        let ranking = skill_set.ranker.rank(&context, cosines.as_deref());
+        let (by_keywords, ranked) = (query.outcome(settings), ranking.outcome(settings.max_results));
+        let outcome = ranking::merge(by_keywords, ranked, settings.max_results);
         if let Some(path) = &args.skill_path {
             let skill = find(&skill_set, path)?;
-            let fits = || skill_set.index.place_of(skill).map_or(0.0, |place| query.score(place));
             // Without a task description, the requested skill fits perfectly.
-            let score = if context.trim().is_empty() { 1.0 } else { fits() };
+            let is_exact = context.trim().is_empty();
+            let score = if is_exact { 1.0 } else { score(&skill_set, skill, &query, &ranking) };
             let was_ambiguous = matches!(outcome, Match::Ambiguous(_));
-            return serve(
-                skills,
-                &skill_set,
-                skill,
-                &Request { context: &context, query, score, was_ambiguous },
-            );
+            let request = Request { context: &context, query, score, was_ambiguous };
+            return serve(skills, &skill_set, skill, &request);
         }
         match outcome {
             Match::Nothing => {
@@ -137,7 +145,7 @@ impl Tool for GetSkill {
             }
             Match::Ambiguous(hits) => {
                 let candidates: Vec<Candidate> =
-                    hits.iter().filter_map(|hit| candidate(&skill_set, &query, hit)).collect();
+                    hits.iter().filter_map(|hit| candidate(&skill_set, &context, &query, hit)).collect();
                 let paths = candidates.iter().map(|candidate| candidate.skill_path.clone()).collect();
                 skills.track(&skill_set, &Event::Ambiguous { context, candidates: paths });
                 let message = "Multiple skills match. Specify your need or pick a skill_path.";
@@ -146,12 +154,8 @@ impl Tool for GetSkill {
             Match::One(Hit { skill, score }) => {
                 let skill = skill_set.index.skills().get(skill);
                 let skill = skill.ok_or_else(|| Error::internal("a hit without a skill"))?;
-                serve(
-                    skills,
-                    &skill_set,
-                    skill,
-                    &Request { context: &context, query, score, was_ambiguous: false },
-                )
+                let request = Request { context: &context, query, score, was_ambiguous: false };
+                serve(skills, &skill_set, skill, &request)
             }
         }
     }
@@ -182,7 +186,11 @@ fn serve(
     let found = SkillOutput {
         skill_path: skill.path.to_string(),
         score: request.score,
-        matched_keywords: owned(request.query.matched(&skill.keywords)),
+        matched_keywords: if skill.keywords.is_empty() {
+            Reason::of(request.context, skill).words()
+        } else {
+            owned(request.query.matched(&skill.keywords))
+        },
         content,
         assets: skill.assets.clone(),
         scripts: skill.scripts.clone(),
@@ -200,13 +208,24 @@ fn serve(
     Ok(Output::Skill(Box::new(found)))
 }
 
-fn candidate(skill_set: &SkillSet, query: &Query<'_>, hit: &Hit) -> Option<Candidate> {
+/// How well a requested skill fits the task.
+fn score(skill_set: &SkillSet, skill: &Skill, query: &Query<'_>, ranking: &Ranking) -> f64 {
+    let Some(place) = skill_set.index.place_of(skill) else { return 0.0 };
+    if skill.keywords.is_empty() { ranking.score(place).unwrap_or(0.0) } else { query.score(place) }
+}
+
+fn candidate(skill_set: &SkillSet, context: &str, query: &Query<'_>, hit: &Hit) -> Option<Candidate> {
     let skill = skill_set.index.skills().get(hit.skill)?;
+    let reason = skill.keywords.is_empty().then(|| Reason::of(context, skill));
     Some(Candidate {
         skill_path: skill.path.to_string(),
         score: hit.score,
         description: skill.description.clone(),
-        matched_keywords: owned(query.matched(&skill.keywords)),
+        matched_keywords: match &reason {
+            Some(reason) => reason.words(),
+            None => owned(query.matched(&skill.keywords)),
+        },
+        reason: reason.map(|reason| reason.line()),
     })
 }
 

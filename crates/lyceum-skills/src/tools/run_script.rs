@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lyceum_content::skill::{Execution, NetworkChoice, Workspace};
+use lyceum_content::skill::{Execution, NetworkChoice, Skill, Workspace};
 use lyceum_model::{ErrorCode, RelPath, Tier};
 use lyceum_sandbox::{Network, ScriptOutcome, StopReason};
 use lyceum_tools::{Call, Effect, Error, Faults, Tool};
@@ -35,6 +35,7 @@ pub(crate) struct Args {
     /// Script file path, as get_skill names it.
     file: String,
     /// Named arguments; the script gets each as an environment variable SKILL_ARG_ plus its name in capitals.
+    #[serde(default)]
     args: BTreeMap<String, String>,
     /// Working directory: a folder of the skill, or the absolute path of a folder in the workspace. Default: the skill's
     /// folder.
@@ -116,11 +117,7 @@ impl Tool for RunScript {
         let found = skill_set.index.find_script(skill, &file);
         let (script, folder, place) = found.ok_or_else(|| not_declared(&file))?;
         if script.execution != Execution::Server {
-            let text = format!(
-                "{:?} is not run by the server (execution: \"claude\"): get it with get_asset and run it with your own shell",
-                file.as_str()
-            );
-            return Err(refused(ErrorCode::ValidationError, text));
+            return Err(refused(ErrorCode::ValidationError, not_by_server(skill, &file, &place)));
         }
         let missing = missing(&script, &args.args);
         if !missing.is_empty() {
@@ -235,6 +232,21 @@ fn not_declared(file: &RelPath) -> Error {
         file.as_str()
     );
     refused(ErrorCode::NotFound, text)
+}
+
+/// The refusal of a script that the client should run, with what the operator can do about it.
+fn not_by_server(skill: &Skill, file: &RelPath, place: &RelPath) -> String {
+    let text = format!(
+        "{:?} is not run by the server (execution: \"claude\"): get it with get_asset and run it with your own shell",
+        file.as_str()
+    );
+    if skill.standard.is_none() {
+        return text;
+    }
+    format!(
+        "{text}; to let the server run it, the one who runs it adds {:?} to scripts.allow of [skills] in lyceum.toml",
+        place.as_str()
+    )
 }
 
 fn no_network(file: &RelPath) -> Error {

@@ -10,6 +10,7 @@ mod environment;
 mod finding;
 mod folder;
 mod listing;
+mod ranking;
 mod refreshing;
 mod reporting;
 mod repository;

@@ -1,7 +1,7 @@
 //! Folders of the Agent Skills standard.
 
 use super::{
-    super::{Match, MatchSettings},
+    super::{Glob, Match, MatchSettings},
     findings, index,
 };
 
@@ -31,11 +31,46 @@ fn a_folder_with_a_skill_file_is_a_skill_and_its_files_are_its_own() {
 }
 
 #[test]
-fn it_is_found_by_the_words_of_its_name_and_description() {
-    let index = index(&[("pdf/SKILL.md", PDF)]);
-    assert_eq!(index.skills()[0].keywords, ["pdf", "extract", "text", "tables", "files"]);
-    assert!(matches!(index.query("convert a PDF").outcome(&MatchSettings::default()), Match::One(_)));
-    assert_eq!(index.query("bake bread").outcome(&MatchSettings::default()), Match::Nothing);
+fn it_is_found_by_its_keywords_only_if_it_declares_some() {
+    let declared = PDF.replace("license: MIT", "keywords: [pdf, forms]");
+    let index = index(&[("pdf/SKILL.md", PDF), ("forms/SKILL.md", &declared)]);
+    assert_eq!(index.get("pdf").unwrap().keywords, [""; 0]);
+    let outcome = index.query("convert a PDF").outcome(&MatchSettings::default());
+    assert!(
+        matches!(&outcome, Match::One(hit) if index.skills()[hit.skill].path.as_str() == "forms"),
+        "{outcome:?}"
+    );
+}
+
+#[test]
+fn schemas_and_data_among_the_scripts_are_assets() {
+    let index = index(&[
+        ("pdf/SKILL.md", PDF),
+        ("pdf/scripts/fill.py", ""),
+        ("pdf/scripts/run", ""),
+        ("pdf/scripts/schemas/form.xsd", ""),
+        ("pdf/scripts/fields.JSON", ""),
+    ]);
+    let skill = index.get("pdf").unwrap();
+    let scripts: Vec<_> = skill.scripts.iter().map(|script| script.file.as_str()).collect();
+    assert_eq!(scripts, ["scripts/fill.py", "scripts/run"]);
+    let assets: Vec<_> = skill.assets.iter().map(|asset| asset.file.as_str()).collect();
+    assert_eq!(assets, ["scripts/fields.JSON", "scripts/schemas/form.xsd"]);
+}
+
+#[test]
+fn the_operator_allows_scripts_of_agent_skills_only() {
+    let document = "---\nkeywords: [a]\ndescription: d\nscripts: [scripts/a.sh]\n---\n";
+    let mut index = index(&[
+        ("pdf/SKILL.md", PDF),
+        ("pdf/scripts/fill.py", ""),
+        ("pdf/scripts/wipe.sh", ""),
+        ("a.md", document),
+        ("a/scripts/a.sh", ""),
+    ]);
+    index.allow_scripts(&[Glob::new("*/scripts/*.py"), Glob::new("a/**")]);
+    let execution = |skill: &str, at: usize| index.get(skill).unwrap().scripts[at].execution.as_str();
+    assert_eq!((execution("pdf", 0), execution("pdf", 1), execution("a", 0)), ("server", "claude", "claude"));
 }
 
 #[track_caller]

@@ -54,3 +54,13 @@ fn a_term_begins_like_each_word_that_it_stands_for() {
     }
     assert_eq!(terms(super::analyzer_for(all.iter())), all);
 }
+
+#[test]
+fn terms_are_stems_of_words_that_mean_something() {
+    let text = "How do I MERGE the forms of pdfFiles?";
+    let terms: Vec<(String, &str)> =
+        super::terms(text).into_iter().map(|term| (term.stem, &text[term.range])).collect();
+    let expected =
+        [("merg", "MERGE"), ("form", "forms"), ("pdffile", "pdfFiles"), ("pdf", "pdf"), ("file", "Files")];
+    assert_eq!(terms, expected.map(|(stem, word)| (stem.to_owned(), word)));
+}

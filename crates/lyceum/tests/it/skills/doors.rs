@@ -118,7 +118,7 @@ async fn each_tool_says_what_it_takes() {
         ("get_skill", json!(["context", "skill_path"]), json!([])),
         ("list_skills", json!(["offset", "path"]), json!([])),
         ("get_asset", json!(["file", "skill_path"]), json!(["skill_path", "file"])),
-        ("run_script", json!(["args", "cwd", "file", "skill_path"]), json!(["skill_path", "file", "args"])),
+        ("run_script", json!(["args", "cwd", "file", "skill_path"]), json!(["skill_path", "file"])),
         ("report_usage", json!(["comment", "skill_path", "useful"]), json!(["skill_path", "useful"])),
         ("refresh_skills", json!([]), json!([])),
     ] {

@@ -147,10 +147,15 @@ async fn without_a_task_and_a_path_there_is_nothing_to_find() {
 async fn an_unknown_path_is_not_found() {
     let folder = Folder::example();
     let app = serving(&folder, "").await;
-    for path in
-        ["ui/react/nothing", "ui", "broken", "ui/react/auth/README", "UI/REACT/AUTH", "ui/react/auth.md"]
-    {
-        let text = format!("skill not found: {path:?}; list_skills lists all skills");
+    for (path, suggestion) in [
+        ("ui/react/nothing", ""),
+        ("ui", ""),
+        ("broken", ""),
+        ("ui/react/auth/README", ""),
+        ("UI/REACT/AUTH", " (did you mean ui/react/auth, api/auth?)"),
+        ("ui/react/auth.md", " (did you mean ui/react/auth, api/auth?)"),
+    ] {
+        let text = format!("skill not found: {path:?}{suggestion}; list_skills lists all skills");
         check_refused(&app, "get_skill", json!({ "skill_path": path }), "NOT_FOUND", &text).await;
     }
     app.stop().await;
