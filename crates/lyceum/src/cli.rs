@@ -19,7 +19,7 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::{Parser, Subcommand};
 
 use crate::{
-    config::{self, Config, ConfigFile, Faults, Overrides, Purpose},
+    config::{self, Config, ConfigFile, Faults, LogSettings, Overrides, Purpose},
     skills::SANDBOX_HELPER,
     telemetry,
 };
@@ -158,12 +158,12 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve { .. } => {
             let mut config = Config::load(&overrides, Purpose::Serve)?.or_example()?;
             config.search.fetch = true;
-            let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
+            let _logging = telemetry::init(&LogSettings::load()?)?;
             serve::serve(config)
         }
         Command::Stdio => {
             let config = Config::load(&overrides, Purpose::Stdio)?;
-            let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
+            let _logging = telemetry::init(&LogSettings::load()?)?;
             serve::stdio(config)
         }
     }
