@@ -156,10 +156,9 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Reindex => reindex::reindex(&load_once(&overrides)?.or_example()?),
         Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
-            let mut config = Config::load(&overrides, Purpose::Serve)?.or_example()?;
-            config.search.fetch = true;
+            let config = serve::load(&overrides)?;
             let _logging = telemetry::init(&LogSettings::load()?)?;
-            serve::serve(config)
+            serve::serve(config, overrides)
         }
         Command::Stdio => {
             let config = Config::load(&overrides, Purpose::Stdio)?;

@@ -8,6 +8,7 @@ mod completion;
 mod faults;
 mod kills;
 mod prompts;
+mod reload;
 mod resources;
 mod search;
 mod stage;
