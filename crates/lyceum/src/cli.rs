@@ -2,9 +2,12 @@
 
 mod audit;
 mod check;
+mod client;
 mod doctor;
 mod embed;
+mod embedding;
 mod eval;
+mod generate;
 mod grants;
 mod key;
 mod lint;
@@ -14,7 +17,11 @@ mod search;
 mod serve;
 mod sync;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -54,37 +61,40 @@ enum Command {
     /// Serve MCP on standard input and output
     Stdio,
     /// Sync the knowledge base and report what changed
-    Sync,
+    Sync(sync::SyncArgs),
     /// Search the knowledge base
     Search(search::SearchArgs),
     /// Rebuild the search index
-    Reindex,
+    Reindex(reindex::ReindexArgs),
     /// Manage embedding models
     #[command(subcommand)]
     Model(model::Command),
     /// Validate the configuration and report every error
-    Check,
+    Check(check::CheckArgs),
     /// Diagnose the deployment: sources, skipped files, sign-in, the script sandbox
-    Doctor,
+    Doctor(doctor::DoctorArgs),
     /// Validate the documents of a knowledge base; print file, line and fix for each error
-    Lint {
-        /// Folder of the documents
-        #[arg(default_value = ".")]
-        folder: PathBuf,
-        /// Ontology file with the document types [default: the built-in ontology]
-        #[arg(long, value_name = "FILE")]
-        ontology: Option<PathBuf>,
-    },
+    Lint(lint::LintArgs),
     /// Create an API key
-    Key,
-    /// Print the audit log as JSON lines: sign-ins, grants, refusals, writes
+    Key {
+        /// Print JSON: key
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the audit log: sign-ins, grants, refusals, writes
     Audit {
+        /// Print JSON lines, as is the default if the output is not a terminal
+        #[arg(long)]
+        json: bool,
         /// Only entries after this sequence number
         #[arg(long, value_name = "NUMBER", default_value_t = 0)]
         after: i64,
     },
-    /// List OAuth grants as JSON lines, or revoke them
+    /// List OAuth grants, or revoke them
     Grants {
+        /// Print JSON lines, as is the default if the output is not a terminal
+        #[arg(long)]
+        json: bool,
         /// Only grants of this subject, as named in the audit log
         #[arg(long, value_name = "SUBJECT")]
         subject: Option<String>,
@@ -94,6 +104,19 @@ enum Command {
     },
     /// Measure search quality on queries with known answers
     Eval(eval::Options),
+    /// Print the completion script of a shell
+    ///
+    /// For bash: lyceum completions bash > ~/.local/share/bash-completion/completions/lyceum
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands to a folder, or print the main page
+    Man {
+        /// Folder for the pages, such as ~/.local/share/man/man1
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
     /// Embed texts and print the time taken
     #[command(hide = true)]
     Embed {
@@ -139,21 +162,26 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         overrides.serve.clone_from(location);
     }
     match cli.command {
-        Command::Check => check::check(&overrides),
-        Command::Doctor => doctor::doctor(&overrides),
-        Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
-        Command::Key => key::key(),
-        Command::Audit { after } => audit::audit(&Config::load(&overrides, Purpose::Serve)?, after),
-        Command::Grants { subject, end } => {
-            grants::grants(&Config::load(&overrides, Purpose::Serve)?, subject.as_deref(), end.as_deref())
+        Command::Check(args) => check::check(&overrides, &args),
+        Command::Doctor(args) => doctor::doctor(&overrides, &args),
+        Command::Lint(args) => lint::lint(&args),
+        Command::Key { json } => key::key(Format::of(json)),
+        Command::Audit { after, json } => {
+            audit::audit(&Config::load(&overrides, Purpose::Serve)?, after, Format::of_lines(json))
         }
+        Command::Grants { subject, end, json } => {
+            let config = Config::load(&overrides, Purpose::Serve)?;
+            grants::grants(&config, subject.as_deref(), end.as_deref(), Format::of_lines(json))
+        }
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Eval(options) => eval::eval(&load_once(&overrides)?.or_example()?, &options),
         Command::Embed { .. } => embed::embed(&load_once(&overrides)?),
         Command::Schema => check::schema(),
-        Command::Sync => sync::sync(&load_once(&overrides)?),
+        Command::Sync(args) => sync::sync(&load_once(&overrides)?, &args),
         Command::Search(args) => search::search(&load_once(&overrides)?.or_example()?, &args),
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
-        Command::Reindex => reindex::reindex(&load_once(&overrides)?.or_example()?),
+        Command::Reindex(args) => reindex::reindex(&load_once(&overrides)?.or_example()?, &args),
         Command::Openapi => check::openapi(),
         Command::Serve { .. } => {
             let config = serve::load(&overrides)?;
@@ -165,6 +193,27 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             let _logging = telemetry::init(&LogSettings::load()?)?;
             serve::stdio(config)
         }
+    }
+}
+
+/// The format of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Format {
+    /// The format that the flag `--json` asks for.
+    fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+
+    /// The same for commands that always print JSON unless a person reads it on a terminal.
+    fn of_lines(json: bool) -> Self {
+        Self::of(json || !io::stdout().is_terminal())
     }
 }
 

@@ -16,6 +16,7 @@ mod schema;
 mod search;
 pub(crate) mod skills;
 mod table;
+mod warning;
 
 use std::{
     ffi::OsString,
@@ -265,14 +266,6 @@ impl Config {
     /// The services of one kind, by the type of their settings.
     pub fn services_of<T: Settings>(&self) -> impl Iterator<Item = (&Declared, &T)> {
         self.services.iter().filter_map(|declared| Some((declared, declared.settings::<T>()?)))
-    }
-
-    /// Warnings for the operator: risky, but not errors.
-    pub fn warnings(&self) -> Vec<&'static str> {
-        match &self.auth {
-            AuthService::Open => Vec::new(),
-            AuthService::Gated(oauth) => oauth.warnings(),
-        }
     }
 
     /// Whether everyone may read the content. Not if the server is only reachable from this machine, if everyone must

@@ -65,6 +65,6 @@ impl HangupSignal {
         if self.hangup.recv().await.is_some() {
             return;
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

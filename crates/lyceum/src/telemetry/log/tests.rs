@@ -73,7 +73,7 @@ fn no_key_appears_twice() {
     let writer = LogWriter::new(crate::config::LogFormat::Json);
     let subscriber = tracing_subscriber::registry().with(JsonLines::new(writer.clone()));
     tracing::subscriber::with_default(subscriber, || {
-        tracing::info!(level = "standard", target = "x", "found")
+        tracing::info!(level = "standard", target = "x", "found");
     });
     let text = String::from_utf8(writer.take()).unwrap();
     assert_eq!((text.matches("\"level\":").count(), text.matches("\"target\":").count()), (1, 1), "{text}");
