@@ -54,7 +54,7 @@ enum Command {
         /// Folder or Git repository of markdown to serve [default: what the configuration names, else an example]
         #[arg(value_name = "PATH|GIT-URL")]
         location: Option<String>,
-        /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
+        /// Address and port to listen on, or a port of 127.0.0.1; port 0 picks a free one [default: 127.0.0.1:8787]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
     },

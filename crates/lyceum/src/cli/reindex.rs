@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::embedding::{missing, until_embedded};
 use crate::{
     config::Config,
+    finding::counted,
     knowledge,
     search::{self, Index},
 };
@@ -70,7 +71,9 @@ async fn reindex_one(
 fn print(status: &Status) -> std::io::Result<()> {
     let Status { documents, chunks, pending, .. } = status;
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{documents} documents, {chunks} chunks, {pending} of them without embeddings")?;
+    let (documents, chunks) =
+        (counted(*documents, "document", "documents"), counted(*chunks, "chunk", "chunks"));
+    writeln!(out, "{documents}, {chunks}, {pending} of them without embeddings")?;
     match missing(status, "lyceum sync") {
         Some(note) => writeln!(out, "note: {note}"),
         None => Ok(()),

@@ -7,6 +7,7 @@ use lyceum_store::documents::FileState;
 use serde::Deserialize;
 
 use crate::{
+    finding::counted,
     service::{Examination, Finding},
     sources,
 };
@@ -30,7 +31,9 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
     let snapshot = knowledge.snapshot();
     let commit = snapshot.version.as_ref().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
     let files = &snapshot.files;
-    writeln!(out, "{name}: {} of {} files are served{commit}", files.published, files.total())?;
+    let total = counted(files.total(), "file", "files");
+    let are = if files.published == 1 { "is" } else { "are" };
+    writeln!(out, "{name}: {} of {total} {are} served{commit}", files.published)?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;
     for failure in &failures {
         writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;

@@ -85,7 +85,7 @@ fn the_doctor_groups_findings_and_prints_json() {
     let (code, said) = lyceum(folder.path(), &["doctor"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("  warning  no service uses the source \"spare\""), "{said}");
-    assert!(said.contains("knowledge: 1 of 5 files are served"), "{said}");
+    assert!(said.contains("knowledge: 1 of 5 files is served"), "{said}");
     assert!(said.contains("  skipped  4 files: it has no frontmatter"), "{said}");
     assert!(said.contains("(first: notes/b.md, notes/c.md, notes/d.md)\n"), "{said}");
     let (_, all) = lyceum(folder.path(), &["doctor", "--all"]);
@@ -155,4 +155,16 @@ fn manual_pages_are_written_for_every_command() {
         let text = fs::read_to_string(folder.path().join("pages/man1").join(page)).unwrap();
         assert!(text.contains(".TH"), "{page}: {text}");
     }
+}
+
+#[test]
+fn only_content_words_are_corrected() {
+    let folder = folder("");
+    fs::write(
+        folder.path().join("kb/notes/b.md"),
+        format!("{PAGE}A witch has the role of baking sourdough.\n"),
+    )
+    .unwrap();
+    let (_, said) = lyceum(folder.path(), &["search", "which", "roll", "sourdouhg"]);
+    assert!(said.contains("did you mean: which roll sourdough\n"), "{said}");
 }
