@@ -26,6 +26,15 @@ fn lyceum(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), String::from_utf8(output.stdout).unwrap())
 }
 
+/// The exit code, standard output and standard error with a local model from that folder.
+fn with_models(folder: &Path, models: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lyceum"));
+    command.args(arguments).current_dir(folder).env_clear().env("LYCEUM_DATA_DIR", folder.join("data"));
+    let output = command.env("LYCEUM_EMBEDDER", "local").env("LYCEUM_MODELS", models).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
 /// The exit code and standard output, which must be JSON.
 #[track_caller]
 fn json_of(folder: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
@@ -167,4 +176,48 @@ fn only_content_words_are_corrected() {
     .unwrap();
     let (_, said) = lyceum(folder.path(), &["search", "which", "roll", "sourdouhg"]);
     assert!(said.contains("did you mean: which roll sourdough\n"), "{said}");
+}
+
+#[test]
+fn sync_embeds_to_the_end() {
+    let folder = folder("");
+    let models = lyceum_testkit::model_folder().parent().unwrap().to_owned();
+    let (code, said, err) = with_models(folder.path(), &models, &["sync", "--no-embed", "--json"]);
+    assert_eq!(code, Some(0), "{said}{err}");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said[0]["search"]["model"], Value::Null, "{said}");
+    let (code, said, err) = with_models(folder.path(), &models, &["sync", "--json"]);
+    assert_eq!(code, Some(0), "{said}{err}");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let search = &said[0]["search"];
+    assert_eq!(
+        (&search["state"], &search["chunks"], &search["pending"]),
+        (&json!("ready"), &json!(1), &json!(0))
+    );
+    assert!(search["model"].is_string(), "{said}");
+    let (code, said, err) = with_models(folder.path(), &models, &["search", "--mode", "vector", "writing"]);
+    assert_eq!((code, err.contains("no embedding")), (Some(0), false), "{said}{err}");
+}
+
+#[test]
+fn search_embeds_what_is_missing() {
+    let folder = folder("");
+    let models = lyceum_testkit::model_folder().parent().unwrap().to_owned();
+    let (code, said, err) = with_models(folder.path(), &models, &["search", "--mode", "vector", "writing"]);
+    assert_eq!(
+        (code, said.contains("notes/a.md"), err.contains("no embedding")),
+        (Some(0), true, false),
+        "{err}"
+    );
+}
+
+#[test]
+fn missing_embeddings_are_said_with_the_command_that_computes_them() {
+    let (folder, models) = (folder(""), tempfile::tempdir().unwrap());
+    let expected = "1 of 1 passages have no embedding: ";
+    let (code, said, _) = with_models(folder.path(), models.path(), &["sync"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains(&format!("note: {expected}")) && said.contains("then run `lyceum sync`"), "{said}");
+    let (code, _, err) = with_models(folder.path(), models.path(), &["search", "text"]);
+    assert_eq!((code, err.contains(expected)), (Some(0), true), "{err}");
 }
