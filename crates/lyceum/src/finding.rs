@@ -115,7 +115,11 @@ fn write_group(text: &mut String, group: &[&Finding]) -> fmt::Result {
 }
 
 /// A count with its noun, such as `1 source` and `2 sources`.
-pub(crate) fn counted<N: fmt::Display + From<u8> + PartialEq>(count: N, one: &str, many: &str) -> String {
+pub(crate) fn counted<N: fmt::Display + From<u8> + PartialEq + Copy>(
+    count: N,
+    one: &str,
+    many: &str,
+) -> String {
     let noun = if count == N::from(1) { one } else { many };
     format!("{count} {noun}")
 }

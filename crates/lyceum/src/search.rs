@@ -1,6 +1,7 @@
 //! The search indexes of this process: built from the configuration, and kept up to date with the services.
 
 mod index;
+mod progress;
 pub(crate) mod skills;
 
 use std::{
@@ -29,6 +30,7 @@ use crate::{
 };
 
 pub(crate) use index::Index;
+pub(crate) use progress::remaining;
 
 /// The name of the index of the unnamed knowledge base.
 const DEFAULT_INDEX_NAME: Domain = Domain::from_static("search");
@@ -156,6 +158,7 @@ impl Service for SearchIndex {
         context.spawn(search.clone().keep_open(stop.clone()));
         context.spawn(search.clone().keep_embedded(stop.clone()));
         context.spawn(search.clone().keep_ranked(stop.clone()));
+        context.spawn(progress::log_progress(self.name.clone(), search.clone()));
         context.spawn(self.knowledge.clone().keep_searched(search.clone(), stop));
     }
 

@@ -8,7 +8,7 @@ use std::{
 use indicatif::{ProgressBar, ProgressStyle};
 use lyceum_search::{State, Status};
 
-use crate::search::Index;
+use crate::search::{Index, remaining};
 
 /// How long embedding may make no progress before it is given up.
 const STALL_TIMEOUT: Duration = Duration::from_secs(300);
@@ -111,18 +111,6 @@ impl Progress {
     }
 }
 
-/// The remaining time at the speed so far; `None` before anything is done.
-fn remaining(elapsed: Duration, done: i64, left: i64) -> Option<String> {
-    if done <= 0 {
-        return None;
-    }
-    let seconds = elapsed.as_secs_f64() / done as f64 * left as f64;
-    Some(match seconds {
-        ..90.0 => format!("{seconds:.0} s"),
-        _ => format!("{:.0} min", seconds / 60.0),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,13 +128,5 @@ mod tests {
         assert!(some.ends_with("run `lyceum sync` to compute them"), "{some}");
         let why = missing(&status(9, Some("no model")), "lyceum sync").unwrap();
         assert!(why.contains("9 of 9 passages have no embedding: no model;"), "{why}");
-    }
-
-    #[test]
-    fn the_remaining_time_follows_the_speed() {
-        let elapsed = Duration::from_secs(10);
-        assert_eq!(remaining(elapsed, 0, 100), None);
-        assert_eq!(remaining(elapsed, 100, 200).as_deref(), Some("20 s"));
-        assert_eq!(remaining(elapsed, 10, 600).as_deref(), Some("10 min"));
     }
 }

@@ -86,7 +86,7 @@ async fn reload(current: &Current, overrides: &Overrides) {
     next.app.start();
     until_ready(&next.app).await;
     warn_operator(&next.app.config, next.app.addr);
-    let file = next.app.config.file.as_ref().map(ToString::to_string).unwrap_or_default();
+    let file = next.app.config.file.as_ref().map(ToString::to_string);
     drop(current.replace(next));
     tracing::info!(config.file = file, "configuration reloaded");
     old.retire(TASKS_TIMEOUT).await;

@@ -79,6 +79,12 @@ async fn a_new_configuration_is_served_on_the_same_connection() {
     let folder = folder();
     let program = started(&folder).await;
     has_entries(&program, 1).await;
+    eventually("the first sync is logged", || async {
+        let log = program.log();
+        let is_logged = log.contains("\"published\":1,") && log.contains("sync published changes");
+        if is_logged { Ok(()) } else { Err(log) }
+    })
+    .await;
     let head = format!("GET /api/v1/entries HTTP/1.1\r\nHost: {}\r\n\r\n", program.addr);
     let mut connection = TcpStream::connect(program.addr).await.unwrap();
     assert!(ask(&mut connection, &head).await.contains("\"total\":1"));
