@@ -7,6 +7,9 @@ use serde::Serialize;
 /// How many files of a group are named.
 const MAX_NAMED_FILES: usize = 3;
 
+/// How many files a group has at least.
+const MIN_GROUP_FILES: usize = 3;
+
 /// How many lines are printed without `--all`.
 const MAX_LINES: usize = 30;
 
@@ -85,11 +88,17 @@ pub(crate) fn lines(findings: &[Finding], listing: Listing) -> String {
     text
 }
 
-/// Groups findings with the same text, in order of their first file.
+/// Groups findings with the same text, if there are enough of them, in order of their first file. Others stay alone.
 fn groups(findings: &[Finding]) -> Vec<Vec<&Finding>> {
+    let mut counts = HashMap::<_, usize>::new();
+    for finding in findings {
+        *counts.entry(finding.key()).or_default() += 1;
+    }
     let (mut positions, mut groups) = (HashMap::new(), Vec::<Vec<&Finding>>::new());
     for finding in findings {
-        let position = *positions.entry(finding.key()).or_insert(groups.len());
+        let is_alone = counts.get(&finding.key()).is_none_or(|count| *count < MIN_GROUP_FILES);
+        let position =
+            if is_alone { groups.len() } else { *positions.entry(finding.key()).or_insert(groups.len()) };
         match groups.get_mut(position) {
             Some(group) => group.push(finding),
             None => groups.push(vec![finding]),
@@ -99,19 +108,15 @@ fn groups(findings: &[Finding]) -> Vec<Vec<&Finding>> {
 }
 
 fn write_group(text: &mut String, group: &[&Finding]) -> fmt::Result {
-    match group {
-        [] => Ok(()),
-        // So few are named in full, with their lines.
-        [_] | [_, _] => group.iter().try_for_each(|finding| writeln!(text, "{finding}")),
-        [first, ..] => {
-            let named: Vec<&str> =
-                group.iter().take(MAX_NAMED_FILES).map(|finding| finding.path.as_str()).collect();
-            let field = first.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
-            let list = if group.len() > MAX_NAMED_FILES { "first: " } else { "" };
-            let (count, message, named) = (group.len(), &first.message, named.join(", "));
-            writeln!(text, "{}{count} files: {field}{message} ({list}{named})", first.lead())
-        }
+    let [first, others @ ..] = group else { return Ok(()) };
+    if others.is_empty() {
+        return writeln!(text, "{first}");
     }
+    let named: Vec<&str> = group.iter().take(MAX_NAMED_FILES).map(|finding| finding.path.as_str()).collect();
+    let field = first.field.as_ref().map(|field| format!("{field}: ")).unwrap_or_default();
+    let list = if group.len() > MAX_NAMED_FILES { "first: " } else { "" };
+    let (count, message, named) = (group.len(), &first.message, named.join(", "));
+    writeln!(text, "{}{count} files: {field}{message} ({list}{named})", first.lead())
 }
 
 /// A count with its noun, such as `1 source` and `2 sources`.

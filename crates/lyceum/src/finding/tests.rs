@@ -30,6 +30,14 @@ fn the_same_about_many_files_is_one_line() {
 }
 
 #[test]
+fn a_few_stay_in_the_order_of_their_files() {
+    let other = Finding { message: "is not a date".to_owned(), ..missing_date("b.md") };
+    let expected = "  warning  a.md:1: date: is missing\n  warning  b.md:1: date: is not a date\n  \
+        warning  c.md:1: date: is missing\n";
+    check(&[missing_date("a.md"), other, missing_date("c.md")], Listing::Grouped, expected);
+}
+
+#[test]
 fn many_different_ones_are_cut_off_unless_all_are_asked_for() {
     let one = |number: usize| Finding { message: format!("is {number}"), ..missing_date("a.md") };
     let findings: Vec<Finding> = (0..MAX_LINES + 7).map(one).collect();
