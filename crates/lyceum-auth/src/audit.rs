@@ -97,6 +97,9 @@ impl Event {
     fn of_grant(kind: &'static str, grant: &Grant, mut detail: Value) -> Self {
         if let Some(detail) = detail.as_object_mut() {
             detail.insert("grant".to_owned(), grant.id.clone().into());
+            if let Some(name) = &grant.client_name {
+                detail.insert("clientName".to_owned(), name.clone().into());
+            }
         }
         Self {
             kind,

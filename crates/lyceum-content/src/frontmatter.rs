@@ -83,7 +83,8 @@ pub fn line_of(text: &str, field: &str) -> usize {
     head.filter(|(_, line)| names(line)).map(|(at, _)| at + 1).next().unwrap_or(1)
 }
 
-/// Splits a file into the YAML and the body.
+/// Splits a file into the YAML and the body. The YAML begins with the line break of the first line, so that the parser
+/// counts lines as in the file.
 fn split(text: &str) -> Result<(&str, &str), FrontmatterFault> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
@@ -97,8 +98,8 @@ fn split(text: &str) -> Result<(&str, &str), FrontmatterFault> {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end() == "---" {
-            let (yaml, closing) = rest.split_at(end);
-            return Ok((yaml, closing.get(line.len()..).unwrap_or_default()));
+            let yaml = text.get(first.len()..first.len() + 1 + end).unwrap_or_default();
+            return Ok((yaml, rest.get(end + line.len()..).unwrap_or_default()));
         }
         end += line.len();
         if end > MAX_FRONTMATTER_BYTES {

@@ -50,7 +50,7 @@ impl Knowledge {
             match self.lead() {
                 Ok(true) => break,
                 Ok(false) if !logged => {
-                    tracing::info!(source.name = %self.options.name, "another process syncs this data folder; serving what it publishes");
+                    tracing::info!(source.name = %self.options.name, "another process syncs this data folder, or the previous configuration until it has ended; serving what it publishes");
                     logged = true;
                 }
                 Ok(false) => self.set_error(self.rules_conflict().await),
@@ -82,8 +82,10 @@ impl Knowledge {
         let quiet: OnProgress = Arc::new(|_| ());
         let mut watch = SourceWatch::default();
         let first = async {
-            if let Err(error) = self.sync_local(&quiet).await {
-                self.log_failure(&error);
+            match self.sync_local(&quiet).await {
+                Ok(Some(report)) => log_report(&report),
+                Ok(None) => {}
+                Err(error) => self.log_failure(&error),
             }
         };
         first.instrument(self.sync_span()).await;

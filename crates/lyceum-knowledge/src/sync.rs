@@ -175,11 +175,11 @@ impl Knowledge {
 
     /// Publishes the local snapshot with this process's rules, without network access. Does nothing if it is published
     /// with these rules already.
-    pub(crate) async fn sync_local(&self, on_progress: &OnProgress) -> Result<(), SyncError> {
+    pub(crate) async fn sync_local(&self, on_progress: &OnProgress) -> Result<Option<Report>, SyncError> {
         let Ok(_permit) = self.syncing.acquire().await else { return Err(SyncError::NotLeader) };
         let known = self.stored_state().await?;
         if known.source.rules == self.options.rules {
-            return Ok(());
+            return Ok(None);
         }
         let source = self.options.source.clone();
         let local = tokio::task::spawn_blocking(move || source.local()).await;
@@ -187,8 +187,8 @@ impl Knowledge {
         // A local snapshot does not fulfil sync requests.
         let done = known.source.done;
         match local {
-            Some(snapshot) => self.read_and_publish(snapshot, known, done, on_progress).await.map(drop),
-            None => Ok(()),
+            Some(snapshot) => self.read_and_publish(snapshot, known, done, on_progress).await.map(Some),
+            None => Ok(None),
         }
     }
 

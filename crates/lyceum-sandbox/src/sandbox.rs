@@ -51,7 +51,12 @@ impl Sandbox {
         for variant in variants {
             match Self::try_variant(*variant, &setup).await {
                 Ok(sandbox) => {
-                    tracing::info!(level = %sandbox.level(), mechanism = ?sandbox.mechanism, memory = %sandbox.memory, "found a sandbox for scripts");
+                    tracing::info!(
+                        sandbox.level = %sandbox.level(),
+                        sandbox.mechanism = %sandbox.mechanism,
+                        sandbox.memory_limit = %sandbox.memory,
+                        "found a sandbox for scripts"
+                    );
                     return Ok(sandbox);
                 }
                 Err(reason) => {

@@ -3,6 +3,7 @@
 //! A frame is a 4-byte little-endian length and JSON. The bytes of the files follow an [`Order`].
 
 use std::{
+    fmt,
     io::{self, Read},
     path::PathBuf,
     time::Duration,
@@ -62,6 +63,17 @@ pub(crate) enum Mechanism {
     Standard { namespaces: bool, rights: Rights },
     /// By bubblewrap at this path.
     Strict { bwrap: PathBuf },
+}
+
+impl fmt::Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Standard { namespaces: true, .. } => "Landlock, seccomp and namespaces",
+            Self::Standard { namespaces: false, .. } => "Landlock and seccomp",
+            Self::Strict { .. } => "bubblewrap",
+        })
+    }
 }
 
 /// Landlock rights to use.

@@ -10,6 +10,7 @@ mod measures;
 pub mod questions;
 mod run;
 mod spread;
+mod unmatched;
 
 use std::collections::HashMap;
 
@@ -19,6 +20,7 @@ pub use last_run::{last_run, save_last_run};
 pub use measures::JudgedResults;
 pub use run::{Progress, QueryScore, Report, Stage, run, until_embedded};
 pub use spread::{Difference, Latency, Mean};
+pub use unmatched::{Unmatched, unmatched};
 
 /// A test set: queries and their relevant pages.
 #[derive(Debug, Clone, PartialEq)]

@@ -313,7 +313,7 @@ impl MemoryPosition {
     }
 }
 
-fn facts(stored: &pages::StoredPage) -> Result<Arc<Facts>, DbError> {
+pub(crate) fn facts(stored: &pages::StoredPage) -> Result<Arc<Facts>, DbError> {
     let facts = serde_json::from_str(&stored.facts).map_err(|error| DbError::Content(error.to_string()))?;
     Ok(Arc::new(facts))
 }

@@ -165,7 +165,7 @@ impl Search {
     }
 
     /// Whether this process is the leader; takes the lock if it is free.
-    pub(crate) fn is_leader(&self) -> bool {
+    pub fn is_leader(&self) -> bool {
         let mut leader = self.leader.lock().unwrap_or_else(PoisonError::into_inner);
         if leader.is_none() {
             let taken = Leader::try_acquire(&self.options.folder);

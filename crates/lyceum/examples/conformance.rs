@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Parser;
 use lyceum::{
     App,
-    config::{Config, Overrides, Purpose},
+    config::{Config, LogSettings, Overrides, Purpose},
 };
 
 #[derive(Parser)]
@@ -26,7 +26,7 @@ async fn main() -> anyhow::Result<()> {
         &Overrides { listen: Some(args.listen), data_dir: args.data_dir, ..Overrides::default() },
         Purpose::Serve,
     )?;
-    let _logging = lyceum::init_telemetry("info", None)?;
+    let _logging = lyceum::init_telemetry(&LogSettings::default())?;
     let listening = lyceum::listen(&config).await?;
     let hub = lyceum_testkit::fixture_hub()?;
     let app = App::with_hub(config, listening.addr, hub);

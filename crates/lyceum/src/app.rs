@@ -1,6 +1,6 @@
 //! The application state: one plain struct, built once, cheap to clone.
 
-use std::{net::SocketAddr, ops::Deref, sync::Arc};
+use std::{net::SocketAddr, ops::Deref, sync::Arc, time::Duration};
 
 use lyceum_auth::Auth;
 use lyceum_content::SourceStatus;
@@ -49,6 +49,8 @@ pub struct Parts {
     pub(crate) drain: Drain,
     pub(crate) tasks: Tasks,
     pub(crate) request_ids: RequestIds,
+    /// The key of state that clients carry between calls.
+    seal_key: [u8; 32],
 }
 
 impl Deref for App {
@@ -60,10 +62,16 @@ impl Deref for App {
 }
 
 /// What services and transports share.
-#[derive(Default)]
 struct Foundation {
     metrics: Metrics,
     tasks: Tasks,
+    seal_key: [u8; 32],
+}
+
+impl Foundation {
+    fn new() -> Self {
+        Self { metrics: Metrics::default(), tasks: Tasks::default(), seal_key: random_key() }
+    }
 }
 
 /// Why the server can't start. The text is for the operator.
@@ -88,18 +96,31 @@ pub enum StartError {
 impl App {
     /// The server over HTTP, with the configured services.
     pub fn new(config: Config, addr: SocketAddr) -> Result<Self, StartError> {
-        Self::of_services(config, addr, Audience::Everyone)
+        Self::of_services(config, addr, Audience::Everyone, Foundation::new())
+    }
+
+    /// The server over HTTP with another configuration, in place of this one. Metrics continue, and clients can go on
+    /// with the state they carry.
+    pub(crate) fn reconfigured(&self, config: Config) -> Result<Self, StartError> {
+        let (metrics, tasks) = (self.metrics.clone(), Tasks::default());
+        let foundation = Foundation { metrics, tasks, seal_key: self.seal_key };
+        Self::of_services(config, self.addr, Audience::Everyone, foundation)
     }
 
     /// The server over stdio, for the user who started it.
     pub fn for_one_person(config: Config) -> Result<Self, StartError> {
         let addr = config.listen;
-        Self::of_services(config, addr, Audience::OnePerson)
+        Self::of_services(config, addr, Audience::OnePerson, Foundation::new())
     }
 
-    fn of_services(config: Config, addr: SocketAddr, audience: Audience) -> Result<Self, StartError> {
+    fn of_services(
+        config: Config,
+        addr: SocketAddr,
+        audience: Audience,
+        foundation: Foundation,
+    ) -> Result<Self, StartError> {
         let services = Services::make(&config, audience)?;
-        Self::with_services(config, addr, audience, services)
+        Self::with_services(config, addr, audience, services, foundation)
     }
 
     /// The server with the given services instead of the configured ones.
@@ -108,7 +129,8 @@ impl App {
         addr: SocketAddr,
         services: impl IntoIterator<Item = Arc<dyn Service>>,
     ) -> Result<Self, StartError> {
-        Self::with_services(config, addr, Audience::Everyone, services.into_iter().collect())
+        let services = services.into_iter().collect();
+        Self::with_services(config, addr, Audience::Everyone, services, Foundation::new())
     }
 
     fn with_services(
@@ -116,8 +138,8 @@ impl App {
         addr: SocketAddr,
         audience: Audience,
         services: Services,
+        foundation: Foundation,
     ) -> Result<Self, StartError> {
-        let foundation = Foundation::default();
         let offers = services.offers(&config)?;
         let sign_in = match audience {
             Audience::Everyone => services.sign_in(&config, &public_url(&config, addr), &offers)?,
@@ -129,7 +151,7 @@ impl App {
             Some(sign_in) => services.and(sign_in),
             None => services,
         };
-        let Foundation { metrics, tasks } = &foundation;
+        let Foundation { metrics, tasks, .. } = &foundation;
         let audit = auth.as_ref().map(|auth| AuditLog::new(auth.clone(), tasks.clone(), metrics.audit()));
         let hub = Arc::new(Hub::join(offers, audit.map(|audit| audit.sink()))?);
         Ok(Self::assemble(config, addr, hub, services, auth, foundation))
@@ -137,7 +159,7 @@ impl App {
 
     /// The same transports with another registry.
     pub fn with_hub(config: Config, addr: SocketAddr, hub: Arc<Hub>) -> Self {
-        Self::assemble(config, addr, hub, Services::none(), None, Foundation::default())
+        Self::assemble(config, addr, hub, Services::none(), None, Foundation::new())
     }
 
     /// Starts background work. Needs a runtime, unlike building.
@@ -161,10 +183,10 @@ impl App {
         auth: Option<Auth>,
         foundation: Foundation,
     ) -> Self {
-        let Foundation { metrics, tasks } = foundation;
+        let Foundation { metrics, tasks, seal_key } = foundation;
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
         let identity = Identity { implementation, instructions: services.instructions() };
-        let mcp = Mcp::new(hub, identity, Seal::new(random_key())).within(config.limits.buffer_bytes);
+        let mcp = Mcp::new(hub, identity, Seal::new(seal_key)).within(config.limits.buffer_bytes);
         let caller = Arc::new(Caller::trusted());
         let shared = Shared {
             mcp: mcp.clone(),
@@ -192,6 +214,7 @@ impl App {
             drain,
             tasks,
             request_ids,
+            seal_key,
         }))
     }
 
@@ -208,8 +231,27 @@ impl App {
     /// Stops accepting new work and ends long streams.
     pub(crate) fn begin_drain(&self) {
         self.drain.begin();
+        self.end_streams();
+    }
+
+    /// Ends long streams; clients open them again.
+    fn end_streams(&self) {
         self.mcp.hub().close();
         self.legacy.stop();
+    }
+
+    /// Ends this application after another has taken its place: in-flight requests finish within `limits.shutdown`,
+    /// then its sessions are evicted from memory and its background tasks end.
+    pub(crate) async fn retire(&self, tasks_timeout: Duration) {
+        self.end_streams();
+        let limit = self.config.limits.shutdown;
+        if tokio::time::timeout(limit, self.drain.finished()).await.is_err() {
+            tracing::warn!(
+                "calls of the previous configuration are still running after limits.shutdown_seconds; they lose their background work"
+            );
+        }
+        self.legacy.evict_all().await;
+        self.tasks.finish(tasks_timeout).await;
     }
 
     /// Runs a call within `limits.call_seconds`.

@@ -2,9 +2,12 @@
 
 mod audit;
 mod check;
+mod client;
 mod doctor;
 mod embed;
+mod embedding;
 mod eval;
+mod generate;
 mod grants;
 mod init;
 mod key;
@@ -16,12 +19,16 @@ mod search;
 mod serve;
 mod sync;
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{
+    io::{self, IsTerminal},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 
 use crate::{
-    config::{self, Config, ConfigFile, Faults, Overrides, Purpose},
+    config::{self, Config, ConfigFile, Faults, LogSettings, Overrides, Purpose},
     skills::SANDBOX_HELPER,
     telemetry,
 };
@@ -50,7 +57,7 @@ enum Command {
         /// configuration names, else an example]
         #[arg(value_name = "PATH|GIT-URL")]
         locations: Vec<String>,
-        /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:8787]
+        /// Address and port to listen on, or a port of 127.0.0.1; port 0 picks a free one [default: 127.0.0.1:8787]
         #[arg(long, value_name = "ADDRESS")]
         listen: Option<String>,
     },
@@ -70,45 +77,40 @@ enum Command {
         output: PathBuf,
     },
     /// Sync the knowledge base and report what changed
-    Sync {
-        /// Folders and Git repositories to sync [default: what the configuration names]
-        #[arg(value_name = "PATH|GIT-URL")]
-        locations: Vec<String>,
-    },
+    Sync(sync::SyncArgs),
     /// Search the knowledge base
     Search(search::SearchArgs),
     /// Rebuild the search index
-    Reindex,
+    Reindex(reindex::ReindexArgs),
     /// Manage embedding models
     #[command(subcommand)]
     Model(model::Command),
     /// Validate the configuration and report every error
-    Check,
+    Check(check::CheckArgs),
     /// Diagnose the deployment: sources, skipped files, sign-in, the script sandbox
-    Doctor {
-        /// Folders and Git repositories to diagnose [default: what the configuration names]
-        #[arg(value_name = "PATH|GIT-URL")]
-        locations: Vec<String>,
-    },
+    Doctor(doctor::DoctorArgs),
     /// Validate the documents of a knowledge base; print file, line and fix for each error
-    Lint {
-        /// Folder of the documents
-        #[arg(default_value = ".")]
-        folder: PathBuf,
-        /// Ontology file with the document types [default: the built-in ontology]
-        #[arg(long, value_name = "FILE")]
-        ontology: Option<PathBuf>,
-    },
+    Lint(lint::LintArgs),
     /// Create an API key
-    Key,
-    /// Print the audit log as JSON lines: sign-ins, grants, refusals, writes
+    Key {
+        /// Print JSON: key
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the audit log: sign-ins, grants, refusals, writes
     Audit {
+        /// Print JSON lines, as is the default if the output is not a terminal
+        #[arg(long)]
+        json: bool,
         /// Only entries after this sequence number
         #[arg(long, value_name = "NUMBER", default_value_t = 0)]
         after: i64,
     },
-    /// List OAuth grants as JSON lines, or revoke them
+    /// List OAuth grants, or revoke them
     Grants {
+        /// Print JSON lines, as is the default if the output is not a terminal
+        #[arg(long)]
+        json: bool,
         /// Only grants of this subject, as named in the audit log
         #[arg(long, value_name = "SUBJECT")]
         subject: Option<String>,
@@ -118,6 +120,19 @@ enum Command {
     },
     /// Measure search quality on queries with known answers
     Eval(eval::Options),
+    /// Print the completion script of a shell
+    ///
+    /// For bash: lyceum completions bash > ~/.local/share/bash-completion/completions/lyceum
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages of all commands to a folder, or print the main page
+    Man {
+        /// Folder for the pages, such as ~/.local/share/man/man1
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
     /// Embed texts and print the time taken
     #[command(hide = true)]
     Embed {
@@ -159,49 +174,74 @@ pub fn run() -> ExitCode {
 fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
     let mut overrides = Overrides { config: cli.config, data_dir: cli.data_dir, ..Overrides::default() };
     match cli.command {
-        Command::Check => check::check(&overrides),
-        Command::Doctor { locations } => {
-            locations::add(&mut overrides, &locations, Purpose::Once)?;
-            doctor::doctor(&overrides)
+        Command::Check(args) => check::check(&overrides, &args),
+        Command::Doctor(args) => {
+            locations::add(&mut overrides, &args.locations, Purpose::Once)?;
+            doctor::doctor(&overrides, &args)
         }
         Command::Init { locations, output } => init::init(overrides, &locations, &output),
-        Command::Lint { folder, ontology } => lint::lint(&folder, ontology.as_deref()),
-        Command::Key => key::key(),
-        Command::Audit { after } => audit::audit(&Config::load(&overrides, Purpose::Serve)?, after),
-        Command::Grants { subject, end } => {
-            grants::grants(&Config::load(&overrides, Purpose::Serve)?, subject.as_deref(), end.as_deref())
+        Command::Lint(args) => lint::lint(&args),
+        Command::Key { json } => key::key(Format::of(json)),
+        Command::Audit { after, json } => {
+            audit::audit(&Config::load(&overrides, Purpose::Serve)?, after, Format::of_lines(json))
         }
+        Command::Grants { subject, end, json } => {
+            let config = Config::load(&overrides, Purpose::Serve)?;
+            grants::grants(&config, subject.as_deref(), end.as_deref(), Format::of_lines(json))
+        }
+        Command::Completions { shell } => generate::completions(shell),
+        Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Eval(options) => {
             locations::add(&mut overrides, &options.sources, Purpose::Once)?;
             eval::eval(&load_once(&overrides)?.or_example()?, &options)
         }
         Command::Embed { .. } => embed::embed(&load_once(&overrides)?),
         Command::Schema => check::schema(),
-        Command::Sync { locations } => {
-            locations::add(&mut overrides, &locations, Purpose::Once)?;
-            sync::sync(&load_once(&overrides)?)
+        Command::Sync(args) => {
+            locations::add(&mut overrides, &args.locations, Purpose::Once)?;
+            sync::sync(&load_once(&overrides)?, &args)
         }
         Command::Search(args) => {
             locations::add(&mut overrides, &args.sources, Purpose::Once)?;
             search::search(&load_once(&overrides)?.or_example()?, &args)
         }
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
-        Command::Reindex => reindex::reindex(&load_once(&overrides)?.or_example()?),
+        Command::Reindex(args) => reindex::reindex(&load_once(&overrides)?.or_example()?, &args),
         Command::Openapi => check::openapi(),
         Command::Serve { locations, listen } => {
             overrides.listen = listen;
             let recognised = locations::add(&mut overrides, &locations, Purpose::Serve)?;
-            let mut config = Config::load(&overrides, Purpose::Serve)?.or_example()?;
-            config.search.fetch = true;
-            let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
-            serve::serve(config, &recognised)
+            let config = serve::load(&overrides)?;
+            let _logging = telemetry::init(&LogSettings::load()?)?;
+            serve::serve(config, overrides, &recognised)
         }
         Command::Stdio { locations } => {
             locations::add(&mut overrides, &locations, Purpose::Stdio)?;
             let config = Config::load(&overrides, Purpose::Stdio)?;
-            let _logging = telemetry::init(&config::log_filter(), config::otlp_endpoint()?.as_ref())?;
+            let _logging = telemetry::init(&LogSettings::load()?)?;
             serve::stdio(config)
         }
+    }
+}
+
+/// The format of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+impl Format {
+    /// The format that the flag `--json` asks for.
+    fn of(json: bool) -> Self {
+        if json { Self::Json } else { Self::Text }
+    }
+
+    /// The same for commands that always print JSON unless a person reads it on a terminal.
+    fn of_lines(json: bool) -> Self {
+        Self::of(json || !io::stdout().is_terminal())
     }
 }
 

@@ -10,12 +10,14 @@ mod environment;
 mod fault;
 mod file;
 pub(crate) mod knowledge;
+mod log;
 mod otlp;
 pub(crate) mod raw;
 mod schema;
 mod search;
 pub(crate) mod skills;
 mod table;
+mod warning;
 
 use std::{
     ffi::OsString,
@@ -34,10 +36,11 @@ use lyceum_tools::Prefix;
 pub(crate) use arguments::is_url;
 pub use auth::{AuthService, Oauth, Waap, WaapConfig, WaapProject, WaapSettings, WaapStyles};
 pub use check::Checker;
-pub use environment::{askpass_prompt_request, end_at, log_filter};
+pub use environment::{askpass_prompt_request, end_at};
 pub use fault::{Fault, Faults, ValueOrigin};
 pub use file::{ConfigFile, Purpose, has_working_folder_file};
-pub use otlp::{OtlpEndpoint, otlp_endpoint};
+pub use log::{Color, LogFormat, LogSettings, has_color};
+pub use otlp::OtlpEndpoint;
 pub use raw::{AuthMode, KnowledgeApi};
 pub use schema::json_schema;
 pub use search::{DEFAULT_MODEL, SearchService};
@@ -289,14 +292,6 @@ impl Config {
     /// The services of one kind, by the type of their settings.
     pub fn services_of<T: Settings>(&self) -> impl Iterator<Item = (&Declared, &T)> {
         self.services.iter().filter_map(|declared| Some((declared, declared.settings::<T>()?)))
-    }
-
-    /// Warnings for the operator: risky, but not errors.
-    pub fn warnings(&self) -> Vec<&'static str> {
-        match &self.auth {
-            AuthService::Open => Vec::new(),
-            AuthService::Gated(oauth) => oauth.warnings(),
-        }
     }
 
     /// Whether everyone may read the content. Not if the server is only reachable from this machine, if everyone must

@@ -11,6 +11,7 @@ pub mod config;
 mod deadline;
 mod drain;
 mod example;
+mod finding;
 pub mod http;
 mod knowledge;
 mod mcp;

@@ -1,6 +1,7 @@
 //! The search indexes of this process: built from the configuration, and kept up to date with the services.
 
 mod index;
+mod progress;
 pub(crate) mod skills;
 
 use std::{
@@ -29,6 +30,7 @@ use crate::{
 };
 
 pub(crate) use index::Index;
+pub(crate) use progress::remaining;
 
 /// The name of the index of the unnamed knowledge base.
 const DEFAULT_INDEX_NAME: Domain = Domain::from_static("search");
@@ -173,6 +175,7 @@ impl Service for SearchIndex {
         context.spawn(search.clone().keep_open(stop.clone()));
         context.spawn(search.clone().keep_embedded(stop.clone()));
         context.spawn(search.clone().keep_ranked(stop.clone()));
+        context.spawn(progress::log_progress(self.name.clone(), search.clone()));
         context.spawn(self.knowledge.clone().keep_searched(search.clone(), stop));
     }
 
@@ -194,7 +197,7 @@ impl Service for SearchIndex {
 
     /// The command itself checks the model once, for all indexes.
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
-        Box::pin(async { Ok(Examination { text: String::new(), is_well: true }) })
+        Box::pin(async { Ok(Examination { is_well: true, ..Examination::default() }) })
     }
 }
 

@@ -21,6 +21,8 @@ use crate::{
     tasks::Tasks,
 };
 
+pub use crate::finding::Finding;
+
 /// A service of this process.
 pub trait Service: Send + Sync + 'static {
     /// Its name, in `/{name}/mcp`, `/health` and everything it offers.
@@ -93,6 +95,8 @@ pub struct Health {
 pub struct Examination {
     /// Text, each line with a line break.
     pub text: String,
+    /// Findings about files, printed after the text.
+    pub findings: Vec<Finding>,
     /// Whether all of it works.
     pub is_well: bool,
 }

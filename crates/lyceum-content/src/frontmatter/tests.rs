@@ -82,3 +82,9 @@ fn a_huge_frontmatter_is_refused_unread() {
     let huge = format!("---\na: |\n{}---\n", "  text\n".repeat(20_000));
     assert_eq!(parse(&huge), Err(FrontmatterFault::TooLarge));
 }
+
+#[test]
+fn lines_are_counted_from_the_first_line_of_the_file() {
+    check_fault("---\ntitle: T\ntags: [a\ndate: 2026-01-01\n---\n", "line 4");
+    check_fault("---\na: 1\nb: 2\na: 3\n---\n", "line 4");
+}

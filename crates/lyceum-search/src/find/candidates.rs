@@ -13,7 +13,7 @@ use super::{MAX_CANDIDATES, MAX_RESULTS, Mode, Query, RankedPage, result::Facets
 use crate::{
     error::Error,
     fuse::{self, Candidate, FusedCandidate},
-    lexical::{IndexError, Lexical, ParsedQuery},
+    lexical::{IndexError, Lexical, ParsedQuery, analyzer::is_stop_word},
     memory::{AllowedPages, Entry, Memory},
     search::OpenIndex,
     vectors::VectorHit,
@@ -270,11 +270,12 @@ fn or_degrade<T>(candidates: &mut Candidates, outcome: Result<T, IndexError>) ->
         .ok()
 }
 
-/// The query with unknown words replaced by the nearest indexed words, if any.
+/// The query with unknown content words replaced by the nearest indexed words, if any.
 fn suggestion(lexical: &Lexical, parsed: &ParsedQuery, text: &str) -> Option<String> {
     let mut corrected = String::with_capacity(text.len());
     let mut at = 0;
-    for one in parsed.query_words.iter().take(MAX_CORRECTED_WORDS) {
+    let content_words = parsed.query_words.iter().filter(|one| !is_stop_word(&one.word));
+    for one in content_words.take(MAX_CORRECTED_WORDS) {
         if let Ok(Some(nearest)) = lexical.nearest_word(&one.word) {
             corrected.push_str(text.get(at..one.from)?);
             corrected.push_str(&nearest);

@@ -163,8 +163,8 @@ impl Lexical {
         let term = Term::from_field_text(field, word);
         // Short words have too many neighbours for a useful suggestion.
         let distance = match word.chars().count() {
-            0..=3 => return Ok(None),
-            4..=7 => 1,
+            0..=4 => return Ok(None),
+            5..=7 => 1,
             _ => 2,
         };
         if searcher.doc_freq(&term)? > 0 {

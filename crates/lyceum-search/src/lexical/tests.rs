@@ -214,6 +214,8 @@ fn the_nearest_word_is_known() {
     check("govrnance", Some("governance"));
     check("governance", None);
     check("xyz", None);
+    // Short words have other words as neighbours: `roll` is no slip of `role`.
+    check("rece", None);
     check("completely", None);
     check("", None);
 }

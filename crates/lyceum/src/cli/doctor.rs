@@ -8,19 +8,64 @@ use std::{
 use lyceum_model::Domain;
 use lyceum_models::{embedder, model::Folder};
 use lyceum_skills::Audience;
+use serde::Serialize;
 use tokio::runtime::Runtime;
 
 use crate::{
     app::public_url,
     config::{Config, Overrides, Purpose},
-    service::{Examination, Service},
+    finding::{Listing, lines},
+    service::{Examination, Finding, Service},
     services::{KINDS, Services},
 };
 
+/// The arguments of `lyceum doctor`.
+#[derive(Debug, clap::Args)]
+pub(super) struct DoctorArgs {
+    /// Folders and Git repositories to diagnose [default: what the configuration names]
+    #[arg(value_name = "PATH|GIT-URL")]
+    pub(super) locations: Vec<String>,
+    /// List every finding, instead of one line for the same finding about many files
+    #[arg(long)]
+    all: bool,
+    /// Print JSON: version, healthy, and sections with name, healthy, lines and findings
+    #[arg(long)]
+    json: bool,
+}
+
+/// The diagnosis. Its keys are stable.
+#[derive(Serialize)]
+struct Diagnosis {
+    version: &'static str,
+    healthy: bool,
+    sections: Vec<Section>,
+}
+
+/// One part of the deployment.
+#[derive(Serialize)]
+struct Section {
+    name: String,
+    healthy: bool,
+    lines: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+impl Section {
+    fn new(name: &str, text: &str) -> Self {
+        let lines = text.lines().map(str::to_owned).collect();
+        Self { name: name.to_owned(), healthy: true, lines, findings: Vec::new() }
+    }
+
+    fn of(service: &dyn Service, runtime: &Runtime) -> anyhow::Result<Self> {
+        let Examination { text, findings, is_well } = runtime.block_on(service.examine())?;
+        Ok(Self { healthy: is_well, findings, ..Self::new(service.name().as_str(), &text) })
+    }
+}
+
 /// Says what works and what does not; fails when something does not work at all.
-pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
+pub(super) fn doctor(overrides: &Overrides, args: &DoctorArgs) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    match print(&mut out, overrides) {
+    match print(&mut out, overrides, args) {
         // Whoever reads has seen enough.
         Err(error)
             if error
@@ -33,52 +78,71 @@ pub(super) fn doctor(overrides: &Overrides) -> anyhow::Result<ExitCode> {
     }
 }
 
-fn print(out: &mut impl Write, overrides: &Overrides) -> anyhow::Result<ExitCode> {
-    writeln!(out, "lyceum {}", env!("CARGO_PKG_VERSION"))?;
+fn print(out: &mut impl Write, overrides: &Overrides, args: &DoctorArgs) -> anyhow::Result<ExitCode> {
+    let mut diagnosis = Diagnosis { version: env!("CARGO_PKG_VERSION"), healthy: true, sections: Vec::new() };
+    if !args.json {
+        writeln!(out, "lyceum {}", diagnosis.version)?;
+    }
+    // Each section is printed at once, because the next one may take long.
+    diagnose(overrides, |section| {
+        if !args.json {
+            for line in &section.lines {
+                writeln!(out, "{line}")?;
+            }
+            out.write_all(lines(&section.findings, Listing::of(args.all)).as_bytes())?;
+        }
+        diagnosis.healthy &= section.healthy;
+        diagnosis.sections.push(section);
+        Ok(())
+    })?;
+    if args.json {
+        writeln!(out, "{}", serde_json::to_string_pretty(&diagnosis)?)?;
+    }
+    Ok(if diagnosis.healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn diagnose(overrides: &Overrides, mut add: impl FnMut(Section) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let config = match Config::load(overrides, Purpose::Once) {
         Ok(config) => config,
         Err(faults) => {
-            writeln!(out, "configuration: {faults}")?;
-            return Ok(ExitCode::FAILURE);
+            let section = Section::new("configuration", &format!("configuration: {faults}"));
+            return add(Section { healthy: false, ..section });
         }
     };
-    let file = config.file.as_ref().map_or_else(|| "no file".to_owned(), ToString::to_string);
-    writeln!(out, "configuration: good ({file}); data in {}", config.data_dir.display())?;
-    if config.has_unnamed_proxy() {
-        writeln!(
-            out,
-            "proxy: server.public_url is set and the server listens on loopback, so there must be a reverse proxy; name it with server.trusted_proxies = [\"127.0.0.1\"], or all of its clients share one rate limit"
-        )?;
-    }
+    add(configuration(&config))?;
     let runtime = Runtime::new()?;
-    writeln!(out, "search: {}", search(&config))?;
+    add(Section::new("search", &format!("search: {}", search(&config))))?;
     let services = Services::make(&config, Audience::OnePerson)?;
     let issuer = public_url(&config, config.listen);
-    let mut healthy = match services.sign_in(&config, &issuer, &services.offers(&config)?)? {
-        None => {
-            writeln!(out, "sign-in: off; everyone who can reach the server may call everything")?;
-            true
-        }
-        Some(sign_in) => print_examination(out, &runtime, &*sign_in)?,
-    };
+    match services.sign_in(&config, &issuer, &services.offers(&config)?)? {
+        None => add(Section::new(
+            "sign-in",
+            "sign-in: off; everyone who can reach the server may call everything",
+        ))?,
+        Some(sign_in) => add(Section::of(&*sign_in, &runtime)?)?,
+    }
     for kind in KINDS {
         let declared = config.services.iter().filter(|declared| declared.kind.table == kind.table);
         let names: Vec<&Domain> = declared.map(|declared| &declared.name).collect();
         if names.is_empty() {
-            writeln!(out, "{}: off; {}", kind.table, kind.hint)?;
+            add(Section::new(kind.table, &format!("{}: off; {}", kind.table, kind.hint)))?;
         }
         for service in services.iter().filter(|service| names.contains(&service.name())) {
-            healthy &= print_examination(out, &runtime, &**service)?;
+            add(Section::of(&**service, &runtime)?)?;
         }
     }
-    Ok(if healthy { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(())
 }
 
-/// Prints what a service says of itself, and returns whether all of it works.
-fn print_examination(out: &mut impl Write, runtime: &Runtime, service: &dyn Service) -> anyhow::Result<bool> {
-    let Examination { text, is_well } = runtime.block_on(service.examine())?;
-    out.write_all(text.as_bytes())?;
-    Ok(is_well)
+fn configuration(config: &Config) -> Section {
+    let file = config.file.as_ref().map_or_else(|| "no file".to_owned(), ToString::to_string);
+    let text = format!("configuration: valid ({file}); data in {}", config.data_dir.display());
+    let mut section = Section::new("configuration", &text);
+    section.lines.extend(config.warnings().into_iter().map(|warning| format!("  warning  {warning}")));
+    if config.has_unnamed_proxy() {
+        section.lines.push("proxy: server.public_url is set and the server listens on loopback, so there must be a reverse proxy; name it with server.trusted_proxies = [\"127.0.0.1\"], or all of its clients share one rate limit".to_owned());
+    }
+    section
 }
 
 /// The search mode. Without a model search is lexical, so nothing here is a failure.

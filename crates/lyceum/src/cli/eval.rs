@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use lyceum_knowledge::{SCRIPT, SKILL};
 use lyceum_search::{
     Mode,
-    eval::{self, Report, Set, beir, compare, questions},
+    eval::{self, Report, Set, Unmatched, beir, compare, questions},
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -72,6 +72,8 @@ struct SetEvaluation {
     last: Option<Report>,
     /// Why vector search was skipped, if it was requested.
     skipped_reason: Option<String>,
+    /// Expected pages that are not in the index.
+    unmatched: Vec<Unmatched>,
 }
 
 #[tokio::main]
@@ -152,7 +154,8 @@ async fn evaluate_set(
     if report.documents == 0 {
         bail!("nothing is indexed yet; run `lyceum sync` or `lyceum serve` first");
     }
-    Ok(SetEvaluation { report, last: eval::last_run(folder), skipped_reason })
+    let unmatched = eval::unmatched(&index.search, set).await?;
+    Ok(SetEvaluation { report, last: eval::last_run(folder), skipped_reason, unmatched })
 }
 
 impl SetEvaluation {
@@ -163,6 +166,7 @@ impl SetEvaluation {
             "comparedWithStages": compare::with_stages(&self.report),
             "comparedWithLastRun": last,
             "notAsked": self.skipped_reason,
+            "missing": self.unmatched,
         })
     }
 }

@@ -1,4 +1,4 @@
-//! `lyceum grants`: lists OAuth grants, one JSON object per line, or revokes them.
+//! `lyceum grants`: lists OAuth grants, or revokes them.
 
 use std::{
     io::{self, Write},
@@ -9,10 +9,16 @@ use jiff::Timestamp;
 use lyceum_auth::{ClientGrant, end_grants};
 use lyceum_store::{Db, grants};
 
-use crate::config::Config;
+use super::{Format, client::client_name};
+use crate::{config::Config, finding::counted};
 
 /// Prints the grants of one subject, or of all; or revokes them.
-pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) -> anyhow::Result<ExitCode> {
+pub(super) fn grants(
+    config: &Config,
+    subject: Option<&str>,
+    end: Option<&str>,
+    format: Format,
+) -> anyhow::Result<ExitCode> {
     let file = config.data_dir.join("auth.db");
     if !file.exists() {
         anyhow::bail!(
@@ -26,7 +32,7 @@ pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) 
     match end {
         None => {
             for grant in listed {
-                writeln!(out, "{}", serde_json::to_string(&ClientGrant::from(grant))?)?;
+                print(&mut out, &ClientGrant::from(grant), format)?;
             }
         }
         Some(end) => {
@@ -37,9 +43,34 @@ pub(super) fn grants(config: &Config, subject: Option<&str>, end: Option<&str>) 
             }
             let count = selected.len();
             tokio::runtime::Runtime::new()?.block_on(end_grants(&db, selected, now))?;
-            writeln!(out, "{count} revoked; a running server rejects their tokens within five seconds")?;
+            let grants = counted(count, "grant", "grants");
+            writeln!(out, "{grants} revoked; a running server rejects their tokens within five seconds")?;
         }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn print(out: &mut impl Write, grant: &ClientGrant, format: Format) -> anyhow::Result<()> {
+    let client = client_name(&grant.client_id, grant.client_name.as_deref());
+    match format {
+        Format::Json => {
+            let mut line = serde_json::to_value(grant)?;
+            if let Some(line) = line.as_object_mut() {
+                line.insert("client".to_owned(), client.into());
+            }
+            writeln!(out, "{line}")?;
+        }
+        Format::Text => {
+            let ClientGrant { id, subject, scope, created, expires, .. } = grant;
+            let day = |time: &Timestamp| time.strftime("%Y-%m-%d").to_string();
+            writeln!(
+                out,
+                "{id}  {client}\n  {subject}, scopes {scope}, {} to {}",
+                day(created),
+                day(expires)
+            )?;
+        }
+    }
+    Ok(())
 }

@@ -13,6 +13,8 @@ use lyceum_models::{
     model::{self, Progress},
 };
 
+use serde_json::json;
+
 use crate::{
     config::{Config, DEFAULT_MODEL},
     search,
@@ -28,12 +30,15 @@ pub(super) enum Command {
         /// Import from this folder, for machines without network access
         #[arg(long, value_name = "FOLDER")]
         from: Option<PathBuf>,
+        /// Print JSON: name, path and sha256
+        #[arg(long)]
+        json: bool,
     },
 }
 
 #[tokio::main]
 pub(super) async fn model(config: &Config, command: Command) -> anyhow::Result<ExitCode> {
-    let Command::Pull { name, from } = command;
+    let Command::Pull { name, from, json } = command;
     let configured = match &config.search.embedder {
         embedder::Settings::Local(local) => local.model.clone(),
         _ => DEFAULT_MODEL.to_owned(),
@@ -46,6 +51,12 @@ pub(super) async fn model(config: &Config, command: Command) -> anyhow::Result<E
     bar.finish_and_clear();
     let folder = pulled.with_context(|| format!("could not download {name}"))?;
     let mut out = io::stdout().lock();
+    if json {
+        let path = folder.path().display().to_string();
+        let model = json!({ "name": folder.name(), "path": path, "sha256": folder.sha256() });
+        writeln!(out, "{model:#}")?;
+        return Ok(ExitCode::SUCCESS);
+    }
     writeln!(out, "{} is in {}", folder.name(), folder.path().display())?;
     writeln!(out, "sha256 {}", folder.sha256())?;
     Ok(ExitCode::SUCCESS)

@@ -1,7 +1,7 @@
 //! `lyceum search`: the server's search, on the command line.
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, Write},
     process::ExitCode,
     sync::Arc,
     time::Duration,
@@ -12,14 +12,19 @@ use lyceum_knowledge::{Filters, Knowledge, KnowledgeSearch, SearchHit, SearchOpt
 use lyceum_model::Domain;
 use lyceum_search::{Mode, Search, State};
 
+use super::embedding::{missing, until_embedded};
 use crate::{
-    config::Config,
+    config::{Config, has_color},
+    finding::counted,
     knowledge,
     search::{self, Index},
 };
 
 /// How long to wait for the model before falling back to lexical search.
 const MODEL_LOAD_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// How long to compute missing embeddings before searching with those that are there.
+const EMBED_TIME: Duration = Duration::from_secs(10);
 
 /// The arguments of `lyceum search`.
 #[derive(Debug, clap::Args)]
@@ -119,6 +124,10 @@ async fn run_query(
     index.feed(config, name, &knowledge).await?;
     if args.mode != ModeArg::Lexical {
         wait_for_model(&index.search).await?;
+        let status = until_embedded(index, EMBED_TIME).await?;
+        if let Some(note) = missing(&status, "lyceum sync").filter(|_| status.pending > 0) {
+            eprintln!("lyceum: {note}");
+        }
     }
     index.until_ranked().await;
     let filters = Filters {
@@ -153,7 +162,7 @@ async fn wait_for_model(search: &Arc<Search>) -> anyhow::Result<()> {
 }
 
 fn print(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
-    let is_terminal = io::stdout().is_terminal();
+    let is_terminal = has_color(&io::stdout());
     for hit in &response.results {
         let SearchHit { title, content_type, path, lines: [first, last], snippet, score, .. } = hit;
         let title = if is_terminal { format!("\x1b[1m{title}\x1b[0m") } else { title.clone() };
@@ -164,18 +173,14 @@ fn print(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
         let snippet = if is_terminal { highlighted(snippet) } else { snippet.clone() };
         writeln!(out, "  {snippet}")?;
         if let Some(explained) = &hit.explain {
-            writeln!(
-                out,
-                "  BM25 {}, cosine {}",
-                format_score(explained.bm25),
-                format_score(explained.cosine)
-            )?;
+            writeln!(out, "  {}", explanation(explained.bm25, explained.cosine))?;
         }
         writeln!(out)?;
     }
     if response.results.is_empty() {
         let searched = response.searched.as_ref();
-        writeln!(out, "no results in {} documents", searched.map_or(0, |searched| searched.documents))?;
+        let documents = searched.map_or(0, |searched| searched.documents);
+        writeln!(out, "no results in {}", counted(documents, "document", "documents"))?;
     }
     if let Some(suggestion) = &response.did_you_mean {
         writeln!(out, "did you mean: {suggestion}")?;
@@ -186,9 +191,11 @@ fn print(out: &mut impl Write, response: &SearchResponse) -> io::Result<()> {
     Ok(())
 }
 
-/// The score of a stage, or a dash if the stage did not return the page.
-fn format_score(score: Option<f32>) -> String {
-    score.map_or_else(|| "–".to_owned(), |score| format!("{score:.3}"))
+/// The score of each stage, or that the stage did not find the page.
+fn explanation(bm25: Option<f32>, cosine: Option<f32>) -> String {
+    let score =
+        |score: Option<f32>| score.map_or_else(|| "not found".to_owned(), |score| format!("{score:.3}"));
+    format!("BM25 {}, cosine {}", score(bm25), score(cosine))
 }
 
 /// Renders the marks of a snippet as terminal colors.
@@ -200,4 +207,14 @@ fn highlighted(snippet: &str) -> String {
         text.push_str(part);
     }
     text + "\x1b[0m"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_explained_in_words() {
+        assert_eq!(explanation(Some(5.51884), None), "BM25 5.519, cosine not found");
+    }
 }

@@ -1,4 +1,7 @@
-//! `lyceum serve` and `lyceum stdio`: start-up and shutdown.
+//! `lyceum serve` and `lyceum stdio`: start-up, reload and shutdown.
+
+mod reload;
+mod signals;
 
 use std::{
     io::{IsTerminal, Write},
@@ -9,16 +12,20 @@ use std::{
 };
 
 use anyhow::Context;
-use tokio::{net::TcpListener, signal};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::locations::RecognisedLocation;
 use crate::{
     app::App,
-    config::{Config, has_working_folder_file},
-    http,
+    config::{Config, Overrides, has_working_folder_file},
+    http::{self, Current, Generation},
     mcp::serve_stdio,
+    tasks::Tasks,
 };
+use signals::{HangupSignal, StopSignals};
+
+pub(super) use reload::load;
 
 /// How long shutdown waits for background tasks.
 const TASKS_TIMEOUT: Duration = Duration::from_secs(5);
@@ -53,16 +60,26 @@ pub async fn listen(config: &Config) -> anyhow::Result<Listening> {
 
 /// Serves until SIGTERM or Ctrl-C, then shuts down gracefully.
 pub async fn until_stopped(app: App, listening: Listening) -> anyhow::Result<()> {
-    let stop = CancellationToken::new();
+    run(app, listening, None).await
+}
+
+/// Serves until SIGTERM or Ctrl-C; with overrides, SIGHUP reloads the configuration.
+async fn run(app: App, listening: Listening, reloading: Option<Overrides>) -> anyhow::Result<()> {
+    let (stop, tasks) = (CancellationToken::new(), Tasks::default());
     let signal_stop = stop.clone();
-    let mut terminate = stop_signals()?;
-    app.tasks.spawn(async move {
+    let mut terminate = StopSignals::new()?;
+    tasks.spawn(async move {
         terminate.recv().await;
         signal_stop.cancel();
     });
+    let url = app.public_url();
     app.start();
-    tracing::info!(addr = %listening.addr, url = app.public_url(), "listening");
-    serve_until(app, listening, stop).await?;
+    let current = Arc::new(Current::new(Generation::new(app)?));
+    if let Some(overrides) = reloading {
+        tasks.spawn(reload::on_hangup(HangupSignal::new()?, current.clone(), overrides, stop.clone()));
+    }
+    tracing::info!(addr = %listening.addr, url, "listening");
+    serve_current(&current, listening, stop, tasks).await;
     tracing::info!("stopped");
     Ok(())
 }
@@ -73,37 +90,51 @@ pub async fn serve_until(
     listening: Listening,
     stop: CancellationToken,
 ) -> Result<(), http::RouteError> {
-    let table = Arc::new(http::RouteTable::new(http::routes(&app), &app)?);
-    if let Some(operators) = listening.operators {
-        app.tasks.spawn(http::serve_operators(app.clone(), table.clone(), operators));
-    }
-    http::serve(app.clone(), table, listening.listener, stop).await;
-    app.tasks.finish(TASKS_TIMEOUT).await;
+    let current = Arc::new(Current::new(Generation::new(app)?));
+    serve_current(&current, listening, stop, Tasks::default()).await;
     Ok(())
 }
 
+/// Serves until `stop`. `tasks` are those of the process, whichever configuration is in use.
+async fn serve_current(current: &Arc<Current>, listening: Listening, stop: CancellationToken, tasks: Tasks) {
+    if let Some(operators) = listening.operators {
+        tasks.spawn(http::serve_operators(current.clone(), tasks.clone(), operators));
+    }
+    http::serve(current.clone(), listening.listener, stop).await;
+    let app = current.get().app.clone();
+    tokio::join!(app.tasks.finish(TASKS_TIMEOUT), tasks.finish(TASKS_TIMEOUT));
+}
+
 #[tokio::main]
-pub(super) async fn serve(config: Config, recognised: &[RecognisedLocation]) -> anyhow::Result<ExitCode> {
+pub(super) async fn serve(
+    config: Config,
+    overrides: Overrides,
+    recognised: &[RecognisedLocation],
+) -> anyhow::Result<ExitCode> {
     let listening = listen(&config).await?;
     if let Some(file) = &config.file {
         tracing::info!(config.file = %file, "configuration loaded");
     }
-    if config.auth.is_open() && !listening.addr.ip().is_loopback() {
-        tracing::warn!(
-            "everyone who can reach {} may call everything (auth.mode = \"open\"); add [auth], put an authenticating proxy in front, or listen on 127.0.0.1",
-            listening.addr
-        );
-    }
-    for warning in config.warnings() {
-        tracing::warn!("{warning}");
-    }
+    warn_operator(&config, listening.addr);
     for location in recognised {
         tracing::info!("recognised {location}");
     }
     let app = App::new(config, listening.addr)?;
     greet(&app, recognised)?;
-    until_stopped(app, listening).await?;
+    run(app, listening, Some(overrides)).await?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Logs what is risky in a configuration.
+fn warn_operator(config: &Config, addr: SocketAddr) {
+    if config.auth.is_open() && !addr.ip().is_loopback() {
+        tracing::warn!(
+            "everyone who can reach {addr} may call everything (auth.mode = \"open\"); add [auth], put an authenticating proxy in front, or listen on 127.0.0.1"
+        );
+    }
+    for warning in config.warnings() {
+        tracing::warn!("{warning}");
+    }
 }
 
 pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
@@ -127,7 +158,7 @@ pub(super) fn stdio(config: Config) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Runtime::new()?;
     let served: anyhow::Result<()> = runtime.block_on(async {
         app.start();
-        let mut terminate = stop_signals()?;
+        let mut terminate = StopSignals::with_hangup()?;
         tokio::select! {
             served = serve_stdio(&app) => served.context("standard input or output failed")?,
             () = terminate.recv() => {}
@@ -161,30 +192,4 @@ fn greet(app: &App, recognised: &[RecognisedLocation]) -> std::io::Result<()> {
     writeln!(out, "Lyceum listens on {url}\n\nConnect a client to {url}/mcp, for example:\n")?;
     writeln!(out, "    claude mcp add --transport http lyceum {url}/mcp\n")?;
     writeln!(out, "What is served, and what is left out:  curl {url}/   and   lyceum doctor\n")
-}
-
-/// The signals that stop the process.
-struct StopSignals {
-    #[cfg(unix)]
-    terminate: signal::unix::Signal,
-}
-
-fn stop_signals() -> anyhow::Result<StopSignals> {
-    Ok(StopSignals {
-        #[cfg(unix)]
-        terminate: signal::unix::signal(signal::unix::SignalKind::terminate())?,
-    })
-}
-
-impl StopSignals {
-    /// Waits for Ctrl-C or SIGTERM.
-    async fn recv(&mut self) {
-        #[cfg(unix)]
-        tokio::select! {
-            _ = signal::ctrl_c() => {}
-            _ = self.terminate.recv() => {}
-        }
-        #[cfg(not(unix))]
-        let _ = signal::ctrl_c().await;
-    }
 }

@@ -10,10 +10,14 @@ use anyhow::Context;
 use indicatif::{ProgressBar, ProgressStyle};
 use lyceum_knowledge::{CappedList, FileReason, Knowledge, Progress, Report};
 use lyceum_model::Domain;
-use lyceum_search::Options;
+use lyceum_search::Status;
+use lyceum_store::jobs::Failure;
+use serde::Serialize;
 
+use super::embedding::{missing, until_embedded};
 use crate::{
     config::Config,
+    finding::counted,
     knowledge,
     search::{self, Index},
 };
@@ -21,55 +25,106 @@ use crate::{
 /// How many files are named for each thing that happened.
 const MAX_NAMED_FILES: usize = 20;
 
+/// The arguments of `lyceum sync`.
+#[derive(Debug, clap::Args)]
+pub(super) struct SyncArgs {
+    /// Folders and Git repositories to sync [default: what the configuration names]
+    #[arg(value_name = "PATH|GIT-URL")]
+    pub(super) locations: Vec<String>,
+    /// Don't compute embeddings; a server does it in the background
+    #[arg(long)]
+    no_embed: bool,
+    /// Print JSON: an array with knowledge, report, pendingObjects, uploadFailures and search
+    #[arg(long)]
+    json: bool,
+}
+
+/// The outcome for one knowledge base. Its keys are stable.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Synced {
+    knowledge: String,
+    report: Report,
+    /// Why nothing is published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
+    pending_objects: i64,
+    upload_failures: Vec<UploadFailure>,
+    /// The search index.
+    search: Option<Status>,
+}
+
+#[derive(Serialize)]
+struct UploadFailure {
+    key: String,
+    error: String,
+}
+
 #[tokio::main]
-pub(super) async fn sync(config: &Config) -> anyhow::Result<ExitCode> {
+pub(super) async fn sync(config: &Config, args: &SyncArgs) -> anyhow::Result<ExitCode> {
     let bases = knowledge::all(config)?;
     if bases.is_empty() {
         anyhow::bail!("there is no knowledge base to sync; add a [knowledge] table to lyceum.toml");
     }
-    let mut is_whole = true;
+    let (mut is_whole, mut all) = (true, Vec::new());
     for (name, knowledge) in &bases {
-        if bases.len() > 1 {
+        if bases.len() > 1 && !args.json {
             writeln!(io::stdout(), "{name}:")?;
         }
-        is_whole &= sync_one(config, name, knowledge).await?;
+        let synced = sync_one(config, args, name, knowledge).await?;
+        is_whole &= synced.pending_objects == 0 && synced.report.failed.count == 0;
+        if !args.json {
+            print(&mut io::stdout().lock(), args, &synced)?;
+        }
+        all.push(synced);
+    }
+    if args.json {
+        writeln!(io::stdout().lock(), "{}", serde_json::to_string_pretty(&all)?)?;
     }
     Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Syncs one knowledge base; says whether all of it is where it belongs.
-async fn sync_one(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<bool> {
+/// Syncs one knowledge base, and updates its search index.
+async fn sync_one(
+    config: &Config,
+    args: &SyncArgs,
+    name: &Domain,
+    knowledge: &Knowledge,
+) -> anyhow::Result<Synced> {
     let bar = bar();
     let snapshot = bar.clone();
     let synced = knowledge.sync_once(move |progress| show(&snapshot, progress)).await;
     bar.finish_and_clear();
     let report = synced.context("the sync failed")?;
-    index(config, name, knowledge).await.context("synced, but the search index could not be updated")?;
+    let search = index(config, args, name, knowledge).await;
+    let search = search.context("synced, but the search index could not be updated")?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;
-    let mut out = io::stdout().lock();
-    print(&mut out, &report)?;
-    if let Some(warning) = knowledge.snapshot().nothing_published() {
-        writeln!(out, "warning: {warning}")?;
-    }
-    for failure in &failures {
-        writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
-    }
-    if pending_objects > 0 {
-        writeln!(
-            out,
-            "{pending_objects} objects are not uploaded yet; run lyceum sync again, or start the server"
-        )?;
-    }
-    Ok(pending_objects == 0 && report.failed.count == 0)
+    let of_failure =
+        |failure: &Failure| UploadFailure { key: failure.key.clone(), error: failure.error.clone() };
+    let upload_failures = failures.iter().map(of_failure).collect();
+    let warning = knowledge.snapshot().nothing_published();
+    Ok(Synced { knowledge: name.to_string(), report, warning, pending_objects, upload_failures, search })
 }
 
-/// Updates the lexical index. Embeddings are left to the server or to `lyceum eval`.
-async fn index(config: &Config, name: &Domain, knowledge: &Knowledge) -> anyhow::Result<()> {
-    let Some(folder) = search::folder(config, name) else { return Ok(()) };
-    let index = Index::open(Options { embedder: None, ..search::options(config, folder) });
-    let fed = index.feed(config, name, knowledge).await;
+/// Updates the index, and computes missing embeddings.
+async fn index(
+    config: &Config,
+    args: &SyncArgs,
+    name: &Domain,
+    knowledge: &Knowledge,
+) -> anyhow::Result<Option<Status>> {
+    let Some(folder) = search::folder(config, name) else { return Ok(None) };
+    let mut options = search::options(config, folder);
+    if args.no_embed {
+        options.embedder = None;
+    }
+    let index = Index::open(options);
+    let filled = match index.feed(config, name, knowledge).await {
+        Ok(()) => until_embedded(&index, Duration::MAX).await,
+        Err(error) => Err(error),
+    };
     index.close().await;
-    fed
+    filled.map(Some)
 }
 
 /// A bar on a terminal; elsewhere nothing, for the report says it all.
@@ -84,6 +139,8 @@ fn bar() -> ProgressBar {
 
 fn show(bar: &ProgressBar, progress: Progress) {
     let (word, done, of) = match progress {
+        // A bar over nothing says nothing.
+        Progress::Reading { of: 0, .. } | Progress::Staging { of: 0, .. } => return,
         Progress::Fetching => return bar.set_message("fetching"),
         Progress::Reading { done, of } => ("reading", done, of),
         Progress::Staging { done, of } => ("storing", done, of),
@@ -100,8 +157,28 @@ fn show(bar: &ProgressBar, progress: Progress) {
     bar.set_message(word);
 }
 
-/// The report, for a person.
-fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
+/// The outcome, for a person.
+fn print(out: &mut impl Write, args: &SyncArgs, synced: &Synced) -> io::Result<()> {
+    print_report(out, &synced.report)?;
+    if let Some(warning) = &synced.warning {
+        writeln!(out, "warning: {warning}")?;
+    }
+    for UploadFailure { key, error } in &synced.upload_failures {
+        writeln!(out, "  not uploaded  {key}: {error}")?;
+    }
+    let pending = synced.pending_objects;
+    if pending > 0 {
+        let (objects, are) = (counted(pending, "object", "objects"), if pending == 1 { "is" } else { "are" });
+        writeln!(out, "{objects} {are} not uploaded yet; run lyceum sync again, or start the server")?;
+    }
+    let note = synced.search.as_ref().filter(|_| !args.no_embed);
+    if let Some(note) = note.and_then(|status| missing(status, "lyceum sync")) {
+        writeln!(out, "note: {note}")?;
+    }
+    Ok(())
+}
+
+fn print_report(out: &mut impl Write, report: &Report) -> io::Result<()> {
     let Report {
         source, commit, added, changed, removed, skipped, failed, hashed_ids, files, took_ms, ..
     } = report;
@@ -116,10 +193,10 @@ fn print(out: &mut impl Write, report: &Report) -> io::Result<()> {
     }
     writeln!(
         out,
-        "{} files: {} published, {} drafts, {} unpublished, {} skipped, {} failed",
-        files.total(),
+        "{}: {} published, {}, {} unpublished, {} skipped, {} failed",
+        counted(files.total(), "file", "files"),
         files.published,
-        files.drafts,
+        counted(files.drafts, "draft", "drafts"),
         files.unpublished,
         files.skipped,
         files.failed

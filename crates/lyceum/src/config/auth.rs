@@ -111,11 +111,15 @@ pub(super) fn service(
     let chains = if has_sign_in { chains::chains(checker) } else { Vec::new() };
     let hats = if has_sign_in { chains::hats(checker, &chains) } else { None };
     let github = ways::github(checker, mode);
-    if has_sign_in && chains.is_empty() && github.is_none() && keys.is_empty() {
+    // A key or GitHub with errors of its own is reported already.
+    let has_keys = checker.items("/auth/api_key").next().is_some();
+    let has_github = github.is_some() || checker.document.values.pointer("/auth/github").is_some();
+    let has_chains = !chains.is_empty() || checker.items("/auth/chain").next().is_some();
+    if has_sign_in && !has_chains && !has_github && !has_keys {
         let message = "nobody could sign in; set MAINNET_RPC_URL and OPTIMISM_RPC_URL to JSON-RPC endpoints, or add [auth.github] or an [[auth.api_key]]";
         checker.fault("/auth/mode", message.to_owned());
     }
-    if mode == AuthMode::ApiKey && keys.is_empty() {
+    if mode == AuthMode::ApiKey && !has_keys {
         let message = "no API key is configured; add an [[auth.api_key]]";
         checker.fault("/auth/mode", message.to_owned());
     }

@@ -133,7 +133,9 @@ impl<'a> Checker<'a> {
         let at = format!("{at}/source");
         let name = self.text(&at)?;
         let source = sources.iter().find(|source| source.name.as_str() == name).cloned();
-        if source.is_none() {
+        // A source of that name with errors of its own is reported already.
+        let is_written = self.items("/source").any(|at| self.text(&format!("{at}/name")) == Some(name));
+        if source.is_none() && !is_written {
             let message = format!("no [[source]] is named {name:?}; add one, or use the name of another");
             self.fault(&at, message);
         }
@@ -141,10 +143,9 @@ impl<'a> Checker<'a> {
     }
 
     fn listen(&mut self, at: &str, text: &str) -> SocketAddr {
-        // Accept `localhost`, which is not a socket address.
-        let address = text
-            .strip_prefix("localhost:")
-            .map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+        // Accept `localhost`, which is not a socket address, and a port alone, which means this machine only.
+        let port = text.strip_prefix("localhost:").or_else(|| text.parse::<u16>().is_ok().then_some(text));
+        let address = port.map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
         address.parse().unwrap_or_else(|_| {
             let key = at.rsplit('/').next().unwrap_or_default();
             let message = format!(

@@ -114,11 +114,6 @@ pub(super) fn config_file() -> Option<PathBuf> {
     variable("LYCEUM_CONFIG").map(PathBuf::from)
 }
 
-/// The log filter, `LYCEUM_LOG`: `info`, or `lyceum=debug,info`.
-pub fn log_filter() -> String {
-    env::var("LYCEUM_LOG").unwrap_or_else(|_| "info".to_owned())
-}
-
 /// The failpoint at which a test ends the process; see `lyceum_knowledge::failpoint`.
 pub fn end_at() -> Option<String> {
     env::var("LYCEUM_TRIAL_END_AT").ok()

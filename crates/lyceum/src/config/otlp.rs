@@ -6,8 +6,6 @@ use std::ffi::OsString;
 use anyhow::bail;
 use reqwest::Url;
 
-use super::environment;
-
 /// The default OTLP endpoint of the specification.
 const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 
@@ -16,11 +14,7 @@ const DEFAULT_ENDPOINT: &str = "http://localhost:4318";
 pub struct OtlpEndpoint(pub(crate) Url);
 
 /// The endpoint for traces; `None` if export is not enabled.
-pub fn otlp_endpoint() -> anyhow::Result<Option<OtlpEndpoint>> {
-    endpoint(environment::variable)
-}
-
-fn endpoint(variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Option<OtlpEndpoint>> {
+pub(super) fn endpoint(variable: impl Fn(&str) -> Option<OsString>) -> anyhow::Result<Option<OtlpEndpoint>> {
     let text = |name| variable(name).map(|value: OsString| value.to_string_lossy().trim().to_owned());
     let of_traces = |of_traces, of_all| {
         text(of_traces).map(|value| (of_traces, value)).or_else(|| text(of_all).map(|value| (of_all, value)))

@@ -202,13 +202,13 @@ pub(crate) struct Knowledge {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum KnowledgeApi {
+    /// Nobody: the REST API is off. Members read over MCP.
+    Off,
+    /// Members with the scope `knowledge:read` only; this includes lists, search and `/llms.txt`.
+    Member,
     /// Every caller who may read public content. Published documents are then not restricted to members.
     #[default]
     Public,
-    /// Members with the scope `knowledge:read` only; this includes lists, search and `/llms.txt`.
-    Member,
-    /// Nobody: the REST API is off. Members read over MCP.
-    Off,
 }
 
 /// The table `[knowledge.bucket]`: an S3-compatible object store, such as R2 or MinIO.

@@ -125,8 +125,16 @@ fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationErro
             };
             vec![fault(&pointer, wrong_type(schema, at, &pointer, &wanted.join(" or ")))]
         }
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            vec![fault(&pointer, format!("is not an allowed value{}", suggestion(schema, &pointer)))]
+        ValidationErrorKind::AnyOf { .. }
+        | ValidationErrorKind::OneOfNotValid { .. }
+        | ValidationErrorKind::Enum { .. } => {
+            let allowed = allowed_values(schema, &pointer);
+            let advice = if allowed.is_empty() {
+                suggestion(schema, &pointer)
+            } else {
+                one_of(&allowed, error.instance().as_str())
+            };
+            vec![fault(&pointer, format!("is not an allowed value{advice}"))]
         }
         _ => vec![fault(&pointer, format!("{error}{}", suggestion(schema, &pointer)))],
     }
@@ -145,11 +153,26 @@ fn wrong_type(schema: &Value, at: &str, pointer: &str, wanted: &str) -> String {
 }
 
 fn unknown_key(key: &str, known: &[String]) -> String {
-    let nearest = known.iter().max_by(|a, b| strsim::jaro(key, a).total_cmp(&strsim::jaro(key, b)));
-    match nearest.filter(|near| strsim::jaro(key, near) > 0.8) {
+    match nearest(key, known) {
         Some(near) => format!("unknown key; did you mean {near}?"),
         None => format!("unknown key; valid keys: {}", known.join(", ")),
     }
+}
+
+/// Lists the allowed values, and the one that is probably meant.
+fn one_of(allowed: &[String], written: Option<&str>) -> String {
+    let list: Vec<String> = allowed.iter().map(|value| format!("{value:?}")).collect();
+    let list = format!("; write one of {}", list.join(", "));
+    match written.and_then(|written| nearest(written, allowed)) {
+        Some(near) => format!("{list} (did you mean {near:?}?)"),
+        None => list,
+    }
+}
+
+/// The most similar text, if it is similar at all.
+fn nearest<'a>(text: &str, known: &'a [String]) -> Option<&'a String> {
+    let nearest = known.iter().max_by(|a, b| strsim::jaro(text, a).total_cmp(&strsim::jaro(text, b)));
+    nearest.filter(|near| strsim::jaro(text, near) > 0.8)
 }
 
 fn suggestion(schema: &Value, pointer: &str) -> String {
@@ -178,6 +201,24 @@ fn keys_at(schema: &Value, pointer: &str) -> Vec<String> {
 
 fn example_at(schema: &Value, pointer: &str) -> Option<Value> {
     schema_at(schema, pointer)?.get("examples")?.get(0).cloned()
+}
+
+/// The strings that a closed choice allows, in the order of the schema, which begins with the safest.
+fn allowed_values(schema: &Value, pointer: &str) -> Vec<String> {
+    let mut values = Vec::new();
+    let mut parts: Vec<&Value> = schema_at(schema, pointer).into_iter().collect();
+    while let Some(part) = parts.pop() {
+        if let Some(reference) = part.get("$ref").and_then(Value::as_str) {
+            parts.extend(schema.pointer(reference.trim_start_matches('#')));
+        }
+        values.extend(part.get("const").and_then(Value::as_str).map(str::to_owned));
+        let listed = part.get("enum").and_then(Value::as_array).into_iter().flatten();
+        values.extend(listed.filter_map(Value::as_str).map(str::to_owned));
+        let choices = ["oneOf", "anyOf"].into_iter().filter_map(|key| part.get(key)?.as_array());
+        // Reversed, because the last one is popped first.
+        parts.extend(choices.flatten().rev());
+    }
+    values
 }
 
 /// The part of the schema for the value at a pointer.

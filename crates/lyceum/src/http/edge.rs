@@ -4,8 +4,7 @@
 //! panics caught. What differs between paths is in the route table, not here.
 
 use std::{
-    convert::Infallible, future::poll_fn, net::IpAddr, panic::AssertUnwindSafe, pin::pin, sync::Arc,
-    time::Instant,
+    convert::Infallible, future::poll_fn, net::IpAddr, panic::AssertUnwindSafe, pin::pin, time::Instant,
 };
 
 use axum::{body::Body, response::Response};
@@ -17,6 +16,7 @@ use super::{
     ApiError, ClientAddr, RouteTable, auth,
     connections::ConnectionUse,
     cors::{CorsDecision, effective_method},
+    generation::InFlight,
     log::RequestLog,
     route::{Policy, Protocol, RateClass},
     table::{RouteMatch, Target},
@@ -28,12 +28,12 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Handles one request; errors become responses.
 pub(super) async fn handle(
-    app: App,
-    table: Arc<RouteTable>,
+    generation: InFlight,
     peer: IpAddr,
     serves: ConnectionUse,
     request: Request<Body>,
 ) -> Result<Response, Infallible> {
+    let (app, table) = (generation.app.clone(), &generation.table);
     let id = app.request_ids.of(request.headers().get(REQUEST_ID));
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let RouteMatch { label, policy, target } = table.find(&effective_method(&request), &path);
@@ -50,7 +50,7 @@ pub(super) async fn handle(
         Ok(()) => match cors.preflight(request.method()) {
             Some(response) => response,
             None => {
-                let work = route(log.app.clone(), &table, (policy, target), client, request);
+                let work = route(log.app.clone(), table, (policy, target), client, request);
                 let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
                 // Entered by hand: `Instrument` would clone the span for every request.
                 let within = poll_fn(|cx| log.span.in_scope(|| work.as_mut().poll(cx)));

@@ -10,11 +10,10 @@ use tokio_io_timeout::TimeoutStream;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    RouteTable,
-    connections::{ConnectionUse, Connections, Slot},
+    Current,
+    connections::{ConnectionUse, Slot},
     handle,
 };
-use crate::app::App;
 
 /// Pause after a failed accept, for example if no file descriptors are left.
 pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -33,17 +32,16 @@ const TOO_MANY_CONNECTIONS_RESPONSE: &[u8] =
 const MIN_SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 
 /// Serves until `stop`, then drains in-flight requests within `limits.shutdown`.
-pub async fn serve(app: App, table: Arc<RouteTable>, listener: TcpListener, stop: CancellationToken) {
-    let slots = Connections::new(&app.config);
+pub async fn serve(current: Arc<Current>, listener: TcpListener, stop: CancellationToken) {
     let connections = TaskTracker::new();
     let ended = CancellationToken::new();
-    app.tasks.spawn(app.legacy.clone().expire_idle(app.config.limits.session_idle));
-    let accepting = accept(&app, &table, &listener, &slots, &connections, &ended);
+    let accepting = accept(&current, &listener, &connections, &ended);
     tokio::pin!(accepting);
     tokio::select! {
         () = &mut accepting => {}
         () = stop.cancelled() => {}
     }
+    let app = current.get().app.clone();
     let deadline = tokio::time::Instant::now() + app.config.limits.shutdown.max(MIN_SHUTDOWN_TIME);
     // New connections are still accepted, so that `/readyz` can report the shutdown while calls finish.
     app.begin_drain();
@@ -63,21 +61,20 @@ pub async fn serve(app: App, table: Arc<RouteTable>, listener: TcpListener, stop
 }
 
 async fn accept(
-    app: &App,
-    table: &Arc<RouteTable>,
+    current: &Arc<Current>,
     listener: &TcpListener,
-    slots: &Connections,
     connections: &TaskTracker,
     ended: &CancellationToken,
 ) {
     loop {
+        let slots = current.get().slots.clone();
         // The slot is acquired before the accept, so that further clients wait in the listen backlog.
         let Some(free) = slots.free().await else { return };
         match listener.accept().await {
             Ok((stream, peer)) => match slots.take(peer.ip(), free) {
                 Some(slot) => {
-                    let (app, table, ended) = (app.clone(), table.clone(), ended.clone());
-                    connections.spawn(connection(app, table, stream, peer.ip(), slot, ended));
+                    let (current, ended) = (current.clone(), ended.clone());
+                    connections.spawn(connection(current, stream, peer.ip(), slot, ended));
                 }
                 None => {
                     // Sent without reading the request, to do no more work for an address with too many connections.
@@ -95,17 +92,16 @@ async fn accept(
 
 /// Serves one connection until the client disconnects, a limit is exceeded or the server ends.
 async fn connection(
-    app: App,
-    table: Arc<RouteTable>,
+    current: Arc<Current>,
     stream: TcpStream,
     peer: IpAddr,
     slot: Slot,
     ended: CancellationToken,
 ) {
-    let limits = app.config.limits.clone();
+    let limits = current.get().app.config.limits.clone();
     let serves = slot.serves;
     let service = service_fn(move |request: hyper::Request<Incoming>| {
-        handle(app.clone(), table.clone(), peer, serves, request.map(Body::new))
+        handle(current.enter(), peer, serves, request.map(Body::new))
     });
     let (head_within, keeps_alive) = match serves {
         ConnectionUse::All => (limits.read, true),

@@ -7,7 +7,11 @@ use lyceum_knowledge::{Knowledge, SyncError};
 use lyceum_store::documents::FileState;
 use serde::Deserialize;
 
-use crate::{service::Examination, sources};
+use crate::{
+    finding::counted,
+    service::{Examination, Finding},
+    sources,
+};
 
 /// Syncs the knowledge base, unless another process does, and reports each file with a problem.
 pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result<Examination> {
@@ -33,36 +37,50 @@ pub(super) async fn examine(name: &str, knowledge: &Knowledge) -> anyhow::Result
         Some(Publishing::Frontmatter) => ", those with `publish: true`",
         None => "",
     };
-    writeln!(out, "{name}: {} of {} files are served{rule}{commit}", files.published, files.total())?;
+    let total = counted(files.total(), "file", "files");
+    let are = if files.published == 1 { "is" } else { "are" };
+    writeln!(out, "{name}: {} of {total} {are} served{rule}{commit}", files.published)?;
     if let Some(warning) = snapshot.nothing_published() {
         writeln!(out, "  warning  {warning}")?;
     }
-    list_files(&mut out, knowledge).await?;
     let (pending_objects, failures) = knowledge.pending_objects().await?;
     for failure in &failures {
         writeln!(out, "  not uploaded  {}: {}", failure.key, failure.error)?;
     }
     // A running server uploads pending objects by itself, so only failures count.
     let is_stored = pending_objects == 0 || (is_served && failures.is_empty());
-    Ok(Examination { text: out, is_well: is_well && is_stored })
+    let findings = findings(knowledge).await?;
+    Ok(Examination { text: out, findings, is_well: is_well && is_stored })
 }
 
-async fn list_files(out: &mut String, knowledge: &Knowledge) -> anyhow::Result<()> {
+/// Why files are not served, and what is wrong with those that are.
+async fn findings(knowledge: &Knowledge) -> anyhow::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
     for file in knowledge.files().await? {
         let faults: Vec<Fault> =
             file.faults.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
         if let Some(reason) = &file.reason {
-            writeln!(out, "  {}  {}: {reason}", file.state.as_str(), file.path)?;
+            findings.push(Finding {
+                severity: file.state.as_str(),
+                path: file.path.clone(),
+                line: None,
+                field: None,
+                message: reason.clone(),
+            });
         }
         // Problems of unpublished documents don't matter, unless they are the reason.
         let matters = |fault: &&Fault| {
             file.state == FileState::Published || ["publish", "draft"].contains(&fault.field.as_str())
         };
-        for Fault { field, line, message } in faults.iter().filter(matters) {
-            writeln!(out, "  warning  {}:{line}: {field}: {message}", file.path)?;
-        }
+        findings.extend(faults.into_iter().filter(|fault| matters(&fault)).map(|fault| Finding {
+            severity: "warning",
+            path: file.path.clone(),
+            line: Some(fault.line),
+            field: Some(fault.field),
+            message: fault.message,
+        }));
     }
-    Ok(())
+    Ok(findings)
 }
 
 /// A stored frontmatter violation.

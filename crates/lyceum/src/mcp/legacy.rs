@@ -108,6 +108,11 @@ impl Legacy {
         }
     }
 
+    /// Evicts all sessions from memory; they are restored from their files.
+    pub(crate) async fn evict_all(&self) {
+        self.sessions.evict_all().await;
+    }
+
     /// Ends the streams of all sessions; clients can resume their sessions later.
     pub(crate) fn stop(&self) {
         self.stop.cancel();

@@ -58,6 +58,15 @@ impl Sessions {
         }
     }
 
+    /// Evicts all sessions from memory, whatever they do.
+    pub(super) async fn evict_all(&self) {
+        for id in self.slots.ids() {
+            if let Err(error) = self.close_session(&id).await {
+                tracing::warn!(%error, "could not end a session");
+            }
+        }
+    }
+
     /// The session files in the data folder.
     pub(super) fn files(&self, data_dir: &Path, limits: &Limits) -> SessionFiles {
         SessionFiles::new(data_dir, limits, self.slots.clone())

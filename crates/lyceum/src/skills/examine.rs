@@ -5,7 +5,11 @@ use std::fmt::{self, Write};
 use lyceum_content::skill::{NetworkChoice, Severity, Workspace};
 use lyceum_skills::{SkillSet, Skills};
 
-use crate::{config::SkillsService, service::Examination, sources};
+use crate::{
+    config::SkillsService,
+    service::{Examination, Finding},
+    sources,
+};
 
 /// Loads the skills as the server would, and reports findings.
 pub(super) async fn examine(declared: &SkillsService, skills: &Skills) -> Result<Examination, fmt::Error> {
@@ -21,21 +25,28 @@ pub(super) async fn examine(declared: &SkillsService, skills: &Skills) -> Result
         describe(&mut out, skill_set)?;
         is_well &= scripts(&mut out, declared, skill_set, skills).await?;
     }
-    Ok(Examination { text: out, is_well })
+    let findings = state.skill_set.as_deref().map(findings).unwrap_or_default();
+    Ok(Examination { text: out, findings, is_well })
 }
 
 fn describe(out: &mut String, skill_set: &SkillSet) -> fmt::Result {
     let commit = skill_set.commit().map(|commit| format!(" at commit {commit}")).unwrap_or_default();
-    writeln!(out, "skills: {}{commit}", skill_set.index.skills().len())?;
-    for finding in skill_set.findings() {
-        let word = match finding.severity {
+    writeln!(out, "skills: {}{commit}", skill_set.index.skills().len())
+}
+
+fn findings(skill_set: &SkillSet) -> Vec<Finding> {
+    let findings = skill_set.findings().iter().map(|finding| Finding {
+        severity: match finding.severity {
             Severity::Warning => "warning",
             Severity::Skipped => "skipped",
             Severity::Ignored => "ignored",
-        };
-        writeln!(out, "  {word}  {}: {}", finding.file, finding.message)?;
-    }
-    Ok(())
+        },
+        path: finding.file.to_string(),
+        line: None,
+        field: None,
+        message: finding.message.clone(),
+    });
+    findings.collect()
 }
 
 async fn scripts(

@@ -136,12 +136,18 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for JsonLines {
     }
 }
 
+/// The members that every line has. A field of the same name gets a prefix, so that no key appears twice.
+const RESERVED: [&str; 3] = ["timestamp", "level", "target"];
+
 /// Writes each field as a JSON member.
 struct Fields<'a>(&'a mut Vec<u8>);
 
 impl Fields<'_> {
     fn member(&mut self, field: &Field, value: &impl serde::Serialize) {
         self.0.extend_from_slice(b",\"");
+        if RESERVED.contains(&field.name()) {
+            self.0.extend_from_slice(b"field.");
+        }
         self.0.extend_from_slice(field.name().as_bytes());
         self.0.extend_from_slice(b"\":");
         // Writing to memory can't fail.
@@ -155,15 +161,14 @@ struct SpanFields<'a>(Fields<'a>);
 /// The span fields that appear in log lines.
 const LOGGED: [&str; 3] = ["request_id", "mcp.method.name", "gen_ai.tool.name"];
 
-impl SpanFields<'_> {
-    fn is_logged(field: &Field) -> bool {
-        LOGGED.contains(&field.name())
-    }
+/// Whether a span field appears in log lines.
+pub(super) fn is_logged(field: &Field) -> bool {
+    LOGGED.contains(&field.name())
 }
 
 impl Visit for SpanFields<'_> {
     fn record_str(&mut self, field: &Field, value: &str) {
-        if Self::is_logged(field) {
+        if is_logged(field) {
             self.0.record_str(field, value);
         }
     }

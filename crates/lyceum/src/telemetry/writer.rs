@@ -12,6 +12,8 @@ use std::{
     time::Duration,
 };
 
+use crate::config::LogFormat;
+
 /// Maximum delay of a line.
 const MAX_DELAY: Duration = Duration::from_millis(20);
 
@@ -19,11 +21,12 @@ const MAX_DELAY: Duration = Duration::from_millis(20);
 const MAX_BUFFERED_BYTES: usize = 4 * 1024 * 1024;
 
 /// The buffered log writer. Cheap to clone.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct LogWriter(Arc<Buffers>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Buffers {
+    format: LogFormat,
     pending: Mutex<Vec<u8>>,
     /// Locked while stderr is written, so that lines stay in order; adding a line does not wait for it.
     writing: Mutex<Vec<u8>>,
@@ -31,9 +34,15 @@ struct Buffers {
 }
 
 impl LogWriter {
+    /// A writer without a thread, which writes when it is flushed.
+    pub(super) fn new(format: LogFormat) -> Self {
+        let (pending, writing, dropped) = (Mutex::default(), Mutex::default(), AtomicU64::default());
+        Self(Arc::new(Buffers { format, pending, writing, dropped }))
+    }
+
     /// Starts the writer thread, which runs until the process ends.
-    pub(super) fn start() -> io::Result<Self> {
-        let writer = Self::default();
+    pub(super) fn start(format: LogFormat) -> io::Result<Self> {
+        let writer = Self::new(format);
         let writing = writer.clone();
         std::thread::Builder::new().name("log".to_owned()).spawn(move || {
             loop {
@@ -66,11 +75,14 @@ impl LogWriter {
         std::mem::swap(&mut *writing, &mut *lock(&self.0.pending));
         let dropped = self.0.dropped.swap(0, Ordering::Relaxed);
         if dropped > 0 {
+            const MESSAGE: &str = "log lines were dropped, because stderr is blocked";
             // Writing to memory can't fail.
-            let _written = writeln!(
-                writing,
-                r#"{{"level":"WARN","message":"log lines were dropped, because stderr is blocked","count":{dropped}}}"#
-            );
+            let _written = match self.0.format {
+                LogFormat::Json => {
+                    writeln!(writing, r#"{{"level":"WARN","message":"{MESSAGE}","count":{dropped}}}"#)
+                }
+                LogFormat::Text(_) => writeln!(writing, " WARN {MESSAGE} count={dropped}"),
+            };
         }
         if !writing.is_empty() {
             // An error can't be reported if stderr is gone.

@@ -9,6 +9,7 @@ mod faults;
 mod first_contact;
 mod kills;
 mod prompts;
+mod reload;
 mod resources;
 mod search;
 mod stage;

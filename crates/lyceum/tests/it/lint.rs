@@ -31,7 +31,7 @@ fn each_fault_has_its_file_its_line_and_what_to_write() {
 fn without_faults_it_ends_well() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "kb/tags/good.md", "---\ntitle: T\ndate: 2024-01-15\ndraft: true\n---\n");
-    assert_eq!(lint(folder.path(), &["kb"]), (Some(0), "1 documents: 1 drafts; 0 with errors\n".to_owned()));
+    assert_eq!(lint(folder.path(), &["kb"]), (Some(0), "1 document: 1 draft; 0 with errors\n".to_owned()));
 }
 
 #[test]
@@ -63,4 +63,31 @@ fn what_is_hidden_is_skipped_as_the_server_skips_it() {
         notes/ignored.md: it is ignored: ignored.md in .gitignore\n\
         5 documents: 1 published, 4 skipped; 0 with errors\n";
     assert_eq!(lint(folder.path(), &[]), (Some(0), expected.to_owned()));
+}
+
+#[test]
+fn the_same_error_in_many_files_is_one_line_unless_all_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "c", "d", "e"] {
+        write(folder.path(), &format!("{name}.md"), "# Only text\n");
+    }
+    let (code, said) = lint(folder.path(), &[]);
+    assert_eq!((code, said.lines().count()), (Some(1), 2), "{said}");
+    assert!(said.starts_with("5 files: it has no frontmatter;"), "{said}");
+    assert!(
+        said.contains("(first: a.md, b.md, c.md)\n5 documents: 5 not readable; 5 with errors\n"),
+        "{said}"
+    );
+    let (_, said) = lint(folder.path(), &["--all"]);
+    assert_eq!(said.lines().count(), 6, "{said}");
+    let (code, said) = lint(folder.path(), &["--json"]);
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((code, &said["withErrors"], &said["states"]["unreadable"]), (Some(1), &5.into(), &5.into()));
+    assert_eq!(said["findings"][4]["path"], "e.md");
+}
+
+#[test]
+fn nothing_to_validate_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(lint(folder.path(), &[]), (Some(0), "no documents (.md files) found\n".to_owned()));
 }

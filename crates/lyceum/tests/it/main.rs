@@ -10,6 +10,7 @@
 
 mod app;
 mod bad_input;
+mod commands;
 mod doors;
 mod errors;
 mod eval;

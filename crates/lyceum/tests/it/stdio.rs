@@ -167,3 +167,13 @@ fn initialize(id: u32) -> Value {
 fn notification(method: &str, params: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "method": method, "params": params })
 }
+
+#[tokio::test]
+async fn a_hangup_ends_it_well() {
+    let mut program = Program::start();
+    let answer = program.ask(&modern(1, "tools/list", json!({}))).await;
+    assert!(answer["result"].is_object(), "{answer}");
+    let kill = format!("kill -HUP {}", program.child.id().unwrap());
+    assert!(Command::new("sh").args(["-c", &kill]).status().await.unwrap().success());
+    assert!(within("the program ends", program.child.wait()).await.unwrap().success());
+}

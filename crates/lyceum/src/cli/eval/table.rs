@@ -5,22 +5,29 @@ use std::io::{self, Write};
 use lyceum_search::{
     Mode,
     eval::{
-        Mean, Report, Stage,
+        Mean, Report, Stage, Unmatched,
         compare::{self, Baseline, Comparison, QueryChange},
     },
 };
 
 use super::SetEvaluation;
+use crate::finding::counted;
 
 /// Maximum number of characters of a query that are shown.
 const MAX_QUERY_CHARS: usize = 70;
 
 /// Prints the evaluation of one test set.
 pub(super) fn print(out: &mut impl Write, evaluated: &SetEvaluation) -> io::Result<()> {
-    let SetEvaluation { report, last, skipped_reason } = evaluated;
+    let SetEvaluation { report, last, skipped_reason, unmatched } = evaluated;
     let Report { set, documents, chunks, model, stages, .. } = report;
     let questions = stages.first().map_or(0, |stage| stage.questions.len());
-    write!(out, "{set}: {questions} queries, {documents} documents, {chunks} chunks")?;
+    write!(
+        out,
+        "{set}: {}, {}, {}",
+        counted(questions, "query", "queries"),
+        counted(*documents, "document", "documents"),
+        counted(*chunks, "chunk", "chunks")
+    )?;
     match model {
         Some(model) => writeln!(out, ", {} ({} dimensions)\n", model.name, model.dimensions)?,
         None => writeln!(out, "\n")?,
@@ -40,6 +47,10 @@ pub(super) fn print(out: &mut impl Write, evaluated: &SetEvaluation) -> io::Resu
         for problem in &stage.problems {
             writeln!(out, "\n{}: {problem}", mode_name(stage.mode))?;
         }
+    }
+    for Unmatched { question, expect, nearest } in unmatched {
+        let near = nearest.as_ref().map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+        writeln!(out, "\nwarning: {expect} is not in the index, so {question:?} can't find it{near}")?;
     }
     writeln!(out)?;
     for comparison in compare::with_stages(report) {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields, default)]
 pub(in crate::config) struct Auth {
     /// Authentication mode. Default: "open".
-    #[schemars(example = &"open")]
+    #[schemars(example = &"oauth")]
     pub mode: Option<AuthMode>,
     /// Whether public tools and documents are available without sign-in. Default: true; false for mode
     /// "github-pat".
@@ -46,19 +46,19 @@ pub(in crate::config) struct Auth {
     pub trusted_hosts: Vec<String>,
 }
 
-/// Authentication mode.
+/// Authentication mode. The safest come first, because errors list them in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuthMode {
-    /// No authentication: every caller may do everything. For your own machine, or behind a proxy that
-    /// authenticates.
-    Open,
     /// OAuth 2.1: users sign in and authorize clients; tiers and scopes decide what each may do.
     Oauth,
     /// API keys from `[[auth.api_key]]`; public content needs none.
     ApiKey,
     /// GitHub personal access tokens, base64url-encoded, sent as bearer token with each request.
     GithubPat,
+    /// No authentication: every caller may do everything. For your own machine, or behind a proxy that
+    /// authenticates.
+    Open,
 }
 
 impl AuthMode {

@@ -88,13 +88,14 @@ fn a_number_that_no_number_can_hold_is_a_fault() {
 
 #[test]
 fn a_choice_that_there_is_not_is_a_fault_with_one_that_there_is() {
-    let mode = "is not an allowed value; write for example mode = \"open\"";
+    let mode = "is not an allowed value; write one of \"oauth\", \"api-key\", \"github-pat\", \"open\"";
     check("[auth]\nmode = \"closed\"", &format!("2: auth.mode: {mode}"));
+    check("[auth]\nmode = \"apikey\"", &format!("2: auth.mode: {mode} (did you mean \"api-key\"?)"));
 }
 
 #[test]
 fn an_address_is_an_address_and_a_port() {
-    for text in ["everywhere", "127.0.0.1", "8787", "example.org:80", "127.0.0.1:99999", ""] {
+    for text in ["everywhere", "127.0.0.1", ":8787", "87870", "example.org:80", "127.0.0.1:99999", ""] {
         let fault = "is not an IP address and port; write for example listen = \"127.0.0.1:8787\"";
         check(&format!("[server]\nlisten = {text:?}"), &format!("2: server.listen: {text:?} {fault}"));
     }
@@ -218,7 +219,7 @@ path = "./kb"
       lyceum.toml:7: server.allowed_origins.2: must be a string
       lyceum.toml:10: limits.body_bytes: 10 is less than the minimum of 1024; write for example body_bytes = 4194304
       lyceum.toml:12: database: unknown key; valid keys: auth, knowledge, limits, search, server, skills, source
-      lyceum.toml:16: auth.mode: is not an allowed value; write for example mode = "open"
+      lyceum.toml:16: auth.mode: is not an allowed value; write one of "oauth", "api-key", "github-pat", "open"
       lyceum.toml:18: source.0: name is missing; write for example name = "kb"
       lyceum.toml:21: source.1: write either url (a Git repository) or path (a folder)
       lyceum.toml:27: source.2.name: duplicate source name "kb"; give each source its own name
@@ -293,8 +294,8 @@ fn a_proxy_is_an_address_or_a_network() {
         "2: server.trusted_proxies.1: \"localhost\" is not an IP address or a network (CIDR); write for example \"127.0.0.1\" or \"10.0.0.0/8\"",
     );
     check(
-        "[server]\noperator_listen = \"8788\"",
-        "2: server.operator_listen: \"8788\" is not an IP address and port; write for example operator_listen = \"127.0.0.1:8787\"",
+        "[server]\noperator_listen = \"host:8788\"",
+        "2: server.operator_listen: \"host:8788\" is not an IP address and port; write for example operator_listen = \"127.0.0.1:8787\"",
     );
 }
 
@@ -325,4 +326,19 @@ fn two_services_of_one_name_and_wrong_prefixes_are_faults() {
     assert!(name.contains("My Docs") && name.contains("prefix: invalid prefix \"a b\""), "{name}");
     let unknown = of("[knowledge.docs]\nsource = \"kb\"\nsorce = 1\n");
     assert!(unknown.contains("knowledge.docs.sorce: unknown key; did you mean source?"), "{unknown}");
+}
+
+#[test]
+fn one_mistake_is_one_error() {
+    check(
+        "[[source]]\nname = \"kb\"\n[knowledge]\nsource = \"kb\"",
+        "1: source.0: write either url (a Git repository) or path (a folder)",
+    );
+    let key = "[[auth.api_key]]\nname = \"ci\"\ntier = \"member\"\nkey_env = \"LYCEUM_KEY_CI\"";
+    for mode in ["api-key", "oauth"] {
+        check(
+            &format!("[auth]\nmode = {mode:?}\n{key}"),
+            "6: auth.api_key.0.key_env: the variable LYCEUM_KEY_CI is not set; set it, or remove key_env",
+        );
+    }
 }

@@ -162,7 +162,7 @@ fn a_fault_in_the_table_is_told_where_it_is() {
         ),
         (
             "[skills.scripts]\nsandbox = \"jail\"",
-            "7: skills.scripts.sandbox: is not an allowed value; write for example sandbox = \"auto\"",
+            "7: skills.scripts.sandbox: is not an allowed value; write one of \"auto\", \"strict\", \"standard\", \"none\"",
         ),
         (
             "[skills.scripts]\nenabled = \"yes\"",

@@ -72,6 +72,7 @@ fn check_listen(text: &str, address: &str) {
 
 #[test]
 fn localhost_is_an_address_too() {
+    check_listen("9124", "127.0.0.1:9124");
     check_listen("localhost:80", "127.0.0.1:80");
     check_listen("0.0.0.0:0", "0.0.0.0:0");
     check_listen("[::1]:8787", "[::1]:8787");

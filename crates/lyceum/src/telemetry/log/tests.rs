@@ -11,7 +11,7 @@ fn logged(work: impl FnOnce()) -> Vec<Value> {
 }
 
 fn logged_at(filter: &str, work: impl FnOnce()) -> Vec<Value> {
-    let writer = LogWriter::default();
+    let writer = LogWriter::new(crate::config::LogFormat::Json);
     let filter: tracing_subscriber::filter::Targets = filter.parse().unwrap();
     let subscriber = tracing_subscriber::registry().with(filter).with(JsonLines::new(writer.clone()));
     tracing::subscriber::with_default(subscriber, work);
@@ -66,4 +66,17 @@ fn fields_for_exporters_stay_out_of_lines() {
     });
     assert_eq!(lines[0].get("http.route"), None);
     assert_eq!(lines[0].get("otel.kind"), None);
+}
+
+#[test]
+fn no_key_appears_twice() {
+    let writer = LogWriter::new(crate::config::LogFormat::Json);
+    let subscriber = tracing_subscriber::registry().with(JsonLines::new(writer.clone()));
+    tracing::subscriber::with_default(subscriber, || {
+        tracing::info!(level = "standard", target = "x", "found");
+    });
+    let text = String::from_utf8(writer.take()).unwrap();
+    assert_eq!((text.matches("\"level\":").count(), text.matches("\"target\":").count()), (1, 1), "{text}");
+    let line: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&line["level"], &line["field.level"]), (&"INFO".into(), &"standard".into()));
 }

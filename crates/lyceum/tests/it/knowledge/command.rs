@@ -35,14 +35,21 @@ fn folder() -> TempDir {
 #[tokio::test]
 async fn what_sync_brought_in_is_evaluated_and_searched() {
     let folder = folder();
-    fs::write(folder.path().join("eval.yaml"), "- question: text\n  expect: [notes/a.md]\n").unwrap();
+    fs::write(folder.path().join("eval.yaml"), "- question: text\n  expect: [notes/a.md, kb/notes/b.md]\n")
+        .unwrap();
     let (code, _, said) = lyceum(folder.path(), &["eval", "--mode", "lexical"]).await;
     assert_eq!((code, said.contains("run `lyceum sync`")), (Some(1), true), "{said}");
     let (code, said, _) = lyceum(folder.path(), &["sync"]).await;
     assert_eq!(code, Some(0), "{said}");
     let (code, said, more) = lyceum(folder.path(), &["eval", "--mode", "lexical"]).await;
     assert_eq!(code, Some(0), "{said}{more}");
-    assert!(said.contains("1 queries, 2 documents") || said.contains("1 query, 2 documents"), "{said}");
+    assert!(said.contains("1 query, 2 documents, 2 chunks"), "{said}");
+    let warning =
+        "warning: kb/notes/b.md is not in the index, so \"text\" can't find it (did you mean notes/b.md?)\n";
+    assert!(said.contains(warning) && !said.contains("warning: notes/a.md"), "{said}");
+    let (_, said, _) = lyceum(folder.path(), &["eval", "--mode", "lexical", "--json"]).await;
+    let said: serde_json::Value = serde_json::from_str(&said).unwrap();
+    assert_eq!(said[0]["missing"][0]["expect"], "kb/notes/b.md");
     let (code, said, _) = lyceum(folder.path(), &["search", "--mode", "lexical", "text"]).await;
     assert_eq!((code, said.contains("notes/a.md")), (Some(0), true), "{said}");
 }

@@ -78,7 +78,7 @@ impl Service for Greeter {
 
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
         let text = format!("{}: greets with {}\n", self.name, self.greeting);
-        Box::pin(async { Ok(Examination { text, is_well: true }) })
+        Box::pin(async { Ok(Examination { text, is_well: true, ..Examination::default() }) })
     }
 }
 

@@ -28,10 +28,11 @@ async fn the_operator_sees_what_was_allowed_and_ends_it_beside_a_server() {
     assert_eq!(code, Some(0), "{said}");
     let grants: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(grants.len(), 2, "{said}");
+    assert_eq!((&grants[0]["client"], said.lines().count()), (&grants[0]["clientName"], 2), "{said}");
     // The newest comes first.
     let id = grants[1]["id"].as_str().unwrap();
     let (code, said) = lyceum(folder.path(), &["grants", "--end", id], &[]).await;
-    assert_eq!((code, said.starts_with("1 revoked")), (Some(0), true), "{said}");
+    assert_eq!((code, said.starts_with("1 grant revoked")), (Some(0), true), "{said}");
     assert_eq!(stage.refresh(&first.refresh).await.json()["error"], "invalid_grant");
     assert_eq!(stage.app.send(with_token(get("/account"), &second.access)).await.status, 200);
     let (code, said) = lyceum(folder.path(), &["grants", "--end", id], &[]).await;
@@ -39,6 +40,7 @@ async fn the_operator_sees_what_was_allowed_and_ends_it_beside_a_server() {
     let (code, said) = lyceum(folder.path(), &["audit"], &[]).await;
     let kinds: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((code, kinds.last().unwrap()["kind"].as_str()), (Some(0), Some("revoked")), "{said}");
+    assert_eq!(kinds.last().unwrap()["clientName"], grants[1]["clientName"], "{said}");
 }
 
 #[tokio::test]

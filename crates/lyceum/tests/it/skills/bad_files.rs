@@ -120,19 +120,19 @@ async fn the_doctor_lists_each_with_its_reason() {
     assert_eq!((ended.code, ended.err.as_str()), (Some(0), ""), "{ended:?}");
     let mut lines = ended.out.lines();
     assert!(lines.next().unwrap().starts_with("lyceum "));
-    assert!(lines.next().unwrap().starts_with("configuration: good (lyceum.toml); data in "));
+    assert!(lines.next().unwrap().starts_with("configuration: valid (lyceum.toml); data in "));
     assert_eq!(lines.next(), Some("search: lexical only (BM25); search.embedder.kind is \"none\""));
     assert_eq!(lines.next(), Some("sign-in: off; everyone who can reach the server may call everything"));
     assert_eq!(lines.next(), Some("knowledge: off; add a [knowledge] table to lyceum.toml"));
     assert_eq!(lines.next(), Some(format!("source skills: {}", folder.path().display()).as_str()));
     assert_eq!(lines.next(), Some("skills: 3"));
+    assert_eq!(lines.next(), Some("scripts: off over stdio, off over HTTP"));
     let found =
         SKIPPED.map(|found| ("skipped", found)).into_iter().chain(WARNED.map(|found| ("warning", found)));
     for (word, (file, reason)) in found {
         let line = lines.next().unwrap();
         assert!(line.starts_with(&format!("  {word}  {file}: {reason}")), "{line}");
     }
-    assert_eq!(lines.next(), Some("scripts: off over stdio, off over HTTP"));
     assert_eq!(lines.next(), None);
 }
 
