@@ -48,7 +48,7 @@ pub(crate) struct Ranker {
 /// The scores of all ranked skills for one task.
 #[derive(Debug)]
 pub(crate) struct Ranking {
-    /// Best first.
+    /// The first [`MAX_CANDIDATES`] are the best, best first; the others are in no order.
     hits: Vec<Hit>,
     thresholds: Thresholds,
 }
@@ -92,7 +92,13 @@ impl Ranker {
             .filter(|(_, score)| **score > 0.0)
             .map(|(skill, score)| Hit { skill: *skill, score: rounded(*score) })
             .collect();
-        hits.sort_by(|one, other| other.score.total_cmp(&one.score).then(one.skill.cmp(&other.skill)));
+        let order =
+            |one: &Hit, other: &Hit| other.score.total_cmp(&one.score).then(one.skill.cmp(&other.skill));
+        if hits.len() > MAX_CANDIDATES {
+            hits.select_nth_unstable_by(MAX_CANDIDATES, order);
+        }
+        let best = hits.len().min(MAX_CANDIDATES);
+        hits.get_mut(..best).unwrap_or_default().sort_by(order);
         Ranking { hits, thresholds }
     }
 }
@@ -105,9 +111,12 @@ impl Ranking {
             return Match::Nothing;
         };
         let close = |hit: &&Hit| best.score - hit.score < f64::from(margin);
-        let close: Vec<Hit> =
-            self.hits.iter().take_while(close).take(max_results.min(MAX_CANDIDATES)).cloned().collect();
-        if close.len() > 1 { Match::Ambiguous(close) } else { Match::One(best.clone()) }
+        let mut close: Vec<Hit> = self.hits.iter().take(MAX_CANDIDATES).take_while(close).cloned().collect();
+        if close.len() < 2 {
+            return Match::One(best.clone());
+        }
+        close.truncate(max_results.max(1));
+        Match::Ambiguous(close)
     }
 
     /// The score of a skill, by position in the index; `None` if it is not among the ranked.

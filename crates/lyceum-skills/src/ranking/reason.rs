@@ -27,13 +27,14 @@ impl Reason {
             ("description", &skill.description),
             ("headings", &fields.headings),
         ];
+        let task_terms = terms(task);
         let mut seen = HashSet::new();
         let mut words = Vec::new();
         for (field, text) in fields {
             let stems: HashSet<String> = terms(text).into_iter().map(|term| term.stem).collect();
-            let shared: Vec<String> = (terms(task).into_iter())
-                .filter(|term| stems.contains(&term.stem) && seen.insert(term.stem.clone()))
-                .filter_map(|term| Some(task.get(term.range)?.to_lowercase()))
+            let shared: Vec<String> = (task_terms.iter())
+                .filter(|term| stems.contains(&term.stem) && seen.insert(term.stem.as_str()))
+                .filter_map(|term| Some(task.get(term.range.clone())?.to_lowercase()))
                 .take(MAX_WORDS)
                 .collect();
             if !shared.is_empty() {

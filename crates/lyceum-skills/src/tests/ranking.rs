@@ -101,6 +101,7 @@ fn equals_are_at_most_three_candidates_each_with_a_reason() {
     let ranking = skill_set.ranker.rank("deploy billing", None);
     assert_eq!(paths(&skill_set, &ranking.outcome(10)), ["a", "b", "c"]);
     assert_eq!(paths(&skill_set, &ranking.outcome(2)), ["a", "b"]);
+    assert!(matches!(ranking.outcome(1), Match::Ambiguous(hits) if hits.len() == 1));
     let reason = Reason::of("Deploy billing", &skill_set.index.skills()[0]);
     assert_eq!(reason.line(), "\"deploy\", \"billing\" in its description");
     assert_eq!(reason.words(), ["deploy", "billing"]);
