@@ -54,9 +54,9 @@ fn every_example_is_good() {
     let variable = |name: &str| set(name);
     for (file, text) in examples() {
         let document = Document::parse(&file, &text).unwrap();
-        if let Err(faults) = Config::of(document, variable, &Overrides::default()) {
-            panic!("{faults}");
-        }
+        let config = Config::of(document, variable, &Overrides::default());
+        let warnings = config.unwrap_or_else(|faults| panic!("{faults}")).warnings();
+        assert!(!warnings.iter().any(|warning| warning.contains("no service uses")), "{warnings:?}");
     }
 }
 
