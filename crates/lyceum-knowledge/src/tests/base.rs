@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use lyceum_content::ontology::Ontology;
+use lyceum_content::{document::Publishing, ontology::Ontology};
 use lyceum_model::{Caller, Domain, SourceName};
 use lyceum_models::embedder::EmbedError;
 use lyceum_search::Search;
@@ -53,8 +53,8 @@ impl Base {
     pub(super) async fn open(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("kb")).unwrap();
-        let ontology = Ontology::standard().unwrap().publishing_by_default();
-        let knowledge = Arc::new(Knowledge::open(Options { ontology, ..options(folder.path()) }).unwrap());
+        let publish = Some(Publishing::All);
+        let knowledge = Arc::new(Knowledge::open(Options { publish, ..options(folder.path()) }).unwrap());
         let view = view(&knowledge, Caller::trusted());
         let base = Self { knowledge, view, folder };
         for (file, text) in files {
