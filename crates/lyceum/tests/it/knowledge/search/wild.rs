@@ -39,7 +39,10 @@ const VAULT: &[(&str, &str)] = &[
         "en/Open a vault.md",
         "---\naliases: [Strongroom]\n---\n\n%%todo%%You can open a vault from the [[Menu|main menu]] of the app. #how-to\n",
     ),
-    ("de/Open a vault.md", "Du kannst einen vault über das [[Menu|Menü]] der App öffnen, wenn er auf dem Gerät ist.\n"),
+    (
+        "de/Open a vault.md",
+        "Du kannst einen vault über das [[Menu|Menü]] der App öffnen, wenn er auf dem Gerät ist.\n",
+    ),
     ("ja/Open a vault.md", "アプリの[[Menu|メニュー]]から vault を開くことができます。\n"),
     (".obsidian/app.json", "{}"),
 ];
@@ -93,12 +96,18 @@ async fn an_mdx_site_is_searched_by_its_text_and_served_as_written() {
     let page = entry(&program, "docs").await;
     assert!(page["content"].as_str().unwrap().contains("export const quokka"), "{page}");
     assert_eq!(page["commitSha"], commit);
-    assert_eq!(entry(&program, "docs%2Fgetting-started").await, entry(&program, "docs/getting-started").await);
+    assert_eq!(
+        entry(&program, "docs%2Fgetting-started").await,
+        entry(&program, "docs/getting-started").await
+    );
     let list = program.send(get("/api/v1/entries")).await.unwrap().json();
     assert_eq!(list["total"], 2);
     // An edit that is not committed is of no commit.
     clone.write("docs/getting-started.markdown", "Install it last.\n").unwrap();
     eventually_answers(&program, "last", "", |found| found.len() == 1).await;
     let edited = entry(&program, "docs/getting-started").await;
-    assert!(edited["commitSha"].as_str().unwrap().starts_with("tree-") && edited["url"].is_null(), "{edited}");
+    assert!(
+        edited["commitSha"].as_str().unwrap().starts_with("tree-") && edited["url"].is_null(),
+        "{edited}"
+    );
 }
