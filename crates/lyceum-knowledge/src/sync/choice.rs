@@ -38,10 +38,9 @@ pub(super) fn assign(ontology: &Ontology, files: &BTreeMap<String, FileRow>) -> 
         .filter_map(|row| Some((RelPath::parse(&row.path).ok()?, row.content_type.as_str())))
         .collect();
     let ids = knowledge::assign(paths.iter().map(|(path, content_type)| {
-        let rule = match *content_type == ontology.root() {
-            true => IdRule::Path { below: ontology.folder_of(path) },
-            false => IdRule::FileName,
-        };
+        // A folder that is mapped to a type holds typed documents, also of the root type.
+        let is_plain = *content_type == ontology.root() && ontology.folder_of(path).is_none();
+        let rule = if is_plain { IdRule::Path { below: None } } else { IdRule::FileName };
         IdRequest { path, content_type, rule }
     }));
     let id = |assigned: knowledge::AssignedId| Id { text: assigned.id, is_plain: assigned.is_plain };
