@@ -68,17 +68,17 @@ pub fn read<'a>(
     text: &'a str,
 ) -> Result<Document<'a>, FrontmatterFault> {
     let publishes_type = default_of(ontology, ontology.type_of_path(path), "publish");
-    let parts = match frontmatter::parse(text) {
-        // Frontmatter is optional if it need not say `publish: true`.
+    let (parts, is_plain) = match frontmatter::parse(text) {
+        // Frontmatter is optional if it need not say `publish: true`; then no field is required either.
         Err(FrontmatterFault::Missing) if publishing == Publishing::All || publishes_type => {
-            frontmatter::Parts { fields: Map::new(), body: text }
+            (frontmatter::Parts { fields: Map::new(), body: text }, true)
         }
-        parts => parts?,
+        parts => (parts?, false),
     };
     let (content_type, type_fault) = content_type(ontology, path, &parts.fields);
     let (fields, mut faults) = match ontology.get(&content_type) {
-        Some(content_type) => ontology::check(content_type, &parts.fields),
-        None => (parts.fields, Vec::new()),
+        Some(content_type) if !is_plain => ontology::check(content_type, &parts.fields),
+        Some(_) | None => (parts.fields, Vec::new()),
     };
     faults.extend(type_fault);
     let field = |key: &str| fields.get(key).filter(|value| !value.is_null());

@@ -9,7 +9,8 @@ use super::base::{Base, document};
 async fn base(tier: Tier) -> Base {
     let files = [
         ("tags/a.md", document("A", "", "First.")),
-        ("artifacts/patterns/p.md", document("P", "", "Second.")),
+        ("artifacts/patterns/p.md", document("P", "group: makers\nrelease: first\n", "Second.")),
+        ("artifacts/practices/q.md", document("Q", "", "Third.")),
     ];
     let files: Vec<(&str, &str)> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
     Base::of(&files).await.called_by(Caller::known("ana", tier, scopes(tier)))

@@ -69,25 +69,29 @@ fn what_is_hidden_is_skipped_as_the_server_skips_it() {
 fn the_same_error_in_many_files_is_one_line_unless_all_are_asked_for() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a", "b", "c", "d", "e"] {
-        write(folder.path(), &format!("{name}.md"), "# Only text\n");
+        write(folder.path(), &format!("{name}.md"), "---\ntitle: T\ndate: soon\n---\nText.\n");
     }
     let (code, said) = lint(folder.path(), &[]);
     assert_eq!((code, said.lines().count()), (Some(1), 2), "{said}");
-    assert!(said.starts_with("5 files: it has no frontmatter;"), "{said}");
-    assert!(
-        said.contains("(first: a.md, b.md, c.md)\n5 documents: 5 not readable; 5 with errors\n"),
-        "{said}"
-    );
+    assert!(said.starts_with("5 files: date: is not a date;"), "{said}");
+    assert!(said.contains("(first: a.md, b.md, c.md)\n5 documents: 5 published; 5 with errors\n"), "{said}");
     let (_, said) = lint(folder.path(), &["--all"]);
     assert_eq!(said.lines().count(), 6, "{said}");
     let (code, said) = lint(folder.path(), &["--json"]);
     let said: serde_json::Value = serde_json::from_str(&said).unwrap();
-    assert_eq!((code, &said["withErrors"], &said["states"]["unreadable"]), (Some(1), &5.into(), &5.into()));
+    assert_eq!((code, &said["withErrors"], &said["states"]["published"]), (Some(1), &5.into(), &5.into()));
     assert_eq!(said["findings"][4]["path"], "e.md");
 }
 
 #[test]
 fn nothing_to_validate_is_said() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(lint(folder.path(), &[]), (Some(0), "no documents (.md files) found\n".to_owned()));
+    assert_eq!(lint(folder.path(), &[]), (Some(0), "no documents (markdown files) found\n".to_owned()));
+}
+
+#[test]
+fn plain_markdown_needs_no_frontmatter() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "a.md", "# Only text\n");
+    assert_eq!(lint(folder.path(), &[]), (Some(0), "1 document: 1 published; 0 with errors\n".to_owned()));
 }

@@ -89,7 +89,7 @@ async fn a_new_configuration_is_served_on_the_same_connection() {
     let mut connection = TcpStream::connect(program.addr).await.unwrap();
     assert!(ask(&mut connection, &head).await.contains("\"total\":1"));
 
-    configure(&folder, &format!("{CONFIG}publish_by_default = true\ntitle = \"New\"\n"));
+    configure(&folder, &format!("{CONFIG}publish = \"all\"\ntitle = \"New\"\n"));
     hang_up(&program, "configuration reloaded").await;
     // The old application has released its lock, so the new one publishes by its own rules.
     has_entries(&program, 2).await;
@@ -135,7 +135,7 @@ async fn a_session_goes_on() {
     let app = TestApp::elsewhere(program.addr);
     let session = Older::open(&app, "2025-11-25").await;
     let mut stream = app.open(session.stream()).await;
-    configure(&folder, &format!("{CONFIG}publish_by_default = true\n"));
+    configure(&folder, &format!("{CONFIG}publish = \"all\"\n"));
     hang_up(&program, "configuration reloaded").await;
     assert_eq!(stream.event().await, None, "the client opens its stream again");
     let found = app.send(session.call("search_knowledge", &json!({ "query": "text" }))).await;

@@ -70,7 +70,7 @@ async fn a_vault_in_three_languages_is_found_in_that_of_the_question() {
     let snippet = hit["snippet"].as_str().unwrap();
     assert!(!snippet.contains("[[") && !snippet.contains("todo"), "{snippet}");
     let refused = program.send(get("/api/v1/search?q=vault&language=klingon")).await.unwrap();
-    assert_eq!((refused.status, &refused.json()["details"]["field"]), (400, &"language".into()));
+    assert_eq!((refused.status, &refused.json()["error"]["details"]["field"]), (400, &"language".into()));
 }
 
 const SITE: &[(&str, &str)] = &[
