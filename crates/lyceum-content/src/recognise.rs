@@ -46,7 +46,7 @@ pub struct SkillsFound {
     pub count: usize,
     /// Their form.
     pub form: SkillsForm,
-    /// The folder that holds all of them, if it is `skills/`.
+    /// The folder that holds all of them, if it is not the whole repository.
     pub root: Option<RelPath>,
 }
 
@@ -105,8 +105,12 @@ pub fn recognise<'a>(
     // A README beside skills is about them; alone it is a document.
     let content: Vec<&RelPath> =
         documents.iter().copied().filter(|path| of_skills.is_empty() || !is_meta(path)).collect();
-    let is_below_skills = of_skills.iter().all(|path| path.as_str().starts_with("skills/"));
-    let root = RelPath::parse("skills").ok().filter(|_| is_below_skills);
+    let root = match skills.form {
+        SkillsForm::Folders | SkillsForm::Marketplace => {
+            common_folder(skills.folders.iter().map(|folder| parent(folder)))
+        }
+        SkillsForm::Keywords => common_folder(of_skills.iter().map(|path| parent(path.as_str()))),
+    };
     Recognition {
         skills: skills.found(root),
         documents: (!content.is_empty()).then(|| DocumentsFound {
@@ -249,6 +253,20 @@ fn folders_of(of_skills: &BTreeSet<&RelPath>, documents: &[&RelPath]) -> Vec<Rel
     };
     let folders: BTreeSet<RelPath> = of_skills.iter().filter_map(highest).collect();
     folders.into_iter().collect()
+}
+
+/// The deepest folder that holds all of these folders, unless it is the root.
+fn common_folder<'a>(mut folders: impl Iterator<Item = &'a str>) -> Option<RelPath> {
+    let mut common = folders.next()?;
+    for folder in folders {
+        while common != folder && !folder.strip_prefix(common).is_some_and(|rest| rest.starts_with('/')) {
+            if common.is_empty() {
+                return None;
+            }
+            common = parent(common);
+        }
+    }
+    RelPath::parse(common).ok()
 }
 
 /// The folder of a path; empty at the root.

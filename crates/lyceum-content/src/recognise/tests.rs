@@ -111,8 +111,15 @@ fn a_repository_without_markdown_is_nothing() {
 }
 
 #[test]
-fn the_folder_skills_is_the_root_of_all_skills_in_it() {
+fn the_root_is_the_deepest_folder_that_holds_all_skills() {
     let root = |files: &[(&str, &str)]| look_at(files).skills.unwrap().root.map(|root| root.to_string());
     assert_eq!(root(&[("skills/pdf/SKILL.md", SKILL), ("README.md", "# R")]).as_deref(), Some("skills"));
     assert_eq!(root(&[("skills/pdf/SKILL.md", SKILL), ("more/xlsx/SKILL.md", SKILL)]), None);
+    assert_eq!(root(&[("a/b/pdf/SKILL.md", SKILL), ("a/bc/xlsx/SKILL.md", SKILL)]).as_deref(), Some("a"));
+    assert_eq!(root(&[("tools/pdf/SKILL.md", SKILL), ("docs/a.md", "# A")]).as_deref(), Some("tools"));
+    assert_eq!(root(&[("SKILL.md", SKILL)]), None);
+    assert_eq!(
+        root(&[("skills/auth.md", ROUTED), ("skills/ui/react.md", ROUTED)]).as_deref(),
+        Some("skills")
+    );
 }
