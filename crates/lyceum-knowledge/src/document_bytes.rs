@@ -28,21 +28,34 @@ pub struct DocumentBytes {
     pub bytes: Arc<[u8]>,
 }
 
+/// Where bytes were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// In the object store.
+    Store,
+    /// In the staging area, before their upload or shortly after it.
+    Staging,
+}
+
 impl Knowledge {
     /// The stored document of an entry, or its newer version if the entry is outdated.
     pub async fn document_bytes(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
         if let Some(bytes) = self.cache.get(&entry.hash) {
             return Ok(DocumentBytes { hash: entry.hash.clone(), bytes });
         }
-        let stored = self.document_bytes_uncached(entry).await?;
-        self.cache.insert(stored.hash.clone(), stored.bytes.clone());
-        Ok(stored)
+        let (found, origin) = self.document_bytes_uncached(entry).await?;
+        match origin {
+            Origin::Store => self.cache.insert(found.hash.clone(), found.bytes.clone()),
+            // The object may be corrupt, which a cached document would hide.
+            Origin::Staging => {}
+        }
+        Ok(found)
     }
 
     /// Like `document_bytes`, without the cache: a scan over all documents must not evict hot ones.
-    async fn document_bytes_uncached(&self, entry: &Entry) -> Result<DocumentBytes, Error> {
-        if let Some(stored) = self.fetch(entry).await? {
-            return Ok(stored);
+    async fn document_bytes_uncached(&self, entry: &Entry) -> Result<(DocumentBytes, Origin), Error> {
+        if let Some(found) = self.fetch(entry).await? {
+            return Ok(found);
         }
         self.update_catalog().await.map_err(db_error)?;
         let snapshot = self.snapshot();
@@ -52,8 +65,8 @@ impl Knowledge {
                 message: "Document not found".to_owned(),
             });
         };
-        if let Some(stored) = self.fetch(current).await? {
-            return Ok(stored);
+        if let Some(found) = self.fetch(current).await? {
+            return Ok(found);
         }
         self.repair(current).await;
         let message = "the stored document is corrupt and is being restored; retry in a moment".to_owned();
@@ -68,19 +81,23 @@ impl Knowledge {
 
     /// Like `document`, without the cache.
     pub(crate) async fn document_uncached(&self, entry: &Entry) -> Result<Document, Error> {
-        let stored = self.document_bytes_uncached(entry).await?;
-        serde_json::from_slice(&stored.bytes).map_err(Error::internal)
+        let (found, _) = self.document_bytes_uncached(entry).await?;
+        serde_json::from_slice(&found.bytes).map_err(Error::internal)
     }
 
     /// Fetches the bytes of an entry from the object store or the staging area; `None` if they are in neither.
-    async fn fetch(&self, entry: &Entry) -> Result<Option<DocumentBytes>, Error> {
+    async fn fetch(&self, entry: &Entry) -> Result<Option<(DocumentBytes, Origin)>, Error> {
         let key = Key::content(&entry.summary.content_type, &entry.summary.id).map_err(Error::internal)?;
+        let mut origin = Origin::Store;
         let mut found = self.get_object(&key, &entry.hash).await;
         if !matches!(found, Ok(Some(_))) {
             let expected = entry.hash.clone();
             let staged = self.db.read(move |tx| documents::body(tx, &expected)).await.map_err(db_error)?;
             found = match (staged, found) {
-                (Some(bytes), _) => Ok(Some(bytes)),
+                (Some(bytes), _) => {
+                    origin = Origin::Staging;
+                    Ok(Some(bytes))
+                }
                 // They may have been uploaded between the two lookups.
                 (None, Ok(_)) => self.get_object(&key, &entry.hash).await,
                 // An unavailable store doesn't mean that the object is missing.
@@ -88,7 +105,7 @@ impl Knowledge {
             };
         }
         let Some(bytes) = found? else { return Ok(None) };
-        Ok(Some(DocumentBytes { hash: entry.hash.clone(), bytes: bytes.into() }))
+        Ok(Some((DocumentBytes { hash: entry.hash.clone(), bytes: bytes.into() }, origin)))
     }
 
     /// Reads an object; `None` if it is missing or has another hash.

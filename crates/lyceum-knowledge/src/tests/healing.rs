@@ -9,6 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::base::{Base, document};
+use crate::sync::OnProgress;
 
 /// Timeout of a repair.
 const REPAIR_TIMEOUT: Duration = Duration::from_secs(20);
@@ -69,4 +70,18 @@ async fn a_damaged_object_is_brought_in_again() {
 #[tokio::test]
 async fn an_object_of_another_document_is_not_served_in_its_place() {
     check(async |objects, key| objects.put(key, Bytes::from_static(b"{\"id\":\"a\"}")).await.unwrap()).await;
+}
+
+#[tokio::test]
+async fn a_document_that_was_read_before_its_upload_hides_no_damage_after_it() {
+    let objects = Objects::memory();
+    let base = Base::over(objects.clone(), &[("notes/a.md", &document("A", "", "text"))]);
+    let quiet: OnProgress = Arc::new(|_| ());
+    base.knowledge.sync(&quiet).await.unwrap();
+    let before = base.knowledge.document_bytes(&entry(&base, "file", "a")).await.unwrap();
+    assert_eq!(before.hash, entry(&base, "file", "a").hash, "read from the staging area");
+    base.sync().await;
+    objects.delete(&Key::content("file", "a").unwrap()).await.unwrap();
+    let refused = base.knowledge.document_bytes(&entry(&base, "file", "a")).await.unwrap_err();
+    assert!(refused.to_string().contains("is being restored"), "{refused}");
 }
