@@ -56,11 +56,22 @@ pub fn matches(wanted: &str, is: &str) -> bool {
         && is.get(wanted.len()..).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
-/// Parses a language tag into its usual form: `zh_cn` becomes `zh-CN`.
+/// Regular expression of language tags, as [`tag`] accepts them.
+pub const TAG_PATTERN: &str = "^[A-Za-z]{2,3}([-_]([A-Za-z]{2}|[A-Za-z]{4}|[0-9]{3}))*$";
+
+/// Parses the tag of a known language into its usual form.
 pub fn parse(text: &str) -> Option<String> {
+    let is_known = |tag: &String| tag.split('-').next().is_some_and(|language| KNOWN.contains(&language));
+    tag(text).filter(is_known)
+}
+
+/// Parses a language tag into its usual form: `zh_cn` becomes `zh-CN`.
+pub fn tag(text: &str) -> Option<String> {
     let mut parts = text.split(['-', '_']);
-    let language = parts.next()?.to_ascii_lowercase();
-    let mut tag = KNOWN.iter().find(|known| **known == language)?.to_string();
+    let mut tag = parts.next()?.to_ascii_lowercase();
+    if !(2..=3).contains(&tag.len()) || !tag.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return None;
+    }
     for part in parts {
         let is_letters = part.bytes().all(|byte| byte.is_ascii_alphabetic());
         match part.len() {

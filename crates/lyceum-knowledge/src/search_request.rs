@@ -135,8 +135,9 @@ fn types(ontology: &Ontology, name: &str) -> Result<Vec<String>, Error> {
 }
 
 fn language(text: &str) -> Result<String, Error> {
-    language::parse(text.trim()).ok_or_else(|| {
-        let message = format!("unknown language {:?}; write a code such as de or zh-CN", printable(text));
+    language::tag(text.trim()).ok_or_else(|| {
+        let message =
+            format!("{:?} is not a language tag; write a code such as de or zh-CN", printable(text));
         Error::invalid("language", message)
     })
 }

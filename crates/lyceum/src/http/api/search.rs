@@ -1,6 +1,7 @@
 //! `GET /api/v1/search`: hybrid search, with the best passage of each document.
 
 use axum::{extract::Request, response::Response};
+use lyceum_content::language::TAG_PATTERN;
 use lyceum_knowledge::{DEFAULT_RESULTS, Filters, SearchOptions, SearchResponse};
 use lyceum_model::ErrorCode;
 use lyceum_search::{MAX_QUERY_CHARS, MAX_RESULTS, Mode};
@@ -84,7 +85,7 @@ struct SearchQuery {
     path: Option<String>,
     /// Only documents in this language, such as `de` or `zh-CN`. Without it, documents in the language of the query
     /// rank above equally good ones in others.
-    #[schemars(length(min = 1))]
+    #[schemars(regex(pattern = TAG_PATTERN))]
     language: Option<String>,
     /// Maximum number of results.
     #[schemars(range(min = 1, max = MAX_RESULTS), extend("default" = DEFAULT_RESULTS))]
