@@ -23,14 +23,11 @@ const HASH_DIGITS: usize = 8;
 
 /// What an id is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IdRule<'a> {
+pub enum IdRule {
     /// The file name, for documents with a type: `cell-governance`.
     FileName,
-    /// The path, below a folder if there is one, for plain documents: `en/settings`.
-    Path {
-        /// The folder that the type is mapped to.
-        below: Option<&'a RelPath>,
-    },
+    /// The path, for plain documents: `en/settings`.
+    Path,
 }
 
 /// A document that needs an id.
@@ -41,7 +38,7 @@ pub struct IdRequest<'a> {
     /// Its type.
     pub content_type: &'a str,
     /// What its id is made of.
-    pub rule: IdRule<'a>,
+    pub rule: IdRule,
 }
 
 /// The id of a document.
@@ -53,11 +50,11 @@ pub struct AssignedId {
     pub is_plain: bool,
 }
 
-impl IdRule<'_> {
+impl IdRule {
     fn max_bytes(self) -> usize {
         match self {
             Self::FileName => MAX_ID_BYTES,
-            Self::Path { .. } => MAX_PATH_ID_BYTES,
+            Self::Path => MAX_PATH_ID_BYTES,
         }
     }
 
@@ -66,10 +63,7 @@ impl IdRule<'_> {
         let name = path.name();
         match self {
             Self::FileName => slug(name.strip_suffix(path.extension()).unwrap_or(name)),
-            Self::Path { below } => {
-                let rest = below.and_then(|folder| path.below(folder));
-                path_slug(rest.as_ref().unwrap_or(path).as_str())
-            }
+            Self::Path => path_slug(path.as_str()),
         }
     }
 }

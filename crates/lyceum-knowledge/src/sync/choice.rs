@@ -40,7 +40,7 @@ pub(super) fn assign(ontology: &Ontology, files: &BTreeMap<String, FileRow>) -> 
     let ids = knowledge::assign(paths.iter().map(|(path, content_type)| {
         // A folder that is mapped to a type holds typed documents, also of the root type.
         let is_plain = *content_type == ontology.root() && ontology.folder_of(path).is_none();
-        let rule = if is_plain { IdRule::Path { below: None } } else { IdRule::FileName };
+        let rule = if is_plain { IdRule::Path } else { IdRule::FileName };
         IdRequest { path, content_type, rule }
     }));
     let id = |assigned: knowledge::AssignedId| Id { text: assigned.id, is_plain: assigned.is_plain };

@@ -11,7 +11,7 @@ fn ids(paths: &[&str]) -> Vec<String> {
     ids_by(IdRule::FileName, paths)
 }
 
-fn ids_by(rule: IdRule<'_>, paths: &[&str]) -> Vec<String> {
+fn ids_by(rule: IdRule, paths: &[&str]) -> Vec<String> {
     let parsed: Vec<RelPath> = paths.iter().map(|path| RelPath::parse(path).unwrap()).collect();
     let assigned = assign(parsed.iter().map(|path| IdRequest { path, content_type: "file", rule }));
     parsed.iter().map(|path| assigned[path].id.clone()).collect()
@@ -19,7 +19,7 @@ fn ids_by(rule: IdRule<'_>, paths: &[&str]) -> Vec<String> {
 
 /// Assigns ids by path.
 fn path_ids(paths: &[&str]) -> Vec<String> {
-    ids_by(IdRule::Path { below: None }, paths)
+    ids_by(IdRule::Path, paths)
 }
 
 #[test]
@@ -57,13 +57,6 @@ fn of_two_paths_with_one_slug_only_the_second_has_a_hash() {
     assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), 4, "{found:?}");
     let long = format!("{}/{}.md", "a".repeat(150), "b".repeat(150));
     assert_eq!(path_ids(&[&long])[0].len(), MAX_PATH_ID_BYTES);
-}
-
-#[test]
-fn the_folder_of_a_type_is_not_part_of_an_id() {
-    let notes = RelPath::parse("notes").unwrap();
-    let found = ids_by(IdRule::Path { below: Some(&notes) }, &["notes/a.md", "notes/b/c.md", "d.md"]);
-    assert_eq!(found, ["a", "b/c", "d"]);
 }
 
 #[track_caller]

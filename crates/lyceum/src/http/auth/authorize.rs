@@ -109,9 +109,13 @@ pub(super) async fn from_github(
 /// Shows the page again after an invalid API key.
 fn again(app: &App, auth: &Auth, state: &str, browser: Option<&str>, now: Timestamp) -> Response {
     match auth.resume(state, browser, now) {
-        Ok(started_sign_in) => {
-            page::sign_in(app, auth, &started_sign_in, "This key is not good.", StatusCode::UNAUTHORIZED)
-        }
+        Ok(started_sign_in) => page::sign_in(
+            app,
+            auth,
+            &started_sign_in,
+            "Invalid API key. Check it for typos, or ask the operator for a new one.",
+            StatusCode::UNAUTHORIZED,
+        ),
         Err(lost) => page::fault(&lost.to_string(), StatusCode::BAD_REQUEST),
     }
 }

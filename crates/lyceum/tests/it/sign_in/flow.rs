@@ -135,7 +135,7 @@ async fn a_key_of_the_operator_signs_in_at_the_page_and_by_itself() {
         async |form: String| stage.app.send(with_cookie(form_post("/authorize", &form), &visit.cookie)).await;
     let wrong = send(form("lyc_key_wrong")).await;
     assert_eq!(wrong.status, 401);
-    assert!(wrong.text().contains("This key is not good."));
+    assert!(wrong.text().contains("Invalid API key."));
     let right = send(form(token.reveal())).await;
     assert_eq!(right.status, 303, "{right:?}");
     assert!(right.header("location").starts_with("http://127.0.0.1:4000/callback?code=lyc_ac_"));
