@@ -22,6 +22,7 @@ mod read;
 mod register;
 mod report;
 mod resources;
+mod search_everything;
 mod search_request;
 mod search_response;
 mod service;
@@ -38,12 +39,13 @@ pub use features::Features;
 pub use plan::{excluded_documents, is_document, other_files, templates};
 pub use publishing::recognise_publishing;
 pub use read::{MAX_DOCUMENT_BYTES, hidden};
-pub use register::{document_uris, list_uris, register};
+pub use register::{document_uris, list_uris, register, register_everything};
 pub use report::{CappedList, FileReason, Report};
+pub use search_everything::{EverythingHit, EverythingResponse, KnowledgeBases, NamedBase};
 pub use search_request::{
     DEFAULT_RESULTS, Filters, KnowledgeSearch, SCRIPT, SKILL, SearchOptions, is_of_skills,
 };
-pub use search_response::{ScoreExplanation, SearchHit, SearchResponse};
+pub use search_response::{ScoreExplanation, SearchCoverage, SearchHit, SearchResponse};
 pub use service::{Knowledge, Links, OpenError, Options, Readers, State};
 pub use sync::{Progress, SyncError};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Tier};
 use lyceum_tools::{RegistryBuilder, RegistryError};
 
-use crate::{Features, Knowledge, KnowledgeSearch, Readers, prompts, resources, tools};
+use crate::{Features, Knowledge, KnowledgeBases, KnowledgeSearch, Readers, prompts, resources, tools};
 
 /// Registers tools, resources and prompts, as far as the current catalog has something for them.
 pub fn register(
@@ -33,6 +33,15 @@ pub fn register(
     }
     let builder = resources::register(builder, domain, knowledge)?;
     prompts::register(builder, domain, knowledge, features)
+}
+
+/// Registers the search over several knowledge bases.
+pub fn register_everything(
+    builder: RegistryBuilder,
+    domain: &Domain,
+    bases: &Arc<KnowledgeBases>,
+) -> Result<RegistryBuilder, RegistryError> {
+    builder.tool::<tools::SearchEverything>(domain, bases)
 }
 
 /// The URIs of a document, by its key `type/id`; a term has one in the lexicon too.

@@ -16,9 +16,9 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use lyceum_content::{SourceState, SourceStatus};
 use lyceum_knowledge::{
-    CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, Options, Readers, State,
+    CatalogSnapshot, Features, Knowledge, KnowledgeSearch, Links, NamedBase, Options, Readers, State,
 };
-use lyceum_model::{Domain, KNOWLEDGE_READ, Right, Scope, Tier};
+use lyceum_model::{Access, Domain, KNOWLEDGE_READ, Right, Scope, Tier};
 use lyceum_source::{file_links, folder_links};
 use lyceum_store::{Objects, S3Settings};
 use lyceum_tools::{Change, Prefix, Registry, RegistryError};
@@ -183,6 +183,15 @@ impl Service for KnowledgeBase {
             synced_at: snapshot.synced_at,
             error,
         }]
+    }
+
+    fn searched(&self) -> Option<NamedBase> {
+        Some(NamedBase {
+            name: self.name.clone(),
+            prefix: self.prefix.clone(),
+            access: Access::public(self.name.clone()),
+            finder: self.finder.clone(),
+        })
     }
 
     fn start(self: Arc<Self>, context: &Context) {

@@ -7,6 +7,7 @@ use std::{any::Any, fmt, sync::Arc};
 
 use futures::future::BoxFuture;
 use lyceum_content::SourceStatus;
+use lyceum_knowledge::NamedBase;
 use lyceum_model::{Domain, Right};
 use lyceum_skills::Audience;
 use lyceum_tools::{Change, Hub, Prefix, Registry, RegistryError};
@@ -51,6 +52,11 @@ pub trait Service: Send + Sync + 'static {
     /// Its sources, with their freshness.
     fn sources(&self) -> Vec<SourceStatus> {
         Vec::new()
+    }
+
+    /// Its documents in a search over all knowledge bases, if it has any.
+    fn searched(&self) -> Option<NamedBase> {
+        None
     }
 
     /// Starts its background work. Needs a runtime, unlike building.

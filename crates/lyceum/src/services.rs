@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lyceum_content::SourceStatus;
+use lyceum_knowledge::{KnowledgeBases, NamedBase};
 use lyceum_model::{Domain, MCP_READ, Right, Tier};
 use lyceum_skills::Audience;
 use lyceum_tools::{Registry, RegistryError, ServerFacts, ServerInfo};
@@ -63,9 +64,18 @@ impl Services {
             services: std::iter::once(SERVER.to_string()).chain(names).collect(),
             sources: Box::new(move || services.sources(&declared)),
         };
-        let builder = Registry::builder().tool::<ServerInfo>(&SERVER, &Arc::new(facts))?;
+        let mut builder = Registry::builder().tool::<ServerInfo>(&SERVER, &Arc::new(facts))?;
+        if let Some(bases) = self.knowledge_bases() {
+            builder = lyceum_knowledge::register_everything(builder, &SERVER, &Arc::new(bases))?;
+        }
         offers.push((SERVER, builder.build()));
         Ok(offers)
+    }
+
+    /// The knowledge bases that can be searched together, if there are several.
+    fn knowledge_bases(&self) -> Option<KnowledgeBases> {
+        let bases: Vec<NamedBase> = self.iter().filter_map(|service| service.searched()).collect();
+        (bases.len() > 1).then_some(KnowledgeBases(bases))
     }
 
     /// Sign-in for these services, if the configuration asks for it. Tokens can be for each service with an endpoint.
@@ -112,8 +122,11 @@ impl Services {
     pub(crate) fn instructions(&self) -> String {
         let general = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
             Call server_info to see what is here and how fresh it is.";
+        let together = self.knowledge_bases().map(|_| {
+            "Call search_everything for a question that any of the knowledge bases may answer.".to_owned()
+        });
         let of_services = self.iter().map(|service| service.instructions()).filter(|text| !text.is_empty());
-        std::iter::once(general.to_owned()).chain(of_services).collect::<Vec<_>>().join(" ")
+        std::iter::once(general.to_owned()).chain(together).chain(of_services).collect::<Vec<_>>().join(" ")
     }
 }
 
