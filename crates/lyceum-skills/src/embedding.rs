@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     SkillSet, Skills,
-    ranking::{Passage, Ranker, TextHash},
+    ranking::{Coverage, Passage, Ranker, TextHash},
 };
 
 /// The model that the thresholds of ranking are tuned for. Cosines of other models have another scale.
@@ -50,14 +50,17 @@ impl Embedding {
         Self { file, ..Self::default() }
     }
 
-    /// Whether ranking is hybrid.
-    pub(crate) fn is_complete(&self, ranker: &Ranker) -> bool {
-        self.model().is_some() && self.has_vectors(ranker)
+    /// What of the ranked skills is embedded.
+    pub(crate) fn coverage(&self, ranker: &Ranker) -> Coverage {
+        if self.model().is_none() { Coverage::Nothing } else { self.filled(ranker) }
     }
 
     /// The cosine similarity of a task with each ranked skill; `None` until all have vectors, and if the model fails.
     pub(crate) async fn cosines(&self, ranker: &Ranker, task: &str) -> Option<Vec<f32>> {
-        let model = self.model().filter(|_| self.has_vectors(ranker) && !task.trim().is_empty())?;
+        let model = self.model().filter(|_| !task.trim().is_empty())?;
+        if self.filled(ranker) == Coverage::Nothing {
+            return None;
+        }
         let texts = [task.to_owned()];
         let embedded = tokio::time::timeout(QUERY_TIMEOUT, model.embed(Purpose::Query, &texts)).await;
         let task = match embedded {
@@ -75,12 +78,12 @@ impl Embedding {
         self.model.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Whether all summaries are embedded. Those of a new set mostly are, since few skills change at a time.
-    fn has_vectors(&self, ranker: &Ranker) -> bool {
-        if !ranker.has_vectors() {
+    /// What the ranker has vectors of. Those of a new set are mostly known, since few skills change at a time.
+    fn filled(&self, ranker: &Ranker) -> Coverage {
+        if ranker.coverage() == Coverage::Nothing {
             self.fill(ranker);
         }
-        ranker.has_vectors()
+        ranker.coverage()
     }
 
     /// Hands the ranker the vectors that it lacks and that are known.

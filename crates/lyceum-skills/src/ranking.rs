@@ -18,6 +18,7 @@ use bm25::Bm25;
 pub(crate) use reason::Reason;
 pub(crate) use task::Task;
 pub(crate) use text::{Passage, SkillText, TextHash};
+pub(crate) use vectors::Coverage;
 use vectors::Vectors;
 
 /// Maximum number of candidates of an ambiguous task.

@@ -13,6 +13,17 @@ pub(super) struct Vectors {
     bodies: OnceLock<VectorTable>,
 }
 
+/// What of the skills is embedded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Coverage {
+    /// Not all summaries.
+    Nothing,
+    /// All summaries.
+    Summaries,
+    /// All summaries and bodies.
+    All,
+}
+
 impl Ranker {
     /// The summaries of the skills, to embed.
     pub(crate) fn summaries(&self) -> impl Iterator<Item = &Passage> {
@@ -34,9 +45,13 @@ impl Ranker {
         }
     }
 
-    /// Whether the summaries are embedded; then ranking is hybrid.
-    pub(crate) fn has_vectors(&self) -> bool {
-        self.vectors.summaries.get().is_some()
+    /// What is embedded.
+    pub(crate) fn coverage(&self) -> Coverage {
+        match (self.vectors.summaries.get(), self.vectors.bodies.get()) {
+            (None, _) => Coverage::Nothing,
+            (Some(_), None) => Coverage::Summaries,
+            (Some(_), Some(_)) => Coverage::All,
+        }
     }
 
     /// The similarity of a task with each skill: the mean of that with its summary and that with the best passage of its

@@ -10,11 +10,11 @@ use std::{
 
 use async_trait::async_trait;
 use lyceum_models::embedder::{EmbedError, Embedder, Identity, Pooling, Purpose};
-use lyceum_search::Connect;
+use lyceum_search::{Connect, VectorTable};
 use tokio_util::sync::CancellationToken;
 
 use super::{folder, refreshing::skills_of, write};
-use crate::Skills;
+use crate::{Skills, ranking::Coverage};
 
 /// A model with one dimension per subject.
 #[derive(Debug)]
@@ -153,21 +153,26 @@ async fn a_body_that_speaks_of_the_task_counts_as_much_as_the_description() {
     let skill_set = skills.skill_set().await.unwrap();
     let paths: Vec<&str> = skill_set.index.skills().iter().map(|skill| skill.path.as_str()).collect();
     assert_eq!(paths, ["body", "both", "description", "neither", "short"]);
-    // Until the bodies are embedded too, the descriptions count alone.
-    let refined = async {
-        loop {
-            let cosines = skills.embedding.cosines(&skill_set.ranker, "an agreement").await.unwrap();
-            let percent: Vec<f32> = cosines.iter().map(|cosine| (cosine * 100.0).round()).collect();
-            if percent == [50.0, 100.0, 50.0, 0.0, 100.0] {
-                return;
-            }
-            assert_eq!(percent, [0.0, 100.0, 100.0, 0.0, 100.0]);
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(20), refined).await.unwrap();
+    let cosines = skills.embedding.cosines(&skill_set.ranker, "an agreement").await.unwrap();
+    let percent: Vec<f32> = cosines.iter().map(|cosine| (cosine * 100.0).round()).collect();
+    assert_eq!(percent, [50.0, 100.0, 50.0, 0.0, 100.0]);
     assert_eq!(passages.load(Ordering::SeqCst), 5 + 4);
     stop.cancel();
+}
+
+#[test]
+fn descriptions_count_alone_until_the_bodies_are_embedded() {
+    let text = skill("law", "Reviews contracts") + "Draw a chart first.";
+    let skill_set = super::skill_set(&[("law/SKILL.md", text.as_str())]);
+    let ranker = &skill_set.ranker;
+    let [summary, body] = [[1.0, 0.0], [0.0, 1.0]].map(|vector| VectorTable::quantize(&vector));
+    let summary_hash = ranker.summaries().next().unwrap().hash;
+    assert_eq!((ranker.coverage(), ranker.cosines(&[1.0, 0.0])), (Coverage::Nothing, None));
+    ranker.take_vectors(|hash| (*hash == summary_hash).then_some(summary.as_slice()));
+    let percent = || (ranker.cosines(&[1.0, 0.0]).unwrap()[0] * 100.0).round();
+    assert_eq!((ranker.coverage(), percent()), (Coverage::Summaries, 100.0));
+    ranker.take_vectors(|_| Some(body.as_slice()));
+    assert_eq!((ranker.coverage(), percent()), (Coverage::All, 50.0));
 }
 
 #[tokio::test]
