@@ -53,7 +53,7 @@ impl Bm25 {
                 })
             })
             .collect();
-        all.sort_unstable_by_key(|(stem, posting)| (*stem, posting.text));
+        all.sort_unstable_by_key(|(stem, _)| *stem);
         let mut stems: Vec<(u64, usize)> = Vec::new();
         let mut postings = Vec::with_capacity(all.len());
         for (stem, posting) in all {
