@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{
     Connection, OpenFlags,
+    config::DbConfig,
     types::{ToSql, ToSqlOutput, ValueRef},
 };
 
@@ -37,6 +38,8 @@ pub(crate) fn connect(file: &std::path::Path) -> Result<Connection, DbError> {
     connection.busy_timeout(BUSY_TIMEOUT)?;
     // FULL: a commit survives a power failure.
     enable_wal(&connection)?;
+    // Plans must not depend on bound values: otherwise a cached statement is compiled again whenever its parameters change.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "journal_size_limit", MAX_JOURNAL_BYTES)?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
