@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use lyceum_content::SourceStatus;
-use lyceum_model::{Domain, MCP_READ, Right, Tier};
+use lyceum_model::{Access, Caller, Domain, MCP_READ, Right, Tier};
 use lyceum_skills::Audience;
-use lyceum_tools::{Registry, RegistryError, ServerFacts, ServerInfo};
+use lyceum_tools::{Registry, RegistryError, ServerFacts, ServerInfo, mcp::Instructions, permit};
 
 use crate::{
     app::StartError,
     auth::{self, SignIn},
-    config::Config,
+    config::{Config, Source},
     knowledge,
     search::Indexes,
     service::{Kind, Service, Workshop},
@@ -56,12 +56,15 @@ impl Services {
             offers.push((service.name().clone(), service.offer()?));
         }
         let names = offers.iter().filter(|(_, offer)| offer.services().next().is_some());
-        let names = names.map(|(name, _)| name.to_string());
-        let (services, declared) = (self.clone(), config.clone());
+        let names: Vec<Domain> = std::iter::once(SERVER).chain(names.map(|(name, _)| name.clone())).collect();
+        let (named, services, declared) = (self.clone(), self.clone(), config.clone());
         let facts = ServerFacts {
             version: env!("CARGO_PKG_VERSION"),
-            services: std::iter::once(SERVER.to_string()).chain(names).collect(),
-            sources: Box::new(move || services.sources(&declared)),
+            services: Box::new(move |caller| {
+                let visible = names.iter().filter(|name| named.shows(name, caller));
+                visible.map(Domain::to_string).collect()
+            }),
+            sources: Box::new(move |caller| services.sources(&declared, caller)),
         };
         let builder = Registry::builder().tool::<ServerInfo>(&SERVER, &Arc::new(facts))?;
         offers.push((SERVER, builder.build()));
@@ -85,12 +88,28 @@ impl Services {
         self.iter().cloned().chain([service]).collect()
     }
 
-    /// The sources in configuration order, with their freshness.
-    pub(crate) fn sources(&self, config: &Config) -> Vec<SourceStatus> {
-        let known: Vec<SourceStatus> = self.iter().flat_map(|service| service.sources()).collect();
-        let of = |name| known.iter().find(|status| status.name == name).cloned();
-        let declared = config.sources.iter().map(|source| source.name.clone());
-        declared.map(|name| of(name.clone()).unwrap_or_else(|| SourceStatus::pending(name))).collect()
+    /// The services that a caller may know of.
+    pub(crate) fn visible_to(&self, caller: &Caller) -> impl Iterator<Item = &Arc<dyn Service>> {
+        self.iter().filter(|service| permit(caller, &service.access()).is_ok())
+    }
+
+    /// Whether a caller may know of the service with that name. Everyone may know of the built-in tools.
+    pub(crate) fn shows(&self, name: &Domain, caller: &Caller) -> bool {
+        self.iter().all(|service| service.name() != name || permit(caller, &service.access()).is_ok())
+    }
+
+    /// The sources in configuration order, with their freshness, except those of services that the caller may not know
+    /// of.
+    pub(crate) fn sources(&self, config: &Config, caller: &Caller) -> Vec<SourceStatus> {
+        let visible: Vec<SourceStatus> = self.visible_to(caller).flat_map(|one| one.sources()).collect();
+        let used: Vec<SourceStatus> = self.iter().flat_map(|one| one.sources()).collect();
+        let status = |Source { name, .. }: &Source| {
+            let status = visible.iter().find(|status| status.name == *name).cloned();
+            // A source that no service uses is not hidden by one.
+            let is_hidden = || used.iter().any(|status| status.name == *name);
+            status.or_else(|| (!is_hidden()).then(|| SourceStatus::pending(name.clone())))
+        };
+        config.sources.iter().filter_map(status).collect()
     }
 
     /// All scopes: `mcp:read`, those of every kind, and those that the services add.
@@ -108,12 +127,14 @@ impl Services {
         scopes
     }
 
-    /// The combined instructions for models.
-    pub(crate) fn instructions(&self) -> String {
+    /// The instructions for models, by service.
+    pub(crate) fn instructions(&self) -> Vec<Instructions> {
         let general = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
             Call server_info to see what is here and how fresh it is.";
-        let of_services = self.iter().map(|service| service.instructions()).filter(|text| !text.is_empty());
-        std::iter::once(general.to_owned()).chain(of_services).collect::<Vec<_>>().join(" ")
+        let general = Instructions { access: Access::public(SERVER), text: general.to_owned() };
+        let of = |one: &Arc<dyn Service>| Instructions { access: one.access(), text: one.instructions() };
+        let of_services = self.iter().map(of).filter(|one| !one.text.is_empty());
+        std::iter::once(general).chain(of_services).collect()
     }
 }
 
