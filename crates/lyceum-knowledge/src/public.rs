@@ -8,30 +8,30 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PublicContent {
-    /// Everything that is published, full documents included.
-    All,
-    /// Lists, search results with their passages, and definitions of terms. Full documents require the tier `member`
-    /// and the scope `knowledge:read`.
-    Summaries,
     /// Nothing: lists, search and prompts require the tier `member` and the scope `knowledge:read` too, and the
     /// knowledge base is not shown to others.
     Nothing,
+    /// Lists, search results with their passages, and definitions of terms. Full documents require the tier `member`
+    /// and the scope `knowledge:read`.
+    Summaries,
+    /// Everything that is published, full documents included.
+    All,
 }
 
 impl PublicContent {
     /// Access to lists, search, definitions and prompts.
     pub fn summaries(self, domain: &Domain) -> Access {
         match self {
-            Self::All | Self::Summaries => Access::public(domain.clone()),
             Self::Nothing => for_members(domain),
+            Self::Summaries | Self::All => Access::public(domain.clone()),
         }
     }
 
     /// Access to full documents.
     pub fn documents(self, domain: &Domain) -> Access {
         match self {
+            Self::Nothing | Self::Summaries => for_members(domain),
             Self::All => Access::public(domain.clone()),
-            Self::Summaries | Self::Nothing => for_members(domain),
         }
     }
 }

@@ -33,9 +33,9 @@ use crate::{
     Call, Effect, Error, Faults, Hub, Outcome, PromptEntry, Registry, RegistryError, ResourceEntry,
     TemplateEntry, ToolEntry, ToolSpec, View,
     mcp::{
-        CallToolResult, ContentBlock, GetPromptResult, Identity, Implementation, Incoming, Instructions, JsonObject, Mcp,
-        Message, PromptMessage, ReadResourceResult, Reply, Request, ResourceContents, ResourceTemplate, Role,
-        Seal, WirePrompt, WireResource,
+        CallToolResult, ContentBlock, GetPromptResult, Identity, Implementation, Incoming, Instructions,
+        JsonObject, Mcp, Message, PromptMessage, ReadResourceResult, Reply, Request, ResourceContents,
+        ResourceTemplate, Role, Seal, WirePrompt, WireResource,
     },
 };
 

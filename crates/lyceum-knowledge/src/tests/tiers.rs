@@ -40,9 +40,17 @@ async fn check(public: PublicContent, tier: Tier, tools: &[&[&str]], templates: 
     let mut tools = tools.concat();
     tools.sort_unstable();
     let listed = list_tools(&base.view, None).unwrap().tools;
-    assert_eq!(listed.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(), tools, "{public:?} {tier:?}");
+    assert_eq!(
+        listed.iter().map(|tool| tool.name.as_ref()).collect::<Vec<_>>(),
+        tools,
+        "{public:?} {tier:?}"
+    );
     let listed = list_templates(&base.view, None).unwrap().resource_templates;
-    assert_eq!(listed.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), templates, "{public:?} {tier:?}");
+    assert_eq!(
+        listed.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(),
+        templates,
+        "{public:?} {tier:?}"
+    );
     let resources = list_resources(&base.view, None).unwrap().resources.len();
     let prompts = list_prompts(&base.view, None).unwrap().prompts.len();
     assert_eq!([resources, prompts], others, "{public:?} {tier:?}");
@@ -71,7 +79,11 @@ async fn a_tool_says_that_it_is_for_members_where_it_is() {
         let tools = list_tools(&base.view, None).unwrap().tools;
         for tool in tools.iter().filter(|tool| DOCUMENTS.contains(&tool.name.as_ref())) {
             let description = tool.description.as_deref().unwrap();
-            assert_eq!(description.ends_with(" Requires member access."), is_said, "{public:?}: {description}");
+            assert_eq!(
+                description.ends_with(" Requires member access."),
+                is_said,
+                "{public:?}: {description}"
+            );
         }
     }
 }

@@ -7,14 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Call, Effect, Error, Faults, Tool, mcp::SUPPORTED_VERSIONS};
 
+/// A list that depends on the caller.
+type ListFor<T> = Box<dyn Fn(&Caller) -> Vec<T> + Send + Sync>;
+
 /// The data that the tool reports.
 pub struct ServerFacts {
     /// The version of the program.
     pub version: &'static str,
     /// Returns the enabled services that a caller may use, by name.
-    pub services: Box<dyn Fn(&Caller) -> Vec<String> + Send + Sync>,
+    pub services: ListFor<String>,
     /// Returns the sources of those services, with their current freshness.
-    pub sources: Box<dyn Fn(&Caller) -> Vec<SourceStatus> + Send + Sync>,
+    pub sources: ListFor<SourceStatus>,
 }
 
 /// The tool.

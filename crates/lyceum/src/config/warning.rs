@@ -92,7 +92,7 @@ impl Config {
             return None;
         }
         Some(format!(
-            "without signing in, everyone can read: {}; to change it, write public = \"all\", \"summaries\" or \"nothing\" in [knowledge], or anonymous = false in [auth]",
+            "without signing in, everyone can read: {}; to change it, write public = \"nothing\", \"summaries\" or \"all\" in [knowledge], or anonymous = false in [auth]",
             readable.join("; ")
         ))
     }
@@ -151,7 +151,8 @@ mod tests {
     fn what_strangers_can_read_is_named_for_each_knowledge_base() {
         let kb = "[[source]]\nname = \"kb\"\npath = \"skills\"\n[knowledge]\nsource = \"kb\"\n";
         let auth = "[auth]\nmode = \"github-pat\"\nanonymous = true\n";
-        let summaries = "everyone can read: lists and search results of knowledge, without full documents; to change";
+        let summaries =
+            "everyone can read: lists and search results of knowledge, without full documents; to change";
         check(&format!("{kb}{auth}"), &[summaries]);
         check(&format!("{kb}public = \"summaries\"\n{auth}"), &[summaries]);
         check(
@@ -160,7 +161,9 @@ mod tests {
         );
         check(&format!("{kb}public = \"nothing\"\n{auth}"), &[]);
         check(
-            &format!("{kb}[knowledge.docs]\nsource = \"kb\"\npublic = \"all\"\n[skills]\nsource = \"kb\"\n{auth}"),
+            &format!(
+                "{kb}[knowledge.docs]\nsource = \"kb\"\npublic = \"all\"\n[skills]\nsource = \"kb\"\n{auth}"
+            ),
             &["of knowledge, without full documents; every document of docs; skills of skills; to change"],
         );
         // Without anonymous access there are no strangers; without sign-in everyone may do everything.

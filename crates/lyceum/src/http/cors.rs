@@ -76,7 +76,8 @@ impl CorsDecision {
 
 /// Whether a request only reads published content.
 pub(super) fn is_read(cors: Cors, method: &Method) -> bool {
-    matches!(cors, Cors::PublicRead | Cors::MemberRead) && matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+    matches!(cors, Cors::PublicRead | Cors::MemberRead)
+        && matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
 }
 
 fn is_allowed(app: &App, origin: &HeaderValue) -> bool {

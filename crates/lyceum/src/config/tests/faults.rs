@@ -316,10 +316,10 @@ fn a_key_that_was_replaced_says_what_to_write_instead() {
 }
 
 #[test]
-fn what_is_public_is_all_or_summaries_or_nothing() {
+fn what_is_public_is_nothing_or_summaries_or_all() {
     check(
         "[[source]]\nname = \"kb\"\npath = \".\"\n[knowledge]\nsource = \"kb\"\npublic = \"none\"",
-        "6: knowledge.public: is not an allowed value; write one of \"all\", \"summaries\", \"nothing\"",
+        "6: knowledge.public: is not an allowed value; write one of \"nothing\", \"summaries\", \"all\"",
     );
 }
 

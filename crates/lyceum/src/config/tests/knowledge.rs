@@ -6,7 +6,8 @@ use lyceum_knowledge::PublicContent;
 
 use super::declared;
 use crate::config::{
-    Config, KnowledgeService, Location, Overrides, ServiceArgument, SourceArgument, document::Document,
+    AuthService, Config, KnowledgeService, Location, Overrides, ServiceArgument, SourceArgument,
+    document::Document,
 };
 
 const SOURCE: &str = "[[source]]\nname = \"kb\"\nurl = \"https://example.org/kb.git\"\n";
@@ -53,6 +54,20 @@ fn without_a_word_all_is_public_where_nobody_signs_in_and_summaries_where_people
     // Each knowledge base has its own.
     let more = "[knowledge.a]\nsource = \"kb\"\npublic = \"nothing\"\n[knowledge.b]\nsource = \"kb\"\n";
     assert_eq!(public(&format!("public = \"all\"\n{more}{auth}")), [All, Nothing, Summaries]);
+}
+
+#[test]
+fn the_sign_in_page_does_not_name_a_knowledge_base_of_which_nothing_is_public() {
+    let name = |public: &str| {
+        let text = format!(
+            "[knowledge]\nsource = \"kb\"\ntitle = \"Strongroom\"\npublic = {public:?}\n[auth]\nmode = \"oauth\"\n\
+             [auth.waap]\nscript_url = \"https://static.example.org/waap.js\"\nintegrity = \"sha384-a\"\n"
+        );
+        let config = with(&text, &[("OPTIMISM_RPC_URL", "https://chain.example.org")]).unwrap();
+        let AuthService::Gated(oauth) = config.auth else { panic!("{:?}", config.auth) };
+        oauth.waap.unwrap().settings.project.name
+    };
+    assert_eq!((name("summaries"), name("nothing")), ("Strongroom".to_owned(), "lyceum".to_owned()));
 }
 
 #[test]

@@ -47,13 +47,7 @@ async fn read(api: Api, request: Request) -> Result<Response, ApiError> {
     Ok(cached::respond(request.headers(), KIND, text))
 }
 
-fn render(
-    server: &str,
-    root: &str,
-    title: &str,
-    snapshot: &CatalogSnapshot,
-    documents: &Access,
-) -> String {
+fn render(server: &str, root: &str, title: &str, snapshot: &CatalogSnapshot, documents: &Access) -> String {
     let note = if documents.is_public() { "" } else { " Documents require sign-in as a member." };
     let url = format!("{server}{root}");
     let mut by_type: BTreeMap<&str, Vec<&Arc<Entry>>> = BTreeMap::new();

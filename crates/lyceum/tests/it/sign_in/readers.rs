@@ -249,7 +249,8 @@ async fn s8_what_is_not_public_is_kept_by_no_shared_cache() {
         (PublicContent::Nothing, &[ENTRY, "/api/v1/entries", "/llms.txt", "/api/v1/openapi.json"]),
     ] {
         let mut operator = String::new();
-        let stage = Stage::made(&tables, |_| public, |oauth| operator = with_key(oauth, Tier::Operator)).await;
+        let stage =
+            Stage::made(&tables, |_| public, |oauth| operator = with_key(oauth, Tier::Operator)).await;
         for path in paths {
             let read = stage.app.send(with_token(get(path), &operator)).await;
             assert_eq!((read.status, read.header("cache-control")), (200, "private, max-age=300"), "{path}");
@@ -337,6 +338,7 @@ async fn s8_strangers_are_not_told_of_a_knowledge_base_of_which_nothing_is_publi
     // What is shown of the other one is as before.
     let page = stage.app.send(get("/")).await;
     assert!(page.text().contains("The knowledge base kb"), "{}", page.text());
+    assert!(!page.text().contains("One document"), "it could not be read: {}", page.text());
     assert_eq!(stage.app.send(get("/health")).await.json(), json!({ "status": "ok" }));
     assert_eq!(stage.app.send(get("/metrics")).await.status, 403);
 }
