@@ -17,6 +17,7 @@ mod pages;
 mod plan;
 mod prompts;
 mod provenance;
+mod public;
 mod publishing;
 mod read;
 mod register;
@@ -37,6 +38,7 @@ pub use document::Document;
 pub use document_bytes::DocumentBytes;
 pub use features::Features;
 pub use plan::{excluded_documents, is_document, other_files, templates};
+pub use public::PublicContent;
 pub use publishing::recognise_publishing;
 pub use read::{MAX_DOCUMENT_BYTES, hidden};
 pub use register::{document_uris, list_uris, register, register_everything};
@@ -46,7 +48,7 @@ pub use search_request::{
     DEFAULT_RESULTS, Filters, KnowledgeSearch, SCRIPT, SKILL, SearchOptions, is_of_skills,
 };
 pub use search_response::{ScoreExplanation, SearchCoverage, SearchHit, SearchResponse};
-pub use service::{Knowledge, Links, OpenError, Options, Readers, State};
+pub use service::{Knowledge, Links, OpenError, Options, State};
 pub use sync::{Progress, SyncError};
 
 #[cfg(test)]

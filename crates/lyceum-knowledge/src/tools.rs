@@ -24,21 +24,27 @@ pub(crate) use search_lexicon::SearchLexicon;
 pub(crate) use search_with_documents::SearchWithDocuments;
 
 use crate::{
-    Knowledge, Readers,
+    Knowledge,
+    public::member_note,
     search_request::{SCRIPT, SKILL},
 };
+
+/// A tool that returns lists, passages or definitions.
+fn summaries(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    spec.access = knowledge.options.public.summaries(&spec.access.domain);
+    named(knowledge, spec)
+}
+
+/// A tool that returns full documents.
+fn documents(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
+    spec.access = knowledge.options.public.documents(&spec.access.domain);
+    spec.description.push_str(member_note(&spec.access));
+    named(knowledge, spec)
+}
 
 /// Puts the title of the knowledge base into a tool's description.
 fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     spec.description = spec.description.replace("{title}", knowledge.title());
-    spec
-}
-
-/// Says in a member tool's description that the documents are public, if they are.
-fn for_members(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
-    if knowledge.options.readers == Readers::Everyone {
-        spec.description.push_str(" Published documents are open to everyone by the REST API.");
-    }
     spec
 }
 
