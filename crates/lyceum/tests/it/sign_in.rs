@@ -9,6 +9,7 @@ mod doors;
 mod flow;
 mod gate;
 mod headers;
+mod hidden;
 mod pats;
 mod proxies;
 mod readers;
