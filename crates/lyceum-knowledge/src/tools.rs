@@ -25,7 +25,7 @@ pub(crate) use search_with_documents::SearchWithDocuments;
 
 use crate::{
     Knowledge,
-    public::member_note,
+    public::{PublicContent, member_note},
     search_request::{SCRIPT, SKILL},
 };
 
@@ -35,10 +35,13 @@ fn summaries(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     named(knowledge, spec)
 }
 
-/// A tool that returns full documents.
+/// A tool that returns full documents: for members, as specified, even where everyone may read them over REST.
 fn documents(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
-    spec.access = knowledge.options.public.documents(&spec.access.domain);
+    spec.access = PublicContent::Summaries.documents(&spec.access.domain);
     spec.description.push_str(member_note(&spec.access));
+    if knowledge.options.public == PublicContent::All {
+        spec.description.push_str(" Published documents are open to everyone by the REST API.");
+    }
     named(knowledge, spec)
 }
 

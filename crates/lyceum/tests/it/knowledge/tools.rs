@@ -135,8 +135,8 @@ async fn each_tool_is_described_as_in_its_document() {
         ],
         [
             "get_document",
-            "public",
-            "Get the full content of a document by its contentType and ID.",
+            "member",
+            "Get the full content of a document by its contentType and ID. Requires member access. Published documents are open to everyone by the REST API.",
             [["contentType", "string", "Content type of the document"], ["id", "string", "Document ID"]],
             ["contentType", "id"]
         ],
@@ -175,8 +175,8 @@ async fn each_tool_is_described_as_in_its_document() {
         ],
         [
             "search_with_documents",
-            "public",
-            "Search SuperBenefit and return full document content for results.",
+            "member",
+            "Search SuperBenefit and return full document content for results. Requires member access. Published documents are open to everyone by the REST API.",
             [["filters", null, "Filters that restrict the results"], ["query", "string", "Search query"]],
             ["query"]
         ],

@@ -17,6 +17,8 @@ const SENTENCE: &str = "In German it is called";
 enum Content {
     Summaries,
     Documents,
+    /// The tools that return documents, which are for members with every setting.
+    MemberTools,
 }
 
 /// A request for content, and a text that the response contains if and only if it is permitted.
@@ -73,7 +75,7 @@ fn summaries() -> Vec<Read> {
 }
 
 fn documents() -> Vec<Read> {
-    use Content::Documents as All;
+    use Content::{Documents as All, MemberTools};
     let document = json!({ "name": "get_document", "arguments": { "contentType": "tag", "id": "commons" } });
     let search = json!({ "name": "search_with_documents", "arguments": { "query": "commons" } });
     let id = json!({
@@ -84,11 +86,11 @@ fn documents() -> Vec<Read> {
         rest(All, ENTRY, "application/json", SENTENCE),
         rest(All, ENTRY, "text/markdown", SENTENCE),
         rest(All, ENTRY, "text/plain", SENTENCE),
-        rest(All, "/tools", "*/*", "\"name\":\"get_document\""),
-        mcp(All, "tools/list", json!({}), "\"name\":\"get_document\""),
-        mcp(All, "tools/list", json!({}), "\"name\":\"search_with_documents\""),
-        mcp(All, "tools/call", document, SENTENCE),
-        mcp(All, "tools/call", search, SENTENCE),
+        rest(MemberTools, "/tools", "*/*", "\"name\":\"get_document\""),
+        mcp(MemberTools, "tools/list", json!({}), "\"name\":\"get_document\""),
+        mcp(MemberTools, "tools/list", json!({}), "\"name\":\"search_with_documents\""),
+        mcp(MemberTools, "tools/call", document, SENTENCE),
+        mcp(MemberTools, "tools/call", search, SENTENCE),
         mcp(All, "resources/templates/list", json!({}), "mcp://kb/content/"),
         mcp(All, "resources/templates/list", json!({}), "mcp://kb/lexicon/"),
         mcp(All, "resources/read", json!({ "uri": "mcp://kb/content/tag/commons" }), SENTENCE),
@@ -199,7 +201,7 @@ async fn check(public: PublicContent, others_read: &[Content]) {
 }
 
 #[tokio::test]
-async fn s8_where_all_is_public_everyone_reads_everything() {
+async fn s8_where_all_is_public_everyone_reads_everything_but_by_the_tools_for_members() {
     check(PublicContent::All, &[Content::Summaries, Content::Documents]).await;
 }
 
