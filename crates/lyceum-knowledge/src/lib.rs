@@ -35,7 +35,7 @@ pub use catalog::{CatalogSnapshot, Counts};
 pub use document::Document;
 pub use document_bytes::DocumentBytes;
 pub use features::Features;
-pub use plan::{excluded_documents, is_document, other_files, templates};
+pub use plan::{excluded_documents, is_document, templates};
 pub use publishing::recognise_publishing;
 pub use read::{MAX_DOCUMENT_BYTES, hidden};
 pub use register::{document_uris, list_uris, register};

@@ -17,6 +17,7 @@ mod model;
 mod reindex;
 mod search;
 mod serve;
+mod summary;
 mod sync;
 
 use std::{
@@ -213,7 +214,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
             let recognised = locations::add(&mut overrides, &locations, Purpose::Serve)?;
             let config = serve::load(&overrides)?;
             let _logging = telemetry::init(&LogSettings::load()?)?;
-            serve::serve(config, overrides, &recognised)
+            serve::serve(config, overrides, recognised)
         }
         Command::Stdio { locations } => {
             locations::add(&mut overrides, &locations, Purpose::Stdio)?;

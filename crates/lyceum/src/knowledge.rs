@@ -3,6 +3,7 @@
 mod about;
 mod examine;
 mod health;
+mod inventory;
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +30,7 @@ use crate::{
     http::{self, Route},
     recent::Recent,
     search::SearchIndex,
-    service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
+    service::{Context, Declared, Delivery, Examination, Health, Inventory, Kind, Service, Workshop},
     sources,
 };
 use health::Pending;
@@ -136,6 +137,12 @@ impl KnowledgeBase {
         self.declared.api
     }
 
+    /// Its table in `lyceum.toml`.
+    fn table(&self) -> String {
+        let (kind, name) = (KIND.table, self.name.as_str());
+        if name == kind { format!("[{kind}]") } else { format!("[{kind}.{name}]") }
+    }
+
     /// Path prefix of its REST API; empty for an unnamed knowledge base.
     pub(crate) fn root(&self) -> String {
         if self.name.as_str() == KIND.table { String::new() } else { format!("/{}", self.name) }
@@ -204,6 +211,10 @@ impl Service for KnowledgeBase {
 
     fn about(&self, url: &str) -> String {
         about::text(self, url)
+    }
+
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { Some(inventory::inventory(&self.table(), self.knowledge()).await) })
     }
 
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {

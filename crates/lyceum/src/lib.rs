@@ -13,6 +13,7 @@ mod drain;
 mod example;
 mod finding;
 pub mod http;
+mod inventory;
 mod knowledge;
 mod mcp;
 mod recent;

@@ -25,7 +25,7 @@ use crate::{
     config::{Config, DEFAULT_MODEL, KnowledgeService, SearchService, SkillsService},
     deadline::within,
     recent::Recent,
-    service::{Context, Examination, Health, Service},
+    service::{Context, Examination, Health, Inventory, Service},
     sources,
 };
 
@@ -162,6 +162,23 @@ impl SearchIndex {
         let name = if base.as_str() == "knowledge" { DEFAULT_INDEX_NAME } else { own() };
         Self { name, knowledge, search, status: Recent::default() }
     }
+
+    /// The results to expect in that state of the index.
+    fn results(&self, status: &Status) -> String {
+        if !self.search.has_embedder() {
+            return "lexical (BM25); search.embedder.kind is \"none\"".to_owned();
+        }
+        match (status.state, &status.model) {
+            (State::Ready, Some(model)) => format!("hybrid (BM25 + embeddings by {model})"),
+            (State::Degraded, _) => {
+                let reason = status.detail.as_ref().or(status.reason.as_ref());
+                format!("lexical (BM25); {}", reason.map_or("the log says why", String::as_str))
+            }
+            (State::Ready | State::Indexing | State::Opening | State::Preparing | State::Embedding, _) => {
+                "lexical (BM25) until the embeddings are computed; the log shows the progress".to_owned()
+            }
+        }
+    }
 }
 
 impl Service for SearchIndex {
@@ -192,6 +209,16 @@ impl Service for SearchIndex {
             let is_well = status.as_ref().is_some_and(|status| status.state != State::Degraded);
             let detail = status.and_then(|status| serde_json::to_value(status).ok());
             Health { is_well, detail, ..Health::default() }
+        })
+    }
+
+    /// Says which results to expect now.
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async {
+            self.knowledge.until_synced().await;
+            let status = within(STATUS_TIMEOUT, self.search.status()).await.ok()?.ok()?;
+            let source = self.knowledge.source_name().clone();
+            Some(Inventory { source, served: self.results(&status), left_out: Vec::new() })
         })
     }
 

@@ -21,7 +21,7 @@ use crate::{
     tasks::Tasks,
 };
 
-pub use crate::finding::Finding;
+pub use crate::{finding::Finding, inventory::Inventory};
 
 /// A service of this process.
 pub trait Service: Send + Sync + 'static {
@@ -62,6 +62,11 @@ pub trait Service: Send + Sync + 'static {
     /// Its part of the status page at `/`; `url` is the base URL of the server.
     fn about(&self, _url: &str) -> String {
         String::new()
+    }
+
+    /// What it serves and leaves out, once its first sync is done; `None` if it serves nothing by itself.
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { None })
     }
 
     /// Its checks for `lyceum doctor`.

@@ -1,6 +1,7 @@
 //! The skills service, built from the configuration.
 
 mod examine;
+mod inventory;
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use tokio::sync::watch;
 use crate::{
     config::{self, Config, Location, Repository, SkillsService},
     search,
-    service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
+    service::{Context, Declared, Delivery, Examination, Health, Inventory, Kind, Service, Workshop},
     sources,
     tasks::Tasks,
 };
@@ -220,6 +221,10 @@ impl Service for SkillsOffer {
             findings => format!("; {findings} findings, listed by lyceum doctor"),
         };
         format!("\nSkills {}: {skills}{commit}{findings}\n", self.name)
+    }
+
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { Some(inventory::inventory(&self.skills).await) })
     }
 
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {

@@ -2,7 +2,7 @@
 
 use lyceum_content::recognise::{DocumentsFound, DocumentsKind, Recognition, SkillsForm, SkillsFound};
 
-use super::{RecognisedLocation, arguments, check};
+use super::{RecognisedLocation, check, services_of};
 
 fn documents() -> Recognition {
     let found = DocumentsFound { count: 3, kind: DocumentsKind::Docs, exclude: Vec::new() };
@@ -26,11 +26,11 @@ fn check_services(locations: &[(&str, Recognition)], expected: &[&[&str]]) {
         })
         .collect();
     let names: Vec<&str> = locations.iter().map(|(name, _)| *name).collect();
-    let services: Vec<Vec<String>> = arguments(&recognised, &names)
+    let services: Vec<Vec<String>> = services_of(&recognised, &names)
         .into_iter()
-        .map(|argument| {
-            let services = argument.services.into_iter();
+        .map(|services| {
             services
+                .into_iter()
                 .map(|one| one.name.map_or(one.table.to_owned(), |name| format!("{}.{name}", one.table)))
                 .collect()
         })

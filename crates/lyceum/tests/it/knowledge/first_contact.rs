@@ -193,6 +193,8 @@ async fn init_writes_what_serve_would_serve() {
     assert!(said.contains("docs: docs, 1 markdown file; 1 skill (folders with SKILL.md)"), "{said}");
     let written = fs::read_to_string(home.path().join("lyceum.toml")).unwrap();
     assert!(written.contains("exclude = [\"skills\"]"), "{written}");
+    let comment = "#   knowledge  1 document\n#   left out   1 file: in folders that are served as skills";
+    assert!(written.contains(comment) && written.contains("#   skills     1 skill\n"), "{written}");
     let (code, said, _) = lyceum(home.path(), &["check"]).await;
     assert_eq!(code, Some(0), "{said}");
     let program = served(home.path(), &[]).await;
