@@ -8,7 +8,7 @@ use lyceum_model::{Caller, ErrorCode};
 use lyceum_skills::Audience;
 use lyceum_tools::{
     Error, Hub, RegistryError,
-    mcp::{Identity, Implementation, Mcp, Seal},
+    mcp::{Identity, Implementation, Instructions, Mcp, Seal},
 };
 
 use crate::{
@@ -185,7 +185,9 @@ impl App {
     ) -> Self {
         let Foundation { metrics, tasks, seal_key } = foundation;
         let implementation = Implementation::new("lyceum", env!("CARGO_PKG_VERSION"));
-        let identity = Identity { implementation, instructions: services.instructions() };
+        let described = services.clone();
+        let instructions = Instructions::new(move || described.instructions());
+        let identity = Identity { implementation, instructions };
         let mcp = Mcp::new(hub, identity, Seal::new(seal_key)).within(config.limits.buffer_bytes);
         let caller = Arc::new(Caller::trusted());
         let shared = Shared {

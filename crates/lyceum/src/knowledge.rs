@@ -156,13 +156,18 @@ impl Service for KnowledgeBase {
 
     fn instructions(&self) -> String {
         let (title, of) = (self.knowledge().title(), |name| self.prefix.of(name));
-        let define = match Features::of(&self.knowledge().snapshot()).lexicon {
+        let snapshot = self.knowledge().snapshot();
+        let define = match Features::of(&snapshot).lexicon {
             true => format!(" {} for the meaning of a term,", of("define_term")),
             false => String::new(),
         };
+        let about = match snapshot.profile.about.as_str() {
+            "" => String::new(),
+            about => format!(" {about}"),
+        };
         format!(
             "Questions about {title} are answered by its knowledge base: {search} for a question,{define} {get} for a full \
-             document. Cite the title and commit of documents that you quote.",
+             document.{about} Cite the title and commit of documents that you quote.",
             search = of("search_knowledge"),
             get = of("get_document"),
         )
@@ -241,7 +246,7 @@ impl Service for KnowledgeBase {
     }
 }
 
-/// Notifies clients of changes in each new catalog, and publishes the offer if it has other features.
+/// Notifies clients of changes in each new catalog, and publishes the offer if it has other features or texts.
 async fn show(base: Arc<KnowledgeBase>, context: Context, mut state: watch::Receiver<State>) {
     let mut before = state.borrow().snapshot.clone();
     // The first offer was made before this task started.
@@ -251,9 +256,10 @@ async fn show(base: Arc<KnowledgeBase>, context: Context, mut state: watch::Rece
         for change in changes(base.knowledge(), &before, &now) {
             context.announce(change);
         }
-        let features = Features::of(&now);
-        if offered.replace(features) != Some(features) {
+        let texts = (Features::of(&now), now.profile.clone());
+        if offered.as_ref() != Some(&texts) {
             context.publish(&*base);
+            offered = Some(texts);
         }
         before = now;
         if state.changed().await.is_err() {

@@ -110,7 +110,7 @@ impl Services {
 
     /// The combined instructions for models.
     pub(crate) fn instructions(&self) -> String {
-        let general = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
+        let general = "Knowledge kept in Git repositories. \
             Call server_info to see what is here and how fresh it is.";
         let of_services = self.iter().map(|service| service.instructions()).filter(|text| !text.is_empty());
         std::iter::once(general.to_owned()).chain(of_services).collect::<Vec<_>>().join(" ")

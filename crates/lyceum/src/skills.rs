@@ -140,9 +140,13 @@ impl Service for SkillsOffer {
 
     fn instructions(&self) -> String {
         let get_skill = self.prefix.of("get_skill");
+        let about = match self.skills.about() {
+            about if about.is_empty() => about,
+            about => format!(" {about}"),
+        };
         format!(
             "Before you start on a task, call {get_skill} with a short description of it: \
-             the team's rules, templates and scripts for such tasks are there."
+             the team's rules, templates and scripts for such tasks are there.{about}"
         )
     }
 

@@ -1,6 +1,6 @@
 //! The MCP server: identity, capabilities and budget.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use lyceum_model::Caller;
 use rmcp::model::{
@@ -17,7 +17,29 @@ pub struct Identity {
     /// Name, title, version.
     pub implementation: Implementation,
     /// Instructions for the model.
-    pub instructions: String,
+    pub instructions: Instructions,
+}
+
+/// Instructions for the model, made when a client asks: they may depend on what is served then.
+#[derive(Clone)]
+pub struct Instructions(Arc<dyn Fn() -> String + Send + Sync>);
+
+impl Instructions {
+    /// Makes instructions with that function.
+    pub fn new(text: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self(Arc::new(text))
+    }
+
+    /// The instructions as of now.
+    pub fn text(&self) -> String {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for Instructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instructions").field(&self.text()).finish()
+    }
 }
 
 /// The MCP server over one hub.
@@ -97,7 +119,7 @@ impl Mcp {
 
     pub(crate) fn discover(&self, view: &View) -> DiscoverResult {
         let mut result = DiscoverResult::new(SUPPORTED_VERSIONS.to_vec(), self.capabilities(view));
-        result.instructions = Some(self.identity.instructions.clone());
+        result.instructions = Some(self.identity.instructions.text());
         result
     }
 }

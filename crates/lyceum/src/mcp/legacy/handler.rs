@@ -161,7 +161,7 @@ impl ServerHandler for Session {
         let anyone = View::of_all(self.shared.mcp.hub().registry(), self.shared.caller.clone());
         let mut info = ServerConfig::new(self.shared.mcp.capabilities(&anyone));
         info.server_info = identity.implementation.clone();
-        info.instructions = Some(identity.instructions.clone());
+        info.instructions = Some(identity.instructions.text());
         info
     }
 

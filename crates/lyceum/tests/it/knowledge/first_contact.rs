@@ -235,3 +235,54 @@ async fn the_status_page_and_health_count_skills() {
     let health = program.send(get("/health")).await.unwrap().json();
     assert_eq!(health["skills"], json!({ "skills": 1, "findings": 0 }));
 }
+
+/// The description of a tool, and the instructions, once they describe what is served.
+async fn described(program: &Program, tool: &str, about: &str) -> String {
+    eventually(about, || async {
+        let tools = program.send(modern("tools/list", &json!({}))).await.unwrap().result();
+        let listed = tools["tools"].as_array().unwrap().iter().find(|listed| listed["name"] == tool).unwrap();
+        let description = listed["description"].as_str().unwrap().to_owned();
+        assert!(description.chars().count() <= 600, "{description}");
+        let discovered = program.send(modern("server/discover", &json!({}))).await.unwrap().result();
+        let instructions = discovered["instructions"].as_str().unwrap();
+        let is_described = description.ends_with(about) && instructions.contains(about);
+        if is_described { Ok(description) } else { Err(format!("{description}\n{instructions}")) }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn tools_are_described_by_what_is_served() {
+    let page = |tags: &str| format!("---\ntags: [{tags}]\n---\n# Page\n");
+    let (soil, repair) = (page("soil, [[commons]]"), page("repair, Commons"));
+    let tagged: Vec<(String, &str)> = (0..12)
+        .map(|number| (format!("{number}.md"), if number < 4 { &soil } else { &repair }.as_str()))
+        .collect();
+    let tagged: Vec<(&str, &str)> = tagged.iter().map(|(file, text)| (file.as_str(), *text)).collect();
+    let data = tempfile::tempdir().unwrap();
+    let docs = folder(&tagged);
+    let program = served(data.path(), &[docs.path()]).await;
+    let about = "It holds at least 10 documents. Topics: Commons, repair, soil.";
+    let description = described(&program, "search_knowledge", about).await;
+    assert!(description.starts_with("Search the "), "{description}");
+
+    let other = tempfile::tempdir().unwrap();
+    let pattern = "---\ntype: pattern\ntitle: Cells\ndate: 2026-01-01\n---\nCells.\n";
+    let files = [
+        ("kb/guides/a.md", "# A"),
+        ("kb/guides/b.md", pattern),
+        ("kb/api/c.md", "# C"),
+        ("kb/api/d.md", "# D"),
+    ];
+    let program = served(other.path(), &[folder(&files).path()]).await;
+    let about = "It holds fewer than 10 documents of the types file, pattern. Folders: api, guides.";
+    described(&program, "search_knowledge", about).await;
+}
+
+#[tokio::test]
+async fn skills_are_named_where_they_are_looked_for() {
+    let data = tempfile::tempdir().unwrap();
+    let repository = folder(&[("skills/pdf/SKILL.md", SKILL), ("skills/docx/SKILL.md", SKILL)]);
+    let program = served(data.path(), &[repository.path()]).await;
+    described(&program, "get_skill", "The skills: docx, pdf.").await;
+}
