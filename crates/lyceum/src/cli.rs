@@ -29,7 +29,8 @@ use std::{
 use clap::{Parser, Subcommand};
 
 use crate::{
-    config::{self, Config, ConfigFile, Faults, LogSettings, Overrides, Purpose},
+    config::{self, Config, ConfigFile, LogSettings, Overrides, Purpose},
+    data_dir,
     skills::SANDBOX_HELPER,
     telemetry,
 };
@@ -184,10 +185,10 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Lint(args) => lint::lint(&args),
         Command::Key { json } => key::key(Format::of(json)),
         Command::Audit { after, json } => {
-            audit::audit(&Config::load(&overrides, Purpose::Serve)?, after, Format::of_lines(json))
+            audit::audit(&ready(Config::load(&overrides, Purpose::Serve)?)?, after, Format::of_lines(json))
         }
         Command::Grants { subject, end, json } => {
-            let config = Config::load(&overrides, Purpose::Serve)?;
+            let config = ready(Config::load(&overrides, Purpose::Serve)?)?;
             grants::grants(&config, subject.as_deref(), end.as_deref(), Format::of_lines(json))
         }
         Command::Completions { shell } => generate::completions(shell),
@@ -212,13 +213,13 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve { locations, listen } => {
             overrides.listen = listen;
             let recognised = locations::add(&mut overrides, &locations, Purpose::Serve)?;
-            let config = serve::load(&overrides)?;
+            let config = ready(serve::load(&overrides)?)?;
             let _logging = telemetry::init(&LogSettings::load()?)?;
             serve::serve(config, overrides, recognised)
         }
         Command::Stdio { locations } => {
             locations::add(&mut overrides, &locations, Purpose::Stdio)?;
-            let config = Config::load(&overrides, Purpose::Stdio)?;
+            let config = ready(Config::load(&overrides, Purpose::Stdio)?)?;
             let _logging = telemetry::init(&LogSettings::load()?)?;
             serve::stdio(config)
         }
@@ -246,9 +247,15 @@ impl Format {
     }
 }
 
+/// Makes sure that the data folder can be used.
+fn ready(config: Config) -> anyhow::Result<Config> {
+    data_dir::prepare(&config.data_dir)?;
+    Ok(config)
+}
+
 /// Loads the configuration of a one-off command. Prints the path of a file that the user did not name.
-fn load_once(overrides: &Overrides) -> Result<Config, Faults> {
-    let config = Config::load(overrides, Purpose::Once)?;
+fn load_once(overrides: &Overrides) -> anyhow::Result<Config> {
+    let config = ready(Config::load(overrides, Purpose::Once)?)?;
     if let Some(file @ (ConfigFile::WorkingFolder | ConfigFile::User(_))) = &config.file {
         eprintln!("lyceum: using the configuration {file}");
     }

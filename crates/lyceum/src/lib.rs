@@ -8,6 +8,7 @@ mod auth;
 mod cli;
 #[expect(clippy::disallowed_methods, reason = "the only place that reads the environment")]
 pub mod config;
+mod data_dir;
 mod deadline;
 mod drain;
 mod example;

@@ -18,7 +18,7 @@ use lyceum_source::{Snapshot, Source};
 use crate::{
     auth::SIGN_IN,
     config::{self, Config, Overrides, Purpose, ServiceArgument, SourceArgument},
-    knowledge, services, skills, sources,
+    data_dir, knowledge, services, skills, sources,
 };
 
 /// Maximum size of a file to look into.
@@ -47,6 +47,7 @@ pub(super) fn add(
         return Ok(Vec::new());
     }
     let config = Config::load(overrides, purpose)?;
+    data_dir::prepare(&config.data_dir)?;
     let first = config.sources.len().saturating_sub(locations.len());
     let ontology = Ontology::standard()?;
     let mut recognised = Vec::new();
@@ -78,6 +79,11 @@ fn check(location: &str) -> anyhow::Result<()> {
     match fs::read_dir(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if location.contains(':') && config::is_mistyped_url(location) {
+                bail!(
+                    "{location} is neither a folder nor a URL that Git can fetch from; write for example https://github.com/team/kb.git"
+                );
+            }
             let host = location.split('/').next().unwrap_or_default();
             if host.contains('.') && location.contains('/') && !host.starts_with('.') {
                 bail!("no such folder: {location}; for a repository, write https://{location}");

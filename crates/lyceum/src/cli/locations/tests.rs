@@ -65,6 +65,8 @@ fn a_path_that_can_not_be_served_is_named() {
     check_refused("./missing", "no such folder: ./missing");
     let advice = "no such folder: example.org/team/kb; for a repository, write https://example.org/team/kb";
     check_refused("example.org/team/kb", advice);
+    let advice = "htps:/example.org/kb is neither a folder nor a URL that Git can fetch from; write for example https://github.com/team/kb.git";
+    check_refused("htps:/example.org/kb", advice);
     check_refused("Cargo.toml", "Cargo.toml is a file; name the folder that it is in");
     assert!(check("https://example.org/team/kb.git").is_ok() && check(".").is_ok());
 }
