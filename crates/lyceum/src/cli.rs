@@ -195,7 +195,7 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Man { folder } => generate::man(folder.as_deref()),
         Command::Eval(options) => {
             locations::add(&mut overrides, &options.sources, Purpose::Once)?;
-            eval::eval(&load_once(&overrides)?.or_example()?, &options)
+            eval::eval(&or_example(load_once(&overrides)?)?, &options)
         }
         Command::Embed { .. } => embed::embed(&load_once(&overrides)?),
         Command::Schema => check::schema(),
@@ -205,10 +205,10 @@ fn execute(cli: Cli) -> anyhow::Result<ExitCode> {
         }
         Command::Search(args) => {
             locations::add(&mut overrides, &args.sources, Purpose::Once)?;
-            search::search(&load_once(&overrides)?.or_example()?, &args)
+            search::search(&or_example(load_once(&overrides)?)?, &args)
         }
         Command::Model(command) => model::model(&load_once(&overrides)?, command),
-        Command::Reindex(args) => reindex::reindex(&load_once(&overrides)?.or_example()?, &args),
+        Command::Reindex(args) => reindex::reindex(&or_example(load_once(&overrides)?)?, &args),
         Command::Openapi => check::openapi(),
         Command::Serve { locations, listen } => {
             overrides.listen = listen;
@@ -251,6 +251,16 @@ impl Format {
 fn ready(config: Config) -> anyhow::Result<Config> {
     data_dir::prepare(&config.data_dir)?;
     Ok(config)
+}
+
+/// Falls back to the bundled example if nothing is configured, and says so.
+fn or_example(config: Config) -> anyhow::Result<Config> {
+    if !config.is_written {
+        eprintln!(
+            "lyceum: nothing is configured, so this is the bundled example; search a folder with lyceum search --source FOLDER, or write a lyceum.toml with lyceum init FOLDER"
+        );
+    }
+    Ok(config.or_example()?)
 }
 
 /// Loads the configuration of a one-off command. Prints the path of a file that the user did not name.

@@ -211,8 +211,9 @@ impl Service for SearchIndex {
                 status.state = State::Indexing;
             }
             let is_well = status.as_ref().is_some_and(|status| status.state != State::Degraded);
+            let pending = status.iter().map(|status| ("embeddings", status.pending)).collect();
             let detail = status.and_then(|status| serde_json::to_value(status).ok());
-            Health { is_well, detail, ..Health::default() }
+            Health { is_well, detail, pending, ..Health::default() }
         })
     }
 

@@ -93,6 +93,8 @@ pub struct Health {
     pub detail: Option<Value>,
     /// Details in `/readyz`.
     pub readiness: Map<String, Value>,
+    /// How much work of each kind is queued, for the metrics.
+    pub pending: Vec<(&'static str, i64)>,
 }
 
 /// Output of `lyceum doctor` for a service.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write};
 
 use super::KnowledgeBase;
-use crate::config::KnowledgeApi;
+use crate::{config::KnowledgeApi, finding::counted};
 
 /// Contents, freshness and REST URLs.
 pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
@@ -20,8 +20,8 @@ pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
     }
     let entries = snapshot.catalog.entries();
     let mut text = format!(
-        "\nThe knowledge base {title}: {count} documents, commit {commit}, synced at {synced_at}\n",
-        count = entries.len()
+        "\nThe knowledge base {title}: {count}, commit {commit}, synced at {synced_at}\n",
+        count = counted(entries.len(), "document", "documents")
     );
     for (content_type, count) in by_type {
         // Writing to a string can't fail.

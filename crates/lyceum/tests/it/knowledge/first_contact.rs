@@ -186,6 +186,13 @@ async fn a_folder_is_searched_without_a_configuration() {
 }
 
 #[tokio::test]
+async fn a_search_of_the_example_says_that_it_is_the_example() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, _, said) = lyceum(home.path(), &["search", "--mode", "lexical", "consent"]).await;
+    assert!(code == Some(0) && said.contains("this is the bundled example"), "{said}");
+}
+
+#[tokio::test]
 async fn init_writes_what_serve_would_serve() {
     let home = folder(&[("docs/start.md", "# Start"), ("docs/skills/pdf/SKILL.md", SKILL)]);
     let (code, said, more) = lyceum(home.path(), &["init", "docs"]).await;
