@@ -7,9 +7,8 @@ const SCHEMES: [&str; 7] = ["https", "http", "ssh", "git", "file", "git+ssh", "s
 pub(crate) fn is_mistyped(url: &str) -> bool {
     let url = url.trim();
     let Some((scheme, rest)) = url.split_once(':') else { return url.is_empty() };
-    let is_scheme = |known: &&str| known.eq_ignore_ascii_case(scheme);
     match rest.strip_prefix("//") {
-        Some(place) => place.is_empty() || !SCHEMES.iter().any(|known| is_scheme(&known)),
+        Some(place) => place.is_empty() || !SCHEMES.iter().any(|known| known.eq_ignore_ascii_case(scheme)),
         // An absolute path on a host, unless the host looks like a scheme.
         None => rest.is_empty() || (rest.starts_with('/') && is_near_scheme(scheme)),
     }

@@ -116,10 +116,7 @@ async fn a_changed_document_does_not_change_the_tools() {
         assert_eq!(told["method"], "notifications/resources/updated", "{told}");
     }
     for number in 0..10 {
-        stage
-            .kb
-            .write(&format!("tags/term-{number}.md"), term(&format!("Term {number}"), "A term."))
-            .unwrap();
+        stage.kb.write(format!("tags/term-{number}.md"), term(&format!("Term {number}"), "A term.")).unwrap();
     }
     stage.brings_in(&program).await;
     hears(&mut listening, "notifications/tools/list_changed", None).await;
