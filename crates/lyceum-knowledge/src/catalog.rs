@@ -20,6 +20,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
+    Profile,
     failpoint::{self, Step},
     publishing,
     service::Links,
@@ -52,6 +53,8 @@ pub struct CatalogSnapshot {
     pub files: Counts,
     /// Which documents are published; `None` before the first sync.
     pub publishing: Option<Publishing>,
+    /// What it holds, for descriptions.
+    pub profile: Profile,
     /// Sequence number of the last applied event.
     pub(crate) seq: i64,
 }
@@ -173,7 +176,8 @@ impl CatalogSnapshot {
         let files = Counts::of(&documents::count_files(tx, source)?);
         let seq = events::last(tx)?;
         let publishing = publishing::load(tx, source)?;
-        Ok(Self { catalog, version: row.version, synced_at: row.synced_at, files, publishing, seq })
+        let profile = row.version.as_ref().map(|_| Profile::of(&catalog)).unwrap_or_default();
+        Ok(Self { catalog, version: row.version, synced_at: row.synced_at, files, publishing, profile, seq })
     }
 }
 

@@ -50,6 +50,7 @@ impl Knowledge {
             match self.lead() {
                 Ok(true) => break,
                 Ok(false) if !logged => {
+                    self.first_sync.send_replace(true);
                     tracing::info!(source.name = %self.options.name, "another process syncs this data folder, or the previous configuration until it has ended; serving what it publishes");
                     logged = true;
                 }

@@ -20,7 +20,7 @@ use lyceum_store::{
 };
 use serde_json::json;
 
-use crate::document::hash;
+use crate::{document::hash, plan::excluded_by};
 
 /// Maximum size of a document.
 pub const MAX_DOCUMENT_BYTES: u64 = 8 * 1024 * 1024;
@@ -148,7 +148,7 @@ impl Reader<'_> {
         if let Some(reason) = hidden(path) {
             return Some(reason.to_owned());
         }
-        let below = self.exclude.iter().find(|folder| *folder == path || path.below(folder).is_some())?;
+        let below = excluded_by(path, self.exclude)?;
         Some(format!("it is excluded by {below} in knowledge.exclude"))
     }
 }

@@ -1,6 +1,7 @@
 //! The knowledge service: the state that tools and transports work on.
 
 use std::{
+    collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant},
@@ -15,7 +16,7 @@ use lyceum_tools::Error;
 use quick_cache::{Weighter, sync::Cache};
 use tokio::sync::{Notify, Semaphore, watch};
 
-use crate::{CatalogSnapshot, PublicContent, catalog::CatalogKey};
+use crate::{CatalogSnapshot, PublicContent, catalog::CatalogKey, plan};
 
 /// Size of the document cache, in bytes.
 const CACHE_BYTES: u64 = 24 * 1024 * 1024;
@@ -99,6 +100,8 @@ pub struct Knowledge {
     pub(crate) events_written: Notify,
     /// Objects are pending upload.
     pub(crate) upload_pending: Notify,
+    /// Whether this process has synced, or left it to another.
+    pub(crate) first_sync: watch::Sender<bool>,
     /// Whether a first snapshot was indexed.
     pub(crate) indexed: watch::Sender<bool>,
     /// The last snapshot that was indexed completely.
@@ -159,6 +162,7 @@ impl Knowledge {
             sync_requested: Notify::new(),
             events_written: Notify::new(),
             upload_pending: Notify::new(),
+            first_sync: watch::Sender::new(false),
             indexed: watch::Sender::new(false),
             last_indexed: Mutex::default(),
             cache: Cache::with_weighter(CACHE_ITEMS, CACHE_BYTES, ByLength),
@@ -191,6 +195,12 @@ impl Knowledge {
             None => "the knowledge base is still being fetched; try again in a minute".to_owned(),
         };
         Err(Error::Failed { code: ErrorCode::Unavailable, message })
+    }
+
+    /// Waits until this process has synced for the first time, successfully or not, or has left it to another.
+    pub async fn until_synced(&self) {
+        // Fails only if the sender is gone, and it is in `self`.
+        let _synced = self.first_sync.subscribe().wait_for(|is_synced| *is_synced).await.is_ok();
     }
 
     /// The name of the source in the configuration.
@@ -260,6 +270,18 @@ impl Knowledge {
     pub async fn files(&self) -> Result<Vec<documents::FileRow>, Error> {
         let name = self.options.name.to_string();
         self.db.read(move |tx| documents::files(tx, &name)).await.map_err(db_error)
+    }
+
+    /// Whether the configuration excludes a file.
+    pub fn excludes(&self, path: &str) -> bool {
+        RelPath::parse(path).is_ok_and(|path| plan::excluded_by(&path, &self.options.exclude).is_some())
+    }
+
+    /// Number of files of the source that are no documents, by extension. `None` if the source can't be read.
+    pub async fn other_files(&self) -> Option<BTreeMap<String, usize>> {
+        let (source, exclude) = (self.options.source.clone(), self.options.exclude.clone());
+        let count = move || Some(plan::other_files(&source.local().ok()??, &exclude));
+        tokio::task::spawn_blocking(count).await.ok()?
     }
 
     /// The current time in milliseconds, as it is stored, so that a document and its entry agree.

@@ -161,6 +161,12 @@ impl Outcome {
 impl Knowledge {
     /// Syncs the source. One at a time; only the leader may.
     pub(crate) async fn sync(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
+        let synced = self.sync_as_leader(on_progress).await;
+        self.first_sync.send_replace(true);
+        synced
+    }
+
+    async fn sync_as_leader(&self, on_progress: &OnProgress) -> Result<Report, SyncError> {
         if !self.lead()? {
             return Err(SyncError::NotLeader);
         }
@@ -260,7 +266,7 @@ impl Knowledge {
         }
         let synced_at = self.snapshot().synced_at;
         let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let other_files = plan::other_files(&snapshot);
+        let other_files = plan::other_files(&snapshot, &self.options.exclude);
         Ok(Report { synced_at, took_ms, other_files, ..report })
     }
 

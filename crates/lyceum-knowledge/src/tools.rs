@@ -45,9 +45,32 @@ fn documents(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
     named(knowledge, spec)
 }
 
-/// Puts the title of the knowledge base into a tool's description.
+/// Puts the title of the knowledge base into a tool's title and description.
 fn named(knowledge: &Knowledge, mut spec: ToolSpec) -> ToolSpec {
-    spec.description = spec.description.replace("{title}", knowledge.title());
+    for text in [&mut spec.title, &mut spec.description] {
+        *text = text.replace("{title}", knowledge.title());
+    }
+    spec
+}
+
+/// Appends what the knowledge base holds to a tool's description.
+fn with_profile(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+    with(spec, &knowledge.snapshot().profile.about)
+}
+
+/// Appends how large the lexicon is to a tool's description.
+fn with_terms(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
+    match knowledge.snapshot().profile.terms.as_str() {
+        "" => spec,
+        terms => with(spec, &format!("The lexicon of {} has {terms}.", knowledge.title())),
+    }
+}
+
+/// Appends a sentence to a tool's description.
+fn with(mut spec: ToolSpec, sentence: &str) -> ToolSpec {
+    if !sentence.is_empty() {
+        spec.description = format!("{} {sentence}", spec.description);
+    }
     spec
 }
 

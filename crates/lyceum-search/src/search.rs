@@ -144,6 +144,11 @@ impl Search {
         }
     }
 
+    /// Whether an embedding model is configured.
+    pub fn has_embedder(&self) -> bool {
+        self.options.embedder.is_some()
+    }
+
     /// Waits for the index to open.
     pub(crate) async fn opened(&self) -> Result<Arc<OpenIndex>, Error> {
         let mut opening = self.opening.subscribe();

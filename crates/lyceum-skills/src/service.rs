@@ -49,6 +49,8 @@ pub struct Skills {
     pub(crate) store: Arc<SkillSetStore>,
     /// One refresh at a time.
     pub(crate) refreshing: Arc<Semaphore>,
+    /// Whether there was a refresh.
+    pub(crate) first_refresh: watch::Sender<bool>,
     pub(crate) tracker: Tracker,
     pub(crate) scripts: Scripts,
     pub(crate) embedding: Embedding,
@@ -82,6 +84,7 @@ impl Skills {
             name,
             store: Arc::new(store),
             refreshing: Arc::new(Semaphore::new(1)),
+            first_refresh: watch::Sender::new(false),
             tracker,
             scripts,
             embedding: Embedding::new(vectors),
@@ -91,6 +94,12 @@ impl Skills {
     /// Subscribes to the state.
     pub fn state(&self) -> watch::Receiver<State> {
         self.store.state.subscribe()
+    }
+
+    /// Waits for the first refresh, successful or not.
+    pub async fn until_refreshed(&self) {
+        // Fails only if the sender is gone, and it is in `self`.
+        let _refreshed = self.first_refresh.subscribe().wait_for(|is_done| *is_done).await.is_ok();
     }
 
     /// The name of the source in the configuration.

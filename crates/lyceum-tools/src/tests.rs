@@ -57,12 +57,10 @@ impl Client {
     fn of(registry: Registry) -> Self {
         let implementation = Implementation::new("lyceum", "0.0.0");
         let instructions = [
-            (Access::public(SHELF), "Read the labels."),
-            (access(Tier::Member, &["shelf:read"]), "Members take a key."),
+            Instructions::new(Access::public(SHELF), || "Read the labels.".to_owned()),
+            Instructions::new(access(Tier::Member, &["shelf:read"]), || "Members take a key.".to_owned()),
         ];
-        let instructions =
-            instructions.map(|(access, text)| Instructions { access, text: text.to_owned() }).to_vec();
-        let identity = Identity { implementation, instructions };
+        let identity = Identity { implementation, instructions: instructions.to_vec() };
         let mcp = Mcp::new(Arc::new(Hub::new(registry)), identity, Seal::new([7; 32]));
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",

@@ -3,6 +3,7 @@
 mod about;
 mod examine;
 mod health;
+mod inventory;
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +30,7 @@ use crate::{
     http::{self, Route},
     recent::Recent,
     search::SearchIndex,
-    service::{Context, Declared, Delivery, Examination, Health, Kind, Service, Workshop},
+    service::{Context, Declared, Delivery, Examination, Health, Inventory, Kind, Service, Workshop},
     sources,
 };
 use health::Pending;
@@ -136,6 +137,12 @@ impl KnowledgeBase {
         self.declared.public
     }
 
+    /// Its table in `lyceum.toml`.
+    fn table(&self) -> String {
+        let (kind, name) = (KIND.table, self.name.as_str());
+        if name == kind { format!("[{kind}]") } else { format!("[{kind}.{name}]") }
+    }
+
     /// Path prefix of its REST API; empty for an unnamed knowledge base.
     pub(crate) fn root(&self) -> String {
         if self.name.as_str() == KIND.table { String::new() } else { format!("/{}", self.name) }
@@ -154,13 +161,18 @@ impl Service for KnowledgeBase {
 
     fn instructions(&self) -> String {
         let (title, of) = (self.knowledge().title(), |name| self.prefix.of(name));
-        let define = match Features::of(&self.knowledge().snapshot()).lexicon {
+        let snapshot = self.knowledge().snapshot();
+        let define = match Features::of(&snapshot).lexicon {
             true => format!(" {} for the meaning of a term,", of("define_term")),
             false => String::new(),
         };
+        let about = match snapshot.profile.about.as_str() {
+            "" => String::new(),
+            about => format!(" {about}"),
+        };
         format!(
             "Questions about {title} are answered by its knowledge base: {search} for a question,{define} {get} for a full \
-             document. Cite the title and commit of documents that you quote.",
+             document.{about} Cite the title and commit of documents that you quote.",
             search = of("search_knowledge"),
             get = of("get_document"),
         )
@@ -220,6 +232,10 @@ impl Service for KnowledgeBase {
         about::text(self, url)
     }
 
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { Some(inventory::inventory(&self.table(), self.knowledge()).await) })
+    }
+
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>> {
         Box::pin(examine::examine(self.name.as_str(), self.knowledge()))
     }
@@ -244,7 +260,7 @@ impl Service for KnowledgeBase {
     }
 }
 
-/// Notifies clients of changes in each new catalog, and publishes the offer if it has other features.
+/// Notifies clients of changes in each new catalog, and publishes the offer if it has other features or texts.
 async fn show(base: Arc<KnowledgeBase>, context: Context, mut state: watch::Receiver<State>) {
     let mut before = state.borrow().snapshot.clone();
     // The first offer was made before this task started.
@@ -254,9 +270,10 @@ async fn show(base: Arc<KnowledgeBase>, context: Context, mut state: watch::Rece
         for change in changes(base.knowledge(), &before, &now) {
             context.announce(change);
         }
-        let features = Features::of(&now);
-        if offered.replace(features) != Some(features) {
+        let texts = (Features::of(&now), now.profile.clone());
+        if offered.as_ref() != Some(&texts) {
             context.publish(&*base);
+            offered = Some(texts);
         }
         before = now;
         if state.changed().await.is_err() {

@@ -22,7 +22,7 @@ use crate::{
     tasks::Tasks,
 };
 
-pub use crate::finding::Finding;
+pub use crate::{finding::Finding, inventory::Inventory};
 
 /// A service of this process.
 pub trait Service: Send + Sync + 'static {
@@ -75,6 +75,11 @@ pub trait Service: Send + Sync + 'static {
         String::new()
     }
 
+    /// What it serves and leaves out, once its first sync is done; `None` if it serves nothing by itself.
+    fn inventory(&self) -> BoxFuture<'_, Option<Inventory>> {
+        Box::pin(async { None })
+    }
+
     /// Its checks for `lyceum doctor`.
     fn examine(&self) -> BoxFuture<'_, anyhow::Result<Examination>>;
 
@@ -99,6 +104,8 @@ pub struct Health {
     pub detail: Option<Value>,
     /// Details in `/readyz`.
     pub readiness: Map<String, Value>,
+    /// How much work of each kind is queued, for the metrics.
+    pub pending: Vec<(&'static str, i64)>,
 }
 
 /// Output of `lyceum doctor` for a service.

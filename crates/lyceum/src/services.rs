@@ -144,16 +144,18 @@ impl Services {
 
     /// The instructions for models, by service.
     pub(crate) fn instructions(&self) -> Vec<Instructions> {
-        let general = "Knowledge kept in Git repositories: skills, docs, a knowledge base, code. \
+        let general = "Knowledge kept in Git repositories. \
             Call server_info to see what is here and how fresh it is.";
         let together = self
             .knowledge_bases()
             .map(|_| " Call search_everything for a question that any of the knowledge bases may answer.");
         let general = general.to_owned() + together.unwrap_or_default();
-        let general = Instructions { access: Access::public(SERVER), text: general };
-        let of = |one: &Arc<dyn Service>| Instructions { access: one.access(), text: one.instructions() };
-        let of_services = self.iter().map(of).filter(|one| !one.text.is_empty());
-        std::iter::once(general).chain(of_services).collect()
+        let general = Instructions::new(Access::public(SERVER), move || general.clone());
+        let of = |one: &Arc<dyn Service>| {
+            let service = one.clone();
+            Instructions::new(one.access(), move || service.instructions())
+        };
+        std::iter::once(general).chain(self.iter().map(of)).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::documents;
+use super::{documents, with};
 use crate::{Document, Knowledge};
 
 /// Maximum number of suggestions if there is no such document.
@@ -45,7 +45,7 @@ pub(crate) struct Output {
 
 impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
-    const TITLE: &'static str = "Get a document";
+    const TITLE: &'static str = "Get a document of {title}";
     const DESCRIPTION: &'static str = "Get the full content of a document by its contentType and ID.";
 
     type Service = Knowledge;
@@ -60,7 +60,8 @@ impl Tool for GetDocument {
         if let Some(property) = property {
             property.insert("enum".to_owned(), types.into());
         }
-        documents(knowledge, spec)
+        let origin = format!("Documents of {} are in the results of search_knowledge.", knowledge.title());
+        with(documents(knowledge, spec), &origin)
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, args: Args) -> Result<Output, Error> {

@@ -87,7 +87,7 @@ fn described(knowledge: &Knowledge, group: &knowledge::Group<'_>) -> Group {
 
 impl Tool for ListGroups {
     const NAME: &'static str = "list_groups";
-    const TITLE: &'static str = "List groups";
+    const TITLE: &'static str = "List the groups of {title}";
     const DESCRIPTION: &'static str =
         "List all groups in the {title} knowledge base, with members, homepage and number of documents.";
 

@@ -101,7 +101,7 @@ fn part(knowledge: &Knowledge, entry: &Entry) -> Part {
 
 impl Tool for ListReleases {
     const NAME: &'static str = "list_releases";
-    const TITLE: &'static str = "List releases";
+    const TITLE: &'static str = "List the releases of {title}";
     const DESCRIPTION: &'static str = "List the releases that documents in the {title} knowledge base belong to, newest first, with their metadata.";
 
     type Service = Knowledge;

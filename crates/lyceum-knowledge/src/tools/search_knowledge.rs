@@ -4,7 +4,7 @@ use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::{summaries, with_types};
+use super::{summaries, with_profile, with_types};
 use crate::{
     KnowledgeSearch, SearchResponse,
     search_request::{Filters, SearchOptions},
@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 impl Tool for SearchKnowledge {
     const NAME: &'static str = "search_knowledge";
-    const TITLE: &'static str = "Search the knowledge base";
+    const TITLE: &'static str = "Search {title}";
     const DESCRIPTION: &'static str = "Search the {title} knowledge base (hybrid: BM25 and embeddings). Returns the best \
         passages, each with its document, file, lines and commit. \
         Use double quotes for an exact phrase, and a trailing * for a prefix.";
@@ -41,7 +41,8 @@ impl Tool for SearchKnowledge {
     type Output = SearchResponse;
 
     fn contract(finder: &KnowledgeSearch, spec: ToolSpec) -> ToolSpec {
-        with_types(&finder.knowledge, summaries(&finder.knowledge, spec))
+        let knowledge = &finder.knowledge;
+        with_types(knowledge, with_profile(knowledge, summaries(knowledge, spec)))
     }
 
     async fn call(finder: &KnowledgeSearch, _: &Call, args: Args) -> Result<SearchResponse, Error> {

@@ -5,7 +5,7 @@ use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::summaries;
+use super::{summaries, with_terms};
 use crate::{Knowledge, term::Term};
 
 /// Maximum number of terms per response.
@@ -37,7 +37,7 @@ pub(crate) struct Output {
 
 impl Tool for SearchLexicon {
     const NAME: &'static str = "search_lexicon";
-    const TITLE: &'static str = "Search the lexicon";
+    const TITLE: &'static str = "Search the lexicon of {title}";
     const DESCRIPTION: &'static str =
         "Search lexicon entries by keyword. Returns matching terms with definitions.";
 
@@ -46,7 +46,7 @@ impl Tool for SearchLexicon {
     type Output = Output;
 
     fn contract(knowledge: &Knowledge, spec: ToolSpec) -> ToolSpec {
-        summaries(knowledge, spec)
+        with_terms(knowledge, summaries(knowledge, spec))
     }
 
     async fn call(knowledge: &Knowledge, _: &Call, Args { keyword }: Args) -> Result<Output, Error> {

@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 impl Tool for SearchWithDocuments {
     const NAME: &'static str = "search_with_documents";
-    const TITLE: &'static str = "Search, with whole documents";
+    const TITLE: &'static str = "Search {title}, with whole documents";
     const DESCRIPTION: &'static str = "Search {title} and return full document content for results.";
 
     type Service = KnowledgeSearch;

@@ -2,13 +2,14 @@
 
 use lyceum_content::skill::{Asset, Hit, Inherited, Match, Query, Script, Skill};
 use lyceum_model::ErrorCode;
-use lyceum_tools::{Call, Error, Tool};
+use lyceum_tools::{Call, Error, Tool, ToolSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     SkillSet, Skills,
     analytics::Event,
+    profile::with_profile,
     ranking::{self, Ranking, Reason, Task},
     service::find,
 };
@@ -111,6 +112,10 @@ impl Tool for GetSkill {
     type Service = Skills;
     type Args = Args;
     type Output = Output;
+
+    fn contract(skills: &Skills, spec: ToolSpec) -> ToolSpec {
+        with_profile(skills, spec)
+    }
 
     async fn call(skills: &Skills, _: &Call, args: Args) -> Result<Output, Error> {
         if args.context.is_none() && args.skill_path.is_none() {

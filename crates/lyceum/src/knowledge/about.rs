@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write};
 use lyceum_knowledge::PublicContent;
 
 use super::KnowledgeBase;
+use crate::finding::counted;
 
 /// Contents, freshness and REST URLs.
 pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
@@ -21,8 +22,8 @@ pub(super) fn text(base: &KnowledgeBase, server: &str) -> String {
     }
     let entries = snapshot.catalog.entries();
     let mut text = format!(
-        "\nThe knowledge base {title}: {count} documents, commit {commit}, synced at {synced_at}\n",
-        count = entries.len()
+        "\nThe knowledge base {title}: {count}, commit {commit}, synced at {synced_at}\n",
+        count = counted(entries.len(), "document", "documents")
     );
     for (content_type, count) in by_type {
         // Writing to a string can't fail.
