@@ -55,6 +55,7 @@ impl<'w> Stems<'w> {
 }
 
 /// Whether a byte is part of a word: a letter, a digit, or non-ASCII. A table, because every byte of a chunk is looked up.
+#[expect(clippy::indexing_slicing, reason = "a byte is below 256; `get_mut` is not const")]
 const IS_WORD_BYTE: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0_u8;
